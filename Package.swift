@@ -1,0 +1,127 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Module names are global in a package graph, so folders are short and modules carry the product's name.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let flyingFox = Target.Dependency.product(name: "FlyingFox", package: "FlyingFox")
+
+let package = Package(
+    name: "BeagleNet",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "BeagleNet", targets: ["BeagleNet"]),
+        .library(name: "BeagleNetURLSession", targets: ["BeagleNetURLSession"]),
+        .library(name: "BeagleNetTesting", targets: ["BeagleNetTesting"]),
+        .executable(name: "beagle", targets: ["beagle"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CBeagleNetCurl",
+            path: "Sources/CCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev", "zlib1g-dev"]), .brew(["curl"])]
+        ),
+        .target(
+            name: "BeagleNetHTTP",
+            dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")],
+            path: "Sources/HTTP",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "BeagleNetRequestBuilder",
+            dependencies: ["BeagleNetHTTP"],
+            path: "Sources/RequestBuilder",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "BeagleNetDependencies",
+            dependencies: [.product(name: "Logging", package: "swift-log")],
+            path: "Sources/Dependencies",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "BeagleNetCurl",
+            dependencies: ["BeagleNetHTTP", "CBeagleNetCurl"],
+            path: "Sources/Curl",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "BeagleNet",
+            dependencies: ["BeagleNetHTTP", "BeagleNetRequestBuilder", "BeagleNetDependencies", "BeagleNetCurl"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "BeagleNetURLSession",
+            dependencies: ["BeagleNet"],
+            path: "Sources/URLSession",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "BeagleNetTesting",
+            dependencies: ["BeagleNet"],
+            path: "Sources/Testing",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "beagle",
+            dependencies: ["BeagleNet", "BeagleNetCurl", argumentParser, flyingFox],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "HTTPTests",
+            dependencies: ["BeagleNetHTTP"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RequestBuilderTests",
+            dependencies: ["BeagleNetRequestBuilder"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "DependenciesTests",
+            dependencies: ["BeagleNetDependencies", "BeagleNetTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CurlTests",
+            dependencies: ["BeagleNetCurl", "CBeagleNetCurl", "BeagleNetTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "BeagleNetTests",
+            dependencies: ["BeagleNet", "BeagleNetTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ToolTests",
+            dependencies: ["beagle", "BeagleNetTesting"],
+            swiftSettings: settings
+        ),
+        // The seed's listings must compile as an app without our upcoming features would compile them.
+        .testTarget(
+            name: "SeedTests5",
+            dependencies: ["BeagleNet", "BeagleNetURLSession", "BeagleNetTesting"],
+            path: "Tests/SeedTests/Swift5",
+            swiftSettings: [.swiftLanguageMode(.v5)]
+        ),
+        .testTarget(
+            name: "SeedTests6",
+            dependencies: ["BeagleNet", "BeagleNetURLSession", "BeagleNetTesting"],
+            path: "Tests/SeedTests/Swift6"
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

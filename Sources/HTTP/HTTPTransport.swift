@@ -1,0 +1,72 @@
+/// Performs HTTP transfers: a message in, a response head and body out.
+///
+/// `CurlTransport` is the one that talks to the network; tests and other engines bring their own.
+public protocol HTTPTransport: Sendable {
+    /// Starts a transfer and returns at once.
+    ///
+    /// - Parameters:
+    ///   - request: what to send and how to deliver the answer. Any HTTP status is a response, not an error.
+    ///   - completion: called exactly once, on a thread of the transport's, also after `cancel()` and after the
+    ///     transport was released. With `Delivery.stream` it is called when the head is complete.
+    /// - Returns: the handle that cancels the transfer.
+    @discardableResult
+    func perform(
+        _ request: TransferRequest,
+        completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
+    ) -> any RequestToken
+}
+
+extension HTTPTransport {
+    /// Performs a transfer; cancelling the task cancels it.
+    ///
+    /// - Parameter request: what to send and how to deliver the answer.
+    /// - Returns: the response, whatever its status.
+    /// - Throws: `NetworkError` when there is no whole response.
+    public func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
+        let result = await withCancellableToken { completion in
+            perform(request, completion: completion)
+        }
+        return try result.get()
+    }
+}
+
+/// Bridges a callback with a token to `async`, with one suspension: cancelling the task cancels the token, also when
+/// it was cancelled before the token existed.
+package func withCancellableToken<Success: Sendable>(
+    _ start: (@escaping @Sendable (Result<Success, NetworkError>) -> Void) -> (any RequestToken)?
+) async -> Result<Success, NetworkError> {
+    let slot = TokenSlot()
+    return await withTaskCancellationHandler {
+        await withUnsafeContinuation { continuation in
+            slot.fill(start { continuation.resume(returning: $0) })
+        }
+    } onCancel: {
+        slot.cancel()
+    }
+}
+
+private final class TokenSlot: Sendable {
+    private enum State {
+        case empty, filled(any RequestToken), cancelled
+    }
+    private let state = Lock(State.empty)
+
+    func fill(_ token: (any RequestToken)?) {
+        guard let token else { return }
+        let isCancelled = state.withLock { state in
+            if case .cancelled = state { return true }
+            state = .filled(token)
+            return false
+        }
+        if isCancelled { token.cancel() }
+    }
+
+    func cancel() {
+        let token: (any RequestToken)? = state.withLock { state in
+            defer { state = .cancelled }
+            if case .filled(let token) = state { return token }
+            return nil
+        }
+        token?.cancel()
+    }
+}

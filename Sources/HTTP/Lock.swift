@@ -1,0 +1,52 @@
+#if SANITIZE_THREAD
+    // ThreadSanitizer does not see `Mutex` on Linux (Swift 6.3.1) and reports races that are none; it sees pthread.
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #else
+        import Darwin
+    #endif
+
+    /// The one lock of the stack: a value that is reached only while the lock is held.
+    ///
+    /// `@unchecked Sendable` is sound because `state` is touched only between lock and unlock of `mutex`, and only
+    /// values that may cross threads go in and out.
+    package final class Lock<State>: @unchecked Sendable {
+        private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+        private var state: State
+
+        package init(_ state: sending State) {
+            mutex = .allocate(capacity: 1)
+            mutex.initialize(to: pthread_mutex_t())
+            pthread_mutex_init(mutex, nil)
+            self.state = state
+        }
+
+        deinit {
+            pthread_mutex_destroy(mutex)
+            mutex.deallocate()
+        }
+
+        package func withLock<R, E: Error>(_ body: (inout sending State) throws(E) -> sending R) throws(E) -> sending R {
+            pthread_mutex_lock(mutex)
+            defer { pthread_mutex_unlock(mutex) }
+            return try body(&state)
+        }
+    }
+#else
+    import Synchronization
+
+    /// The one lock of the stack: a value that is reached only while the lock is held.
+    package final class Lock<State>: Sendable {
+        private let mutex: Mutex<State>
+
+        package init(_ state: consuming sending State) {
+            mutex = Mutex(state)
+        }
+
+        package func withLock<R, E: Error>(_ body: (inout sending State) throws(E) -> sending R) throws(E) -> sending R {
+            try mutex.withLock(body)
+        }
+    }
+#endif

@@ -1,0 +1,218 @@
+/// The one error of the stack: what failed, at which phase, why, and what to try.
+///
+/// Ask it questions (`isTimeout`, `isOffline`, `isCancelled`, `mayHaveReachedServer`) rather than listing kinds. It
+/// holds no secret: messages name hosts and fields, never their values.
+public struct NetworkError: Error, Sendable {
+    /// What failed. An open set: compare with the members below.
+    public struct Kind: RawRepresentable, Sendable, Hashable {
+        /// The word that the tool's `--json` shows as `code`.
+        public let rawValue: String
+
+        /// A kind of this name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The URL is malformed, relative without a base, or names no host.
+        public static let badURL = Kind(rawValue: "bad_url")
+        /// The URL's scheme is neither http nor https.
+        public static let unsupportedScheme = Kind(rawValue: "unsupported_scheme")
+        /// Method, header or body cannot be sent as they are. Nothing was sent.
+        public static let badRequest = Kind(rawValue: "bad_request")
+        /// The host name was not resolved.
+        public static let dns = Kind(rawValue: "dns")
+        /// No connection could be made.
+        public static let connect = Kind(rawValue: "connect")
+        /// The TLS handshake or the check of the certificate failed.
+        public static let tls = Kind(rawValue: "tls")
+        /// A time limit passed; `phase` tells which.
+        public static let timeout = Kind(rawValue: "timeout")
+        /// The connection was lost.
+        public static let network = Kind(rawValue: "network")
+        /// The body ended before its announced end.
+        public static let truncated = Kind(rawValue: "truncated")
+        /// The server broke the protocol.
+        public static let `protocol` = Kind(rawValue: "protocol")
+        /// The body's content encoding is damaged, cut off or too deep.
+        public static let encoding = Kind(rawValue: "encoding")
+        /// The head or body is larger than allowed.
+        public static let tooLarge = Kind(rawValue: "too_large")
+        /// More redirects than allowed.
+        public static let tooManyRedirects = Kind(rawValue: "too_many_redirects")
+        /// A redirect led from https to http.
+        public static let insecureRedirect = Kind(rawValue: "insecure_redirect")
+        /// The status is outside 200...299; `response` and `data` hold the answer.
+        public static let status = Kind(rawValue: "status")
+        /// The body is not what was expected of it.
+        public static let decoding = Kind(rawValue: "decoding")
+        /// A file could not be read or written.
+        public static let file = Kind(rawValue: "file")
+        /// The request was cancelled.
+        public static let cancelled = Kind(rawValue: "cancelled")
+        /// The client or transport was shut down before an answer came.
+        public static let shutdown = Kind(rawValue: "shutdown")
+        /// No client is set in this container.
+        public static let notConfigured = Kind(rawValue: "not_configured")
+        /// Anything else; `underlying` tells.
+        public static let other = Kind(rawValue: "other")
+    }
+
+    /// What was being done when it failed. An open set.
+    public struct Phase: RawRepresentable, Sendable, Hashable {
+        /// The word that messages and the tool's `--json` show.
+        public let rawValue: String
+
+        /// A phase of this name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// Building the message; nothing was sent.
+        public static let build = Phase(rawValue: "build")
+        /// Waiting for its turn; nothing was sent.
+        public static let queue = Phase(rawValue: "queue")
+        /// Resolving the host name.
+        public static let resolve = Phase(rawValue: "resolve")
+        /// Making the TCP connection.
+        public static let connect = Phase(rawValue: "connect")
+        /// The TLS handshake.
+        public static let tls = Phase(rawValue: "tls")
+        /// Sending the request.
+        public static let send = Phase(rawValue: "send")
+        /// Waiting for the first byte, and reading the head.
+        public static let firstByte = Phase(rawValue: "first byte")
+        /// Reading the body.
+        public static let body = Phase(rawValue: "body")
+        /// Following a redirect.
+        public static let redirect = Phase(rawValue: "redirect")
+        /// Reading or writing a file.
+        public static let file = Phase(rawValue: "file")
+        /// Making a value of the body.
+        public static let decode = Phase(rawValue: "decode")
+        /// After the whole answer was received.
+        public static let response = Phase(rawValue: "response")
+    }
+
+    /// What failed.
+    public var kind: Kind
+    /// What was being done.
+    public var phase: Phase
+    /// What failed and why, as a sentence without capital and full stop.
+    public var message: String
+    /// What to try, as a sentence without capital and full stop; nil where there is nothing to say.
+    public var advice: String?
+    /// The error below this one.
+    public var underlying: (any Error)?
+    /// The transport's own number for the failure (libcurl's `CURLcode`), where it has one.
+    public var transportCode: Int?
+    /// The request that failed, where it was built.
+    public var request: HTTPRequest?
+    /// The head of the answer, where one came.
+    public var response: HTTPResponse?
+    /// The body of the answer, where one came.
+    public var data: Data?
+    /// Phases and sizes up to the failure.
+    public var metrics: TransferMetrics?
+    /// Whether the server may have acted on the request. A request with side effects is safe to send again only
+    /// where this is false.
+    public var mayHaveReachedServer: Bool
+
+    /// An error of this kind.
+    ///
+    /// - Parameters:
+    ///   - kind: what failed.
+    ///   - phase: what was being done.
+    ///   - message: what failed and why, without secrets.
+    ///   - advice: what to try.
+    ///   - underlying: the error below this one.
+    public init(
+        _ kind: Kind,
+        during phase: Phase,
+        _ message: String,
+        advice: String? = nil,
+        underlying: (any Error)? = nil
+    ) {
+        self.kind = kind
+        self.phase = phase
+        self.message = message
+        self.advice = advice
+        self.underlying = underlying
+        mayHaveReachedServer = Self.reachingPhases.contains(phase)
+    }
+
+    private static let reachingPhases: Set<Phase> = [.send, .firstByte, .body, .redirect, .decode, .response]
+}
+
+extension NetworkError {
+    /// The error below this one, or this one itself. (The seed's name.)
+    public var error: any Error { underlying ?? self }
+
+    /// Whether a time limit passed.
+    public var isTimeout: Bool { kind == .timeout }
+
+    /// Whether the request was cancelled.
+    public var isCancelled: Bool { kind == .cancelled }
+
+    /// Whether no connection to the server could be made: name not resolved, host not reached, or no answer to the
+    /// attempt to connect.
+    public var isOffline: Bool {
+        kind == .dns || kind == .connect || (kind == .timeout && (phase == .resolve || phase == .connect))
+    }
+
+    /// Whether sending the same request again may succeed and cannot do harm: it failed on the way and the server
+    /// cannot have acted on it, or its method is safe or idempotent (RFC 9110, 9.2.2).
+    public var isRetryable: Bool {
+        let isTransient = [.dns, .connect, .timeout, .network, .truncated].contains(kind)
+        return isTransient && (!mayHaveReachedServer || request?.method.isIdempotent == true)
+    }
+
+    /// Runs a body that throws anything; what is no `NetworkError` comes out as one, cancellation as `.cancelled`.
+    public static func catching<R>(
+        _ body: nonisolated(nonsending) () async throws -> R
+    ) async throws(NetworkError) -> R {
+        do {
+            return try await body()
+        } catch {
+            throw NetworkError(wrapping: error)
+        }
+    }
+
+    /// Takes any error for a `NetworkError`: itself where it is one, `.cancelled` for a `CancellationError`, else
+    /// `.other` with the error below it.
+    public init(wrapping error: any Error) {
+        switch error {
+        case let error as NetworkError: self = error
+        case is CancellationError: self = NetworkError(.cancelled, during: .queue, "the request was cancelled")
+        default: self = NetworkError(.other, during: .response, String(describing: error), underlying: error)
+        }
+    }
+}
+
+extension NetworkError: CustomStringConvertible {
+    /// What failed, doing what, for which request, and what to try, in one line.
+    public var description: String {
+        var text = message
+        if let request { text = "\(request.method.rawValue) \(request.redactedURL): \(text)" }
+        text += " [\(kind.rawValue), \(phase.rawValue)]"
+        if let advice { text += "; \(advice)" }
+        return text
+    }
+}
+
+extension HTTPRequest.Method {
+    /// Whether sending the request twice does what sending it once does (RFC 9110, 9.2.2).
+    package var isIdempotent: Bool {
+        [.get, .head, .options, .trace, .put, .delete].contains(self)
+    }
+}
+
+extension HTTPRequest {
+    /// The URL on the wire.
+    package var urlText: String { "\(scheme ?? "")://\(authority ?? "")\(path ?? "/")" }
+
+    /// The URL without its query, for messages: a query may hold a secret.
+    package var redactedURL: String {
+        guard let path, let mark = path.firstIndex(of: "?") else { return urlText }
+        return "\(scheme ?? "")://\(authority ?? "")\(path[..<mark])?…"
+    }
+}
