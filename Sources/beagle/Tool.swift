@@ -1,1 +1,10 @@
-@main enum Tool { static func main() {} }
+import ArgumentParser
+
+@main
+struct Tool: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "beagle",
+        abstract: "Talks to a server-driven backend.",
+        subcommands: [ServeCommand.self]
+    )
+}

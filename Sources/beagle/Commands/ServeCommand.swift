@@ -1,0 +1,33 @@
+import ArgumentParser
+
+/// `beagle serve`: the demo backend.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Run the demo backend.",
+        discussion: """
+            Listens on 127.0.0.1 until it is interrupted, and prints its URL on the first line.
+
+            EXAMPLE
+              beagle serve --port 8080 &
+              beagle fetch http://127.0.0.1:8080/home --tree
+            """
+    )
+
+    @Option(help: "Where to listen; 0 takes any free port.")
+    var port: UInt16 = 0
+
+    func run() async throws {
+        let (console, port) = (Console(), port)
+        do {
+            try await Interrupt.cancelling {
+                try await Backend.serving(port: port) { url in
+                    console.line(url)
+                    try await Task.sleep(for: .seconds(1 << 31))
+                }
+            }
+        } catch let interrupt as Interrupt {
+            throw ExitCode(interrupt.exitCode)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import ArgumentParser
+import BeagleNetHTTP
+import Foundation
+
+/// When to write in colour.
+enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
+    case auto, always, never
+
+    /// Whether to write in colour to this file descriptor. `auto`: on a terminal, unless `NO_COLOR` is set to
+    /// something (https://no-color.org) or the terminal is a dumb one.
+    func isOn(for descriptor: Int32, in environment: [String: String] = ProcessInfo.processInfo.environment) -> Bool {
+        switch self {
+        case .always: true
+        case .never: false
+        case .auto:
+            isatty(descriptor) == 1 && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+        }
+    }
+}
+
+/// A colour or weight of text on a terminal.
+enum Style: String {
+    case bold = "1"
+    case dim = "2"
+    case red = "31"
+    case green = "32"
+    case yellow = "33"
+    case cyan = "36"
+}
+
+/// Writes results to standard output and everything else to standard error.
+final class Console: Sendable {
+    private let colorsOutput: Bool
+    private let colorsNotes: Bool
+    /// The progress bar on standard error that the next note has to clear away first.
+    private let bar = Lock("")
+
+    init(_ color: ColorChoice = .auto) {
+        colorsOutput = color.isOn(for: STDOUT_FILENO)
+        colorsNotes = color.isOn(for: STDERR_FILENO)
+    }
+
+    /// Writes a result.
+    func write(_ bytes: Data) {
+        Self.write(bytes, to: STDOUT_FILENO)
+    }
+
+    /// Writes a line of a result.
+    func line(_ text: String) {
+        write(Data("\(text)\n".utf8))
+    }
+
+    /// Writes a line that is no result.
+    func note(_ text: String) {
+        showBar("")
+        Self.write(Data("\(text)\n".utf8), to: STDERR_FILENO)
+    }
+
+    /// Puts a line at the foot of a terminal in place of the one before it; an empty one clears it away.
+    func showBar(_ text: String) {
+        bar.withLock { bar in
+            guard text != bar else { return }
+            Self.write(Data("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
+            bar = text
+        }
+    }
+
+    /// Whether a progress bar has someone to see it.
+    var hasTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Text in a style, for standard output.
+    func styled(_ text: String, _ style: Style) -> String {
+        colorsOutput ? Self.styled(text, style) : text
+    }
+
+    /// Text in a style, for standard error.
+    func styledNote(_ text: String, _ style: Style) -> String {
+        colorsNotes ? Self.styled(text, style) : text
+    }
+
+    private static func styled(_ text: String, _ style: Style) -> String {
+        "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
+    }
+
+    /// Writes all of the bytes. Where nobody reads standard output any more there is nothing left to do: the program
+    /// ends with libcurl's number for a failed write.
+    private static func write(_ bytes: Data, to descriptor: Int32) {
+        bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0 && errno == EINTR { continue }
+                guard count >= 0 else {
+                    if descriptor == STDOUT_FILENO { exit(ExitCode.writeFailed) }
+                    return
+                }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+}
+
+extension String {
+    /// The text without control characters, which could make a terminal do things: what a server sends is not ours.
+    var printable: String {
+        String(String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import BeagleNetHTTP
+
+/// The tool's exit codes: libcurl's numbers for transfers, sysexits' 64 for usage, and some of our own from 101.
+/// Source of libcurl's: https://curl.se/libcurl/c/libcurl-errors.html
+extension ExitCode {
+    /// `CURLE_WRITE_ERROR`: standard output or a file did not take what was received.
+    static let writeFailed: Int32 = 23
+    /// `CURLE_HTTP_RETURNED_ERROR`: a status of 400 or above.
+    static let httpError: Int32 = 22
+    /// The command line cannot be understood.
+    static let usage: Int32 = 64
+    /// The answer is no screen.
+    static let notAScreen: Int32 = 101
+
+    /// The number for a failed transfer: by its kind where one number fits, else libcurl's own where it has one.
+    static func number(for error: NetworkError) -> Int32 {
+        switch error.kind {
+        case .unsupportedScheme, .insecureRedirect: 1
+        case .badURL: 3
+        case .dns: 6
+        case .truncated: 18
+        case .status: httpError
+        case .file: error.phase == .build || error.phase == .send ? 26 : writeFailed
+        case .timeout: 28
+        case .cancelled: 42
+        case .badRequest: 43
+        case .tooManyRedirects: 47
+        case .encoding: 61
+        case .tooLarge: 63
+        case .decoding: notAScreen
+        default: error.transportCode.flatMap { (1...99).contains($0) ? Int32($0) : nil } ?? fallback(for: error)
+        }
+    }
+
+    /// The number for a failure that libcurl has several for and gave none.
+    private static func fallback(for error: NetworkError) -> Int32 {
+        switch error.kind {
+        case .connect: 7
+        case .protocol: 8
+        case .tls: 35
+        case .network: error.phase == .firstByte ? 52 : 56
+        default: 2
+        }
+    }
+}

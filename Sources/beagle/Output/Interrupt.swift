@@ -1,0 +1,39 @@
+import BeagleNetHTTP
+import Dispatch
+import Foundation
+
+/// The person at the terminal, or the system, wants the program to end.
+struct Interrupt: Error {
+    /// SIGINT or SIGTERM.
+    let signal: Int32
+
+    /// What a shell expects of a program that a signal ended.
+    var exitCode: Int32 { 128 + signal }
+
+    /// Runs `body` in a task that SIGINT and SIGTERM cancel; a second one ends the program at once.
+    ///
+    /// - Throws: `Interrupt` where a signal made `body` fail, else what `body` throws.
+    static func cancelling<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) async throws -> R {
+        let task = Task { try await body() }
+        let received = Lock<Int32?>(nil)
+        let sources = [SIGINT, SIGTERM].map { number in
+            // The source sees the signal only where its default, to end the process, is off.
+            Foundation.signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number)
+            source.setEventHandler {
+                let isSecond = received.withLock { received in
+                    defer { received = number }
+                    return received != nil
+                }
+                if isSecond { exit(128 + number) }
+                task.cancel()
+            }
+            source.resume()
+            return source
+        }
+        defer { sources.forEach { $0.cancel() } }
+        let result = await task.result
+        if case .failure = result, let signal = received.withLock({ $0 }) { throw Interrupt(signal: signal) }
+        return try result.get()
+    }
+}
