@@ -1,0 +1,4 @@
+// One import is enough for a user.
+@_exported public import BeagleNetDependencies
+@_exported public import BeagleNetHTTP
+@_exported public import BeagleNetRequestBuilder

@@ -1,0 +1,128 @@
+/// Holds the dependencies of an app, a test or a part of either: values that were set, and defaults made when they are
+/// first asked for, once per container.
+///
+/// ```swift
+/// let dependencies = BeagleDependencies()
+/// dependencies.networkClient = CustomNetworkClient()
+/// Beagle.dependencies = dependencies
+/// ```
+///
+/// Values may be read and set from any thread at any time.
+public final class BeagleDependencies: Sendable {
+    /// What defaults are made for. Nothing is guessed from the process: whoever makes the container says it.
+    public enum Context: Sendable, Hashable, CaseIterable {
+        /// An app.
+        case live
+        /// A test: defaults do not reach the network.
+        case test
+        /// A preview of user interface.
+        case preview
+    }
+
+    private struct State: Sendable {
+        var given: [ObjectIdentifier: any Held] = [:]
+        var made: [ObjectIdentifier: any Held] = [:]
+        var making: [any DependencyDefault.Type] = []
+
+        subscript(key: ObjectIdentifier) -> (any Held)? { given[key] ?? made[key] }
+    }
+
+    /// What defaults of this container are made for.
+    public let context: Context
+    private let state: RecursiveLock<State>
+
+    /// A container in which nothing is set.
+    public convenience init(_ context: Context = .live) {
+        self.init(context, State())
+    }
+
+    private init(_ context: Context, _ state: State) {
+        self.context = context
+        self.state = RecursiveLock(state)
+    }
+
+    /// The dependency of this key: the value set, else its default.
+    public subscript<Key: DependencyDefault>(key: Key.Type) -> Key.Value {
+        get { held(key) ?? make(key) }
+        set { replace(key, with: HeldValue(newValue)) }
+    }
+
+    /// Forgets the value set and the default made; the next read makes a new default.
+    public func reset<Key: DependencyDefault>(_ key: Key.Type) {
+        replace(key, with: nil)
+    }
+
+    /// A container with what is set in this one, changed by `change`, and with defaults of its own, so that
+    /// connections and cookies of one scope never reach another.
+    ///
+    /// - Parameters:
+    ///   - context: what defaults are made for; this container's context where nil.
+    ///   - change: sets what differs.
+    public func scoped(
+        _ context: Context? = nil,
+        _ change: (BeagleDependencies) throws -> Void
+    ) rethrows -> BeagleDependencies {
+        let inherited = State(given: state.withLock { $0.given })
+        let container = BeagleDependencies(context ?? self.context, inherited)
+        try change(container)
+        return container
+    }
+
+    private func held<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value? {
+        let held = state.withLock { $0[ObjectIdentifier(key)] }
+        return (held as? HeldValue<Key.Value>)?.value
+    }
+
+    /// The lock is held while a default is made: there is one of it, and a cycle is always met on one thread.
+    private func make<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value {
+        state.whileHeld {
+            if let value: Key.Value = held(key) { return value }
+            begin(key)
+            let value =
+                switch context {
+                case .live: Key.live(self)
+                case .test: Key.test(self)
+                case .preview: Key.preview(self)
+                }
+            state.withLock { state in
+                state.making.removeLast()
+                state.made[ObjectIdentifier(key)] = HeldValue(value)
+            }
+            return value
+        }
+    }
+
+    private func begin(_ key: any DependencyDefault.Type) {
+        let making = state.withLock { state in
+            state.making.append(key)
+            return state.making
+        }
+        guard making.dropLast().contains(where: { $0 == key }) else { return }
+        // An app's own bug. Not `precondition`, whose message an optimised build drops.
+        let chain = making.map { "\($0)" }.joined(separator: " -> ")
+        fatalError("the defaults of these dependencies need one another: \(chain); set one of them or break the chain")
+    }
+
+    /// The replaced values are released when the lock is free again: their `deinit` may ask this container.
+    private func replace<Key: DependencyDefault>(_ key: Key.Type, with value: HeldValue<Key.Value>?) {
+        let key = ObjectIdentifier(key)
+        let replaced = state.withLock { state in
+            let replaced = [state.given[key], state.made[key]]
+            state.given[key] = value
+            state.made[key] = nil
+            return replaced
+        }
+        withExtendedLifetime(replaced) {}
+    }
+}
+
+/// A dependency in the container. A box, because a value of optional type cannot be told from a missing one.
+private protocol Held: AnyObject, Sendable {}
+
+private final class HeldValue<Value: Sendable>: Held {
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}

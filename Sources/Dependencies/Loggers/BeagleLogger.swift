@@ -1,0 +1,15 @@
+/// Takes messages. Ours are `SwiftLogLogger`, `ConsoleLogger`, `MemoryLogger`, `MultiplexLogger`, `LevelLogger` and
+/// `.off`.
+@preconcurrency
+public protocol BeagleLogger: Sendable {
+    /// Takes one message, on any thread. Its `message` is put together when it is read.
+    func log(_ log: any LogType)
+
+    /// Whether messages of this level are wanted. Where they are not, none is made. Yes by default.
+    func accepts(_ level: LogLevel) -> Bool
+}
+
+extension BeagleLogger {
+    /// Yes, whatever the level.
+    public func accepts(_ level: LogLevel) -> Bool { true }
+}

@@ -1,0 +1,39 @@
+/// The messages of Beagle.
+public enum Log: LogType {
+    /// About requests and responses.
+    case network(Network)
+
+    /// A message about requests and responses.
+    public enum Network: Sendable, Hashable {
+        /// A request is about to be sent.
+        case httpRequest(request: NetworkRequest)
+        /// A request came to its end.
+        case httpResponse(response: NetworkResponse)
+        /// A path or URL in a screen names no URL.
+        case couldNotBuildUrl(url: String)
+        /// A request was made where no client is set.
+        case networkClientWasNotConfigured
+    }
+
+    /// The name of the case, capitalised.
+    public var category: String { "Network" }
+
+    /// The message in one line.
+    public var message: String {
+        switch self {
+        case .network(.httpRequest(let request)): request.description
+        case .network(.httpResponse(let response)): response.description
+        case .network(.couldNotBuildUrl(let url)): "could not build a URL from \(url)"
+        case .network(.networkClientWasNotConfigured): "the network client was not configured"
+        }
+    }
+
+    /// `.error` where something did not work, else `.info`.
+    public var level: LogLevel {
+        switch self {
+        case .network(.httpRequest): .info
+        case .network(.httpResponse(let response)): response.level
+        case .network(.couldNotBuildUrl), .network(.networkClientWasNotConfigured): .error
+        }
+    }
+}

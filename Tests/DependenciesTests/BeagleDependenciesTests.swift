@@ -1,0 +1,158 @@
+import BeagleNetDependencies
+import Dispatch
+import Testing
+
+struct BeagleDependenciesTests {
+    @Test func aDefaultIsMadeOnceHoweverManyThreadsAskAtOnce() {
+        let dependencies = BeagleDependencies()
+        dependencies.counter = Counter()
+        DispatchQueue.concurrentPerform(iterations: 64) { _ in _ = dependencies[SumKey.self] }
+        #expect(dependencies[SumKey.self] == 42)
+        #expect(dependencies.counter.count == 1)
+    }
+
+    @Test(arguments: [(BeagleDependencies.Context.live, "live"), (.test, "test"), (.preview, "test")])
+    func theContextChoosesTheDefault(context: BeagleDependencies.Context, expected: String) {
+        #expect(BeagleDependencies(context)[NameKey.self] == expected)
+    }
+
+    @Test func aValueSetReplacesADefaultAlreadyMade() {
+        let dependencies = BeagleDependencies()
+        _ = dependencies[NameKey.self]
+        dependencies[NameKey.self] = "set"
+        #expect(dependencies[NameKey.self] == "set")
+    }
+
+    @Test func resetBringsANewDefault() {
+        let dependencies = BeagleDependencies()
+        let first = dependencies[ObjectKey.self]
+        dependencies[ObjectKey.self] = Counter()
+        dependencies.reset(ObjectKey.self)
+        #expect(dependencies[ObjectKey.self] !== first)
+    }
+
+    @Test func anOptionalDependencyHasItsDefaultAndMayBeSetToNil() {
+        let dependencies = BeagleDependencies()
+        #expect(dependencies[OptionalKey.self] == 1)
+        dependencies[OptionalKey.self] = nil
+        #expect(dependencies[OptionalKey.self] == nil)
+    }
+
+    @Test func aScopeInheritsWhatWasSetAndMakesItsOwnDefaults() {
+        let dependencies = BeagleDependencies()
+        dependencies[NameKey.self] = "set"
+        let outer = dependencies[ObjectKey.self]
+        let scoped = dependencies.scoped { $0[SumKey.self] = 1 }
+        #expect(scoped[NameKey.self] == "set")
+        #expect(scoped[ObjectKey.self] !== outer)
+        #expect(scoped[SumKey.self] == 1)
+        #expect(dependencies[SumKey.self] == 42)
+    }
+
+    @Test func aReplacedValueMayAskTheContainerWhenItIsReleased() {
+        let dependencies = BeagleDependencies()
+        let logger = MemoryLogger()
+        dependencies.logger = logger
+        dependencies[OnReleaseKey.self] = OnRelease {
+            // Another thread, so that a lock still held by this one would stop it.
+            DispatchQueue.global().sync { dependencies.logger.log(Log.network(.networkClientWasNotConfigured)) }
+        }
+        dependencies[OnReleaseKey.self] = OnRelease {}
+        #expect(logger.logs.count == 1)
+    }
+
+    @Test func aCycleNamesItsChain() async throws {
+        let result = try await #require(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) {
+            _ = BeagleDependencies()[HenKey.self]
+        }
+        let message = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(message.contains("HenKey -> EggKey -> HenKey"))
+    }
+
+    @Test func eightThreadsMayReadSetAndReplaceAtOnce() {
+        let dependencies = BeagleDependencies()
+        let logger = MemoryLogger()
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            for turn in 0..<2_000 {
+                switch (thread + turn) % 6 {
+                case 0: dependencies.logger = logger
+                case 1: dependencies[NameKey.self] = "set"
+                case 2: dependencies.reset(NameKey.self)
+                case 3: _ = dependencies.scoped { $0.logger = .off }.logger
+                case 4: _ = dependencies[SumKey.self]
+                default: dependencies.logger.log(Log.network(.couldNotBuildUrl(url: "x")))
+                }
+            }
+        }
+        #expect(["live", "set"].contains(dependencies[NameKey.self]))
+    }
+}
+
+final class Counter: Sendable {
+    private let queue = DispatchQueue(label: "counter")
+    private nonisolated(unsafe) var number = 0  // read and written on `queue` only
+
+    var count: Int { queue.sync { number } }
+
+    func countUp() { queue.sync { number += 1 } }
+}
+
+final class OnRelease: Sendable {
+    private let action: @Sendable () -> Void
+
+    init(_ action: @escaping @Sendable () -> Void) {
+        self.action = action
+    }
+
+    deinit { action() }
+}
+
+private enum NameKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> String { "live" }
+    static func test(_ dependencies: BeagleDependencies) -> String { "test" }
+}
+
+private enum ObjectKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> Counter { Counter() }
+}
+
+private enum OptionalKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> Int? { 1 }
+}
+
+private enum OnReleaseKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> OnRelease { OnRelease {} }
+}
+
+private enum FactorKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> Int {
+        dependencies.counter.countUp()
+        return 7
+    }
+}
+
+private enum SumKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> Int { dependencies[FactorKey.self] * 6 }
+}
+
+private enum CounterKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> Counter { Counter() }
+}
+
+extension BeagleDependencies {
+    fileprivate var counter: Counter {
+        get { self[CounterKey.self] }
+        set { self[CounterKey.self] = newValue }
+    }
+}
+
+private enum HenKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> Int { dependencies[EggKey.self] }
+}
+
+private enum EggKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> Int { dependencies[HenKey.self] }
+}

@@ -1,0 +1,96 @@
+import Logging
+import Testing
+
+@testable import BeagleNetDependencies
+
+struct LoggerTests {
+    private let request = Log.network(.httpRequest(request: .init(method: "GET", url: "http://h/")))
+    private let fault = Log.network(.couldNotBuildUrl(url: "x"))
+
+    @Test func messagesSayWhatHappenedInOneLine() {
+        let request = Log.NetworkRequest(
+            method: "POST",
+            url: "http://h/a",
+            headers: [.init(name: "Accept", value: "*/*")],
+            body: "3 bytes"
+        )
+        #expect(Log.network(.httpRequest(request: request)).message == "-> POST http://h/a [3 bytes; Accept: */*]")
+        let response = Log.NetworkResponse(status: 200, url: "http://h/a", duration: .microseconds(12_400))
+        #expect(Log.network(.httpResponse(response: response)).message == "<- 200 http://h/a in 12 ms")
+        let failure = Log.NetworkResponse(status: nil, url: "http://h/a", failure: "no connection")
+        #expect(Log.network(.httpResponse(response: failure)).message == "<- no connection http://h/a")
+        #expect(fault.message == "could not build a URL from x")
+    }
+
+    @Test func whatFailedIsAnError() {
+        let failure = Log.NetworkResponse(status: nil, url: "http://h/", failure: "no connection")
+        #expect(Log.network(.httpResponse(response: failure)).level == .error)
+        #expect(Log.network(.networkClientWasNotConfigured).level == .error)
+        #expect(request.level == .info)
+        #expect(LogLevel.allCases.sorted() == [.debug, .info, .error])
+    }
+
+    @Test func offAcceptsNothing() {
+        let dependencies = BeagleDependencies()
+        dependencies.logger = .off
+        #expect(LogLevel.allCases.allSatisfy { !dependencies.logger.accepts($0) })
+    }
+
+    @Test func testsAndPreviewsLogNothingByDefault() {
+        #expect(BeagleDependencies(.test).logger is OffLogger)
+        #expect(BeagleDependencies(.preview).logger is OffLogger)
+        #expect(BeagleDependencies(.live).logger is SwiftLogLogger)
+    }
+
+    @Test func aLevelLoggerHandsOnItsLevelAndAbove() {
+        let memory = MemoryLogger()
+        let logger = LevelLogger(.error, memory)
+        logger.log(request)
+        logger.log(fault)
+        #expect(memory.messages == [fault.message])
+        #expect(!logger.accepts(.info) && logger.accepts(.error))
+    }
+
+    @Test func aMultiplexerServesEachLoggerThatAccepts() {
+        let all = MemoryLogger()
+        let errors = MemoryLogger()
+        let logger = MultiplexLogger(all, LevelLogger(.error, errors), .off)
+        logger.log(request)
+        logger.log(fault)
+        #expect(all.messages.count == 2)
+        #expect(errors.messages == [fault.message])
+        #expect(logger.accepts(.debug))
+        #expect(!MultiplexLogger(.off).accepts(.error))
+    }
+
+    @Test func theConsoleShowsControlCharactersAsEscapes() {
+        let log = Log.network(.couldNotBuildUrl(url: "a\r\nb\u{1B}[31mé"))
+        #expect(ConsoleLogger.line(log) == "error Network: could not build a URL from a\\r\\nb\\u{1B}[31mé\n")
+    }
+
+    @Test func swiftLogReceivesLevelTextAndCategory() {
+        let sink = Sink()
+        var logger = Logger(label: "beagle") { _ in sink }
+        logger.logLevel = .info
+        SwiftLogLogger(logger).log(fault)
+        #expect(sink.memory.withLock { $0 } == ["error could not build a URL from x Network"])
+        #expect(!SwiftLogLogger(logger).accepts(.debug))
+        #expect(SwiftLogLogger(logger).accepts(.info))
+    }
+}
+
+private struct Sink: LogHandler {
+    let memory = RecursiveLock<[String]>([])
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let category = event.metadata?["category"].map { "\($0)" } ?? ""
+        memory.withLock { $0.append("\(event.level) \(event.message) \(category)") }
+    }
+}
