@@ -16,7 +16,7 @@ let package = Package(
     name: "BeagleNet",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "BeagleNet", targets: ["BeagleNet"]),
+        .library(name: "BeagleNet", targets: ["BeagleNet", "BeagleNetCurl"]),
         .library(name: "BeagleNetURLSession", targets: ["BeagleNetURLSession"]),
         .library(name: "BeagleNetTesting", targets: ["BeagleNetTesting"]),
         .executable(name: "beagle", targets: ["beagle"]),

@@ -1,19 +1,87 @@
 public import BeagleNetHTTP
 
-/// Performs HTTP transfers with libcurl, on one event-loop thread of its own.
-public final class CurlTransport: HTTPTransport {
-    /// A transport with its own connections.
-    public init() {}
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
+/// Performs HTTP transfers with libcurl, on one event-loop thread of its own.
+///
+/// Connections are pooled per transport and used by all its transfers; HTTP/2 ones by many at once. The thread starts
+/// with the first transfer. Releasing the transport lets transfers in flight come to their end, `shutDown()` ends
+/// them at once; either way each completion is called once. After a `fork` the child gets connections of its own.
+public final class CurlTransport: HTTPTransport {
+    private struct State {
+        var loop: EventLoop?
+        var process: pid_t = 0
+    }
+
+    private let state = Lock(State())
+    private let isPortable: Bool
+
+    /// A transport with its own connections.
+    public init() {
+        isPortable = false
+    }
+
+    /// A transport that waits with `curl_multi_poll`, as it does where there is no epoll.
+    package init(isPortable: Bool) {
+        self.isPortable = isPortable
+    }
+
+    deinit {
+        send(.finish)
+    }
+
+    /// Ends all transfers in flight with `NetworkError.Kind.shutdown` and closes the connections. A transfer that
+    /// is begun later starts anew.
+    public func shutDown() {
+        let loop = state.withLock { state in
+            defer { state.loop = nil }
+            return state.loop
+        }
+        loop?.post(.shutDown)
+    }
+
+    /// Starts a transfer; see `HTTPTransport`. `completion` must not block: the loop's thread calls it.
+    @discardableResult
     public func perform(
         _ request: TransferRequest,
         completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
     ) -> any RequestToken {
-        completion(.failure(NetworkError(.shutdown, during: .queue, "the transport is not running")))
-        return NoToken()
+        do throws(NetworkError) {
+            let loop = try runningLoop()
+            let transfer = Transfer(request, on: loop, completion: completion)
+            loop.post(.start(transfer))
+            return transfer
+        } catch {
+            Task { completion(.failure(error)) }
+            return EndedToken()
+        }
+    }
+
+    private func runningLoop() throws(NetworkError) -> EventLoop {
+        try state.withLock { state throws(NetworkError) in
+            let process = getpid()
+            if let loop = state.loop, state.process == process { return loop }
+            // The parent's loop has no thread here. It is left alone: closing it would say goodbye on connections
+            // that the parent still uses.
+            if let inherited = state.loop { _ = Unmanaged.passRetained(inherited) }
+            let loop = try EventLoop(portable: isPortable)
+            state = State(loop: loop, process: process)
+            return loop
+        }
+    }
+
+    private func send(_ command: EventLoop.Command) {
+        state.withLock { $0.loop }?.post(command)
     }
 }
 
-private struct NoToken: RequestToken {
+/// The token of a transfer that never began.
+private struct EndedToken: RequestToken {
     func cancel() {}
 }

@@ -28,7 +28,8 @@
             mutex.deallocate()
         }
 
-        package func withLock<R, E: Error>(_ body: (inout sending State) throws(E) -> sending R) throws(E) -> sending R {
+        package func withLock<R, E: Error>(_ body: (inout sending State) throws(E) -> sending R) throws(E) -> sending R
+        {
             pthread_mutex_lock(mutex)
             defer { pthread_mutex_unlock(mutex) }
             return try body(&state)
@@ -45,7 +46,8 @@
             mutex = Mutex(state)
         }
 
-        package func withLock<R, E: Error>(_ body: (inout sending State) throws(E) -> sending R) throws(E) -> sending R {
+        package func withLock<R, E: Error>(_ body: (inout sending State) throws(E) -> sending R) throws(E) -> sending R
+        {
             try mutex.withLock(body)
         }
     }

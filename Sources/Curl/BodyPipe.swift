@@ -1,0 +1,141 @@
+import BeagleNetHTTP
+
+/// Carries a streamed body from the loop to its reader and tells the loop when to pause and when to go on.
+///
+/// The reader takes everything that is there at once, so that lock and thread hop are paid per batch, not per chunk.
+final class BodyPipe: Sendable {
+    private static let high = 1 << 20
+    private static let low = 256 << 10
+    private static let pieceSize = 128 << 10
+
+    private struct State {
+        var chunks: [Data] = []
+        var bytes = 0
+        var isPaused = false
+        var end: Result<Void, NetworkError>?
+        var waiter: UnsafeContinuation<Void, Never>?
+
+        mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
+            defer { waiter = nil }
+            return waiter
+        }
+    }
+
+    private let state = Lock(State())
+    /// Tells the loop to go on: called by the reader, at most once per pause.
+    private let resume: @Sendable () -> Void
+    /// Ends the transfer when the reader goes away or is cancelled.
+    private let cancel: @Sendable () -> Void
+
+    init(resume: @escaping @Sendable () -> Void, cancel: @escaping @Sendable () -> Void) {
+        self.resume = resume
+        self.cancel = cancel
+    }
+
+    // MARK: the loop's side
+
+    /// Whether the transfer has to pause before it gives more; remembers that it does.
+    func isFull() -> Bool {
+        state.withLock { state in
+            if state.bytes >= Self.high { state.isPaused = true }
+            return state.isPaused
+        }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) {
+        let waiter = state.withLock { state in
+            if let last = state.chunks.indices.last, state.chunks[last].count + bytes.count <= Self.pieceSize {
+                state.chunks[last].append(contentsOf: bytes)
+            } else {
+                state.chunks.append(Data(bytes))
+            }
+            state.bytes += bytes.count
+            return state.takeWaiter()
+        }
+        waiter?.resume()
+    }
+
+    func end(_ result: Result<Void, NetworkError>) {
+        let waiter = state.withLock { state in
+            if state.end == nil { state.end = result }
+            return state.takeWaiter()
+        }
+        waiter?.resume()
+    }
+
+    // MARK: the reader's side
+
+    /// Everything that is there, as soon as there is something; nil at the end.
+    fileprivate func read() async throws(NetworkError) -> [Data]? {
+        while true {
+            switch try take() {
+            case .chunks(let chunks): return chunks
+            case .end: return nil
+            case .nothing: await wait()
+            }
+        }
+    }
+
+    private enum Taken {
+        case chunks([Data]), end, nothing
+    }
+
+    private func take() throws(NetworkError) -> Taken {
+        let (taken, mayGoOn) = try state.withLock { state throws(NetworkError) -> (Taken, Bool) in
+            guard state.chunks.isEmpty else {
+                let chunks = state.chunks
+                state.chunks = []
+                state.bytes = 0
+                defer { state.isPaused = false }
+                return (.chunks(chunks), state.isPaused)
+            }
+            guard let end = state.end else { return (.nothing, false) }
+            try end.get()
+            return (.end, false)
+        }
+        if mayGoOn { resume() }
+        return taken
+    }
+
+    private func wait() async {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let isReady = state.withLock { state in
+                    if !state.chunks.isEmpty || state.end != nil { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    fileprivate func abandon() {
+        cancel()
+    }
+}
+
+/// The reading end of a pipe: lives as long as somebody may read, and ends the transfer when nobody can.
+final class BodyPipeReader: Sendable {
+    private let pipe: BodyPipe
+    private let pending = Lock<[Data]>([])
+
+    init(_ pipe: BodyPipe) {
+        self.pipe = pipe
+    }
+
+    deinit {
+        pipe.abandon()
+    }
+
+    func next() async throws -> Data? {
+        if let chunk = pending.withLock({ $0.popLast() }) { return chunk }
+        guard let chunks = try await pipe.read() else { return nil }
+        return pending.withLock { pending in
+            pending = chunks.reversed()
+            return pending.popLast()
+        }
+    }
+}

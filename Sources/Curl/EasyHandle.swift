@@ -1,0 +1,69 @@
+import CBeagleNetCurl
+
+/// Owns one libcurl easy handle: one message and its answer.
+///
+/// Never used a second time: libcurl 7.88.1 frees twice when a reused handle meets a folded first header line.
+/// Connections are kept by the multi handle, so a new handle costs under a microsecond.
+struct EasyHandle: ~Copyable {
+    let pointer: UnsafeMutableRawPointer
+
+    init?() {
+        guard let pointer = curl_easy_init() else { return nil }
+        self.pointer = pointer
+    }
+
+    deinit {
+        curl_easy_cleanup(pointer)
+    }
+
+    // A setter fails on an option this libcurl does not have, or without memory; what must not fail is checked.
+
+    @discardableResult
+    func set(_ option: LongOption, _ value: Int) -> Bool {
+        beagle_easy_set_long(pointer, option.id, value) == CURLE_OK
+    }
+
+    @discardableResult
+    func set(_ option: OffsetOption, _ value: Int64) -> Bool {
+        beagle_easy_set_offset(pointer, option.id, curl_off_t(value)) == CURLE_OK
+    }
+
+    @discardableResult
+    func set(_ option: StringOption, _ value: String?) -> Bool {
+        guard let value else { return beagle_easy_set_string(pointer, option.id, nil) == CURLE_OK }
+        return value.withCString { beagle_easy_set_string(pointer, option.id, $0) == CURLE_OK }
+    }
+
+    @discardableResult
+    func set(_ option: PointerOption, _ value: UnsafeMutableRawPointer?) -> Bool {
+        beagle_easy_set_pointer(pointer, option.id, value) == CURLE_OK
+    }
+
+    @discardableResult
+    func set(_ option: ListOption, _ value: UnsafeMutablePointer<curl_slist>?) -> Bool {
+        beagle_easy_set_list(pointer, option.id, value) == CURLE_OK
+    }
+
+    @discardableResult
+    func set(_ option: DataCallbackOption, _ call: beagle_data_callback) -> Bool {
+        beagle_easy_set_data_callback(pointer, option.id, call) == CURLE_OK
+    }
+
+    func long(_ info: CURLINFO) -> Int {
+        var value = 0
+        beagle_easy_get_long(pointer, info, &value)
+        return value
+    }
+
+    func offset(_ info: CURLINFO) -> Int64 {
+        var value: curl_off_t = 0
+        beagle_easy_get_offset(pointer, info, &value)
+        return Int64(value)
+    }
+
+    func string(_ info: CURLINFO) -> String? {
+        var value: UnsafePointer<CChar>?
+        beagle_easy_get_string(pointer, info, &value)
+        return value.map { String(cString: $0) }
+    }
+}

@@ -1,0 +1,153 @@
+#if os(Linux)
+    import BeagleNetHTTP
+    import CBeagleNetCurl
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Musl
+    #endif
+
+    /// epoll, told of a socket as rarely as can be: one that we opened stays registered while libcurl does not want
+    /// it, and is taken out only when it stirs unwanted. That saves two system calls per request.
+    final class EpollPoller: Poller {
+        private static let eventCount: Int32 = 256
+
+        private struct Socket {
+            /// What libcurl waits for: `CURL_POLL_` bits.
+            var wanted: UInt8 = 0
+            /// What epoll was told.
+            var registered: UInt8 = 0
+            /// Whether we opened it, so that we see it closed too; resolvers bring sockets of their own.
+            var isOurs = false
+            var isChanged = false
+        }
+
+        private let multi: UnsafeMutableRawPointer
+        private let epoll: Int32
+        private let alarm: Int32
+        /// Owned by this object and reached only on the loop's thread.
+        private let events: UnsafeMutablePointer<epoll_event>
+        private var eventCount: Int32 = 0
+        private var sockets: [Socket] = Array(repeating: Socket(), count: 256)
+        private var changed: [Int32] = []
+        private var running: Int32 = 0
+
+        init(_ multi: UnsafeMutableRawPointer) throws(NetworkError) {
+            self.multi = multi
+            epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+            alarm = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+            events = .allocate(capacity: Int(Self.eventCount))
+            // Edge-triggered: the counter is never read, so waking costs one call and hearing of it none.
+            guard epoll >= 0, alarm >= 0,
+                beagle_epoll_ctl(epoll, EPOLL_CTL_ADD, alarm, EPOLLIN.rawValue | EPOLLET.rawValue) == 0
+            else {
+                throw NetworkError(
+                    .other,
+                    during: .queue,
+                    "no epoll for the event loop: \(String(cString: strerror(errno)))",
+                    advice: "raise the limit of open files (ulimit -n)"
+                )
+            }
+        }
+
+        deinit {
+            if epoll >= 0 { close(epoll) }
+            if alarm >= 0 { close(alarm) }
+            events.deallocate()
+        }
+
+        let watchesSockets = true
+
+        func wake() {
+            eventfd_write(alarm, 1)
+        }
+
+        func watch(_ socket: Int32, _ what: Int32) {
+            makeRoom(for: socket)
+            let index = Int(socket)
+            sockets[index].wanted = what == CURL_POLL_REMOVE ? 0 : UInt8(truncatingIfNeeded: what)
+            if !sockets[index].isOurs {
+                apply(socket)
+            } else if sockets[index].wanted != 0, !sockets[index].isChanged {
+                sockets[index].isChanged = true
+                changed.append(socket)
+            }
+        }
+
+        func opened(_ socket: Int32) {
+            makeRoom(for: socket)
+            sockets[Int(socket)] = Socket(isOurs: true, isChanged: sockets[Int(socket)].isChanged)
+        }
+
+        /// The kernel forgets a closed socket by itself.
+        func closing(_ socket: Int32) {
+            guard Int(socket) < sockets.count else { return }
+            sockets[Int(socket)] = Socket(isChanged: sockets[Int(socket)].isChanged)
+        }
+
+        func applyChanges() {
+            for socket in changed {
+                sockets[Int(socket)].isChanged = false
+                apply(socket)
+            }
+            changed.removeAll(keepingCapacity: true)
+        }
+
+        func wait(milliseconds: Int32) {
+            eventCount = epoll_wait(epoll, events, Self.eventCount, milliseconds)
+        }
+
+        func act() {
+            guard eventCount > 0 else { return }
+            for index in 0..<Int(eventCount) {
+                let socket = beagle_epoll_fd(events + index)
+                if socket == alarm { continue }
+                let state = Int(socket) < sockets.count ? sockets[Int(socket)] : Socket()
+                if state.isOurs && state.wanted == 0 {
+                    apply(socket)
+                } else {
+                    curl_multi_socket_action(multi, socket, selection(events[index].events), &running)
+                }
+            }
+        }
+
+        func timeIsUp() {
+            curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
+        }
+
+        private func selection(_ bits: UInt32) -> Int32 {
+            var selection: Int32 = 0
+            if bits & EPOLLIN.rawValue != 0 { selection |= CURL_CSELECT_IN }
+            if bits & EPOLLOUT.rawValue != 0 { selection |= CURL_CSELECT_OUT }
+            if bits & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { selection |= CURL_CSELECT_ERR }
+            return selection
+        }
+
+        /// Tells epoll what libcurl wants of a socket. A socket that we did not open may have been closed and its
+        /// number used again, unseen: hence the second tries.
+        private func apply(_ socket: Int32) {
+            let state = sockets[Int(socket)]
+            guard state.wanted != state.registered else { return }
+            var bits: UInt32 = 0
+            if state.wanted & UInt8(CURL_POLL_IN) != 0 { bits |= EPOLLIN.rawValue }
+            if state.wanted & UInt8(CURL_POLL_OUT) != 0 { bits |= EPOLLOUT.rawValue }
+            if state.wanted == 0 {
+                _ = beagle_epoll_ctl(epoll, EPOLL_CTL_DEL, socket, 0)
+            } else if state.registered == 0 {
+                if beagle_epoll_ctl(epoll, EPOLL_CTL_ADD, socket, bits) != 0, errno == EEXIST {
+                    _ = beagle_epoll_ctl(epoll, EPOLL_CTL_MOD, socket, bits)
+                }
+            } else if beagle_epoll_ctl(epoll, EPOLL_CTL_MOD, socket, bits) != 0, errno == ENOENT {
+                _ = beagle_epoll_ctl(epoll, EPOLL_CTL_ADD, socket, bits)
+            }
+            sockets[Int(socket)].registered = state.wanted
+        }
+
+        private func makeRoom(for socket: Int32) {
+            let missing = Int(socket) + 1 - sockets.count
+            guard missing > 0 else { return }
+            sockets.append(contentsOf: repeatElement(Socket(), count: max(missing, sockets.count)))
+        }
+    }
+#endif

@@ -1,0 +1,356 @@
+import BeagleNetHTTP
+import CBeagleNetCurl
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The one thread that calls libcurl. Others send it commands.
+///
+/// `@unchecked Sendable` is sound because everything but `inbox`, `isSleeping` and the poller's `wake` is reached
+/// only on the loop's thread, which begins after `init` and keeps the loop alive to its end.
+final class EventLoop: @unchecked Sendable {
+    enum Command {
+        case start(Transfer), cancel(Transfer), resume(Transfer), finish, shutDown
+    }
+
+    private struct Inbox {
+        var commands: [Command] = []
+        var isClosed = false
+    }
+
+    private enum Ending {
+        case no, whenIdle, now
+    }
+
+    private let inbox = Lock(Inbox())
+    private let isSleeping = Atomic(false)
+
+    private let multi: UnsafeMutableRawPointer
+    private let poller: any Poller
+    /// The time of this turn, in nanoseconds of the monotonic clock.
+    private(set) var now: UInt64 = EventLoop.clock()
+    var connections = Connections()
+    private var active: [Transfer] = []
+    private var progressing: [Transfer] = []
+    private var ending = Ending.no
+    /// When libcurl wants to be called.
+    private var timer: UInt64?
+    /// When the first of the active transfers may have run out of time.
+    private var sweep: UInt64?
+
+    /// Starts the thread.
+    init(portable: Bool = false) throws(NetworkError) {
+        guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init() else {
+            throw NetworkError(.other, during: .queue, "libcurl could not be initialised")
+        }
+        self.multi = multi
+        poller = try makePoller(multi, portable: portable)
+        configureMulti()
+        do throws(NetworkError) {
+            try startThread()
+        } catch {
+            curl_multi_cleanup(multi)
+            throw error
+        }
+    }
+
+    static func clock() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+    }
+
+    // MARK: any thread
+
+    func post(_ command: Command) {
+        let isTaken = inbox.withLock { inbox in
+            if inbox.isClosed { return false }
+            inbox.commands.append(command)
+            return true
+        }
+        if isTaken {
+            wake()
+        } else if case .start(let transfer) = command {
+            // Nobody else holds a transfer that the loop refused.
+            Task { transfer.fail(.shutDown) }
+        }
+    }
+
+    private func wake() {
+        if isSleeping.exchange(false, ordering: .sequentiallyConsistent) { poller.wake() }
+    }
+
+    // MARK: the thread
+
+    private func startThread() throws(NetworkError) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setstacksize(&attributes, 4 << 20)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        // The thread inherits the mask: signals are for the app's own threads.
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+
+        let box = Unmanaged.passRetained(self)
+        #if canImport(Darwin)
+            var thread: pthread_t?
+        #else
+            var thread = pthread_t()
+        #endif
+        let code = pthread_create(&thread, &attributes, threadMain, box.toOpaque())
+        guard code == 0 else {
+            box.release()
+            throw NetworkError(
+                .other,
+                during: .queue,
+                "no thread for the event loop: \(String(cString: strerror(code)))"
+            )
+        }
+    }
+
+    fileprivate func run() {
+        beagle_name_thread("beaglenet-curl")
+        var commands: [Command] = []
+        while true {
+            now = Self.clock()
+            inbox.withLock { inbox in
+                swap(&inbox.commands, &commands)
+            }
+            for command in commands { execute(command) }
+            commands.removeAll(keepingCapacity: true)
+            if ending == .now || (ending == .whenIdle && active.isEmpty) { break }
+
+            serveTimer()
+            reap()
+            if let sweep, sweep <= now { endOverdue() }
+            reportProgress()
+            wait()
+            reap()
+        }
+        close()
+    }
+
+    private func execute(_ command: Command) {
+        switch command {
+        case .start(let transfer): start(transfer)
+        case .cancel(let transfer): end(transfer, .cancelled(during: transfer.hop?.phase ?? .queue))
+        case .resume(let transfer): transfer.hop?.resume()
+        case .finish: if ending == .no { ending = .whenIdle }
+        case .shutDown: ending = .now
+        }
+    }
+
+    private func serveTimer() {
+        guard let timer, timer <= now else { return }
+        self.timer = nil
+        poller.timeIsUp()
+    }
+
+    private func wait() {
+        poller.applyChanges()
+        isSleeping.store(true, ordering: .sequentiallyConsistent)
+        let hasCommands = inbox.withLock { !$0.commands.isEmpty }
+        poller.wait(milliseconds: hasCommands ? 0 : waitingTime())
+        isSleeping.store(false, ordering: .relaxed)
+        now = Self.clock()
+        poller.act()
+    }
+
+    private func waitingTime() -> Int32 {
+        guard let next = [timer, sweep].compactMap(\.self).min() else { return -1 }
+        let now = Self.clock()
+        return next <= now ? 0 : Int32(min((next - now + 999_999) / 1_000_000, 3_600_000))
+    }
+
+    // MARK: transfers
+
+    private func start(_ transfer: Transfer) {
+        transfer.index = active.count
+        active.append(transfer)
+        guard !transfer.wasCancelled else { return end(transfer, .cancelled(during: .queue)) }
+        do throws(NetworkError) {
+            add(try transfer.prepare(), of: transfer)
+        } catch {
+            end(transfer, error)
+        }
+    }
+
+    private func add(_ hop: Hop, of transfer: Transfer) {
+        let code = curl_multi_add_handle(multi, hop.easy.pointer)
+        guard code == CURLM_OK else {
+            return end(
+                transfer,
+                NetworkError(
+                    .other,
+                    during: .queue,
+                    "libcurl took no transfer: \(String(cString: curl_multi_strerror(code)))"
+                )
+            )
+        }
+        watchDeadline(of: transfer)
+    }
+
+    private func reap() {
+        var code = CURLE_OK
+        while let easy = beagle_multi_next_done(multi, &code) {
+            var context: UnsafeMutableRawPointer?
+            beagle_easy_get_pointer(easy, CURLINFO_PRIVATE, &context)
+            conclude(Hop.from(context), code)
+        }
+    }
+
+    private func conclude(_ hop: Hop, _ code: CURLcode) {
+        let transfer = hop.transfer
+        remove(hop)
+        if let next = transfer.conclude(hop, code) {
+            add(next, of: transfer)
+        } else {
+            forget(transfer)
+        }
+    }
+
+    /// Ends a transfer before libcurl does.
+    private func end(_ transfer: Transfer, _ error: NetworkError) {
+        guard !transfer.isDone else { return }
+        if let hop = transfer.hop { remove(hop) }
+        transfer.fail(error)
+        forget(transfer)
+    }
+
+    /// Takes a hop out of the multi; after that libcurl calls back for it no more.
+    private func remove(_ hop: Hop) {
+        let isMultiplexed = hop.easy.long(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0)
+        curl_multi_remove_handle(multi, hop.easy.pointer)
+        if let connection = hop.connection { connections.end(connection, isMultiplexed: isMultiplexed) }
+    }
+
+    private func forget(_ transfer: Transfer) {
+        let last = active.removeLast()
+        guard last !== transfer else { return }
+        last.index = transfer.index
+        active[transfer.index] = last
+    }
+
+    // MARK: deadlines: looked at when the earliest known one passes, so that activity costs nothing
+
+    private func watchDeadline(of transfer: Transfer) {
+        guard let deadline = transfer.deadline(at: now) else { return }
+        sweep = min(sweep ?? .max, deadline)
+    }
+
+    private func endOverdue() {
+        sweep = nil
+        for transfer in active {
+            guard let deadline = transfer.deadline(at: now) else { continue }
+            if deadline <= now {
+                end(transfer, transfer.timeout(at: now))
+            } else {
+                sweep = min(sweep ?? .max, deadline)
+            }
+        }
+    }
+
+    // MARK: progress
+
+    func noteProgress(_ transfer: Transfer) {
+        guard transfer.request.onProgress != nil, !transfer.isProgressDue else { return }
+        transfer.isProgressDue = true
+        progressing.append(transfer)
+    }
+
+    private func reportProgress() {
+        guard !progressing.isEmpty else { return }
+        let due = progressing
+        progressing.removeAll(keepingCapacity: true)
+        for transfer in due { transfer.reportProgress() }
+    }
+
+    // MARK: libcurl's callbacks
+
+    /// The loop behind a callback's context: the thread that libcurl is called on keeps it.
+    static func from(_ context: UnsafeMutableRawPointer?) -> EventLoop {
+        guard let context else { preconditionFailure("libcurl lost the context that we gave it") }
+        return Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    private func configureMulti() {
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        beagle_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        // Idle connections kept; libcurl's own rule is four times the transfers in flight.
+        beagle_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 1024)
+        beagle_multi_set_pointer(multi, CURLMOPT_TIMERDATA, me)
+        beagle_multi_set_timer_callback(multi) { _, milliseconds, context in
+            EventLoop.from(context).setTimer(milliseconds)
+            return 0
+        }
+        guard poller.watchesSockets else { return }
+        beagle_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, me)
+        beagle_multi_set_socket_callback(multi) { _, socket, what, context, _ in
+            EventLoop.from(context).poller.watch(socket, what)
+            return 0
+        }
+    }
+
+    private func setTimer(_ milliseconds: Int) {
+        timer = milliseconds < 0 ? nil : milliseconds == 0 ? 0 : now &+ UInt64(milliseconds) &* 1_000_000
+    }
+
+    func openedSocket(_ socket: Int32) {
+        poller.opened(socket)
+    }
+
+    func closeSocket(_ socket: Int32) -> Int32 {
+        poller.closing(socket)
+        connections.remove(socket)
+        #if canImport(Glibc)
+            return Glibc.close(socket)
+        #elseif canImport(Musl)
+            return Musl.close(socket)
+        #else
+            return Darwin.close(socket)
+        #endif
+    }
+
+    // MARK: the end
+
+    /// Fails what is left and frees everything, the handles before the multi.
+    private func close() {
+        let rest = inbox.withLock { inbox in
+            inbox.isClosed = true
+            defer { inbox.commands = [] }
+            return inbox.commands
+        }
+        for case .start(let transfer) in rest {
+            transfer.index = active.count
+            active.append(transfer)
+        }
+        for transfer in active.reversed() { end(transfer, .shutDown) }
+        curl_multi_cleanup(multi)
+    }
+}
+
+/// What the thread runs: takes the loop over from `startThread`.
+private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let context { Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run() }
+    return nil
+}
+
+extension NetworkError {
+    fileprivate static func cancelled(during phase: Phase) -> NetworkError {
+        NetworkError(.cancelled, during: phase, "the request was cancelled")
+    }
+
+    fileprivate static var shutDown: NetworkError {
+        NetworkError(.shutdown, during: .queue, "the transport was shut down", advice: "make a new one")
+    }
+}

@@ -1,0 +1,450 @@
+import BeagleNetHTTP
+import CBeagleNetCurl
+
+/// One message on the wire and its answer, on an easy handle of its own. Reached only on the loop's thread.
+final class Hop {
+    /// What the answer leads to.
+    enum Route {
+        case final, redirect(TransferRequest), resend
+    }
+
+    /// Where the bytes of the answer go.
+    enum Sink {
+        case none, collect, pipe(BodyPipe), file(FileSink), discard
+    }
+
+    /// Bytes of an unwanted body that are read to keep the connection.
+    private static let discardLimit = 64 << 10
+
+    let easy: EasyHandle
+    let request: TransferRequest
+    /// The transfer owns this hop and outlives it.
+    unowned let transfer: Transfer
+    /// The loop lives as long as its thread, on which alone this object is reached.
+    private unowned let loop: EventLoop
+    private let fields: FieldList
+    private let upload: (any UploadSource)?
+    private let decodes: Bool
+
+    private var head = ResponseHead()
+    private var collected = BodyBuffer()
+    private var decoder: ContentDecoder?
+    private var sink = Sink.none
+    private(set) var response: HTTPResponse?
+    private(set) var interim: [HTTPResponse] = []
+    private(set) var route = Route.final
+
+    /// Why a callback ended the hop; goes before what libcurl says.
+    var failure: NetworkError?
+    /// The body was not wanted and too long to read to its end.
+    private(set) var isCutShort = false
+    /// The pooled connection was dead or held bytes that are no answer to this message; nothing was sent.
+    private(set) var isStale = false
+    /// Times that the message was about to be sent.
+    private(set) var sends = 0
+    private(set) var bytesSent: Int64 = 0
+    private(set) var bytesReceived: Int64 = 0
+    private(set) var decodedBytes: Int64 = 0
+    private(set) var connection: Connections.Key?
+    private var openedSockets: [Int32] = []
+    private(set) var lastActivity: UInt64
+    private(set) var isReceivePaused = false
+    private var isSendPaused = false
+    private var isUploaded: Bool
+
+    /// Prepares a handle for a message that was checked.
+    ///
+    /// - Parameter freshly: on a connection of its own, because the last one proved dead.
+    init(
+        _ request: TransferRequest,
+        of transfer: Transfer,
+        on loop: EventLoop,
+        freshly: Bool
+    ) throws(NetworkError) {
+        guard let easy = EasyHandle() else {
+            throw NetworkError(.other, during: .queue, "libcurl gave no handle: out of memory")
+        }
+        self.easy = easy
+        self.request = request
+        self.transfer = transfer
+        self.loop = loop
+        lastActivity = loop.now
+        decodes = request.head.headerFields[.acceptEncoding] == nil && request.head.method != .head
+
+        if let body = request.body {
+            upload = try makeUploadSource(body) { [weak transfer] in transfer?.resume() }
+        } else {
+            upload = nil
+        }
+        isUploaded = upload == nil
+        fields = Self.fieldList(request, decodes: decodes, length: upload?.length)
+        configure(freshly: freshly)
+    }
+
+    deinit {
+        upload?.close()
+    }
+
+    private static func fieldList(_ request: TransferRequest, decodes: Bool, length: Int64?) -> FieldList {
+        var fields = request.head.headerFields
+        var removals = ["Expect"]
+        if decodes { fields[.acceptEncoding] = ContentDecoder.accepted }
+        if fields[.accept] == nil { removals.append("Accept") }
+        if fields[.userAgent] == nil { removals.append("User-Agent") }
+        if request.body != nil, fields[.contentType] == nil { removals.append("Content-Type") }
+        // A method that expects a body and has none says so (RFC 9110, 8.6).
+        if request.body == nil, [.post, .put, .patch].contains(request.head.method) { fields[.contentLength] = "0" }
+        return FieldList(fields, removing: removals)
+    }
+
+    // MARK: what libcurl is told
+
+    private func configure(freshly: Bool) {
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        easy.set(.owner, me)
+        easy.set(.noSignal, 1)
+        easy.set(.quickExit, 1)
+        easy.set(.suppressConnectHeaders, 1)
+        easy.set(.errorText, fields.errorText)
+        easy.set(.url, request.head.urlText)
+        easy.set(.fields, fields.first)
+        if freshly { easy.set(.freshConnect, 1) }
+        if let connect = request.options.timeouts.connect {
+            easy.set(.connectTimeout, Int(max(1, connect.milliseconds)))
+        }
+        configureMethod()
+        configureVersion()
+        if request.head.scheme == "https" { configureTrust() }
+        configureCallbacks(me)
+    }
+
+    private func configureMethod() {
+        if let upload {
+            easy.set(.upload, 1)
+            easy.set(.uploadSize, upload.length ?? -1)
+        } else if request.head.method == .head {
+            easy.set(.noBody, 1)
+        }
+        if request.head.method != .get || upload != nil, request.head.method != .head || upload != nil {
+            easy.set(.method, request.head.method.rawValue)
+        }
+    }
+
+    private func configureVersion() {
+        let isSecure = request.head.scheme == "https"
+        switch request.options.version {
+        case .automatic: easy.set(.httpVersion, Int(CURL_HTTP_VERSION_2TLS))
+        case .http1: easy.set(.httpVersion, Int(CURL_HTTP_VERSION_1_1))
+        case .http2:
+            easy.set(.httpVersion, Int(isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+        }
+        if request.options.version != .http1 && (isSecure || request.options.version == .http2) {
+            easy.set(.pipeWait, 1)
+        }
+    }
+
+    private func configureTrust() {
+        easy.set(.sslVersion, Int(CURL_SSLVERSION_TLSv1_2))
+        let file =
+            switch request.options.trust {
+            case .system: TrustStore.systemFile
+            case .file(let path): path
+            }
+        guard let file else { return }
+        easy.set(.caFile, file)
+        // Debian's default folder of authorities would silently switch off libcurl's cache of parsed ones.
+        easy.set(.caPath, nil)
+    }
+
+    private func configureCallbacks(_ me: UnsafeMutableRawPointer) {
+        easy.set(.headContext, me)
+        easy.set(.head) { bytes, size, count, context in
+            Hop.from(context).receiveHead(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        }
+        easy.set(.bodyContext, me)
+        easy.set(.body) { bytes, size, count, context in
+            Hop.from(context).receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        }
+        if upload != nil {
+            easy.set(.uploadContext, me)
+            easy.set(.upload) { bytes, size, count, context in
+                Hop.from(context).send(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+            }
+            easy.set(.seekContext, me)
+            beagle_easy_set_seek_callback(easy.pointer) { context, offset, origin in
+                Hop.from(context).seek(to: offset, from: origin)
+            }
+        }
+        easy.set(.requestContext, me)
+        beagle_easy_set_request_callback(easy.pointer) { context, _, _, _, localPort in
+            Hop.from(context).willSend(localPort: localPort) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+        }
+        easy.set(.openContext, me)
+        beagle_easy_set_open_callback(easy.pointer) { context, _, address in
+            guard let address else { return CURL_SOCKET_BAD }
+            return Hop.from(context).openSocket(address)
+        }
+        // A connection outlives the hop that opened it, so closing is told to the loop.
+        easy.set(.closeContext, Unmanaged.passUnretained(loop).toOpaque())
+        beagle_easy_set_close_callback(easy.pointer) { context, socket in
+            EventLoop.from(context).closeSocket(socket)
+        }
+    }
+
+    /// The hop behind a callback's context: the transfer keeps it while its handle is in the multi.
+    static func from(_ context: UnsafeMutableRawPointer?) -> Hop {
+        guard let context else { preconditionFailure("libcurl lost the context that we gave it") }
+        return Unmanaged<Hop>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    // MARK: what libcurl tells
+
+    private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
+        let socket = beagle_socket(address)
+        if socket >= 0 {
+            openedSockets.append(socket)
+            loop.openedSocket(socket)
+        }
+        return socket
+    }
+
+    /// A connection is ready and the message is about to go out on it; false stops it.
+    private func willSend(localPort: Int32) -> Bool {
+        sends += 1
+        lastActivity = loop.now
+        guard sends == 1 || (sends == 2 && request.mayBeSentTwice) else {
+            failure = .notSentAgain
+            return false
+        }
+        let key = Connections.Key(localPort)
+        if easy.long(CURLINFO_NUM_CONNECTS) > 0 {
+            loop.connections.add(key, openedSockets)
+        } else if loop.connections.isStale(key) {
+            isStale = true
+            return false
+        }
+        loop.connections.begin(key)
+        connection = key
+        return true
+    }
+
+    private func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard let upload else { return 0 }
+        lastActivity = loop.now
+        do throws(NetworkError) {
+            switch try upload.read(into: buffer) {
+            case .bytes(let count):
+                bytesSent += Int64(count)
+                loop.noteProgress(transfer)
+                return count
+            case .notYet:
+                isSendPaused = true
+                return Int(CURL_READFUNC_PAUSE)
+            case .end:
+                isUploaded = true
+                return 0
+            }
+        } catch {
+            failure = error
+            return Int(CURL_READFUNC_ABORT)
+        }
+    }
+
+    /// libcurl wants the body again, because the connection died before it answered.
+    private func seek(to offset: curl_off_t, from origin: Int32) -> Int32 {
+        guard offset == 0, origin == SEEK_SET, request.mayBeSentTwice, let upload, upload.rewind() else {
+            failure = .notSentAgain
+            return CURL_SEEKFUNC_FAIL
+        }
+        isUploaded = false
+        bytesSent = 0
+        return CURL_SEEKFUNC_OK
+    }
+
+    private func receiveHead(_ line: UnsafeRawBufferPointer) -> Int {
+        do throws(NetworkError) {
+            switch try head.feed(line) {
+            case .more: break
+            case .interim(let response): interim.append(response)
+            case .complete(let response): try begin(response)
+            }
+            return line.count
+        } catch {
+            failure = error
+            return 0
+        }
+    }
+
+    private func begin(_ response: HTTPResponse) throws(NetworkError) {
+        self.response = response
+        lastActivity = loop.now
+        // A server that gave up waiting on an idle connection says 408 to a message it has not seen.
+        if response.status == .requestTimeout, sends == 1, easy.long(CURLINFO_NUM_CONNECTS) == 0,
+            request.mayBeSentTwice, transfer.mayResend
+        {
+            route = .resend
+            sink = .discard
+        } else if let next = try Redirect.next(after: response, to: request, followed: transfer.redirects) {
+            route = .redirect(next)
+            sink = .discard
+        } else {
+            try beginBody(of: response)
+        }
+    }
+
+    private func beginBody(of response: HTTPResponse) throws(NetworkError) {
+        if decodes, let encoding = response.headerFields[.contentEncoding] {
+            decoder = try ContentDecoder(contentEncoding: encoding)
+        }
+        let length = request.head.method == .head ? nil : response.headerFields[.contentLength].flatMap { Int($0) }
+        if let limit = request.options.maxBodyBytes, let length, length > limit, decoder == nil,
+            ![204, 304].contains(response.status.code)
+        {
+            throw .bodyTooLarge(limit)
+        }
+        switch request.delivery {
+        case .stream:
+            let pipe = transfer.makePipe()
+            sink = .pipe(pipe)
+            transfer.deliverHead(response, from: self, body: pipe)
+        case .file(let path) where response.status.kind == .successful:
+            sink = .file(try FileSink(path: path))
+        case .collect, .file:
+            sink = .collect
+            if let length { try collected.reserve(length) }
+        }
+    }
+
+    private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if case .pipe(let pipe) = sink, pipe.isFull() {
+            isReceivePaused = true
+            return Int(CURL_WRITEFUNC_PAUSE)
+        }
+        lastActivity = loop.now
+        bytesReceived += Int64(bytes.count)
+        loop.noteProgress(transfer)
+        do throws(NetworkError) {
+            if let decoder {
+                try decoder.decode(bytes) { piece throws(NetworkError) in try accept(piece) }
+            } else {
+                try accept(bytes)
+            }
+            return bytes.count
+        } catch {
+            failure = error
+            return 0
+        }
+    }
+
+    private func accept(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) {
+        decodedBytes += Int64(bytes.count)
+        if let limit = request.options.maxBodyBytes, decodedBytes > limit { throw .bodyTooLarge(limit) }
+        switch sink {
+        case .collect: try collected.append(bytes)
+        case .pipe(let pipe): pipe.write(bytes)
+        case .file(let file): try file.write(bytes)
+        case .discard, .none:
+            guard decodedBytes <= Self.discardLimit else {
+                isCutShort = true
+                throw NetworkError(.protocol, during: .body, "the body was not read to its end")
+            }
+        }
+    }
+
+    // MARK: what the loop asks
+
+    /// Goes on after a pause, when its reader has room or its writer has bytes.
+    func resume() {
+        guard isReceivePaused || isSendPaused else { return }
+        if case .pipe(let pipe) = sink, isReceivePaused, pipe.isFull() { return }
+        isReceivePaused = false
+        isSendPaused = false
+        lastActivity = loop.now
+        curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
+    }
+
+    /// Checks that head and body are whole, after libcurl said that all went well.
+    func finish() throws(NetworkError) -> Data {
+        guard response != nil else {
+            throw NetworkError(
+                head.hasBegun ? .truncated : .network,
+                during: .firstByte,
+                "the connection ended inside the response head"
+            )
+        }
+        if !isCutShort { try decoder?.finish() }
+        if case .file(let file) = sink { try file.commit() }
+        return collected.take()
+    }
+
+    /// What is there of a body that did not come to its end.
+    func partialBody() -> Data {
+        collected.take()
+    }
+
+    /// How far the hop is.
+    var phase: NetworkError.Phase {
+        if response != nil { return .body }
+        if sends > 0 { return isUploaded ? .firstByte : .send }
+        if easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolve }
+        return easy.offset(CURLINFO_CONNECT_TIME_T) == 0 ? .connect : .tls
+    }
+
+    /// When the hop runs out of time if nothing happens; nil where it may wait for ever.
+    var deadline: UInt64? {
+        let timeouts = request.options.timeouts
+        guard sends > 0, !isReceivePaused else { return nil }
+        return (response == nil ? timeouts.firstByte : timeouts.idle).map { lastActivity.advanced(by: $0) }
+    }
+
+    /// When `deadline` is to be asked for again while the hop is not yet, or not now, subject to one.
+    func earliestDeadline(at now: UInt64) -> UInt64? {
+        let timeouts = request.options.timeouts
+        return [timeouts.firstByte, timeouts.idle].compactMap(\.self).min().map { now.advanced(by: $0) }
+    }
+
+    /// libcurl's own words on what went wrong.
+    var errorText: String { String(cString: fields.errorText) }
+
+    var progress: TransferProgress {
+        TransferProgress(
+            bytesSent: bytesSent,
+            bytesToSend: upload?.length,
+            bytesReceived: bytesReceived,
+            bytesToReceive: response?.headerFields[.contentLength].flatMap { Int64($0) }
+        )
+    }
+}
+
+extension TransferRequest {
+    /// Whether sending the message twice does no harm: its method is idempotent, or the server is told how to see
+    /// that it is the same (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/).
+    var mayBeSentTwice: Bool {
+        (head.method.isIdempotent || head.headerFields.contains(.idempotencyKey)) && body?.isReplayable != false
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let idempotencyKey = Self("Idempotency-Key")!
+}
+
+extension NetworkError {
+    fileprivate static var notSentAgain: NetworkError {
+        NetworkError(
+            .network,
+            during: .firstByte,
+            "the connection was lost before an answer came, and the request was not sent again because the server "
+                + "may have acted on it",
+            advice: "ask the server, or send an Idempotency-Key header that it understands"
+        )
+    }
+
+    fileprivate static func bodyTooLarge(_ limit: Int) -> NetworkError {
+        NetworkError(
+            .tooLarge,
+            during: .body,
+            "the response body is larger than the \(limit) bytes allowed",
+            advice: "raise TransferOptions.maxBodyBytes, or stream the body"
+        )
+    }
+}

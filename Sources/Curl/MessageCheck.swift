@@ -1,0 +1,66 @@
+import BeagleNetHTTP
+
+/// Refuses messages that libcurl would send as they are although they break the protocol: it sends CR and LF in
+/// fields and methods verbatim.
+enum MessageCheck {
+    static func check(_ request: TransferRequest) throws(NetworkError) {
+        let head = request.head
+        guard let scheme = head.scheme, !scheme.isEmpty else {
+            throw .unsent(.badURL, "the URL has no scheme", "write http:// or https:// in front")
+        }
+        guard scheme == "http" || scheme == "https" else {
+            throw .unsent(.unsupportedScheme, "the scheme \(scheme) is not supported", "use http or https")
+        }
+        try check(authority: head.authority ?? "")
+        let path = head.path ?? "/"
+        guard path.utf8.first == UInt8(ascii: "/") || (path == "*" && head.method == .options) else {
+            throw .unsent(.badURL, "the path does not begin with a slash")
+        }
+        guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
+            throw .unsent(.badURL, "the path holds a space, a control, # or a character that is not percent-encoded")
+        }
+        for field in head.headerFields {
+            guard HTTPField.isValidValue(field.value) else {
+                throw .unsent(.badRequest, "the value of header \(field.name.rawName) holds a line break or NUL")
+            }
+            guard !framing.contains(field.name) else {
+                throw .unsent(
+                    .badRequest,
+                    "the header \(field.name.rawName) belongs to the transport, which derives it from the body",
+                    "leave it out"
+                )
+            }
+        }
+    }
+
+    private static let framing: Set<HTTPField.Name> = [.contentLength, .transferEncoding]
+
+    private static func check(authority: String) throws(NetworkError) {
+        guard !authority.isEmpty else { throw .unsent(.badURL, "the URL names no host") }
+        guard !authority.contains("@") else {
+            throw .unsent(.badURL, "the URL holds a user name", "send an Authorization header instead")
+        }
+        guard authority.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !#"/?#\<>"^`{|}"#.utf8.contains($0) }) else {
+            throw .unsent(.badURL, "the host holds a character that no host may hold")
+        }
+        let isLiteral = authority.hasPrefix("[")
+        let colon = authority.lastIndex(of: ":").flatMap { colon in
+            isLiteral && authority[colon...].contains("]") ? nil : colon
+        }
+        guard authority.distance(from: authority.startIndex, to: colon ?? authority.endIndex) > 0 else {
+            throw .unsent(.badURL, "the URL names no host")
+        }
+        guard let colon else { return }
+        let port = authority[authority.index(after: colon)...]
+        guard let number = Int(port), (1...65_535).contains(number), port.utf8.allSatisfy({ $0 >= 0x30 }) else {
+            throw .unsent(.badURL, "the port is not a number from 1 to 65535")
+        }
+    }
+}
+
+extension NetworkError {
+    /// An error found before anything was sent.
+    static func unsent(_ kind: Kind, _ message: String, _ advice: String? = nil) -> NetworkError {
+        NetworkError(kind, during: .build, message, advice: advice)
+    }
+}

@@ -1,0 +1,65 @@
+import BeagleNetHTTP
+import CBeagleNetCurl
+
+/// Waits for sockets and for a wake-up, and drives libcurl with what stirred. Reached only on the loop's thread, but
+/// for `wake`.
+protocol Poller: AnyObject {
+    /// Whether it has to be told which sockets libcurl waits for.
+    var watchesSockets: Bool { get }
+    /// Ends a wait, from any thread.
+    func wake()
+    /// libcurl wants to hear of a socket: one of the `CURL_POLL_` values.
+    func watch(_ socket: Int32, _ what: Int32)
+    /// We opened a socket for libcurl, and will see it closed.
+    func opened(_ socket: Int32)
+    /// The socket is about to be closed.
+    func closing(_ socket: Int32)
+    /// Makes good what `watch` put off.
+    func applyChanges()
+    /// Waits until a socket stirs, somebody wakes it, or the time is over; -1 waits for ever.
+    func wait(milliseconds: Int32)
+    /// Tells libcurl which sockets stirred.
+    func act()
+    /// Tells libcurl that its timer has run down.
+    func timeIsUp()
+}
+
+func makePoller(_ multi: UnsafeMutableRawPointer, portable: Bool) throws(NetworkError) -> any Poller {
+    #if os(Linux)
+        if !portable { return try EpollPoller(multi) }
+    #endif
+    return PortablePoller(multi)
+}
+
+/// `curl_multi_poll`, for systems without epoll. Its cost grows with the number of parked connections.
+final class PortablePoller: Poller {
+    private let multi: UnsafeMutableRawPointer
+    private var running: Int32 = 0
+
+    init(_ multi: UnsafeMutableRawPointer) {
+        self.multi = multi
+    }
+
+    let watchesSockets = false
+    func watch(_ socket: Int32, _ what: Int32) {}
+    func opened(_ socket: Int32) {}
+    func closing(_ socket: Int32) {}
+    func applyChanges() {}
+
+    func wake() {
+        curl_multi_wakeup(multi)
+    }
+
+    func wait(milliseconds: Int32) {
+        // libcurl wants a time here; it ends the wait earlier when its own timer runs down.
+        curl_multi_poll(multi, nil, 0, milliseconds < 0 ? 3_600_000 : milliseconds, nil)
+    }
+
+    func act() {
+        curl_multi_perform(multi, &running)
+    }
+
+    func timeIsUp() {
+        curl_multi_perform(multi, &running)
+    }
+}

@@ -1,0 +1,246 @@
+import BeagleNetHTTP
+import CBeagleNetCurl
+import Synchronization
+
+/// One request from start to end, over as many hops as redirects make it. It is the token that its caller holds.
+///
+/// `@unchecked Sendable` is sound because everything but `isCancelled`, `loop` and `started` is reached only on the
+/// loop's thread, to which the transfer is handed through the loop's inbox.
+final class Transfer: RequestToken, @unchecked Sendable {
+    typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
+
+    let loop: EventLoop
+    /// When the caller asked.
+    let started: UInt64
+    private let isCancelled = Atomic(false)
+
+    private(set) var request: TransferRequest
+    private(set) var hop: Hop?
+    private(set) var redirects = 0
+    private var resends = 0
+    private var pipe: BodyPipe?
+    private var completion: Completion?
+    /// Place among the loop's active transfers.
+    var index = 0
+    /// Whether the loop is about to report progress.
+    var isProgressDue = false
+
+    init(_ request: TransferRequest, on loop: EventLoop, completion: @escaping Completion) {
+        self.request = request
+        self.loop = loop
+        self.completion = completion
+        started = EventLoop.clock()
+    }
+
+    // MARK: any thread
+
+    func cancel() {
+        guard !isCancelled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        loop.post(.cancel(self))
+    }
+
+    func resume() {
+        loop.post(.resume(self))
+    }
+
+    // MARK: the loop's thread
+
+    var isDone: Bool { completion == nil && pipe == nil }
+    var wasCancelled: Bool { isCancelled.load(ordering: .acquiring) }
+    /// Whether a message that a dead connection swallowed may go out once more.
+    var mayResend: Bool { resends == 0 }
+
+    /// Makes the hop that is to go out next.
+    func prepare(freshly: Bool = false) throws(NetworkError) -> Hop {
+        try MessageCheck.check(request)
+        let hop = try Hop(request, of: self, on: loop, freshly: freshly)
+        self.hop = hop
+        return hop
+    }
+
+    func makePipe() -> BodyPipe {
+        BodyPipe(resume: { [weak self] in self?.resume() }, cancel: { [weak self] in self?.cancel() })
+    }
+
+    func deliverHead(_ response: HTTPResponse, from hop: Hop, body pipe: BodyPipe) {
+        self.pipe = pipe
+        let reader = BodyPipeReader(pipe)
+        let length = response.headerFields[.contentLength].flatMap { Int64($0) }
+        let isEncoded = response.headerFields.contains(.contentEncoding)
+        let body = HTTPBody(
+            .stream(length: isEncoded ? nil : length, isReplayable: false) { { try await reader.next() } }
+        )
+        complete(.success(answer(response, body: body, from: hop)))
+    }
+
+    // MARK: deadlines
+
+    /// When the transfer runs out of time if nothing happens; nil where it may go on for ever.
+    func deadline(at now: UInt64) -> UInt64? {
+        let overall = request.options.timeouts.total.map { started.advanced(by: $0) }
+        let ofHop = hop?.deadline ?? hop?.earliestDeadline(at: now)
+        guard let overall, let ofHop else { return overall ?? ofHop }
+        return min(overall, ofHop)
+    }
+
+    /// The error for a deadline that has passed.
+    func timeout(at now: UInt64) -> NetworkError {
+        let timeouts = request.options.timeouts
+        let phase = hop?.phase ?? .queue
+        let what: String
+        let limit: (name: String, duration: Duration?)
+        if let total = timeouts.total, started.advanced(by: total) <= now {
+            (what, limit) = ("the whole transfer took longer than", ("total", total))
+        } else if phase == .body {
+            (what, limit) = ("nothing more of the body came for", ("idle", timeouts.idle))
+        } else {
+            (what, limit) = ("the response head did not come within", ("firstByte", timeouts.firstByte))
+        }
+        var error = NetworkError(
+            .timeout,
+            during: phase,
+            "\(what) \(limit.duration ?? .zero)",
+            advice: "raise Timeouts.\(limit.name), or look at the server"
+        )
+        error.transportCode = 28
+        return error
+    }
+
+    func reportProgress() {
+        isProgressDue = false
+        if let hop { request.onProgress?(hop.progress) }
+    }
+
+    /// The hop left the multi: what follows. Gives the next hop, if there is one.
+    func conclude(_ hop: Hop, _ code: CURLcode) -> Hop? {
+        do throws(NetworkError) {
+            if hop.isStale || shouldResend(hop, code) { return try resend() }
+            if let failure = hop.failure, !hop.isCutShort { throw failure }
+            guard code == CURLE_OK || hop.isCutShort else {
+                throw CurlFailure.error(code, hop.errorText, during: hop.phase)
+            }
+            let body = try hop.finish()
+            switch hop.route {
+            case .final: finish(hop, body)
+            case .redirect(let next): return try follow(next)
+            case .resend: return try resend()
+            }
+        } catch {
+            fail(error)
+        }
+        return nil
+    }
+
+    /// An HTTP/2 connection that went away before it took the request (GOAWAY, REFUSED_STREAM): libcurl 7.88 gives up.
+    private func shouldResend(_ hop: Hop, _ code: CURLcode) -> Bool {
+        (code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM) && hop.response == nil && hop.failure == nil
+            && hop.sends == 1 && request.mayBeSentTwice && mayResend
+    }
+
+    private func resend() throws(NetworkError) -> Hop {
+        resends += 1
+        return try prepare(freshly: true)
+    }
+
+    private func follow(_ next: TransferRequest) throws(NetworkError) -> Hop {
+        redirects += 1
+        request = next
+        return try prepare()
+    }
+
+    private func finish(_ hop: Hop, _ body: Data) {
+        if let pipe {
+            pipe.end(.success(()))
+            self.pipe = nil
+        } else if let response = hop.response {
+            complete(.success(answer(response, body: HTTPBody(body), from: hop)))
+        }
+        release()
+    }
+
+    /// Ends the transfer with an error: given to the completion, or to the reader of a body already handed over.
+    func fail(_ error: NetworkError) {
+        var error = error
+        error.request = request.head
+        if let hop {
+            error.response = hop.response
+            error.metrics = metrics(of: hop)
+            error.mayHaveReachedServer = hop.sends > 0 && !hop.isStale
+            let partial = hop.partialBody()
+            if !partial.isEmpty { error.data = partial }
+        }
+        if redirects > 0 { error.mayHaveReachedServer = true }
+        if let pipe {
+            pipe.end(.failure(error))
+            self.pipe = nil
+        }
+        complete(.failure(error))
+        release()
+    }
+
+    private func complete(_ result: Result<TransferResponse, NetworkError>) {
+        guard let completion else { return }
+        self.completion = nil
+        completion(result)
+    }
+
+    /// Lets go of what a token that is still held should not keep alive.
+    private func release() {
+        hop = nil
+        request.body = nil
+        request.onProgress = nil
+    }
+
+    private func answer(_ response: HTTPResponse, body: HTTPBody, from hop: Hop) -> TransferResponse {
+        TransferResponse(
+            head: response,
+            body: body,
+            url: request.head.urlText,
+            interim: hop.interim,
+            metrics: metrics(of: hop)
+        )
+    }
+
+    private func metrics(of hop: Hop) -> TransferMetrics {
+        var metrics = TransferMetrics()
+        let easy = hop.easy.pointer
+        func mark(_ info: CURLINFO) -> Duration {
+            var microseconds: curl_off_t = 0
+            beagle_easy_get_offset(easy, info, &microseconds)
+            return .microseconds(Int64(microseconds))
+        }
+        metrics.isConnectionReused = hop.sends > 0 && hop.easy.long(CURLINFO_NUM_CONNECTS) == 0
+        metrics.nameLookup = mark(CURLINFO_NAMELOOKUP_TIME_T)
+        if !metrics.isConnectionReused {
+            metrics.connect = mark(CURLINFO_CONNECT_TIME_T)
+            metrics.tlsHandshake = mark(CURLINFO_APPCONNECT_TIME_T)
+        }
+        metrics.requestStart = mark(CURLINFO_PRETRANSFER_TIME_T)
+        metrics.firstByte = mark(CURLINFO_STARTTRANSFER_TIME_T)
+        metrics.total = mark(CURLINFO_TOTAL_TIME_T)
+        metrics.bytesSent = hop.bytesSent
+        metrics.bytesReceived = hop.bytesReceived
+        metrics.decodedBytes = hop.decodedBytes
+        metrics.protocolName = protocolName(hop.easy.long(CURLINFO_HTTP_VERSION))
+        metrics.remoteAddress = remoteAddress(of: hop)
+        metrics.redirects = redirects
+        metrics.resends = resends + max(0, hop.sends - 1)
+        return metrics
+    }
+
+    private func protocolName(_ version: Int) -> String {
+        switch version {
+        case Int(CURL_HTTP_VERSION_1_0): "HTTP/1.0"
+        case Int(CURL_HTTP_VERSION_1_1): "HTTP/1.1"
+        case Int(CURL_HTTP_VERSION_2_0): "HTTP/2"
+        case Int(CURL_HTTP_VERSION_3): "HTTP/3"
+        default: ""
+        }
+    }
+
+    private func remoteAddress(of hop: Hop) -> String {
+        guard let address = hop.easy.string(CURLINFO_PRIMARY_IP), !address.isEmpty else { return "" }
+        let port = hop.easy.long(CURLINFO_PRIMARY_PORT)
+        return address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+}

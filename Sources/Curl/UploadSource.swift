@@ -1,0 +1,228 @@
+import BeagleNetHTTP
+
+/// Gives libcurl the bytes of a request body, and gives them again where that is allowed and possible.
+protocol UploadSource: AnyObject {
+    /// Bytes in all; nil where unknown.
+    var length: Int64? { get }
+    /// Copies the next bytes into `buffer`.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> UploadRead
+    /// Goes back to the first byte; false where that cannot be.
+    func rewind() -> Bool
+    /// No more will be read.
+    func close()
+}
+
+/// What a read brought.
+enum UploadRead {
+    case bytes(Int), notYet, end
+}
+
+/// The source for a body.
+///
+/// - Parameter resume: tells the loop that bytes have come after `.notYet`; callable from any thread.
+func makeUploadSource(
+    _ body: HTTPBody,
+    resume: @escaping @Sendable () -> Void
+) throws(NetworkError) -> any UploadSource {
+    switch body.content {
+    case .data(let data): DataUpload(data)
+    case .file(let path): try FileUpload(path: path)
+    case .stream(let length, _, let open): StreamUpload(length: length, open(), resume: resume)
+    }
+}
+
+private final class DataUpload: UploadSource {
+    private let data: Data
+    private var position = 0
+
+    init(_ data: Data) {
+        self.data = data
+    }
+
+    var length: Int64? { Int64(data.count) }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead {
+        let count = min(buffer.count, data.count - position)
+        guard count > 0 else { return .end }
+        let start = data.startIndex + position
+        data.copyBytes(to: buffer, from: start..<(start + count))
+        position += count
+        return .bytes(count)
+    }
+
+    func rewind() -> Bool {
+        position = 0
+        return true
+    }
+
+    func close() {}
+}
+
+private final class FileUpload: UploadSource {
+    private let path: String
+    private let file: OpenFile
+    private let size: Int64
+    private var sent: Int64 = 0
+
+    init(path: String) throws(NetworkError) {
+        self.path = path
+        file = try OpenFile(reading: path)
+        size = try file.size()
+    }
+
+    var length: Int64? { size }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> UploadRead {
+        let wanted = min(Int64(buffer.count), size - sent)
+        if wanted == 0 { return .end }
+        let count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(wanted)]), at: sent)
+        guard count > 0 else {
+            throw NetworkError(.file, during: .send, "\(path) shrank while it was being sent")
+        }
+        sent += Int64(count)
+        return .bytes(count)
+    }
+
+    func rewind() -> Bool {
+        sent = 0
+        return true
+    }
+
+    func close() {}
+}
+
+/// Pulls chunks from an asynchronous reader in a task of its own, one ahead of what libcurl takes.
+private final class StreamUpload: UploadSource, Sendable {
+    private static let high = 256 << 10
+
+    private struct State {
+        var chunks: [Data] = []
+        var position = 0
+        var bytes = 0
+        var total: Int64 = 0
+        var isWanted = false
+        var end: Result<Void, NetworkError>?
+        var room: UnsafeContinuation<Void, Never>?
+        var task: Task<Void, Never>?
+    }
+
+    let length: Int64?
+    private let state = Lock(State())
+    private let resume: @Sendable () -> Void
+
+    init(length: Int64?, _ reader: @escaping HTTPBody.Reader, resume: @escaping @Sendable () -> Void) {
+        self.length = length
+        self.resume = resume
+        let task = Task { [self] in await pump(reader) }
+        state.withLock { $0.task = task }
+    }
+
+    // MARK: the loop's side
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> UploadRead {
+        let (result, room) = try state.withLock { state throws(NetworkError) in
+            try Self.read(&state, buffer, length)
+        }
+        room?.resume()
+        return result
+    }
+
+    private static func read(
+        _ state: inout State,
+        _ buffer: UnsafeMutableRawBufferPointer,
+        _ length: Int64?
+    ) throws(NetworkError) -> (UploadRead, UnsafeContinuation<Void, Never>?) {
+        guard let first = state.chunks.first else {
+            guard let end = state.end else {
+                state.isWanted = true
+                return (.notYet, nil)
+            }
+            try end.get()
+            if let length, length != state.total {
+                throw .unsent(
+                    .badRequest,
+                    "the request body ended after \(state.total) of its \(length) bytes",
+                    "give the true length, or none"
+                )
+            }
+            return (.end, nil)
+        }
+        let count = min(buffer.count, first.count - state.position)
+        let start = first.startIndex + state.position
+        first.copyBytes(to: buffer, from: start..<(start + count))
+        state.position += count
+        state.bytes -= count
+        if state.position == first.count {
+            state.chunks.removeFirst()
+            state.position = 0
+        }
+        defer { state.room = nil }
+        return (.bytes(count), state.room)
+    }
+
+    func rewind() -> Bool { false }
+
+    func close() {
+        let (task, room) = state.withLock { state in
+            if state.end == nil {
+                state.end = .failure(NetworkError(.cancelled, during: .send, "the transfer ended"))
+            }
+            defer {
+                state.task = nil
+                state.room = nil
+            }
+            return (state.task, state.room)
+        }
+        task?.cancel()
+        room?.resume()
+    }
+
+    // MARK: the task's side
+
+    private func pump(_ reader: HTTPBody.Reader) async {
+        do {
+            while let chunk = try await reader() {
+                guard put(chunk) else { return }
+                await waitForRoom()
+            }
+            finish(.success(()))
+        } catch {
+            finish(.failure(NetworkError(wrapping: error)))
+        }
+    }
+
+    /// False when nobody will read any more.
+    private func put(_ chunk: Data) -> Bool {
+        if chunk.isEmpty { return true }
+        let (isOpen, isWanted) = state.withLock { state in
+            guard state.end == nil else { return (false, false) }
+            state.chunks.append(chunk)
+            state.bytes += chunk.count
+            state.total += Int64(chunk.count)
+            defer { state.isWanted = false }
+            return (true, state.isWanted)
+        }
+        if isWanted { resume() }
+        return isOpen
+    }
+
+    private func waitForRoom() async {
+        await withUnsafeContinuation { continuation in
+            let hasRoom = state.withLock { state in
+                if state.bytes < Self.high || state.end != nil { return true }
+                state.room = continuation
+                return false
+            }
+            if hasRoom { continuation.resume() }
+        }
+    }
+
+    private func finish(_ end: Result<Void, NetworkError>) {
+        let isWanted = state.withLock { state in
+            if state.end == nil { state.end = end }
+            defer { state.isWanted = false }
+            return state.isWanted
+        }
+        if isWanted { resume() }
+    }
+}
