@@ -1,0 +1,18 @@
+/// Scheme, host and port: what may share credentials (RFC 6454, 4).
+public struct Origin: Sendable, Hashable {
+    /// `http` or `https`, in lower case.
+    public let scheme: String
+    /// The host in lower case, an IPv6 address in brackets.
+    public let host: String
+    /// The port, the scheme's own where none is written.
+    public let port: Int
+
+    /// The origin of a URL, or nil where it has no scheme or host.
+    public init?(_ url: URL) {
+        guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: false), !host.isEmpty
+        else { return nil }
+        self.scheme = scheme
+        self.host = host.lowercased()
+        port = url.port ?? (scheme == "https" ? 443 : 80)
+    }
+}

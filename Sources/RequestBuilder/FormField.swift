@@ -1,0 +1,23 @@
+public import BeagleNetHTTP
+
+/// One input of a form.
+public struct FormField: Sendable, Hashable {
+    /// The name under which the value is sent; an empty one is refused.
+    public var name: String
+    /// The value with its type: a JSON form keeps it, a query or URL-encoded form writes it as text.
+    public var value: JSONValue
+    /// Whether the form may not be submitted while the value is null or empty text.
+    public var isRequired: Bool
+
+    /// An input with a typed value.
+    public init(_ name: String, _ value: JSONValue, isRequired: Bool = false) {
+        self.name = name
+        self.value = value
+        self.isRequired = isRequired
+    }
+
+    /// An input with a text value.
+    public init(_ name: String, _ value: String, isRequired: Bool = false) {
+        self.init(name, .string(value), isRequired: isRequired)
+    }
+}

@@ -1,0 +1,42 @@
+public import BeagleNetHTTP
+
+/// What the app asks for: a screen, an image, a form's submission, or anything else.
+public struct Request: Sendable {
+    /// Where to ask. A path that begins with `/` is put onto the builder's `baseURL`.
+    public var url: URL
+    /// What is asked for.
+    public var type: RequestType
+    /// Headers, and for screens method and body, that came with the reference to this request.
+    public var additionalData: (any RemoteScreenAdditionalData)?
+    /// Timeouts, limits and policies; nil takes the client's.
+    public var options: TransferOptions?
+    /// Items put after the query that `url` has already, each byte outside RFC 3986's unreserved set encoded.
+    public var query: [URLQueryItem]
+
+    /// A request for what `url` names.
+    public init(
+        url: URL,
+        type: RequestType,
+        additionalData: (any RemoteScreenAdditionalData)? = nil,
+        options: TransferOptions? = nil,
+        query: [URLQueryItem] = []
+    ) {
+        self.url = url
+        self.type = type
+        self.additionalData = additionalData
+        self.options = options
+        self.query = query
+    }
+
+    /// The kinds of request that a server-driven screen makes.
+    public enum RequestType: Sendable {
+        /// A screen or a part of one, in JSON.
+        case fetchComponent
+        /// A form's values: in the query for GET and DELETE, in the body for POST and PUT.
+        case submitForm(FormData)
+        /// An image.
+        case fetchImage
+        /// Any method, headers and body.
+        case rawRequest(RequestData)
+    }
+}

@@ -1,0 +1,58 @@
+public import BeagleNetHTTP
+
+/// The body of a raw request, with the media type that it brings along.
+public struct RequestBody: Sendable {
+    enum Content: Sendable {
+        case json(JSONValue)
+        case value(any Sendable)
+        case encodable(any Sendable, encode: @Sendable () throws -> Data)
+        case form([FormField])
+        case http(HTTPBody)
+    }
+
+    let content: Content
+    let contentType: String?
+
+    /// A JSON value, `application/json`.
+    public static func json(_ value: JSONValue) -> RequestBody {
+        RequestBody(content: .json(value), contentType: "application/json")
+    }
+
+    /// A value that `encoder` writes as JSON, `application/json`. What it cannot write is a build error.
+    public static func encodable(
+        _ value: any Encodable & Sendable,
+        encoder: JSONEncoder = JSONEncoder()
+    ) -> RequestBody {
+        RequestBody(content: .encodable(value) { try encoder.encode(value) }, contentType: "application/json")
+    }
+
+    /// These bytes, `application/octet-stream` unless said otherwise.
+    public static func data(_ data: Data, contentType: String = "application/octet-stream") -> RequestBody {
+        RequestBody(content: .http(HTTPBody(data)), contentType: contentType)
+    }
+
+    /// This text in UTF-8, `text/plain` unless said otherwise.
+    public static func text(_ text: String, contentType: String = "text/plain; charset=utf-8") -> RequestBody {
+        RequestBody(content: .http(HTTPBody(text)), contentType: contentType)
+    }
+
+    /// URL-encoded fields in this order, `application/x-www-form-urlencoded`.
+    public static func form(_ fields: [FormField]) -> RequestBody {
+        RequestBody(content: .form(fields), contentType: "application/x-www-form-urlencoded")
+    }
+
+    /// The contents of a file, `application/octet-stream` unless said otherwise, never held in memory.
+    public static func file(path: String, contentType: String = "application/octet-stream") -> RequestBody {
+        RequestBody(content: .http(.file(path: path)), contentType: contentType)
+    }
+
+    /// Any body, a streamed one as well.
+    public static func stream(_ body: HTTPBody, contentType: String = "application/octet-stream") -> RequestBody {
+        RequestBody(content: .http(body), contentType: contentType)
+    }
+
+    /// A tree of dictionaries, arrays, text, numbers and truth values, written as JSON (see `RequestData`).
+    static func value(_ value: any Sendable) -> RequestBody {
+        RequestBody(content: .value(value), contentType: "application/json")
+    }
+}
