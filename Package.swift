@@ -98,6 +98,7 @@ let package = Package(
         .testTarget(
             name: "CurlTests",
             dependencies: ["BeagleNetCurl", "CBeagleNetCurl", "BeagleNetTesting"],
+            exclude: ["Certificates"],
             swiftSettings: settings
         ),
         .testTarget(

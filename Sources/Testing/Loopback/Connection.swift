@@ -1,0 +1,166 @@
+import BeagleNetHTTP
+
+/// One connection of a server: reads requests and plays their answers, on a thread of its own.
+struct Connection {
+    let number: Int
+    let socket: Socket
+    let stage: Stage
+    private var unread: [UInt8] = []
+
+    init(number: Int, socket: Socket, stage: Stage) {
+        self.number = number
+        self.socket = socket
+        self.stage = stage
+    }
+
+    mutating func run() {
+        if let greeting = stage.onConnect, !play(greeting, method: nil) { return }
+        while let request = readRequest() {
+            stage.journal.note { record in
+                record.requestCount += 1
+                record.requests.append(request)
+                if record.requests.count > 1000 { record.requests.removeFirst() }
+            }
+            let isOpen = play(stage.answer(request), method: request.method)
+            if !isOpen { return }
+        }
+    }
+}
+
+// MARK: - Reading
+
+extension Connection {
+    private mutating func readRequest() -> LoopbackServer.Request? {
+        guard let head = readHead() else { return nil }
+        var request = LoopbackServer.Request(connection: number, head: head)
+        guard stage.readsBodies else { return request }
+        guard let body = request.isChunked ? readChunks(into: &request.raw) : take(request.contentLength) else {
+            return nil
+        }
+        if !request.isChunked { request.raw.append(contentsOf: body) }
+        request.body = Data(body)
+        return request
+    }
+
+    private mutating func readHead() -> [UInt8]? {
+        var searched = 0
+        while true {
+            if let end = unread.end(of: [13, 10, 13, 10], from: searched) { return take(end) }
+            searched = max(0, unread.count - 3)
+            if !fill() { return nil }
+        }
+    }
+
+    private mutating func readLine() -> [UInt8]? {
+        while true {
+            if let end = unread.end(of: [13, 10], from: 0) { return take(end) }
+            if !fill() { return nil }
+        }
+    }
+
+    private mutating func readChunks(into raw: inout Data) -> [UInt8]? {
+        var body: [UInt8] = []
+        while let line = readLine() {
+            raw.append(contentsOf: line)
+            let digits = String(decoding: line.prefix { $0 != 13 && $0 != 59 }, as: UTF8.self)
+            guard let size = Int(digits, radix: 16), let chunk = take(size + 2) else { return nil }
+            raw.append(contentsOf: chunk)
+            if size == 0 { return body }
+            body += chunk.dropLast(2)
+        }
+        return nil
+    }
+
+    /// The next bytes, waiting for them, or nil when the connection ends before.
+    private mutating func take(_ count: Int) -> [UInt8]? {
+        while unread.count < count {
+            if !fill() { return nil }
+        }
+        defer { unread.removeFirst(count) }
+        return Array(unread[..<count])
+    }
+
+    /// Waits for bytes and reads them; false at the end of the connection or of the server.
+    private mutating func fill() -> Bool {
+        guard Poll.wait(for: .input, on: socket, or: stage.stopping) == .ready else { return false }
+        return socket.receive(into: &unread)
+    }
+}
+
+// MARK: - Answering
+
+extension Connection {
+    /// Plays an answer; false when it ended the connection.
+    private mutating func play(_ answer: LoopbackServer.Answer, method: String?) -> Bool {
+        for step in answer.steps {
+            guard play(step, method: method) else { return false }
+        }
+        stage.journal.note { $0.answers += 1 }
+        return true
+    }
+
+    private mutating func play(_ step: LoopbackServer.Answer.Step, method: String?) -> Bool {
+        switch step {
+        case .response(let status, let fields, let body):
+            return send(LoopbackServer.Answer.Step.message(status: status, fields: fields, body: body, method: method))
+        case .bytes(let bytes):
+            return send(bytes)
+        case .dribble(let bytes, let pause):
+            return bytes.allSatisfy { byte in
+                send(Data([byte])) && Poll.wait(for: .hangUp, on: socket, or: stage.stopping, at: pause) == .timedOut
+            }
+        case .endless(let bytes):
+            while send(bytes) {}
+            return false
+        case .wait(let gate):
+            return wait(for: gate.latch)
+        case .finish:
+            socket.finish()
+            return true
+        case .stall:
+            while fill() { unread = [] }
+            return false
+        case .close:
+            return false
+        case .reset:
+            socket.resetOnClose()
+            return false
+        }
+    }
+
+    private func wait(for gate: Latch) -> Bool {
+        Poll.wait(for: .hangUp, on: socket, or: stage.stopping, orPass: gate) == .passed
+    }
+
+    private func send(_ bytes: Data) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard let count = socket.send(rest) else { return false }
+            stage.journal.note { $0.bytesSent += count }
+            rest = rest.dropFirst(count)
+            if !rest.isEmpty && !waitForRoom() { return false }
+        }
+        return true
+    }
+
+    private func waitForRoom() -> Bool {
+        var event = Poll.wait(for: .output, on: socket, or: stage.stopping, at: .milliseconds(250))
+        if event == .timedOut {
+            stage.journal.note { $0.stalledSends += 1 }
+            event = Poll.wait(for: .output, on: socket, or: stage.stopping)
+        }
+        return event == .ready
+    }
+}
+
+extension [UInt8] {
+    /// The index after the first occurrence of a mark.
+    fileprivate func end(of mark: [UInt8], from start: Int) -> Int? {
+        var index = start
+        while index + mark.count <= count {
+            if self[index..<(index + mark.count)].elementsEqual(mark) { return index + mark.count }
+            index += 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,36 @@
+import BeagleNetHTTP
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A flag that is raised once and stays up, for threads that sleep in `poll`: raising it closes the writing end of a
+/// pipe, and so makes the reading end readable for everybody.
+final class Latch: Sendable {
+    let reader: Int32
+    private let writer: Lock<Int32?>
+
+    init() throws(NetworkError) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw .system("cannot make a pipe") }
+        for end in ends { setCloseOnExec(end) }
+        reader = ends[0]
+        writer = Lock(ends[1])
+    }
+
+    deinit {
+        open()
+        closeDescriptor(reader)
+    }
+
+    func open() {
+        writer.withLock { writer in
+            if let end = writer { closeDescriptor(end) }
+            writer = nil
+        }
+    }
+}

@@ -1,0 +1,51 @@
+public import BeagleNetHTTP
+
+extension LoopbackServer {
+    /// A request as it came over the wire.
+    public struct Request: Sendable {
+        /// The number of its connection, from 1.
+        public var connection: Int
+        /// The first word of the request line.
+        public var method: String
+        /// The second word: a path with its query, `*`, or whatever the client sent.
+        public var target: String
+        /// The third word, `HTTP/1.1`.
+        public var version: String
+        /// The header lines in the order and spelling received.
+        public var fields: [(name: String, value: String)]
+        /// The body without its chunk framing.
+        public var body: Data
+        /// Every byte of the request, head and framing included.
+        public var raw: Data
+
+        /// The value of the first field of this name, in any case.
+        public subscript(name: String) -> String? { values(of: name).first }
+
+        /// The values of all fields of this name, in any case.
+        public func values(of name: String) -> [String] {
+            fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+        }
+    }
+}
+
+extension LoopbackServer.Request {
+    /// Reads a head that ends with an empty line; what is no header line has an empty name.
+    init(connection: Int, head: [UInt8]) {
+        let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
+        let words = (lines.first ?? "").split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        self.connection = connection
+        method = words.first ?? ""
+        target = words.count > 1 ? words[1] : ""
+        version = words.count > 2 ? words[2] : ""
+        fields = lines.dropFirst().map { line in
+            guard let colon = line.firstIndex(of: ":") else { return ("", String(line)) }
+            return (String(line[..<colon]), String(line[line.index(after: colon)...].drop { $0 == " " }))
+        }
+        body = Data()
+        raw = Data(head)
+    }
+
+    var isChunked: Bool { self["Transfer-Encoding"]?.lowercased() == "chunked" }
+
+    var contentLength: Int { self["Content-Length"].flatMap { Int($0) } ?? 0 }
+}

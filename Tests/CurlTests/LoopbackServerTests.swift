@@ -1,0 +1,139 @@
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// The scripted server, looked at through a plain socket.
+@Suite(.timeLimit(.minutes(1)))
+struct LoopbackServerTests {
+    @Test func requestIsRecordedAsItCame() throws {
+        let server = try LoopbackServer(.response(200, [:], "ok"))
+        let client = try RawClient(port: server.port)
+        client.send("PUT /a?b=c HTTP/1.1\r\nhost: here\r\nX-Two: 1\r\nx-two:2\r\nContent-Length: 4\r\n\r\nbody")
+        #expect(client.text(upTo: "ok") == "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+        let request = try #require(server.requests.first)
+        #expect([request.method, request.target, request.version] == ["PUT", "/a?b=c", "HTTP/1.1"])
+        #expect(request.fields.map(\.name) == ["host", "X-Two", "x-two", "Content-Length"])
+        #expect(request.values(of: "X-TWO") == ["1", "2"])
+        #expect(request.body == Data("body".utf8))
+        #expect(request.raw.count == 77)
+    }
+
+    @Test func chunkedRequestIsJoined() throws {
+        let server = try LoopbackServer(.response(204))
+        let client = try RawClient(port: server.port)
+        client.send("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n")
+        #expect(client.text(upTo: "\r\n\r\n") == "HTTP/1.1 204 No Content\r\n\r\n")
+        #expect(server.requests.first?.body == Data("abcde".utf8))
+    }
+
+    @Test func connectionServesManyRequestsAndPipelinedOnes() throws {
+        let server = try LoopbackServer { .response(200, [:], $0.target) }
+        let client = try RawClient(port: server.port)
+        client.send("GET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\n")
+        _ = client.text(upTo: "/2")
+        client.send("GET /3 HTTP/1.1\r\n\r\n")
+        _ = client.text(upTo: "/3")
+        #expect(server.requests.map(\.target) == ["/1", "/2", "/3"])
+        #expect(server.record.connections == 1)
+    }
+
+    @Test func headGetsNoBodyButItsLength() throws {
+        let server = try LoopbackServer(.response(200, ["X-A": "b"], "four"))
+        let client = try RawClient(port: server.port)
+        client.send("HEAD / HTTP/1.1\r\n\r\nHEAD / HTTP/1.1\r\n\r\n")
+        let head = "HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 4\r\n\r\n"
+        #expect(client.text(upTo: head + head) == head + head)
+    }
+
+    struct Script: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let answer: LoopbackServer.Answer
+        let received: String?
+    }
+
+    static let scripts = [
+        Script(testDescription: "raw and close", answer: .sequence([.raw("abc"), .close]), received: "abc"),
+        Script(testDescription: "close", answer: .close, received: ""),
+        Script(testDescription: "reset", answer: .reset, received: nil),
+        Script(testDescription: "finish", answer: .sequence([.raw("x"), .finish]), received: "x"),
+        Script(
+            testDescription: "dribble",
+            answer: .sequence([.dribble(Data("slow".utf8), every: .milliseconds(1)), .close]),
+            received: "slow"
+        ),
+        Script(
+            testDescription: "chunked",
+            answer: .sequence([.chunked([Data("abc".utf8), Data()], ["A": "b"]), .close]),
+            received: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nA: b\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+        ),
+    ]
+
+    @Test(arguments: scripts) func answerGoesOverTheWireAsScripted(_ script: Script) throws {
+        let server = try LoopbackServer(script.answer)
+        let client = try RawClient(port: server.port)
+        client.send("GET / HTTP/1.1\r\n\r\n")
+        #expect(client.text() == script.received)
+    }
+
+    @Test func greetingComesBeforeAnyRequest() throws {
+        let server = try LoopbackServer(onConnect: .raw("hello")) { _ in .close }
+        let client = try RawClient(port: server.port)
+        #expect(client.text(upTo: "hello") == "hello")
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func gateHoldsTheAnswerBack() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(.sequence([.gate(gate), .raw("through")]))
+        let client = try RawClient(port: server.port)
+        client.send("GET / HTTP/1.1\r\n\r\n")
+        await server.until { $0.requestCount == 1 }
+        #expect(server.record.answers == 0)
+        gate.open()
+        #expect(client.text(upTo: "through") == "through")
+    }
+
+    @Test func unreadBodyIsLeftToTheClient() async throws {
+        let server = try LoopbackServer(readsBodies: false) { _ in .sequence([.response(413), .close]) }
+        let client = try RawClient(port: server.port)
+        client.send("POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n")
+        #expect(client.text() == "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n")
+    }
+
+    @Test func clientThatTakesNothingIsNoticed() async throws {
+        let server = try LoopbackServer(.endless(String(repeating: "x", count: 1 << 20)))
+        let client = try RawClient(port: server.port)
+        client.send("GET / HTTP/1.1\r\n\r\n")
+        #expect(await server.until { $0.stalledSends == 1 })
+        _ = client.text(upTo: "x")
+    }
+
+    @Test func stopEndsConnectionsAndWaiters() async throws {
+        let server = try LoopbackServer(.stall)
+        let client = try RawClient(port: server.port)
+        client.send("GET / HTTP/1.1\r\n\r\n")
+        await server.until { $0.requestCount == 1 }
+        async let waited = server.until { $0.requestCount == 2 }
+        server.stop()
+        #expect(await !waited)
+        #expect(client.text() == "")
+        #expect(server.record.openConnections == 0)
+        #expect(throws: NetworkError.self) { _ = try RawClient(port: server.port) }
+    }
+
+    @Test func serverStopsWithItsLastReference() async throws {
+        var server: LoopbackServer? = try LoopbackServer(.stall)
+        let client = try RawClient(port: try #require(server).port)
+        await server?.until { $0.connections == 1 }
+        server = nil
+        #expect(client.text() == "")
+    }
+
+    @Test func cancelledTaskWaitsNoLonger() async throws {
+        let server = try LoopbackServer(.stall)
+        let waiting = Task { await server.until { $0.requestCount == 1 } }
+        waiting.cancel()
+        #expect(await !waiting.value)
+    }
+}

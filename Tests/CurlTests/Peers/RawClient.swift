@@ -1,0 +1,67 @@
+import BeagleNetHTTP
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A blocking TCP connection to a port of this machine, to look at servers without libcurl between.
+struct RawClient: ~Copyable {
+    private let descriptor: Int32
+
+    init(port: UInt16) throws {
+        #if canImport(Glibc)
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        // A read that would wait for ever fails the test instead.
+        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        guard connectsTo(port, descriptor) else {
+            throw NetworkError(.connect, during: .connect, String(cString: strerror(errno)))
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = write(descriptor, bytes, bytes.count)
+    }
+
+    /// What comes until the connection ends, or until it ends with `mark`; nil when the peer resets the connection or is silent.
+    func text(upTo mark: String? = nil) -> String? {
+        var received: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while mark.map({ !String(decoding: received, as: UTF8.self).hasSuffix($0) }) ?? true {
+            let count = read(descriptor, &piece, piece.count)
+            if count < 0 { return nil }
+            if count == 0 { break }
+            received += piece[..<count]
+        }
+        return String(decoding: received, as: UTF8.self)
+    }
+}
+
+/// Connects a socket to a port of 127.0.0.1.
+func connectsTo(_ port: UInt16, _ descriptor: Int32) -> Bool {
+    var address = loopbackAddress(port: port)
+    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    return withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 }
+    }
+}
+
+func loopbackAddress(port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return address
+}

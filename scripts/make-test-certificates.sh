@@ -1,0 +1,59 @@
+#!/bin/sh
+# Makes the certificates of Tests/CurlTests/Certificates anew: an authority, and server certificates that are good or
+# wrong in one way each. Their keys are no secrets: nothing but these tests trusts them. They last 100 years.
+set -eu
+cd "$(dirname "$0")/../Tests/CurlTests/Certificates"
+rm -f ./*.pem
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+key() { openssl ecparam -name prime256v1 -genkey -noout -out "$1"; }
+
+# issue NAME ISSUER EXTENSIONS [FROM UNTIL]: a certificate, and its key in NAME.key.pem. The issuer may be "itself".
+issue() {
+    key "$1.key.pem"
+    openssl req -new -key "$1.key.pem" -subj "/CN=BeagleNet test $1" -out "$work/$1.csr" -batch
+    printf '%b' "$3" > "$work/$1.ext"
+    : > "$work/index"
+    by="-cert $2.pem -keyfile $work/$2.key"
+    if [ "$2" = itself ]; then by="-selfsign -keyfile $1.key.pem"; fi
+    # shellcheck disable=SC2086 # $by is several words
+    openssl ca -batch -notext -config "$work/ca.conf" $by -in "$work/$1.csr" -out "$1.pem" \
+        -extfile "$work/$1.ext" -startdate "${4:-20200101000000Z}" -enddate "${5:-21200101000000Z}"
+}
+
+# authority NAME ISSUER [EXTENSIONS]: an authority, whose key is thrown away in the end
+authority() {
+    issue "$1" "$2" "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\n${3:-}"
+    mv "$1.key.pem" "$work/$1.key"
+}
+
+cat > "$work/ca.conf" <<CONF
+[ca]
+default_ca = tests
+[tests]
+database = $work/index
+new_certs_dir = $work
+rand_serial = yes
+default_md = sha256
+policy = any
+unique_subject = no
+[any]
+commonName = supplied
+CONF
+
+here="subjectAltName=DNS:localhost,IP:127.0.0.1\n"
+server="basicConstraints=CA:FALSE\nextendedKeyUsage=serverAuth\n"
+
+authority ca itself
+authority constrained-ca itself "nameConstraints=critical,permitted;DNS:example.org\n"
+issue good ca "$server$here"
+issue expired ca "$server$here" 20200101000000Z 20210101000000Z
+issue wrong-host ca "${server}subjectAltName=DNS:elsewhere.example\n"
+issue constrained constrained-ca "$server$here"
+issue self-signed itself "$server$here"
+
+# Signed by an authority between, which servers have to send and here do not.
+authority intermediate ca
+issue no-intermediate intermediate "$server$here"
+rm intermediate.pem
