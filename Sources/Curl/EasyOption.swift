@@ -5,7 +5,7 @@ import CBeagleNetCurl
 
 /// Options that take a `long`.
 enum LongOption: CaseIterable {
-    case noSignal, quickExit, httpVersion, pipeWait, noBody, upload, httpGet, freshConnect, suppressConnectHeaders
+    case noSignal, quickExit, httpVersion, pipeWait, noBody, upload, freshConnect, suppressConnectHeaders
     case connectTimeout, sslVersion
 
     var id: CURLoption {
@@ -16,7 +16,6 @@ enum LongOption: CaseIterable {
         case .pipeWait: CURLOPT_PIPEWAIT
         case .noBody: CURLOPT_NOBODY
         case .upload: CURLOPT_UPLOAD
-        case .httpGet: CURLOPT_HTTPGET
         case .freshConnect: CURLOPT_FRESH_CONNECT
         case .suppressConnectHeaders: CURLOPT_SUPPRESS_CONNECT_HEADERS
         case .connectTimeout: CURLOPT_CONNECTTIMEOUT_MS

@@ -124,10 +124,11 @@ final class Hop {
             easy.set(.uploadSize, upload.length ?? -1)
         } else if request.head.method == .head {
             easy.set(.noBody, 1)
+            return
+        } else if request.head.method == .get {
+            return
         }
-        if request.head.method != .get || upload != nil, request.head.method != .head || upload != nil {
-            easy.set(.method, request.head.method.rawValue)
-        }
+        easy.set(.method, request.head.method.rawValue)
     }
 
     private func configureVersion() {

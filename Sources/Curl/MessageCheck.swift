@@ -19,6 +19,12 @@ enum MessageCheck {
         guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
             throw .unsent(.badURL, "the path holds a space, a control, # or a character that is not percent-encoded")
         }
+        guard head.method != .connect else {
+            throw .unsent(.badRequest, "CONNECT is the transport's own, for proxies")
+        }
+        guard request.body == nil || ![.head, .trace].contains(head.method) else {
+            throw .unsent(.badRequest, "a \(head.method.rawValue) request has no body (RFC 9110, 9.3)", "leave it out")
+        }
         for field in head.headerFields {
             guard HTTPField.isValidValue(field.value) else {
                 throw .unsent(.badRequest, "the value of header \(field.name.rawName) holds a line break or NUL")

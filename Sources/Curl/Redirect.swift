@@ -23,8 +23,14 @@ enum Redirect {
         guard count < policy.limit else {
             throw .redirect(.tooManyRedirects, "more than \(policy.limit) redirects", "raise RedirectPolicy.limit")
         }
+        guard let from = URL(string: request.head.urlText),
+            let to = URL(string: location, relativeTo: from)?.absoluteURL
+        else {
+            throw .redirect(.badURL, "the redirect's Location is no URL")
+        }
+        try check(to, from: from, policy)
         var next = request
-        try move(&next.head, to: location, policy)
+        try move(&next.head, to: to)
         rewriteMethod(&next, response.status.code)
         if let body = next.body, !body.isReplayable {
             throw .redirect(
@@ -33,43 +39,35 @@ enum Redirect {
                 "make the body replayable or use RedirectPolicy.manual"
             )
         }
-        if !next.head.hasSameOrigin(as: request.head) { dropCredentials(&next) }
+        if Origin(to) != Origin(from) { dropCredentials(&next) }
         return next
     }
 
-    private static func move(
-        _ head: inout HTTPRequest,
-        to location: String,
-        _ policy: RedirectPolicy
-    ) throws(NetworkError) {
-        guard let base = URL(string: head.urlText),
-            let url = URL(string: location, relativeTo: base)?.absoluteURL,
-            let scheme = url.scheme?.lowercased()
-        else {
-            throw .redirect(.badURL, "the redirect's Location is no URL")
-        }
+    private static func check(_ url: URL, from: URL, _ policy: RedirectPolicy) throws(NetworkError) {
+        let scheme = url.scheme?.lowercased() ?? ""
         guard scheme == "http" || scheme == "https" else {
             throw .redirect(.unsupportedScheme, "the redirect leads to the scheme \(scheme)")
         }
-        guard policy.allowsInsecure || !(head.scheme == "https" && scheme == "http") else {
+        guard policy.allowsInsecure || !(from.scheme == "https" && scheme == "http") else {
             throw .redirect(
                 .insecureRedirect,
                 "the redirect leads from https to http",
                 "ask the server for https, or set RedirectPolicy.allowsInsecure"
             )
         }
-        guard let host = url.host(percentEncoded: true), !host.isEmpty, url.user == nil, url.password == nil else {
+    }
+
+    private static func move(_ head: inout HTTPRequest, to url: URL) throws(NetworkError) {
+        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let host = parts.encodedHost,
+            !host.isEmpty, url.user == nil, url.password == nil
+        else {
             throw .redirect(.badURL, "the redirect's Location names no host, or a user")
         }
-        let components = URLComponents(url: url, resolvingAgainstBaseURL: true)
-        var path = components?.percentEncodedPath ?? ""
-        if path.isEmpty { path = "/" }
-        if let query = components?.percentEncodedQuery { path += "?" + query }
-        head.scheme = scheme
-        head.authority =
-            (host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host)
-            + (url.port.map { ":\($0)" } ?? "")
-        head.path = path
+        head.scheme = url.scheme?.lowercased()
+        head.authority = host + (parts.port.map { ":\($0)" } ?? "")
+        head.path =
+            (parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath)
+            + (parts.percentEncodedQuery.map { "?" + $0 } ?? "")
     }
 
     /// 303 becomes GET, 301 and 302 too where the method was POST (RFC 9110, 15.4).
@@ -85,27 +83,11 @@ enum Redirect {
     }
 
     private static func dropCredentials(_ request: inout TransferRequest) {
-        struct R { func isSecret(header: String) -> Bool { header.lowercased() == "authorization" } };
-        let redactor = R()
+        let redactor = Redactor()
         let scoped = request.originScopedFields
         request.head.headerFields = request.head.headerFields.filter { field in
-            !scoped.contains(field.name) && !redactor.isSecret(header: field.name.rawName)
+            !scoped.contains(field.name) && !redactor.isSecret(header: field.name)
         }
-    }
-}
-
-extension HTTPRequest {
-    /// Whether scheme, host and port are the same (RFC 6454, 5).
-    fileprivate func hasSameOrigin(as other: HTTPRequest) -> Bool {
-        origin == other.origin
-    }
-
-    private var origin: String {
-        let scheme = (scheme ?? "").lowercased()
-        let authority = (authority ?? "").lowercased()
-        let defaultPort = scheme == "https" ? ":443" : ":80"
-        let host = authority.hasSuffix(defaultPort) ? String(authority.dropLast(defaultPort.count)) : authority
-        return scheme + "://" + host
     }
 }
 

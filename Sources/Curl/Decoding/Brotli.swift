@@ -1,0 +1,82 @@
+import BeagleNetHTTP
+
+/// brotli (RFC 7932), by the system's libbrotlidec where it is installed.
+final class Brotli: DecodingLayer {
+    /// The functions of https://github.com/google/brotli/blob/v1.0.9/c/include/brotli/decode.h that we call.
+    struct Library: Sendable {
+        typealias Bytes = UnsafePointer<UInt8>
+        typealias Room = UnsafeMutablePointer<UInt8>
+        typealias Create =
+            @convention(c) (
+                UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?
+            ) -> OpaquePointer?
+        typealias Decompress =
+            @convention(c) (
+                OpaquePointer?, UnsafeMutablePointer<Int>?, UnsafeMutablePointer<Bytes?>?, UnsafeMutablePointer<Int>?,
+                UnsafeMutablePointer<Room?>?, UnsafeMutablePointer<Int>?
+            ) -> Int32
+        typealias Destroy = @convention(c) (OpaquePointer?) -> Void
+
+        let create: Create
+        let decompress: Decompress
+        let destroy: Destroy
+
+        init?() {
+            guard let file = SharedLibrary("libbrotlidec.so.1", "libbrotlidec.1.dylib"),
+                let create: Create = file.function("BrotliDecoderCreateInstance"),
+                let decompress: Decompress = file.function("BrotliDecoderDecompressStream"),
+                let destroy: Destroy = file.function("BrotliDecoderDestroyInstance")
+            else { return nil }
+            self.create = create
+            self.decompress = decompress
+            self.destroy = destroy
+        }
+    }
+
+    static let library = Library()
+
+    /// What `decompress` gives.
+    private enum Code {
+        static let error: Int32 = 0
+        static let success: Int32 = 1
+        static let needsMoreOutput: Int32 = 3
+    }
+
+    private let library: Library
+    private let decoder: OpaquePointer
+    private(set) var isBegun = false
+    private(set) var isEnded = false
+
+    /// Nil where the library is not installed.
+    init?() throws(NetworkError) {
+        guard let library = Self.library else { return nil }
+        guard let decoder = library.create(nil, nil, nil) else { throw .encoding("no memory to decode the body") }
+        self.library = library
+        self.decoder = decoder
+    }
+
+    deinit {
+        library.destroy(decoder)
+    }
+
+    func decode(
+        _ input: UnsafeRawBufferPointer,
+        _ sink: (UnsafeRawBufferPointer) throws(NetworkError) -> Void
+    ) throws(NetworkError) {
+        if input.isEmpty || isEnded { return }
+        isBegun = true
+        let room = DecodingRoom()
+        var bytesLeft = input.count
+        var next = input.bindMemory(to: UInt8.self).baseAddress
+        var code = Code.needsMoreOutput
+        while code == Code.needsMoreOutput {
+            var roomLeft = room.bytes.count
+            var place = room.bytes.bindMemory(to: UInt8.self).baseAddress
+            code = library.decompress(decoder, &bytesLeft, &next, &roomLeft, &place, nil)
+            guard code != Code.error else { throw .encoding("the encoded body is damaged") }
+            let count = room.bytes.count - roomLeft
+            if count > 0 { try sink(room.prefix(count)) }
+        }
+        isEnded = code == Code.success
+    }
+}

@@ -1,0 +1,70 @@
+import BeagleNetHTTP
+import CBeagleNetCurl
+
+/// gzip (RFC 1952) or deflate (RFC 1950, and the bare RFC 1951 that some servers send), by zlib.
+final class Inflate: DecodingLayer {
+    enum Format {
+        case gzip, deflate
+    }
+
+    private let format: Format
+    /// Owned by this object: zlib keeps its address, so it must not move.
+    private let stream: UnsafeMutablePointer<z_stream>
+    private(set) var isBegun = false
+    private(set) var isEnded = false
+
+    init(_ format: Format) {
+        self.format = format
+        stream = .allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+    }
+
+    deinit {
+        if isBegun { inflateEnd(stream) }
+        stream.deallocate()
+    }
+
+    func decode(
+        _ input: UnsafeRawBufferPointer,
+        _ sink: (UnsafeRawBufferPointer) throws(NetworkError) -> Void
+    ) throws(NetworkError) {
+        guard let first = input.first else { return }
+        if !isBegun { try begin(firstByte: first) }
+        stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
+        stream.pointee.avail_in = UInt32(input.count)
+        if isEnded, try !beginNextMember() { return }
+        let room = DecodingRoom()
+        while true {
+            stream.pointee.next_out = room.bytes.bindMemory(to: UInt8.self).baseAddress
+            stream.pointee.avail_out = UInt32(room.bytes.count)
+            let code = inflate(stream, Z_NO_FLUSH)
+            guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else {
+                throw .encoding("the encoded body is damaged")
+            }
+            let count = room.bytes.count - Int(stream.pointee.avail_out)
+            if count > 0 { try sink(room.prefix(count)) }
+            if code == Z_STREAM_END {
+                isEnded = true
+                guard try beginNextMember() else { return }
+            } else if stream.pointee.avail_in == 0, stream.pointee.avail_out > 0 {
+                return
+            }
+        }
+    }
+
+    private func begin(firstByte: UInt8) throws(NetworkError) {
+        // 15 is zlib's window; +16 asks for gzip, minus for deflate without zlib's header, whose first byte is x8.
+        let isBare = format == .deflate && firstByte & 0x0F != 8
+        let windowBits: Int32 = format == .gzip ? 15 + 16 : isBare ? -15 : 15
+        guard beagle_inflate_init(stream, windowBits) == Z_OK else { throw .encoding("no memory to decode the body") }
+        isBegun = true
+    }
+
+    /// A gzip body may have several members (RFC 1952, 2.2); anything else behind the end is ignored.
+    private func beginNextMember() throws(NetworkError) -> Bool {
+        guard format == .gzip, stream.pointee.avail_in > 0, stream.pointee.next_in.pointee == 0x1F else { return false }
+        guard inflateReset(stream) == Z_OK else { throw .encoding("the encoded body is damaged") }
+        isEnded = false
+        return true
+    }
+}

@@ -1,0 +1,86 @@
+import BeagleNetHTTP
+
+/// zstd (RFC 8878), by the system's libzstd where it is installed.
+final class Zstandard: DecodingLayer {
+    /// `ZSTD_inBuffer` and `ZSTD_outBuffer`.
+    struct Buffer {
+        var bytes: UnsafeMutableRawPointer?
+        var size: Int
+        var position = 0
+    }
+
+    /// The functions of https://facebook.github.io/zstd/zstd_manual.html that we call.
+    struct Library: Sendable {
+        typealias Create = @convention(c) () -> OpaquePointer?
+        typealias SetParameter = @convention(c) (OpaquePointer?, Int32, Int32) -> Int
+        typealias Decompress =
+            @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Int
+        typealias IsError = @convention(c) (Int) -> UInt32
+        typealias Destroy = @convention(c) (OpaquePointer?) -> Int
+
+        let create: Create
+        let setParameter: SetParameter
+        let decompress: Decompress
+        let isError: IsError
+        let destroy: Destroy
+
+        init?() {
+            guard let file = SharedLibrary("libzstd.so.1", "libzstd.1.dylib"),
+                let create: Create = file.function("ZSTD_createDStream"),
+                let setParameter: SetParameter = file.function("ZSTD_DCtx_setParameter"),
+                let decompress: Decompress = file.function("ZSTD_decompressStream"),
+                let isError: IsError = file.function("ZSTD_isError"),
+                let destroy: Destroy = file.function("ZSTD_freeDStream")
+            else { return nil }
+            self.create = create
+            self.setParameter = setParameter
+            self.decompress = decompress
+            self.isError = isError
+            self.destroy = destroy
+        }
+    }
+
+    static let library = Library()
+
+    /// `ZSTD_d_windowLogMax`, and the window of 8 MiB that HTTP allows (RFC 9659, 3).
+    private static let windowLogMax: (parameter: Int32, value: Int32) = (100, 23)
+
+    private let library: Library
+    private let decoder: OpaquePointer
+    private(set) var isBegun = false
+    private(set) var isEnded = false
+
+    /// Nil where the library is not installed.
+    init?() throws(NetworkError) {
+        guard let library = Self.library else { return nil }
+        guard let decoder = library.create() else { throw .encoding("no memory to decode the body") }
+        self.library = library
+        self.decoder = decoder
+        _ = library.setParameter(decoder, Self.windowLogMax.parameter, Self.windowLogMax.value)
+    }
+
+    deinit {
+        _ = library.destroy(decoder)
+    }
+
+    func decode(
+        _ input: UnsafeRawBufferPointer,
+        _ sink: (UnsafeRawBufferPointer) throws(NetworkError) -> Void
+    ) throws(NetworkError) {
+        if input.isEmpty { return }
+        isBegun = true
+        let room = DecodingRoom()
+        var source = Buffer(bytes: UnsafeMutableRawPointer(mutating: input.baseAddress), size: input.count)
+        var isRoomFull = true
+        while source.position < source.size || isRoomFull {
+            var target = Buffer(bytes: room.bytes.baseAddress, size: room.bytes.count)
+            let left = library.decompress(decoder, &target, &source)
+            guard library.isError(left) == 0 else { throw .encoding("the encoded body is damaged") }
+            if target.position > 0 { try sink(room.prefix(target.position)) }
+            isRoomFull = target.position == target.size
+            // Zero: a frame came to its end; another may follow (RFC 8878, 3).
+            isEnded = left == 0
+            if isEnded, source.position == source.size { return }
+        }
+    }
+}
