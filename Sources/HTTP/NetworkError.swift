@@ -109,6 +109,8 @@ public struct NetworkError: Error, Sendable {
     public var request: HTTPRequest?
     /// The head of the answer, where one came.
     public var response: HTTPResponse?
+    /// The URL that answered, after redirects, where an answer came.
+    public var url: String?
     /// The body of the answer, where one came.
     public var data: Data?
     /// Phases and sizes up to the failure.
@@ -192,7 +194,11 @@ extension NetworkError: CustomStringConvertible {
     /// What failed, doing what, for which request, and what to try, in one line.
     public var description: String {
         var text = message
-        if let request { text = "\(request.method.rawValue) \(request.redactedURL): \(text)" }
+        if let request {
+            text = "\(request.method.rawValue) \(request.redactedURL): \(text)"
+        } else if let url {
+            text = "\(Redactor().redact(url: url)): \(text)"
+        }
         text += " [\(kind.rawValue), \(phase.rawValue)]"
         if let advice { text += "; \(advice)" }
         return text

@@ -1,5 +1,3 @@
-import BeagleNetHTTP
-
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -9,15 +7,16 @@ import BeagleNetHTTP
 #endif
 
 /// Writes a body to `PATH.part` and renames it to `PATH` when it is whole; what is not whole is removed.
-final class FileSink {
+package final class FileSink {
     private let path: String
     private let file: OpenFile
-    private var position: Int64 = 0
+    /// Bytes written.
+    package private(set) var position: Int64 = 0
     private var isCommitted = false
 
     private var partPath: String { path + ".part" }
 
-    init(path: String) throws(NetworkError) {
+    package init(path: String) throws(NetworkError) {
         self.path = path
         file = try OpenFile(writing: path + ".part")
     }
@@ -26,12 +25,12 @@ final class FileSink {
         if !isCommitted { unlink(partPath) }
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) {
         try file.write(bytes, at: position)
         position += Int64(bytes.count)
     }
 
-    func commit() throws(NetworkError) {
+    package func commit() throws(NetworkError) {
         guard rename(partPath, path) == 0 else { throw .file("cannot rename \(partPath) to", path, errno) }
         isCommitted = true
     }

@@ -1,0 +1,59 @@
+import BeagleNetHTTP
+
+/// Hands one result on, the first it is given. Where it is let go without any, it hands on that.
+final class Answer<Success: Sendable>: Sendable {
+    typealias Result = Swift.Result<Success, NetworkError>
+
+    private enum State {
+        case held(Result?), open, given
+    }
+
+    private let state: Lock<State>
+    private let deliver: @Sendable (Result) -> Void
+
+    /// - Parameters:
+    ///   - isHeld: whether a result waits for `open()`.
+    ///   - deliver: what takes the result, called once.
+    init(isHeld: Bool = false, _ deliver: @escaping @Sendable (Result) -> Void) {
+        state = Lock(isHeld ? .held(nil) : .open)
+        self.deliver = deliver
+    }
+
+    deinit {
+        let isGiven = state.withLock { state in
+            if case .given = state { return true }
+            return false
+        }
+        guard !isGiven else { return }
+        // On a thread of its own: the last reference may go inside of the call that asks.
+        let lost = NetworkError(.other, during: .response, "the request was dropped without an answer")
+        Task.detached { [deliver] in deliver(.failure(lost)) }
+    }
+
+    func give(_ result: Result) {
+        let isDue = state.withLock { state in
+            switch state {
+            case .open:
+                state = .given
+                return true
+            case .held(nil):
+                state = .held(result)
+                return false
+            case .held, .given:
+                return false
+            }
+        }
+        if isDue { deliver(result) }
+    }
+
+    /// Lets results through. One that came before is handed on from another thread.
+    func open() {
+        let early: Result? = state.withLock { state in
+            guard case .held(let result) = state else { return nil }
+            state = result == nil ? .open : .given
+            return result
+        }
+        guard let early else { return }
+        Task.detached { [deliver] in deliver(early) }
+    }
+}

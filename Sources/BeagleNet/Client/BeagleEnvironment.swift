@@ -1,0 +1,56 @@
+public import BeagleNetDependencies
+import BeagleNetRequestBuilder
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// A backend that the app can talk to, as `staging` or `production`.
+///
+/// ```swift
+/// dependencies.environment = BeagleEnvironment(name: "staging", baseURL: URL(string: "https://staging.example.com"))
+/// ```
+public struct BeagleEnvironment: Sendable, Hashable {
+    /// What people call it.
+    public var name: String
+    /// What paths are put onto; nil where all URLs are absolute.
+    public var baseURL: URL?
+    /// Headers for every request to the origin of `baseURL`. A header of the same name in
+    /// `HttpRequestBuilder.additionalHeaders` wins.
+    public var headers: [String: String]
+
+    /// Describes a backend.
+    public init(name: String, baseURL: URL?, headers: [String: String] = [:]) {
+        self.name = name
+        self.baseURL = baseURL
+        self.headers = headers
+    }
+
+    /// The builder for requests to this backend.
+    func applied(to builder: HttpRequestBuilder) -> HttpRequestBuilder {
+        guard let baseURL else { return builder }
+        var builder = builder
+        builder.baseURL = baseURL
+        let names = Set(builder.additionalHeaders.keys.map { $0.lowercased() })
+        for (name, value) in headers where !names.contains(name.lowercased()) {
+            builder.additionalHeaders[name] = value
+        }
+        return builder
+    }
+}
+
+extension BeagleDependencies {
+    /// The backend; one without a base URL by default. What is set later is followed by `urlBuilder` and by the
+    /// default client.
+    public var environment: BeagleEnvironment {
+        get { self[EnvironmentKey.self] }
+        set { self[EnvironmentKey.self] = newValue }
+    }
+}
+
+private enum EnvironmentKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> BeagleEnvironment {
+        BeagleEnvironment(name: "default", baseURL: nil)
+    }
+}

@@ -1,0 +1,14 @@
+public import BeagleNetDependencies
+public import BeagleNetRequestBuilder
+
+extension BeagleDependencies {
+    /// Makes the messages of a `NetworkClientDefault` that has no builder of its own.
+    public var httpRequestBuilder: HttpRequestBuilder {
+        get { self[HttpRequestBuilderKey.self] }
+        set { self[HttpRequestBuilderKey.self] = newValue }
+    }
+}
+
+private enum HttpRequestBuilderKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> HttpRequestBuilder { HttpRequestBuilder() }
+}

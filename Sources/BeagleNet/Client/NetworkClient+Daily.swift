@@ -1,0 +1,85 @@
+public import BeagleNetHTTP
+public import BeagleNetRequestBuilder
+
+/// What is asked for daily, on every client. Each call takes a path or a URL, and may bring query items, headers and a
+/// limit on its whole time.
+extension NetworkClient {
+    /// Asks for a screen or other JSON and makes a value of it.
+    ///
+    /// - Parameters:
+    ///   - target: path or URL.
+    ///   - type: what to make of the body.
+    ///   - query: items put after the query that `target` has.
+    ///   - headers: header fields of this request.
+    ///   - timeout: limit on the whole request; the client's where nil.
+    ///   - decoder: how to make the value; the container's `bodyDecoder` where nil.
+    /// - Throws: `NetworkError`: `.status` where the status is outside 200...299, `.decoding` where the body is not
+    ///   what was expected, or why there is no response.
+    public func fetch<Value: Decodable>(
+        _ target: some RequestTarget,
+        as type: Value.Type = Value.self,
+        query: [URLQueryItem] = [],
+        headers: [String: String] = [:],
+        timeout: Duration? = nil,
+        decoder: (any BodyDecoder)? = nil
+    ) async throws(NetworkError) -> Value {
+        let request = try makeRequest(target, .fetchComponent, query, headers, timeout)
+        return try await send(request, as: type, decoder: decoder)
+    }
+
+    /// Performs a request and makes a value of the body.
+    ///
+    /// - Parameters:
+    ///   - request: what to ask.
+    ///   - type: what to make of the body.
+    ///   - decoder: how to make the value; the container's `bodyDecoder` where nil.
+    /// - Throws: `NetworkError`; of kind `.status` where the status is outside 200...299, since a value can only be
+    ///   made of a success.
+    public func send<Value: Decodable>(
+        _ request: Request,
+        as type: Value.Type,
+        decoder: (any BodyDecoder)? = nil
+    ) async throws(NetworkError) -> Value {
+        try await executeRequest(request).decode(as: type, with: decoder ?? container.bodyDecoder)
+    }
+
+    /// Asks for an image; its bytes are the response's `data`.
+    public func image(
+        _ target: some RequestTarget,
+        query: [URLQueryItem] = [],
+        headers: [String: String] = [:],
+        timeout: Duration? = nil
+    ) async throws(NetworkError) -> NetworkResponse {
+        try await executeRequest(makeRequest(target, .fetchImage, query, headers, timeout))
+    }
+
+    /// Submits a form.
+    ///
+    /// - Throws: `NetworkError`; of kind `.status` where the server refuses the form, with its answer in `data`.
+    public func submit(
+        form: Request.FormData,
+        to target: some RequestTarget,
+        query: [URLQueryItem] = [],
+        headers: [String: String] = [:],
+        timeout: Duration? = nil
+    ) async throws(NetworkError) -> NetworkResponse {
+        try await executeRequest(makeRequest(target, .submitForm(form), query, headers, timeout))
+    }
+
+    func makeRequest(
+        _ target: some RequestTarget,
+        _ type: Request.RequestType,
+        _ query: [URLQueryItem],
+        _ headers: [String: String],
+        _ timeout: Duration?
+    ) throws(NetworkError) -> Request {
+        var request = Request(url: try target.url(in: container), type: type, query: query)
+        if !headers.isEmpty { request.additionalData = HttpAdditionalData(headers: headers) }
+        if let timeout {
+            var options = options
+            options.timeouts.total = timeout
+            request.options = options
+        }
+        return request
+    }
+}

@@ -1,0 +1,83 @@
+public import BeagleNetDependencies
+public import BeagleNetHTTP
+public import BeagleNetRequestBuilder
+
+/// Answers requests. Everything that needs the network asks the one in `BeagleDependencies.networkClient`, so that an
+/// app can put its own in the place of `NetworkClientDefault`.
+///
+/// A client of your own needs only `executeRequest(_:completion:)`; everything else is built on it.
+@preconcurrency
+public protocol NetworkClient: Sendable {
+    /// Why a request failed.
+    typealias Error = NetworkError
+    /// What becomes of a request: the response where its status is 200...299, else the error.
+    typealias NetworkResult = Result<NetworkResponse, NetworkError>
+    /// Takes the result, on a thread of the client's.
+    typealias RequestCompletion = @Sendable (NetworkResult) -> Void
+
+    /// Starts a request and returns at once.
+    ///
+    /// - Parameters:
+    ///   - request: what to ask.
+    ///   - completion: called exactly once. With a status outside 200...299 it gets a failure of kind `.status` that
+    ///     holds response and data.
+    /// - Returns: the handle that cancels the request; nil where nothing is running.
+    @discardableResult
+    func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)?
+
+    /// Gives the head of the response as soon as it is there, whatever its status, and the body as it is read.
+    ///
+    /// A client that does not do this itself answers with the whole body, through `executeRequest`.
+    ///
+    /// - Throws: `NetworkError` where there is no response.
+    func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse
+
+    /// Where paths, environments and coders are looked up; `Beagle.dependencies` by default.
+    var container: BeagleDependencies { get }
+
+    /// Timeouts, limits and policies of requests that bring none of their own.
+    var options: TransferOptions { get }
+}
+
+extension NetworkClient {
+    /// The dependencies of the current scope.
+    public var container: BeagleDependencies { Beagle.dependencies }
+
+    /// The documented defaults.
+    public var options: TransferOptions { TransferOptions() }
+
+    /// The whole answer of `executeRequest`, as a stream.
+    public func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
+        let response = try await send(request)
+        return StreamingResponse(response: response.response, body: HTTPBody(response.data), url: response.url)
+    }
+
+    /// Performs a request; cancelling the task cancels it.
+    ///
+    /// - Returns: the response, whose status is in 200...299.
+    /// - Throws: `NetworkError`; of kind `.status`, with response and data, for any other status.
+    public func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse {
+        guard !Task.isCancelled else { throw .cancelledBeforeStart }
+        let result = await withCancellableToken { completion in
+            let answer = Answer<NetworkResponse>(completion)
+            return executeRequest(request) { answer.give($0) }
+        }
+        return try result.get()
+    }
+
+    /// Performs a request and hands its response over whatever the status; cancelling the task cancels it.
+    ///
+    /// - Throws: `NetworkError` where there is no response.
+    public func send(_ request: Request) async throws(NetworkError) -> NetworkResponse {
+        do {
+            return try await executeRequest(request)
+        } catch {
+            guard let response = NetworkResponse(of: error) else { throw error }
+            return response
+        }
+    }
+}
+
+extension NetworkError {
+    static let cancelledBeforeStart = NetworkError(.cancelled, during: .queue, "the task was cancelled before it asked")
+}

@@ -1,0 +1,170 @@
+public import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// A whole response.
+public struct NetworkResponse: Sendable {
+    /// The decoded body.
+    public var data: Data
+    /// Status and header fields.
+    public var response: HTTPResponse
+    /// The URL that answered, after redirects; empty where the client does not tell.
+    public var url: String
+    /// Where the time went; all zero where the client does not tell.
+    public var metrics: TransferMetrics
+
+    /// Describes a response.
+    public init(
+        data: Data = Data(),
+        response: HTTPResponse = HTTPResponse(status: .ok),
+        url: String = "",
+        metrics: TransferMetrics = TransferMetrics()
+    ) {
+        self.data = data
+        self.response = response
+        self.url = url
+        self.metrics = metrics
+    }
+
+    /// A response of this text, as UTF-8.
+    public init(text: String, status: HTTPResponse.Status = .ok) {
+        let fields: HTTPFields = [.contentType: "text/plain; charset=utf-8"]
+        self.init(data: Data(text.utf8), response: HTTPResponse(status: status, headerFields: fields))
+    }
+
+    /// A response of this JSON value.
+    ///
+    /// - Throws: `NetworkError` where the value holds a number that JSON cannot write.
+    public init(json: JSONValue, status: HTTPResponse.Status = .ok) throws(NetworkError) {
+        let fields: HTTPFields = [.contentType: "application/json"]
+        self.init(data: try json.data(), response: HTTPResponse(status: status, headerFields: fields))
+    }
+
+    /// The response that an error of kind `.status` holds.
+    init?(of error: NetworkError) {
+        guard error.kind == .status, let response = error.response else { return nil }
+        self.init(
+            data: error.data ?? Data(),
+            response: response,
+            url: error.url ?? "",
+            metrics: error.metrics ?? TransferMetrics()
+        )
+    }
+
+    /// The body as text, in the charset that `Content-Type` names, else UTF-8. A byte order mark is left out.
+    ///
+    /// - Throws: `NetworkError` of kind `.decoding` where the charset is unknown or the bytes are not of it.
+    public func text() throws(NetworkError) -> String {
+        let charset = response.charset
+        guard let encoding = String.Encoding(charset: charset) else {
+            throw NetworkError(.decoding, during: .decode, "the charset \(charset) is unknown", of: self)
+        }
+        guard let text = String(bytes: data, encoding: encoding) else {
+            throw NetworkError(.decoding, during: .decode, "the body is not \(charset) text", of: self)
+        }
+        return text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
+    }
+
+    /// The body as a JSON value.
+    ///
+    /// - Throws: `NetworkError` of kind `.decoding` that names the place of the fault.
+    public func json() throws(NetworkError) -> JSONValue {
+        do {
+            return try JSONValue(parsing: data)
+        } catch {
+            throw error.holding(self)
+        }
+    }
+
+    /// Makes a value of the body.
+    ///
+    /// - Parameters:
+    ///   - type: what to make.
+    ///   - decoder: how; a plain `JSONDecoder` by default.
+    /// - Throws: `NetworkError` of kind `.decoding` that names the place of the fault.
+    public func decode<Value: Decodable>(
+        as type: Value.Type = Value.self,
+        with decoder: any BodyDecoder = JSONDecoder()
+    ) throws(NetworkError) -> Value {
+        do {
+            return try decoder.decode(type, from: data)
+        } catch {
+            throw NetworkError(decoding: type, failedWith: error).holding(self)
+        }
+    }
+
+    /// The response where its status is in 200...299, else the failure that holds it.
+    func result(of request: HTTPRequest? = nil) -> Result<NetworkResponse, NetworkError> {
+        guard response.status.kind != .successful else { return .success(self) }
+        var error = NetworkError(
+            .status,
+            during: .response,
+            "the server answered \(response.status)",
+            advice: response.advice,
+            underlying: NetworkClientDefault.ClientError.invalidHttpResponse
+        ).holding(self)
+        error.request = request
+        return .failure(error)
+    }
+}
+
+extension NetworkError {
+    fileprivate func holding(_ response: NetworkResponse) -> NetworkError {
+        var error = self
+        error.response = response.response
+        error.data = response.data
+        error.url = response.url
+        error.metrics = response.metrics
+        return error
+    }
+
+    fileprivate init(_ kind: Kind, during phase: Phase, _ message: String, of response: NetworkResponse) {
+        self = NetworkError(kind, during: phase, message).holding(response)
+    }
+}
+
+extension HTTPResponse {
+    /// The charset parameter of `Content-Type`, else UTF-8 (RFC 9110, 8.3.2).
+    fileprivate var charset: String {
+        let parameters = (headerFields[.contentType] ?? "").split(separator: ";").dropFirst()
+        for parameter in parameters {
+            let parts = parameter.split(separator: "=", maxSplits: 1).map { part in
+                part.filter { !$0.isWhitespace && $0 != "\"" }.lowercased()
+            }
+            if parts.count == 2 && parts[0] == "charset" { return parts[1] }
+        }
+        return "utf-8"
+    }
+
+    /// What a person can do about a status outside 200...299.
+    fileprivate var advice: String? {
+        switch status.code {
+        case 304: "the copy at hand is still good"
+        case 300..<400: "allow redirects, or ask the URL in Location"
+        case 401, 407: "give valid credentials"
+        case 403: "these credentials may not do this"
+        case 404, 410: "check the path and the base URL"
+        case 429, 503: headerFields[.retryAfter].map { "try again after \($0)" } ?? "try again later"
+        case 500...: "the fault is the server's; its log tells more"
+        default: nil
+        }
+    }
+}
+
+extension String.Encoding {
+    /// By the names of the IANA registry, in lower case.
+    fileprivate init?(charset: String) {
+        switch charset {
+        case "utf-8", "utf8": self = .utf8
+        case "us-ascii", "ascii": self = .ascii
+        case "iso-8859-1", "latin1": self = .isoLatin1
+        case "utf-16": self = .utf16
+        case "utf-16le": self = .utf16LittleEndian
+        case "utf-16be": self = .utf16BigEndian
+        default: return nil
+        }
+    }
+}

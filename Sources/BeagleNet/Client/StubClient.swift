@@ -1,0 +1,39 @@
+public import BeagleNetHTTP
+public import BeagleNetRequestBuilder
+
+/// A client that answers requests with a closure, for previews and tests:
+/// `StubClient { request in try NetworkResponse(json: ["title": "Hello"]) }`.
+///
+/// As with any client, a status outside 200...299 comes out as a failure of kind `.status`.
+public struct StubClient: NetworkClient {
+    private let answer: @Sendable (Request) async throws -> NetworkResponse
+
+    /// Answers each request with what `answer` returns or throws, in a task that the request's token cancels.
+    public init(_ answer: @escaping @Sendable (Request) async throws -> NetworkResponse) {
+        self.answer = answer
+    }
+
+    /// Answers the request in a new task.
+    @discardableResult
+    public func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
+        StubToken(
+            task: Task {
+                do {
+                    let response = try await answer(request)
+                    try Task.checkCancellation()
+                    completion(response.result())
+                } catch {
+                    completion(.failure(NetworkError(wrapping: Task.isCancelled ? CancellationError() : error)))
+                }
+            }
+        )
+    }
+}
+
+private struct StubToken: RequestToken {
+    let task: Task<Void, Never>
+
+    func cancel() {
+        task.cancel()
+    }
+}
