@@ -9,10 +9,15 @@ public struct Origin: Sendable, Hashable {
 
     /// The origin of a URL, or nil where it has no scheme or host.
     public init?(_ url: URL) {
-        guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: false), !host.isEmpty
-        else { return nil }
-        self.scheme = scheme
+        guard let scheme = url.scheme, let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
+        let isAddress = host.contains(":") && !host.hasPrefix("[")
+        self.init(scheme: scheme, host: isAddress ? "[\(host)]" : host, port: url.port)
+    }
+
+    /// The origin of these parts; without a port it is the scheme's own.
+    public init(scheme: String, host: String, port: Int? = nil) {
+        self.scheme = scheme.lowercased()
         self.host = host.lowercased()
-        port = url.port ?? (scheme == "https" ? 443 : 80)
+        self.port = port ?? (self.scheme == "https" ? 443 : 80)
     }
 }

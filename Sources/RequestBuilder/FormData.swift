@@ -1,4 +1,4 @@
-public import BeagleNetHTTP
+import BeagleNetHTTP
 
 extension Request {
     /// What a form submits.

@@ -30,6 +30,9 @@ public struct HttpRequestBuilder: Sendable {
     /// The app's own origins, which alone get `additionalHeaders`. Empty: the origin of `baseURL`; without that too,
     /// every origin that the app asks. A redirect to another origin drops them in any case.
     public var origins: Set<Origin> = []
+    /// The only hosts that may be asked, in lower case; nil lets any be asked. URLs often come from a server, and a
+    /// redirect is not held to this.
+    public var allowedHosts: Set<String>?
     /// What becomes of empty inputs; kept by default.
     public var emptyFields: EmptyFields = .keep
     /// Whose rules a message is built by; ours by default.
@@ -47,10 +50,88 @@ public struct HttpRequestBuilder: Sendable {
 
     /// The message of a request.
     ///
+    /// A body on GET, HEAD or TRACE is refused, and so are two bodies; `Content-Type` goes out only with a body.
+    /// Headers of one name, in any case, replace each other in this order: ours, those of `additionalData`, of
+    /// `RequestData`, `additionalHeaders`.
+    ///
     /// - Parameter request: what the app asks.
     /// - Returns: the message and how to transfer it; `options` are the request's, else the defaults.
     /// - Throws: `NetworkError` during `.build`: `.badURL`, `.unsupportedScheme` or `.badRequest`.
     public func build(_ request: Request) throws(NetworkError) -> TransferRequest {
-        throw NetworkError(.badRequest, during: .build, "not built")
+        switch compatibility {
+        case .standard: try standard(request)
+        case .beagle1: try beagle1(request)
+        }
+    }
+
+    private func standard(_ request: Request) throws(NetworkError) -> TransferRequest {
+        var url = try target(of: request)
+        let content = try content(of: request)
+        url.append(content.items)
+        url.append(request.query)
+        var headers = HeaderList()
+        headers.set(.accept, request.type.accepted)
+        if let platform { try headers.set(Self.platformField, platform) }
+        if let userAgent { try headers.set("User-Agent", userAgent) }
+        if let contentType = content.contentType { try headers.set("Content-Type", contentType) }
+        try headers.set(request.additionalData?.headers ?? [:])
+        if case .rawRequest(let data) = request.type { try headers.set(data.headers ?? [:]) }
+        let appWide = appWideHeaders(for: url.origin)
+        try headers.set(appWide)
+        if content.body == nil { headers.remove(.contentType) }
+        return message(request, url, content.method, headers, content.body, scoped: appWide)
+    }
+
+    static let platformField = "beagle-platform"
+
+    /// The request's URL, if it may be asked.
+    func target(of request: Request) throws(NetworkError) -> WireURL {
+        let url = try WireURL(request.url, base: baseURL)
+        if let allowedHosts, !allowedHosts.contains(url.host.lowercased()) {
+            throw .badURL(
+                "the host \(url.host) is not among the allowed ones",
+                "add it to allowedHosts, if it is yours"
+            )
+        }
+        return url
+    }
+
+    /// The headers of the app that an origin may have.
+    private func appWideHeaders(for origin: Origin) -> [String: String] {
+        let own = origins.isEmpty ? Set([baseURL.flatMap(Origin.init(_:))].compactMap { $0 }) : origins
+        return own.isEmpty || own.contains(origin) ? additionalHeaders : [:]
+    }
+
+    func message(
+        _ request: Request,
+        _ url: WireURL,
+        _ method: HTTPRequest.Method,
+        _ headers: HeaderList,
+        _ body: HTTPBody?,
+        scoped: [String: String]
+    ) -> TransferRequest {
+        TransferRequest(
+            HTTPRequest(
+                method: method,
+                scheme: url.scheme,
+                authority: url.authority,
+                path: url.target,
+                headerFields: headers.fields
+            ),
+            body: body,
+            options: request.options ?? TransferOptions(),
+            originScopedFields: Set(scoped.keys.compactMap(HTTPField.Name.init(_:)))
+        )
+    }
+}
+
+extension Request.RequestType {
+    /// What the app can take (RFC 9110, 12.5.1).
+    fileprivate var accepted: String {
+        switch self {
+        case .fetchComponent, .submitForm: "application/json"
+        case .fetchImage: "image/avif,image/webp,image/png,image/jpeg,*/*;q=0.5"
+        case .rawRequest: "*/*"
+        }
     }
 }

@@ -56,3 +56,40 @@ public struct RequestBody: Sendable {
         RequestBody(content: .value(value), contentType: "application/json")
     }
 }
+
+extension RequestBody {
+    /// The body as it is sent.
+    ///
+    /// - Throws: `NetworkError` of kind `.badRequest` that names the place of what cannot be written.
+    func encoded(_ options: JSONValue.WritingOptions = []) throws(NetworkError) -> HTTPBody {
+        switch content {
+        case .json(let value): HTTPBody(try value.data(options))
+        case .value(let value): HTTPBody(try JSONValue(converting: value).data(options))
+        case .encodable(let value, let encode): HTTPBody(try Self.run(encode, type(of: value)))
+        case .form(let fields): HTTPBody(try fields.sent(.keep).urlEncoded)
+        case .http(let body): body
+        }
+    }
+
+    private static func run(_ encode: () throws -> Data, _ type: Any.Type) throws(NetworkError) -> Data {
+        do {
+            return try encode()
+        } catch {
+            let place = (error as? EncodingError)?.place ?? ""
+            throw NetworkError(
+                .badRequest,
+                during: .build,
+                "\(type) could not be encoded as the body\(place)",
+                advice: "see the error below this one",
+                underlying: error
+            )
+        }
+    }
+}
+
+extension EncodingError {
+    fileprivate var place: String {
+        guard case .invalidValue(_, let context) = self, !context.codingPath.isEmpty else { return "" }
+        return " at " + context.codingPath.map(\.stringValue).joined(separator: ".")
+    }
+}

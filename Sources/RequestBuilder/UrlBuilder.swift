@@ -10,6 +10,14 @@ public protocol UrlBuilderProtocol: Sendable {
 }
 
 /// Puts paths onto a base and encodes what a URL cannot hold, component by component.
+///
+/// | path | URL |
+/// |---|---|
+/// | begins with `/`, `//x` too | the base's path without its last `/`, then this one; the base's query, then this one; the fragment of the path. Never another host |
+/// | begins with `/`, no base | the path alone; `//x` is refused, since it would name a host |
+/// | anything else | itself, so that `www.x` stays a relative URL, which a request refuses |
+///
+/// Escapes that are there stay; a `%` that begins none is encoded.
 public struct UrlBuilder: UrlBuilderProtocol {
     /// What paths that begin with `/` are put onto.
     public var baseUrl: URL?
@@ -30,8 +38,68 @@ public struct UrlBuilder: UrlBuilderProtocol {
 
     /// The URL that `path` names.
     ///
-    /// - Throws: `NetworkError` of kind `.badURL` that says why there is none.
+    /// - Throws: `NetworkError` of kind `.badURL`: the path is empty, holds a control character or an expression that
+    ///   was not evaluated, or gives no URL.
     public func url(for path: String) throws(NetworkError) -> URL {
-        throw NetworkError(.badURL, during: .build, "not built")
+        guard !path.isEmpty else { throw .badURL("the path is empty") }
+        guard path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw .badURL("the path holds a line break or another control character")
+        }
+        guard !Expression.occurs(in: path) else { throw .unevaluated }
+        let text = path.hasPrefix("/") ? try onBase(Components(path)) : Components(path).encoded
+        guard let url = URL(string: text) else { throw .badURL("the path makes no URL", "check its spelling") }
+        return url
+    }
+
+    private func onBase(_ components: Components) throws(NetworkError) -> String {
+        guard let baseUrl else {
+            guard !components.path.hasPrefix("//") else {
+                throw .badURL("a path that begins with // would name a host", "set a base URL, or write the scheme")
+            }
+            return components.encoded
+        }
+        var whole = Components(baseUrl.absoluteString)
+        if whole.path.hasSuffix("/") { whole.path = whole.path.dropLast() }
+        whole.path += components.path
+        whole.query = [whole.query, components.query].compactMap { $0 }.reduce(nil) { before, query in
+            before.map { $0.isEmpty ? query : "\($0)&\(query)" } ?? query
+        }
+        whole.fragment = components.fragment
+        return whole.encoded
+    }
+}
+
+/// A URL or path cut at its first `#` and, before that, its first `?`.
+private struct Components {
+    /// Scheme and host, as they were written.
+    var front: Substring = ""
+    var path: Substring
+    var query: Substring?
+    var fragment: Substring?
+
+    init(_ text: String) {
+        path = text[...]
+        fragment = Self.cut(&path, at: "#")
+        query = Self.cut(&path, at: "?")
+        guard !path.hasPrefix("/"), let colon = path.firstIndex(where: { ":/".contains($0) }),
+            path[colon...].hasPrefix("://")
+        else { return }
+        let host = path[colon...].dropFirst(3)
+        let end = host.firstIndex(of: "/") ?? host.endIndex
+        front = path[..<end]
+        path = path[end...]
+    }
+
+    var encoded: String {
+        var text = front + PercentEncoding.path.encode(path)
+        if let query { text += "?" + PercentEncoding.query.encode(query) }
+        if let fragment { text += "#" + PercentEncoding.query.encode(fragment) }
+        return String(text)
+    }
+
+    private static func cut(_ text: inout Substring, at mark: Character) -> Substring? {
+        guard let place = text.firstIndex(of: mark) else { return nil }
+        defer { text = text[..<place] }
+        return text[place...].dropFirst()
     }
 }

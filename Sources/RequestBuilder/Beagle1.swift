@@ -1,0 +1,60 @@
+import BeagleNetHTTP
+
+/// The wire output of Beagle 1.10.3, kept with its flaws. Two orders that it leaves to chance are sorted: members of
+/// JSON and items of a query. What could not be sent at all, or not safely, is refused as ever.
+extension HttpRequestBuilder {
+    func beagle1(_ request: Request) throws(NetworkError) -> TransferRequest {
+        // Any other type of additional data was ignored.
+        let additional = request.additionalData as? HttpAdditionalData
+        var url = try target(of: request)
+        var appWide = origins.isEmpty || origins.contains(url.origin) ? additionalHeaders : [:]
+        var headers = HeaderList()
+        var message = RequestContent(method: .get)
+        switch request.type {
+        case .rawRequest(let data):
+            message = try raw(data)
+            appWide = [:]
+            try add(data.headers ?? [:], to: &headers)
+        case .submitForm(let form):
+            message = try submission(form, additional?.httpData?.body)
+            if [.get, .delete].contains(form.method) { url.replaceQuery(message.items) }
+            try add(headersOfScreen(additional, appWide), to: &headers)
+        case .fetchComponent, .fetchImage:
+            message.method = try HTTPRequest.Method(checking: additional?.httpData?.method.rawValue ?? "GET")
+            message.body = additional?.httpData.map { HTTPBody($0.body) }
+            try add(headersOfScreen(additional, appWide), to: &headers)
+        }
+        url.append(request.query)
+        return self.message(request, url, message.method, headers, message.body, scoped: appWide)
+    }
+
+    /// A body that is missing is `{}`; one of GET is dropped, if the method is written so.
+    private func raw(_ data: Request.RequestData) throws(NetworkError) -> RequestContent {
+        let method = data.method ?? "GET"
+        var content = RequestContent(method: try HTTPRequest.Method(checking: method))
+        if method != "GET" { content.body = try (data.content ?? .json([:])).encoded(.escapingSlashes) }
+        return content
+    }
+
+    private func submission(_ form: Request.FormData, _ body: Data?) throws(NetworkError) -> RequestContent {
+        try form.fields.checkRequired()
+        let method = try HTTPRequest.Method(checking: form.method.rawValue)
+        guard [.get, .delete].contains(form.method) else {
+            return RequestContent(method: method, body: HTTPBody(try form.fields.object.data(.escapingSlashes)))
+        }
+        let items = form.fields.filter { !$0.isEmpty }.queryItems.sorted { $0.name < $1.name }
+        return RequestContent(method: method, items: items, body: body.map { HTTPBody($0) })
+    }
+
+    private func headersOfScreen(_ additional: HttpAdditionalData?, _ appWide: [String: String]) -> [String: String] {
+        var headers = ["Content-Type": "application/json"]
+        headers[Self.platformField] = platform
+        headers.merge(additional?.headers ?? [:]) { $1 }
+        headers.merge(appWide) { $1 }
+        return headers
+    }
+
+    private func add(_ headers: [String: String], to list: inout HeaderList) throws(NetworkError) {
+        for (name, value) in headers.sorted(by: { $0.key < $1.key }) { try list.add(name, value) }
+    }
+}

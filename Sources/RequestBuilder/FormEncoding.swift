@@ -1,0 +1,57 @@
+import BeagleNetHTTP
+
+extension [FormField] {
+    /// The fields that are sent.
+    ///
+    /// - Throws: `NetworkError` of kind `.badRequest` for a field without a name or a required one without a value.
+    func sent(_ emptyFields: HttpRequestBuilder.EmptyFields) throws(NetworkError) -> [FormField] {
+        for (index, field) in enumerated() where field.name.isEmpty {
+            throw .badRequest("form field \(index + 1) has no name", "give every field a name")
+        }
+        try checkRequired()
+        return emptyFields == .keep ? self : filter { !$0.isEmpty }
+    }
+
+    /// Throws where a required field is empty.
+    func checkRequired() throws(NetworkError) {
+        if let missing = first(where: { $0.isRequired && $0.isEmpty }) {
+            throw .badRequest("the form field \(missing.name) is required and empty", "fill it in")
+        }
+    }
+
+    /// The fields as items of a query.
+    var queryItems: [URLQueryItem] {
+        map { URLQueryItem(name: $0.name, value: $0.value.formText) }
+    }
+
+    /// The fields as `application/x-www-form-urlencoded`, with `%20` for a space, which every server reads.
+    var urlEncoded: String {
+        map { "\(PercentEncoding.item.encode($0.name))=\(PercentEncoding.item.encode($0.value.formText))" }
+            .joined(separator: "&")
+    }
+
+    /// The fields as one object; the values of a name that repeats are an array.
+    var object: JSONValue {
+        .object(
+            Dictionary(grouping: self, by: \.name).mapValues { fields in
+                fields.count == 1 ? fields[0].value : .array(fields.map(\.value))
+            }
+        )
+    }
+}
+
+extension FormField {
+    /// Whether nothing was put in.
+    var isEmpty: Bool { value == .null || value == .string("") }
+}
+
+extension JSONValue {
+    /// The value as a query or URL-encoded form writes it: text as it is, null as nothing, the rest as JSON.
+    var formText: String {
+        switch self {
+        case .null: ""
+        case .string(let text): text
+        default: description
+        }
+    }
+}

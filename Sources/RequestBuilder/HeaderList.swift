@@ -1,0 +1,72 @@
+import BeagleNetHTTP
+
+/// Header fields in the making: a later field replaces an earlier one of its name, in whatever case it is written.
+struct HeaderList {
+    private(set) var fields = HTTPFields()
+
+    /// Sets a field that we know to be right.
+    mutating func set(_ name: HTTPField.Name, _ value: String) {
+        fields[name] = value
+    }
+
+    /// Sets a field that a user or server named. `HTTPField` would repair what is wrong without a word, so that it is
+    /// refused before.
+    mutating func set(_ name: String, _ value: String) throws(NetworkError) {
+        fields[try Self.check(name, value)] = value
+    }
+
+    /// Sets fields in the order of their names.
+    mutating func set(_ headers: [String: String]) throws(NetworkError) {
+        for (name, value) in headers.sorted(by: { $0.key < $1.key }) { try set(name, value) }
+    }
+
+    /// Adds a field; of a name that is there already it makes a list, under the spelling that came first.
+    mutating func add(_ name: String, _ value: String) throws(NetworkError) {
+        let checked = try Self.check(name, value)
+        fields[checked] = fields[checked].map { "\($0),\(value)" } ?? value
+    }
+
+    mutating func remove(_ name: HTTPField.Name) {
+        fields[name] = nil
+    }
+
+    /// The name of a field that may be sent (RFC 9110, 5.1 and 5.5). Errors quote the name, never the value.
+    private static func check(_ name: String, _ value: String) throws(NetworkError) -> HTTPField.Name {
+        guard let checked = HTTPField.Name(name) else {
+            throw .badRequest(
+                name.isEmpty ? "a header has no name" : "\(name.debugDescription) is not a header name",
+                "use letters, digits and hyphens"
+            )
+        }
+        if let reason = reserved[checked] { throw .badRequest("the header \(name) may not be set", reason) }
+        guard HTTPField.isValidValue(value) else {
+            throw .badRequest(
+                "the value of header \(name) begins or ends with a space, or holds a line break or control character",
+                "trim it, or encode what is in it"
+            )
+        }
+        guard !Expression.occurs(in: value) else {
+            throw .badRequest(
+                "the value of header \(name) holds an expression @{…} that was not evaluated",
+                "evaluate it before the request"
+            )
+        }
+        return checked
+    }
+
+    /// Fields that frame the message or belong to the connection (RFC 9110, 7.2 and 7.6.1; RFC 9112, 6), with what to
+    /// do instead.
+    private static let reserved: [HTTPField.Name: String] = {
+        let framing = "leave it out, it is derived from the body"
+        let connection = "leave it out, it belongs to the connection"
+        var names: [HTTPField.Name: String] = [
+            .contentLength: framing, .transferEncoding: framing, .trailer: framing,
+            .connection: connection, .upgrade: connection, .te: connection,
+        ]
+        for name in ["Keep-Alive", "Proxy-Connection", "HTTP2-Settings"].compactMap(HTTPField.Name.init(_:)) {
+            names[name] = connection
+        }
+        if let host = HTTPField.Name("Host") { names[host] = "leave it out, it is the URL's host" }
+        return names
+    }()
+}

@@ -1,0 +1,65 @@
+/// The bytes that each component of a URL may hold as they are (RFC 3986, 2.3 and 3); all others become `%XX`.
+struct PercentEncoding {
+    /// Names and values of a query, with everything encoded that could mean something.
+    static let item = PercentEncoding(allowing: "")
+    /// A path, `/` included.
+    static let path = PercentEncoding(allowing: "/:@!$&'()*+,;=", keepsEscapes: true)
+    /// A query or fragment.
+    static let query = PercentEncoding(allowing: "/:@!$&'()*+,;=?", keepsEscapes: true)
+
+    private let isAllowed: [Bool]
+    /// Whether `%XX` that is there already stays; a `%` that begins no escape is encoded either way.
+    private let keepsEscapes: Bool
+
+    private init(allowing reserved: String, keepsEscapes: Bool = false) {
+        let unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+        var isAllowed = [Bool](repeating: false, count: 256)
+        for byte in (unreserved + reserved).utf8 { isAllowed[Int(byte)] = true }
+        self.isAllowed = isAllowed
+        self.keepsEscapes = keepsEscapes
+    }
+
+    /// The text with what is not allowed encoded as the bytes of its UTF-8.
+    func encode(_ text: some StringProtocol) -> String {
+        let bytes = Array(text.utf8)
+        if bytes.allSatisfy({ isAllowed[Int($0)] }) { return String(text) }
+        var encoded: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            if isAllowed[Int(byte)] || (keepsEscapes && Self.beginsEscape(bytes[index...])) {
+                encoded.append(byte)
+            } else {
+                encoded += [UInt8(ascii: "%"), Self.digit(byte >> 4), Self.digit(byte & 15)]
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// The bytes that a percent-encoded text stands for, as UTF-8; nil for a broken escape or text.
+    static func decode(_ text: some StringProtocol) -> String? {
+        var bytes = Array(text.utf8)[...]
+        var decoded: [UInt8] = []
+        while let byte = bytes.first {
+            if byte != UInt8(ascii: "%") {
+                decoded.append(byte)
+                bytes = bytes.dropFirst()
+            } else if beginsEscape(bytes) {
+                let digits = String(decoding: bytes.dropFirst().prefix(2), as: UTF8.self)
+                decoded.append(contentsOf: UInt8(digits, radix: 16).map { [$0] } ?? [])
+                bytes = bytes.dropFirst(3)
+            } else {
+                return nil
+            }
+        }
+        return String(validating: decoded, as: UTF8.self)
+    }
+
+    private static func beginsEscape(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let start = bytes.prefix(3)
+        return start.count == 3 && start.first == UInt8(ascii: "%")
+            && start.dropFirst().allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
+}

@@ -1,0 +1,104 @@
+import BeagleNetHTTP
+
+/// What a request sends beside its headers.
+struct RequestContent {
+    var method: HTTPRequest.Method
+    var items: [URLQueryItem] = []
+    var body: HTTPBody?
+    var contentType: String?
+}
+
+extension HttpRequestBuilder {
+    /// Method, body and query items of a request by our rules.
+    func content(of request: Request) throws(NetworkError) -> RequestContent {
+        let httpData = (request.additionalData as? HttpAdditionalData)?.httpData
+        var content: RequestContent
+        switch request.type {
+        case .fetchComponent, .fetchImage: content = RequestContent(method: try method(httpData?.method.rawValue))
+        case .submitForm(let form): content = try self.content(of: form)
+        case .rawRequest(let data): content = try self.content(of: data, httpData)
+        }
+        if let data = httpData?.body, !data.isEmpty {
+            try content.take(data, for: request.type)
+        }
+        try content.checkBody()
+        return content
+    }
+
+    private func content(of form: Request.FormData) throws(NetworkError) -> RequestContent {
+        let fields = try form.fields.sent(emptyFields)
+        var content = RequestContent(method: try method(form.method.rawValue))
+        switch (form.method, form.encoding) {
+        case (.get, _), (.delete, _):
+            content.items = fields.queryItems
+        case (_, .json):
+            content.body = HTTPBody(try fields.object.data())
+            content.contentType = "application/json"
+        case (_, .urlEncoded):
+            content.body = HTTPBody(fields.urlEncoded)
+            content.contentType = "application/x-www-form-urlencoded"
+        }
+        return content
+    }
+
+    private func content(
+        of data: Request.RequestData,
+        _ httpData: HttpAdditionalData.HttpData?
+    ) throws(NetworkError) -> RequestContent {
+        RequestContent(
+            method: try method(data.method ?? httpData?.method.rawValue),
+            body: try data.content?.encoded(),
+            contentType: data.content?.contentType
+        )
+    }
+
+    /// The method of this name; nil is GET. Methods are case-sensitive (RFC 9110, 9.1), yet nobody means `get` to be
+    /// anything but GET.
+    private func method(_ name: String?) throws(NetworkError) -> HTTPRequest.Method {
+        let name = name ?? "GET"
+        let upper = name.uppercased()
+        let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"].contains(upper)
+        return try HTTPRequest.Method(checking: known ? upper : name)
+    }
+}
+
+extension HTTPRequest.Method {
+    /// The method of this name.
+    ///
+    /// - Throws: `NetworkError` of kind `.badRequest` for one that is no token, and for CONNECT.
+    init(checking name: String) throws(NetworkError) {
+        guard let method = HTTPRequest.Method(rawValue: name) else {
+            throw .badRequest("\(name.debugDescription) is not a method", "use GET, POST, PUT, PATCH, DELETE or HEAD")
+        }
+        guard method != .connect else { throw .badRequest("CONNECT opens a tunnel and is no request of an app") }
+        self = method
+    }
+}
+
+extension RequestContent {
+    /// Takes the body of the additional data, unless there is no place for it.
+    fileprivate mutating func take(_ data: Data, for type: Request.RequestType) throws(NetworkError) {
+        guard body == nil else {
+            throw .badRequest(
+                "there are two bodies: the request's and the one of its additional data",
+                "leave one of them out"
+            )
+        }
+        if case .submitForm = type {
+            throw .badRequest("a \(method.rawValue) form sends its values in the query and has no body", bodyAdvice)
+        }
+        body = HTTPBody(data)
+        contentType = "application/json"
+    }
+
+    /// A body that the method gives no meaning to is refused (RFC 9110, 9.3.1, 9.3.2, 9.3.8); one of no bytes is none.
+    fileprivate mutating func checkBody() throws(NetworkError) {
+        guard body != nil, [.get, .head, .trace].contains(method) else { return }
+        guard body?.length == 0 else {
+            throw .badRequest("a \(method.rawValue) request has no body", bodyAdvice)
+        }
+        body = nil
+    }
+
+    private var bodyAdvice: String { "send the values as query items, or use POST" }
+}
