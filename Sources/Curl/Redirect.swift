@@ -86,7 +86,7 @@ enum Redirect {
         let redactor = Redactor()
         let scoped = request.originScopedFields
         request.head.headerFields = request.head.headerFields.filter { field in
-            !scoped.contains(field.name) && !redactor.isSecret(header: field.name)
+            !scoped.contains(field.name) && !redactor.isSecret(header: field.name.rawName)
         }
     }
 }
