@@ -1,0 +1,72 @@
+import ArgumentParser
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+import Foundation
+
+/// `beagle fetch`: a screen.
+struct FetchCommand: TransferCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fetch",
+        abstract: "Fetch a screen.",
+        discussion: """
+            Writes the screen's JSON, or with --tree its components. An answer that is no screen ends with 101.
+
+            EXAMPLE
+              beagle fetch http://127.0.0.1:8080/home --tree
+              beagle fetch /home --base http://127.0.0.1:8080 --json
+            """
+    )
+
+    @OptionGroup var address: Address
+
+    @Flag(name: .long, help: "Show the components, where they lead, and how many of what there are.")
+    var tree = false
+
+    @OptionGroup var flags: CommonFlags
+
+    func request() throws -> TransferRequest {
+        try address.build(.fetchComponent)
+    }
+
+    func answer(to received: ReceivedAnswer, on console: Console) throws -> Answer {
+        guard received.head.status.kind == .successful else {
+            return Answer(json: received.json, output: received.body, note: received.statusLine)
+        }
+        let body = try received.file.map { try Data(contentsOf: URL(fileURLWithPath: $0)) } ?? received.body
+        let components = try screen(body, of: received)
+        guard tree else { return Answer(json: received.json, output: received.body) }
+        let lines = components.lines(style: console.styled) + [components.summaryLine]
+        return Answer(json: components.json, output: Data("\(lines.joined(separator: "\n"))\n".utf8))
+    }
+
+    private func screen(_ body: Data, of received: ReceivedAnswer) throws -> ComponentTree {
+        var failure = Failure(exit: ExitCode.notAScreen, code: "not_a_screen", phase: .decode, "")
+        failure.url = received.url
+        if !tree { failure.output = received.body }
+        let value: JSONValue
+        do throws(NetworkError) {
+            value = try JSONValue(parsing: body)
+        } catch {
+            let type = received.contentType.isEmpty ? "no content type" : received.contentType
+            failure.message = "the answer is no screen: not JSON (\(type)): \(error.message)"
+            throw failure
+        }
+        if let components = ComponentTree(value) { return components }
+        if let action = ComponentType(ofAction: value) {
+            failure.message = "the answer is no screen: it is the action \(action.name)"
+        } else {
+            failure.message = "the answer is JSON, but no screen: its root has no _beagleComponent_"
+            failure.advice = "beagle raw shows any answer"
+        }
+        throw failure
+    }
+}
+
+extension Address {
+    /// The message of a request to this address.
+    func build(_ type: Request.RequestType) throws(NetworkError) -> TransferRequest {
+        var builder = HttpRequestBuilder()
+        builder.baseURL = try baseURL()
+        return try builder.build(Request(url: try target(), type: type))
+    }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+import Foundation
+
+/// `beagle image`: an image.
+struct ImageCommand: TransferCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "image",
+        abstract: "Fetch an image.",
+        discussion: """
+            The file is written as FILE.part and renamed when all of it is there; a transfer that fails leaves \
+            FILE as it was.
+
+            EXAMPLE
+              beagle image http://127.0.0.1:8080/img/banner.png -o banner.png
+            """
+    )
+
+    @OptionGroup var address: Address
+    @OptionGroup var flags: CommonFlags
+
+    func validate() throws {
+        if flags.output == nil && !flags.offline {
+            throw ValidationError("Say where the image goes: '-o FILE', or '-o -' for standard output.")
+        }
+    }
+
+    func request() throws -> TransferRequest {
+        try address.build(.fetchImage)
+    }
+
+    func answer(to received: ReceivedAnswer, on console: Console) throws -> Answer {
+        let type = received.contentType.isEmpty ? "no content type" : received.contentType.printable
+        var note = "\(type), \(byteCount(Int64(received.count)))"
+        if let file = received.file { note += " → \(file)" }
+        if !received.contentType.lowercased().hasPrefix("image/") { note += " (not said to be an image)" }
+        return Answer(json: received.json, output: received.body, note: note)
+    }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+import Foundation
+
+/// `beagle submit`: a form.
+struct SubmitCommand: TransferCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "submit",
+        abstract: "Submit a form.",
+        discussion: """
+            GET and DELETE put the values into the query, POST and PUT into the body. Where the server refuses \
+            fields, they are listed and the command ends with 22.
+
+            EXAMPLE
+              beagle submit http://127.0.0.1:8080/signup name=Ana email=ana@example.com
+            """
+    )
+
+    @OptionGroup var address: Address
+
+    @Argument(help: ArgumentHelp("The form's inputs in order; names may repeat.", valueName: "name=value"))
+    var fields: [FieldArgument] = []
+
+    @Option(name: [.customShort("X"), .long], help: "GET, POST, PUT or DELETE.")
+    var method = FormMethod.post
+
+    @Option(name: .long, help: "How a body is written: json or urlencoded.")
+    var encoding: FormEncoding = .json
+
+    @OptionGroup var flags: CommonFlags
+
+    func request() throws -> TransferRequest {
+        let form = Request.FormData(
+            method: method.value,
+            fields: fields.map { FormField($0.name, $0.value) },
+            encoding: encoding.value
+        )
+        return try address.build(.submitForm(form))
+    }
+
+    func answer(to received: ReceivedAnswer, on console: Console) throws -> Answer {
+        Answer(json: received.json, output: received.body, note: received.body.isEmpty ? received.statusLine : nil)
+    }
+}
+
+/// An input of a form: `name=value`.
+struct FieldArgument: ExpressibleByArgument {
+    let name: String
+    let value: String
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty else { return nil }
+        (name, value) = (String(parts[0]), String(parts[1]))
+    }
+}
+
+enum FormMethod: String, ExpressibleByArgument, CaseIterable {
+    case get, post, put, delete
+
+    init?(argument: String) {
+        self.init(rawValue: argument.lowercased())
+    }
+
+    var value: FormRemoteAction.Method {
+        switch self {
+        case .get: .get
+        case .post: .post
+        case .put: .put
+        case .delete: .delete
+        }
+    }
+}
+
+enum FormEncoding: String, ExpressibleByArgument, CaseIterable {
+    case json, urlencoded
+
+    var value: Request.FormData.Encoding {
+        self == .json ? .json : .urlEncoded
+    }
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+import BeagleNetHTTP
+
+/// Why a command did not do what it was asked, and with which number it ends.
+struct Failure: Error {
+    /// The exit code.
+    var exit: Int32
+    /// One word for programs: `timeout`, `status`, `not_a_screen`.
+    var code: String
+    /// What was being done.
+    var phase: String
+    /// What failed and why.
+    var message: String
+    /// What to try.
+    var advice: String?
+    /// What was asked.
+    var url: String?
+    /// More for `--json`: the status, the fields of a form.
+    var details: [String: JSONValue] = [:]
+    /// What is wrong with each field of a form.
+    var fields: [(name: String, message: String)] = []
+    /// What goes to standard output all the same, such as the body of a 404.
+    var output = Data()
+
+    init(exit: Int32, code: String, phase: NetworkError.Phase, _ message: String, advice: String? = nil) {
+        self.exit = exit
+        self.code = code
+        self.phase = phase.rawValue
+        self.message = message
+        self.advice = advice
+    }
+
+    /// A transfer that failed.
+    init(_ error: NetworkError) {
+        self.init(
+            exit: ExitCode.number(for: error),
+            code: error.kind.rawValue,
+            phase: error.phase,
+            error.message,
+            advice: error.advice
+        )
+        url = error.request?.urlText
+    }
+
+    /// Any error that a command throws.
+    init(wrapping error: any Error) {
+        switch error {
+        case let failure as Failure:
+            self = failure
+        case let interrupt as Interrupt:
+            self.init(exit: interrupt.exitCode, code: "interrupted", phase: .response, "interrupted")
+        default:
+            self.init(NetworkError(wrapping: error))
+        }
+    }
+
+    /// A status of 400 or above.
+    init(_ answer: ReceivedAnswer) {
+        self.init(exit: ExitCode.httpError, code: "status", phase: .response, answer.statusLine)
+        let problem = Problem(answer.body)
+        if let detail = problem?.detail { message += ": \(detail)" }
+        url = answer.url
+        details["status"] = .integer(Int64(answer.head.status.code))
+        details["fields"] = problem.map { .object($0.fields.reduce(into: [:]) { $0[$1.name] = .string($1.message) }) }
+        details["body"] = answer.jsonBody
+        fields = problem?.fields ?? []
+    }
+
+    /// `error` of the tool's `--json`.
+    var json: JSONValue {
+        var members = details
+        members["code"] = .string(code)
+        members["phase"] = .string(phase)
+        members["message"] = .string(message)
+        members["advice"] = advice.map { .string($0) }
+        members["url"] = url.map { .string($0) }
+        return .object(members)
+    }
+}
+
+extension Console {
+    /// Says why a command failed, which fields of a form are wrong, and what to try.
+    func note(_ failure: Failure) {
+        var text = failure.message.printable
+        if let url = failure.url { text = "\(Redactor().redact(url: url)): \(text)" }
+        note("\(styledNote("beagle:", .red)) \(text)")
+        let width = failure.fields.map(\.name.count).max() ?? 0
+        for field in failure.fields {
+            let padding = String(repeating: " ", count: width - field.name.count)
+            note("  \(styledNote(field.name, .bold))\(padding)  \(field.message)")
+        }
+        if let advice = failure.advice { note("  \(advice)") }
+    }
+}

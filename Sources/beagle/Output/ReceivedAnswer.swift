@@ -1,0 +1,65 @@
+import BeagleNetHTTP
+import Foundation
+
+/// A response with its whole body, in memory or in a file.
+struct ReceivedAnswer {
+    let head: HTTPResponse
+    /// The URL that answered, after redirects.
+    let url: String
+    let protocolName: String
+    /// The body; empty where it went to `file`.
+    let body: Data
+    /// Where the body went, if it went to a file.
+    let file: String?
+    /// Bytes of the body.
+    let count: Int
+
+    var contentType: String { head.headerFields[.contentType] ?? "" }
+
+    /// `404 Not Found`; HTTP/2 has the number only.
+    var statusLine: String {
+        head.status.reasonPhrase.isEmpty
+            ? "status \(head.status.code)" : "\(head.status.code) \(head.status.reasonPhrase.printable)"
+    }
+
+    /// Status line and fields as HTTP/1.1 writes them, also for the other versions.
+    var headText: String {
+        let fields = head.headerFields.map { "\($0.name.rawName): \($0.value)\n" }.joined()
+        return "\(protocolName) \(head.status.code) \(head.status.reasonPhrase)\n\(fields)\n"
+    }
+
+    /// The body as a JSON value: itself where it is JSON, else as text; nil where it is neither or in a file.
+    var jsonBody: JSONValue? {
+        guard file == nil else { return nil }
+        if let value = try? JSONValue(parsing: body) { return value }
+        return String(validating: body, as: UTF8.self).map { .string($0) }
+    }
+
+    /// `result` of the tool's `--json`.
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "status": .integer(Int64(head.status.code)),
+            "url": .string(url),
+            "protocol": .string(protocolName),
+            "headers": .array(head.headerFields.map { [.string($0.name.rawName), .string($0.value)] }),
+            "bytes": .integer(Int64(count)),
+        ]
+        members["file"] = file.map { .string($0) }
+        if let jsonBody {
+            members["body"] = jsonBody
+        } else if file == nil {
+            members["bodyBase64"] = .string(body.base64EncodedString())
+        }
+        return .object(members)
+    }
+}
+
+/// What a command found out.
+struct Answer {
+    /// `result` of the tool's `--json`.
+    var json: JSONValue
+    /// What goes to standard output without `--json`.
+    var output = Data()
+    /// A line for the person at the terminal.
+    var note: String?
+}

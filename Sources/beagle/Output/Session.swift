@@ -1,0 +1,123 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import Foundation
+
+/// One run of a command: sends its request, shows how it goes, and remembers what `--json` tells of it.
+final class Session: Sendable {
+    let console: Console
+    private let flags: CommonFlags
+    private let transport = CurlTransport()
+    private let start = ContinuousClock.now
+    private let metrics = Lock<TransferMetrics?>(nil)
+
+    init(_ flags: CommonFlags) {
+        self.flags = flags
+        console = Console(flags.color)
+    }
+
+    /// Sends the request and receives the whole answer; a body that `-o` names a file for goes there, unless the
+    /// status is an error.
+    func receive(_ request: TransferRequest) async throws -> ReceivedAnswer {
+        var request = request
+        request.delivery = .stream
+        if console.hasTerminal {
+            let bar = ProgressBar(on: console)
+            request.onProgress = { bar.show($0) }
+        }
+        defer { console.showBar("") }
+        if flags.verbose { note(request.head) }
+        let response: TransferResponse
+        do throws(NetworkError) {
+            response = try await transport.perform(request)
+        } catch {
+            record(error.metrics)
+            throw error
+        }
+        record(response.metrics)
+        let answer = try await take(response)
+        if flags.verbose { note(answer) }
+        return answer
+    }
+
+    private func take(_ response: TransferResponse) async throws -> ReceivedAnswer {
+        let path = flags.output.flatMap { $0 == "-" || response.head.status.code >= 400 ? nil : $0 }
+        var body = Data()
+        var count = 0
+        if let path {
+            count = try await save(response.body, to: path)
+        } else {
+            body = try await response.body.collect()
+            count = body.count
+        }
+        return ReceivedAnswer(
+            head: response.head,
+            url: response.url,
+            protocolName: response.metrics.protocolName,
+            body: body,
+            file: path,
+            count: count
+        )
+    }
+
+    private func save(_ body: HTTPBody, to path: String) async throws -> Int {
+        var file = try PartFile(path: path)
+        var count = 0
+        do {
+            for try await chunk in body {
+                try file.write(chunk)
+                count += chunk.count
+            }
+            try file.commit()
+        } catch {
+            console.note("beagle: \(path) is as it was; the \(byteCount(Int64(count))) received are removed")
+            throw error
+        }
+        return count
+    }
+
+    // MARK: - What is told of it
+
+    private func record(_ new: TransferMetrics?) {
+        metrics.withLock { $0 = new }
+    }
+
+    /// `timing` of the tool's `--json`, in milliseconds: marks from the start of the last hop, and the whole run.
+    var timing: JSONValue {
+        let metrics = metrics.withLock { $0 } ?? TransferMetrics()
+        return [
+            "dnsMs": .number(metrics.nameLookup.milliseconds),
+            "connectMs": .number(metrics.connect.milliseconds),
+            "tlsMs": .number(metrics.tlsHandshake.milliseconds),
+            "firstByteMs": .number(metrics.firstByte.milliseconds),
+            "totalMs": .number(start.duration(to: .now).milliseconds),
+        ]
+    }
+
+    private func note(_ head: HTTPRequest) {
+        console.note(console.styledNote("> \(head.method.rawValue) \(Redactor().redact(url: head.urlText))", .bold))
+        for (name, value) in Redactor().redact(head.headerFields) { console.note("> \(name): \(value)") }
+    }
+
+    private func note(_ answer: ReceivedAnswer) {
+        console.note(console.styledNote("< \(answer.protocolName) \(answer.statusLine)", .bold))
+        for (name, value) in Redactor().redact(answer.head.headerFields) {
+            console.note("< \(name): \(value)".printable)
+        }
+        let metrics = metrics.withLock { $0 } ?? TransferMetrics()
+        let phases = [
+            ("dns", metrics.nameLookup), ("connect", metrics.connect), ("tls", metrics.tlsHandshake),
+            ("first byte", metrics.firstByte), ("total", start.duration(to: .now)),
+        ]
+        let times = phases.map { "\($0) \(oneDecimal($1.milliseconds))" }.joined(separator: " · ")
+        let connection = metrics.isConnectionReused ? "open connection" : "new connection"
+        console.note("* \(times) ms · \(byteCount(Int64(answer.count))) · \(metrics.remoteAddress) · \(connection)")
+    }
+}
+
+extension Duration {
+    /// The duration in milliseconds.
+    var milliseconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) * 1e3 + Double(attoseconds) / 1e15
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import BeagleNetHTTP
+import Foundation
+
+/// A command that sends one request and tells what came of it.
+protocol TransferCommand: AsyncParsableCommand, Sendable {
+    var flags: CommonFlags { get }
+
+    /// The message to send.
+    func request() throws -> TransferRequest
+
+    /// What an answer with a status below 400 means.
+    func answer(to received: ReceivedAnswer, on console: Console) throws -> Answer
+
+    /// Whether the body of an error is a result as well.
+    var showsErrorBody: Bool { get }
+}
+
+extension TransferCommand {
+    var showsErrorBody: Bool { false }
+
+    func run() async throws {
+        let session = Session(flags)
+        do {
+            let answer = try await Interrupt.cancelling { try await outcome(in: session) }
+            try tell(answer, in: session)
+        } catch {
+            let failure = Failure(wrapping: error)
+            try tell(failure, in: session)
+            throw ExitCode(failure.exit)
+        }
+    }
+
+    private func outcome(in session: Session) async throws -> Answer {
+        var request = try request()
+        flags.apply(to: &request.head)
+        request.options = flags.options
+        guard !flags.offline else { return try await OfflineRequest(request).answer }
+        let received = try await session.receive(request)
+        guard received.head.status.code < 400 else {
+            var failure = Failure(received)
+            if showsErrorBody { failure.output = head(of: received) + received.body }
+            throw failure
+        }
+        var answer = try answer(to: received, on: session.console)
+        answer.output = head(of: received) + answer.output
+        return answer
+    }
+
+    private func head(of received: ReceivedAnswer) -> Data {
+        flags.include ? Data(received.headText.utf8) : Data()
+    }
+
+    private func tell(_ answer: Answer, in session: Session) throws {
+        if let note = answer.note { session.console.note(note) }
+        guard flags.json else { return session.console.write(answer.output) }
+        try write(["ok": true, "exit": 0, "result": answer.json, "timing": session.timing], on: session.console)
+    }
+
+    private func tell(_ failure: Failure, in session: Session) throws {
+        let console = session.console
+        if flags.json {
+            let exit = JSONValue.integer(Int64(failure.exit))
+            try write(["ok": false, "exit": exit, "error": failure.json, "timing": session.timing], on: console)
+        } else {
+            console.write(failure.output)
+        }
+        console.note(failure)
+    }
+
+    private func write(_ value: JSONValue, on console: Console) throws {
+        console.line(try value.text(isatty(STDOUT_FILENO) == 1 ? .pretty : []))
+    }
+}
