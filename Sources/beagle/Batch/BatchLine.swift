@@ -1,0 +1,138 @@
+import BeagleNetHTTP
+import Foundation
+
+/// A line of `beagle batch`'s input, read member by member.
+struct BatchLine {
+    /// Ties a reply to its request; null where the line has none.
+    let id: JSONValue
+    private let members: [String: JSONValue]
+
+    /// Reads a line.
+    ///
+    /// - Throws: `NetworkError` of kind `.badRequest` where it is no JSON object.
+    init(_ text: String) throws(NetworkError) {
+        let value: JSONValue
+        do throws(NetworkError) {
+            value = try JSONValue(parsing: text)
+        } catch {
+            throw .badLine("the line is not JSON: \(error.message)")
+        }
+        guard let members = value.object else { throw .badLine("the line is no JSON object") }
+        self.members = members
+        id = members["id"] ?? .null
+    }
+
+    /// `hello`, `clear`, `quit`; nil for a request.
+    var operation: String? { members["op"].map { $0.string ?? "" } }
+
+    /// The request that the line describes.
+    func request() throws(NetworkError) -> TransferRequest {
+        var head = try HTTPRequest(method: method(), absoluteURL: text("url") ?? "")
+        head.headerFields = try fields()
+        return TransferRequest(head, body: try body(), options: try options())
+    }
+
+    private func method() throws(NetworkError) -> HTTPRequest.Method {
+        let name = try text("method") ?? "GET"
+        guard let method = HTTPRequest.Method(name) else { throw .badLine("the method is no token (RFC 9110, 9.1)") }
+        return method
+    }
+
+    private func fields() throws(NetworkError) -> HTTPFields {
+        var fields = HTTPFields()
+        guard let pairs = members["headers"], pairs != .null else { return fields }
+        for pair in pairs.array ?? [.null] {
+            guard let pair = pair.array, pair.count == 2, let text = pair[0].string, let value = pair[1].string else {
+                throw .badLine("headers is no array of [\"Name\", \"value\"]")
+            }
+            guard let name = HTTPField.Name(text) else { throw .badLine("a header's name is no token") }
+            guard HTTPField.isValidValue(value) else {
+                throw .badLine("the value of header \(text) holds a line break or NUL, or begins or ends with a space")
+            }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        return fields
+    }
+
+    private func body() throws(NetworkError) -> HTTPBody? {
+        if let text = try text("body") { return HTTPBody(text) }
+        if let text = try text("bodyBase64") {
+            guard let bytes = Data(base64Encoded: text) else { throw .badLine("bodyBase64 is not Base64") }
+            return HTTPBody(bytes)
+        }
+        guard let size = try count("bodySize") else { return nil }
+        return HTTPBody.stream(length: Int64(size), isReplayable: true) { FillerChunks(count: size) }
+    }
+
+    private func options() throws(NetworkError) -> TransferOptions {
+        var options = TransferOptions()
+        if let limit = try count("timeoutMs") {
+            options.timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: .milliseconds(limit))
+        }
+        if let limit = try count("connectTimeoutMs") { options.timeouts.connect = .milliseconds(limit) }
+        if let limit = try count("maxBodyBytes") { options.maxBodyBytes = limit }
+        if let path = try text("tlsCA") { options.trust = .file(path: path) }
+        options.redirects = try choice("redirect", ["follow": .follow, "manual": .manual]) ?? .follow
+        options.version = try choice("httpVersion", ["1.1": .http1, "2": .http2]) ?? .automatic
+        return options
+    }
+
+    // MARK: - Members
+
+    private func text(_ name: String) throws(NetworkError) -> String? {
+        guard let value = members[name], value != .null else { return nil }
+        guard let text = value.string else { throw .badLine("\(name) is no text") }
+        return text
+    }
+
+    private func count(_ name: String) throws(NetworkError) -> Int? {
+        guard let value = members[name], value != .null else { return nil }
+        guard let count = value.integer, (0...(1 << 40)).contains(count) else {
+            throw .badLine("\(name) is no whole number from 0")
+        }
+        return Int(count)
+    }
+
+    private func choice<T>(_ name: String, _ values: [String: T]) throws(NetworkError) -> T? {
+        guard let word = try text(name) else { return nil }
+        guard let value = values[word] else {
+            throw .badLine("\(name) is none of \(values.keys.sorted().joined(separator: ", "))")
+        }
+        return value
+    }
+}
+
+extension NetworkError {
+    fileprivate static func badLine(_ message: String) -> NetworkError {
+        NetworkError(.badRequest, during: .build, message)
+    }
+}
+
+extension HTTPRequest {
+    /// A request whose target is taken from the URL as it stands, byte for byte; its fragment is not sent.
+    fileprivate init(method: Method, absoluteURL url: String) throws(NetworkError) {
+        guard let mark = url.range(of: "://"), mark.lowerBound > url.startIndex else {
+            throw NetworkError(.badURL, during: .build, "the URL has no scheme", advice: "write http://HOST:PORT/PATH")
+        }
+        let rest = url[mark.upperBound...].prefix { $0 != "#" }
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        let target = rest.dropFirst(authority.count)
+        let scheme = url[..<mark.lowerBound].lowercased()
+        let path = target.hasPrefix("/") ? String(target) : "/\(target)"
+        self.init(method: method, scheme: scheme, authority: String(authority), path: path)
+    }
+}
+
+/// `count` bytes `u`, in pieces of 64 KiB.
+private struct FillerChunks: AsyncSequence, AsyncIteratorProtocol {
+    var count: Int
+
+    mutating func next() -> Data? {
+        guard count > 0 else { return nil }
+        let chunk = Data(repeating: UInt8(ascii: "u"), count: Swift.min(count, 64 << 10))
+        count -= chunk.count
+        return chunk
+    }
+
+    func makeAsyncIterator() -> FillerChunks { self }
+}

@@ -1,0 +1,49 @@
+import BeagleNetHTTP
+import Foundation
+
+/// The lines that `beagle batch` answers with.
+enum BatchReply {
+    /// Bodies below this many bytes are in the reply as text.
+    private static let textLimit = 2000
+
+    /// A response.
+    static func answered(_ response: TransferResponse, _ body: Data) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [
+            "status": .integer(Int64(response.head.status.code)),
+            "headers": fields(response.head.headerFields),
+            "bodyBytes": .integer(Int64(body.count)),
+            "bodySha256": .string(sha256Hex(body)),
+        ]
+        if body.count < textLimit { members["body"] = .string(String(decoding: body, as: UTF8.self)) }
+        if !response.interim.isEmpty {
+            members["interim"] = .array(
+                response.interim.map { [.integer(Int64($0.status.code)), fields($0.headerFields)] }
+            )
+        }
+        return members
+    }
+
+    /// A failure. A time limit that passed before there was a connection has a word of its own.
+    static func failed(_ error: NetworkError) -> [String: JSONValue] {
+        let isUnconnected = [.resolve, .connect, .tls].contains(error.phase)
+        let code = error.kind == .timeout && isUnconnected ? "connect_timeout" : error.kind.rawValue
+        let message = error.advice.map { "\(error.message); \($0)" } ?? error.message
+        return [
+            "error": ["code": .string(code), "phase": .string(error.phase.rawValue), "message": .string(message)]
+        ]
+    }
+
+    /// What the tool can do.
+    static var hello: [String: JSONValue] {
+        [
+            "name": "BeagleNet",
+            "version": .string(beagleNetVersion),
+            "cache": "none",
+            "features": ["interim"],
+        ]
+    }
+
+    private static func fields(_ fields: HTTPFields) -> JSONValue {
+        .array(fields.map { [.string($0.name.rawName), .string($0.value)] })
+    }
+}

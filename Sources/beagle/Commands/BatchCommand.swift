@@ -1,0 +1,87 @@
+import ArgumentParser
+import BeagleNetCurl
+import BeagleNetHTTP
+import Foundation
+
+/// `beagle batch`: many requests at once, as JSON Lines.
+struct BatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "batch",
+        abstract: "Answer requests that come as JSON Lines.",
+        discussion: """
+            Each line of standard input is a request; each line of standard output is a reply with its id, in the \
+            order in which they are done. The end of input, or {"op":"quit"}, ends it when all are answered.
+
+            REQUEST  {"id", "url", "method", "headers": [["Name", "value"]], "body" | "bodyBase64" | "bodySize",
+                      "timeoutMs", "connectTimeoutMs", "maxBodyBytes", "tlsCA", "httpVersion": "1.1" | "2",
+                      "redirect": "follow" | "manual"}
+            REPLY    {"id", "status", "headers", "bodyBytes", "bodySha256", "body": up to 2,000 bytes, "interim"}
+                     {"id", "error": {"code", "phase", "message"}}
+
+            EXAMPLE
+              echo '{"id": 1, "url": "http://127.0.0.1:8080/home"}' | beagle batch
+            """
+    )
+
+    func run() async throws {
+        do {
+            try await Interrupt.cancelling { try await Self.serve(LineReader.lines) }
+        } catch let interrupt as Interrupt {
+            throw ExitCode(interrupt.exitCode)
+        }
+    }
+
+    /// Answers lines until they end. Replies go through one writer, so that lines never mix.
+    private static func serve(_ lines: AsyncStream<String>) async throws {
+        let (replies, outbox) = AsyncStream.makeStream(of: String.self)
+        let console = Console()
+        let writer = Task {
+            for await reply in replies { console.line(reply) }
+        }
+        let transport = CurlTransport()
+        await withDiscardingTaskGroup { group in
+            for await line in lines where !line.allSatisfy(\.isWhitespace) {
+                let line = Result { () throws(NetworkError) in try BatchLine(line) }
+                if case .success(let line) = line, line.operation == "quit" { break }
+                group.addTask {
+                    let (id, reply) = await reply(to: line, with: transport)
+                    outbox.yield(text(reply.merging(["id": id]) { $1 }))
+                }
+            }
+        }
+        outbox.finish()
+        await writer.value
+        try Task.checkCancellation()
+    }
+
+    private static func reply(
+        to line: Result<BatchLine, NetworkError>,
+        with transport: CurlTransport
+    ) async -> (id: JSONValue, [String: JSONValue]) {
+        var id = JSONValue.null
+        do throws(NetworkError) {
+            let line = try line.get()
+            id = line.id
+            switch line.operation {
+            case nil:
+                let response = try await transport.perform(try line.request())
+                return (id, BatchReply.answered(response, try await response.body.collect(upTo: .max)))
+            case "hello": return (id, BatchReply.hello)
+            case "clear": return (id, [:])
+            case let operation?:
+                throw NetworkError(.badRequest, during: .build, "there is no op \(operation)")
+            }
+        } catch {
+            return (id, BatchReply.failed(error))
+        }
+    }
+
+    /// A reply holds no number that JSON has no word for, which is the one reason for which writing could fail.
+    private static func text(_ reply: [String: JSONValue]) -> String {
+        do throws(NetworkError) {
+            return try JSONValue.object(reply).text()
+        } catch {
+            preconditionFailure("a reply cannot be written: \(error)")
+        }
+    }
+}
