@@ -42,12 +42,14 @@ struct BatchLine {
         var fields = HTTPFields()
         guard let pairs = members["headers"], pairs != .null else { return fields }
         for pair in pairs.array ?? [.null] {
-            guard let pair = pair.array, pair.count == 2, let text = pair[0].string, let value = pair[1].string else {
+            guard let pair = pair.array, pair.count == 2, let text = pair[0].string, let given = pair[1].string else {
                 throw .badLine("headers is no array of [\"Name\", \"value\"]")
             }
             guard let name = HTTPField.Name(text) else { throw .badLine("a header's name is no token") }
+            // Spaces around a value are none of it (RFC 9110, 5.5).
+            let value = given.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
             guard HTTPField.isValidValue(value) else {
-                throw .badLine("the value of header \(text) holds a line break or NUL, or begins or ends with a space")
+                throw .badLine("the value of header \(text) holds a line break or NUL")
             }
             fields.append(HTTPField(name: name, value: value))
         }

@@ -30,9 +30,10 @@ struct Address: ParsableArguments {
     }
 
     private var schemeless: NetworkError {
-        url.hasPrefix("/")
-            ? NetworkError(
-                .badURL, during: .build, "\(url) is a path without a host", advice: "add --base http://HOST:PORT")
-            : NetworkError(.badURL, during: .build, "\(url) has no scheme", advice: "write http://\(url)")
+        let (message, advice) =
+            url.hasPrefix("/")
+            ? ("\(url) is a path without a host", "add --base http://HOST:PORT")
+            : ("\(url) has no scheme", "write http://\(url)")
+        return NetworkError(.badURL, during: .build, message, advice: advice)
     }
 }

@@ -23,7 +23,8 @@ struct RawCommand: TransferCommand {
 
     @Option(
         name: .shortAndLong,
-        help: "The body: text, @FILE, or @- for standard input. JSON says that it is; other text is a form's, as with curl."
+        help:
+            "The body: text, @FILE, or @- for standard input. JSON says that it is; other text is a form's, as with curl."
     )
     var data: String?
 
