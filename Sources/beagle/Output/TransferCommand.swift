@@ -52,9 +52,13 @@ extension TransferCommand {
     }
 
     private func tell(_ answer: Answer, in session: Session) throws {
-        if let note = answer.note { session.console.note(note) }
-        guard flags.json else { return session.console.write(answer.output) }
-        try write(["ok": true, "exit": 0, "result": answer.json, "timing": session.timing], on: session.console)
+        let console = session.console
+        if flags.json {
+            try write(["ok": true, "exit": 0, "result": answer.json, "timing": session.timing], on: console)
+        } else {
+            if let note = answer.note { console.note(note) }
+            console.write(answer.output)
+        }
     }
 
     private func tell(_ failure: Failure, in session: Session) throws {
@@ -64,8 +68,8 @@ extension TransferCommand {
             try write(["ok": false, "exit": exit, "error": failure.json, "timing": session.timing], on: console)
         } else {
             console.write(failure.output)
+            console.note(failure)
         }
-        console.note(failure)
     }
 
     private func write(_ value: JSONValue, on console: Console) throws {
