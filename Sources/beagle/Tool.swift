@@ -22,7 +22,7 @@ struct Tool: AsyncParsableCommand {
             """,
         subcommands: [
             FetchCommand.self, SubmitCommand.self, ImageCommand.self, RawCommand.self, BatchCommand.self,
-            ServeCommand.self,
+            ServeCommand.self, DemoCommand.self,
         ]
     )
 }

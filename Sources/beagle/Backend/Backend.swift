@@ -13,6 +13,7 @@ enum Backend {
         let server = HTTPServer(
             address: try .inet(ip4: "127.0.0.1", port: port),
             timeout: 60,
+            pool: PromptPool(pool: HTTPServer.defaultPool()),
             logger: .disabled,
             handler: BackendRoutes()
         )

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BeagleNetHTTP
+import BeagleNetRequestBuilder
 import Foundation
 
 /// Where to ask: a URL, or a path and the URL that it is put onto.
@@ -10,30 +11,30 @@ struct Address: ParsableArguments {
     @Option(name: .long, help: "What a path is put onto: http://HOST:PORT.")
     var base: String?
 
-    /// The URL as it was written, which the builder puts onto `baseURL`.
-    func target() throws(NetworkError) -> URL {
-        guard base != nil || url.contains("://") else { throw schemeless }
-        guard let target = URL(string: url) else {
-            throw NetworkError(.badURL, during: .build, "\(url) is no URL", advice: "write http://HOST:PORT/PATH")
-        }
-        return target
+    /// The message of a request to this address.
+    func build(_ type: Request.RequestType) throws(NetworkError) -> TransferRequest {
+        try HttpRequestBuilder().build(Request(url: try target(), type: type))
     }
 
-    /// `base`, checked.
-    func baseURL() throws(NetworkError) -> URL? {
-        guard let base else { return nil }
-        guard base.contains("://"), let url = URL(string: base) else {
-            let advice = base.contains("://") ? nil : "write --base http://\(base)"
-            throw NetworkError(.badURL, during: .build, "the base \(base) is no URL", advice: advice)
+    private func target() throws(NetworkError) -> URL {
+        if url.contains("://") { return try UrlBuilder().url(for: url) }
+        guard let base else {
+            throw url.hasPrefix("/")
+                ? .badAddress("\(url) is a path without a host", advice: "add --base http://HOST:PORT")
+                : .badAddress("\(url) has no scheme", advice: "write http://\(url)")
         }
-        return url
+        guard url.hasPrefix("/") else {
+            throw .badAddress("\(url) is neither a URL nor a path", advice: "write /\(url)")
+        }
+        guard base.contains("://") else {
+            throw .badAddress("the base \(base) has no scheme", advice: "write --base http://\(base)")
+        }
+        return try UrlBuilder(baseUrl: UrlBuilder().url(for: base)).url(for: url)
     }
+}
 
-    private var schemeless: NetworkError {
-        let (message, advice) =
-            url.hasPrefix("/")
-            ? ("\(url) is a path without a host", "add --base http://HOST:PORT")
-            : ("\(url) has no scheme", "write http://\(url)")
-        return NetworkError(.badURL, during: .build, message, advice: advice)
+extension NetworkError {
+    fileprivate static func badAddress(_ message: String, advice: String) -> NetworkError {
+        NetworkError(.badURL, during: .build, message, advice: advice)
     }
 }

@@ -61,12 +61,3 @@ struct FetchCommand: TransferCommand {
         throw failure
     }
 }
-
-extension Address {
-    /// The message of a request to this address.
-    func build(_ type: Request.RequestType) throws(NetworkError) -> TransferRequest {
-        var builder = HttpRequestBuilder()
-        builder.baseURL = try baseURL()
-        return try builder.build(Request(url: try target(), type: type))
-    }
-}

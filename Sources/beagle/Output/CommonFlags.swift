@@ -50,9 +50,14 @@ struct CommonFlags: ParsableArguments {
         }
     }
 
-    /// The options of a transfer. `--max-time` is the only limit then, as it is with curl.
+    /// The options of a transfer. Where `--max-time` is given it is the only limit, as it is with curl; what goes to
+    /// a file may be of any size and take any time, as long as it goes on.
     var options: TransferOptions {
         var options = TransferOptions()
+        if output != nil {
+            options.maxBodyBytes = nil
+            options.timeouts.total = nil
+        }
         if let maxTime {
             options.timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: .seconds(maxTime))
         }
@@ -62,7 +67,18 @@ struct CommonFlags: ParsableArguments {
         return options
     }
 
-    /// Puts the headers of the command line into a message, in the place of those of the same name.
+    /// What to try where a limit of the transfer was met.
+    func advice(for error: NetworkError) -> String? {
+        switch error.kind {
+        case .timeout where connectTimeout != nil && [.resolve, .connect, .tls].contains(error.phase):
+            "give it more time with --connect-timeout"
+        case .timeout: "give it more time with --max-time"
+        case .tooLarge: "write it to a file with -o"
+        default: error.advice
+        }
+    }
+
+    /// Puts the headers of the command line into a message, instead of those of the same name.
     func apply(to head: inout HTTPRequest) {
         for name in Set(header.map(\.name)) { head.headerFields[fields: name] = [] }
         for line in header {

@@ -61,9 +61,10 @@ struct Failure: Error {
         if let detail = problem?.detail { message += ": \(detail)" }
         url = answer.url
         details["status"] = .integer(Int64(answer.head.status.code))
-        details["fields"] = problem.map { .object($0.fields.reduce(into: [:]) { $0[$1.name] = .string($1.message) }) }
         details["body"] = answer.jsonBody
         fields = problem?.fields ?? []
+        guard !fields.isEmpty else { return }
+        details["fields"] = .object(fields.reduce(into: [:]) { $0[$1.name] = .string($1.message) })
     }
 
     /// `error` of the tool's `--json`.

@@ -25,7 +25,8 @@ extension TransferCommand {
             let answer = try await Interrupt.cancelling { try await outcome(in: session) }
             try tell(answer, in: session)
         } catch {
-            let failure = Failure(wrapping: error)
+            var failure = Failure(wrapping: error)
+            if let error = error as? NetworkError { failure.advice = flags.advice(for: error) }
             try tell(failure, in: session)
             throw ExitCode(failure.exit)
         }

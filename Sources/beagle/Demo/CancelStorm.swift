@@ -1,0 +1,58 @@
+import BeagleNet
+import Dispatch
+import Foundation
+
+/// Many requests, each cancelled at a random moment, from before it starts to after its answer.
+enum CancelStorm {
+    /// How the requests ended.
+    struct Tally {
+        /// How often each request's completion was called.
+        var completions: [Int]
+        var answered = 0
+        var cancelled = 0
+        var failed = 0
+
+        mutating func count(_ result: Result<NetworkResponse, NetworkError>, of index: Int) {
+            completions[index] += 1
+            switch result {
+            case .success: answered += 1
+            case .failure(let error) where error.isCancelled: cancelled += 1
+            case .failure: failed += 1
+            }
+        }
+    }
+
+    /// Requests under way at a time: two sockets each in one process, far from the usual limit of 1,024.
+    private static let width = 64
+
+    /// Runs `count` requests and returns when each is complete.
+    static func run(_ count: Int, of url: URL, with client: any NetworkClient) async -> Tally {
+        let tally = Lock(Tally(completions: Array(repeating: 0, count: count)))
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<count {
+                if index >= width { await group.next() }
+                group.addTask { await request(index, of: url, with: client, into: tally) }
+            }
+        }
+        return tally.withLock { $0 }
+    }
+
+    private static func request(
+        _ index: Int,
+        of url: URL,
+        with client: any NetworkClient,
+        into tally: Lock<Tally>
+    ) async {
+        await withUnsafeContinuation { continuation in
+            let token = client.executeRequest(Request(url: url, type: .fetchComponent)) { result in
+                let isFirst = tally.withLock { tally in
+                    tally.count(result, of: index)
+                    return tally.completions[index] == 1
+                }
+                if isFirst { continuation.resume() }
+            }
+            let delay = Int.random(in: 0...4000)
+            DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) { token?.cancel() }
+        }
+    }
+}

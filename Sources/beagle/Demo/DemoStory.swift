@@ -1,0 +1,141 @@
+import BeagleNet
+import Foundation
+
+/// The steps of `beagle demo`: each does one thing with the library, checks it, and tells its real figures.
+final class DemoStory: Sendable {
+    let console: Console
+    private let isSilent: Bool
+    private let told = Lock<[JSONValue]>([])
+
+    init(console: Console, isSilent: Bool) {
+        self.console = console
+        self.isSilent = isSilent
+    }
+
+    /// The steps told so far, for `--json`.
+    var steps: [JSONValue] { told.withLock { $0 } }
+
+    /// Tells the story.
+    ///
+    /// - Throws: `Failure` as soon as a step does not do what it should.
+    func tell(backend url: String, cancels: Int) async throws {
+        let dependencies = BeagleDependencies()
+        dependencies.environment = BeagleEnvironment(name: "demo", baseURL: URL(string: url))
+        dependencies.logger = .off
+        try await Beagle.Scope(dependencies).run {
+            tell("backend", url, "", "serves on this machine")
+            try await fetch()
+            try await image()
+            try await submit()
+            try await raw()
+            try await swap()
+            try await cancel(cancels)
+        }
+    }
+
+    private var client: any NetworkClient { Beagle.dependencies.networkClient }
+
+    // MARK: - Steps
+
+    private func fetch() async throws {
+        let (tree, time) = try await timed {
+            let screen = try await client.fetch("/home", as: JSONValue.self)
+            return try expect(ComponentTree(screen), "/home is a screen")
+        }
+        let summary = tree.summary
+        try check(summary.components > 5 && summary.images > 0 && summary.forms > 0, "/home has images and a form")
+        tell("fetch", "/home", time, "\(tree.root.name), \(summary.components) components, \(tree.summaryLine)")
+    }
+
+    private func image() async throws {
+        let (response, time) = try await timed { try await client.image("/img/banner.png") }
+        try check(response.data.starts(with: [0x89, 0x50, 0x4E, 0x47]), "/img/banner.png is a PNG")
+        let type = try expect(response.response.headerFields[.contentType], "the image has a type")
+        tell("image", "/img/banner.png", time, "\(type), \(byteCount(Int64(response.data.count)))")
+    }
+
+    private func submit() async throws {
+        let wrong = Request.FormData(method: .post, fields: [FormField("name", "Ana"), FormField("email", "x")])
+        let (refusal, time) = try await timed {
+            do throws(NetworkError) {
+                _ = try await client.submit(form: wrong, to: "/signup")
+                return NetworkError?.none
+            } catch {
+                return error
+            }
+        }
+        try check(refusal?.response?.status.code == 422, "a wrong address is refused with 422")
+        let problem = try expect(Problem(refusal?.data ?? Data())?.fields.first, "the refusal names a field")
+        tell("submit", "/signup", time, "422  \(problem.name) \(problem.message)")
+
+        let right = Request.FormData(method: .post, values: ["name": "Ana", "email": "ana@example.com"])
+        let (created, again) = try await timed { try await client.submit(form: right, to: "/signup") }
+        try check(created.response.status.code == 201, "a right address is taken with 201")
+        let id = try expect(created.json()["id"]?.integer, "the answer has an id")
+        tell("submit", "/signup", again, "201  id \(id)")
+    }
+
+    private func raw() async throws {
+        let url = try expect(Beagle.dependencies.urlBuilder.build(path: "/echo?a=1"), "/echo makes a URL")
+        let data = Request.RequestData(method: "PUT", headers: ["X-Demo": "yes"], body: .json(["b": 2]))
+        let (response, time) = try await timed {
+            try await client.executeRequest(Request(url: url, type: .rawRequest(data)))
+        }
+        let echo = try response.json()
+        try check(echo["method"] == "PUT" && echo["query"] == "a=1", "method and query arrive as sent")
+        try check(echo["body"] == "{\"b\":2}" && echo["headers"]?["X-Demo"] == "yes", "body and header arrive as sent")
+        tell("raw", "PUT /echo?a=1", time, "method, query, header and body arrive as sent")
+    }
+
+    private func swap() async throws {
+        let before = client
+        Beagle.dependencies.networkClient = StubClient { _ in try NetworkResponse(json: ["stub": true]) }
+        let (stubbed, time) = try await timed { try await client.fetch("/home", as: JSONValue.self) }
+        try check(stubbed == ["stub": true], "the stub answers in the client's place")
+        Beagle.dependencies.networkClient = before
+        let (real, _) = try await timed { try await client.fetch("/home", as: JSONValue.self) }
+        try check(ComponentTree(real) != nil, "the client is back")
+        tell("swap", "/home", time, "a StubClient answered from the container, then the client was put back")
+    }
+
+    private func cancel(_ count: Int) async throws {
+        let url = try expect(Beagle.dependencies.urlBuilder.build(path: "/home"), "/home makes a URL")
+        let client = client
+        let (tally, time) = try await timed { await CancelStorm.run(count, of: url, with: client) }
+        try check(tally.completions.allSatisfy { $0 == 1 }, "each request has exactly one completion")
+        try check(tally.failed == 0, "nothing but cancelling makes a request fail")
+        let ends = "\(tally.cancelled) cancelled, \(tally.answered) answered"
+        tell("cancel", "\(count) requests", time, "\(tally.completions.reduce(0, +)) completions: \(ends)")
+    }
+
+    // MARK: - Telling
+
+    private func timed<R>(_ body: () async throws -> R) async throws -> (R, String) {
+        let start = ContinuousClock.now
+        let result = try await body()
+        return (result, "\(oneDecimal(start.duration(to: .now).milliseconds)) ms")
+    }
+
+    private func check(_ condition: Bool, _ what: String) throws {
+        _ = try expect(condition ? () : nil, what)
+    }
+
+    private func expect<T>(_ value: T?, _ what: String) throws -> T {
+        if let value { return value }
+        throw Failure(exit: 1, code: "check", phase: .response, "the demo expected that \(what), and it is not so")
+    }
+
+    private func tell(_ step: String, _ what: String, _ time: String, _ result: String) {
+        let number = told.withLock { told in
+            told.append(["step": .string(step), "what": .string(what), "result": .string(result)])
+            return told.count
+        }
+        guard !isSilent else { return }
+        let columns = "\(number)  \(padded(step, 8)) \(padded(what, 24)) \(padded(time, 10))"
+        console.line("\(console.styled(columns, .bold)) \(result)")
+    }
+
+    private func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}
