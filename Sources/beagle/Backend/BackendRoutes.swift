@@ -18,8 +18,8 @@ final class BackendRoutes: HTTPHandler {
             case (.GET, "/signup"): Self.text(DemoScreens.signup, for: request)
             case (.POST, "/signup"), (.PUT, "/signup"): try await signUp(request)
             case (.GET, "/lazy/news"): Self.text(DemoScreens.news, for: request)
-            case (.GET, "/img/banner.png"): Self.tagged(Self.banner, "image/png", for: request)
-            case (.GET, "/img/logo.png"): Self.tagged(Self.logo, "image/png", for: request)
+            case (.GET, "/img/banner.png"): Self.tagged(banner, "image/png", for: request)
+            case (.GET, "/img/logo.png"): Self.tagged(logo, "image/png", for: request)
             case (.GET, "/redirect"): HTTPResponse(statusCode: .found, headers: HTTPHeaders([.location: "/home"]))
             case (.GET, "/slow"): try await slow(request)
             case (_, let path) where Self.readOnlyPaths.contains(path): Self.methodNotAllowed(request)
@@ -38,11 +38,11 @@ final class BackendRoutes: HTTPHandler {
         "/", "/home", "/details", "/signup", "/lazy/news", "/img/banner.png", "/img/logo.png", "/redirect", "/slow",
     ]
 
-    private static let banner = PNGImage(width: 160, height: 48) { x, y in
+    private let banner = PNGImage(width: 160, height: 48) { x, y in
         (UInt8(x + 64), UInt8(2 * y + 96), UInt8(255 - x))
     }.data
 
-    private static let logo = PNGImage(width: 32, height: 32) { x, y in
+    private let logo = PNGImage(width: 32, height: 32) { x, y in
         let isInside = (x - 16) * (x - 16) + (y - 16) * (y - 16) < 196
         return isInside ? (214, 69, 65) : (255, 255, 255)
     }.data
