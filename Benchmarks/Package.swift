@@ -1,0 +1,39 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let beagleNet = Target.Dependency.product(name: "BeagleNet", package: "BeagleNet")
+
+// A package of its own: nobody who uses BeagleNet compiles async-http-client.
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        // Named, because the folder of a clone may have any name.
+        .package(name: "BeagleNet", path: ".."),
+        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+    ],
+    targets: [
+        .target(name: "Load", swiftSettings: settings),
+        .executableTarget(name: "bench-transport", dependencies: ["Load", beagleNet], swiftSettings: settings),
+        .executableTarget(name: "bench-client", dependencies: ["Load", beagleNet], swiftSettings: settings),
+        .executableTarget(
+            name: "bench-ahc",
+            dependencies: ["Load", .product(name: "AsyncHTTPClient", package: "async-http-client")],
+            swiftSettings: settings
+        ),
+        .executableTarget(name: "bench-urlsession", dependencies: ["Load"], swiftSettings: settings),
+        .executableTarget(
+            name: "bench-c",
+            cSettings: [.define("_GNU_SOURCE")],
+            linkerSettings: [.linkedLibrary("curl")]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

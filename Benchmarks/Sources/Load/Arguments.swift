@@ -1,0 +1,70 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What a client is asked to do, read from the command line that all clients share.
+public struct Arguments: Sendable {
+    /// The shape of the work.
+    public enum Shape: String, Sendable {
+        /// Small answers in a closed loop.
+        case small
+        /// Large answers, read and thrown away.
+        case big
+        /// Answers that dribble in, all at once: what one costs in memory.
+        case waiting
+        /// One request of a process that has just begun.
+        case cold
+    }
+
+    /// The shape of the work.
+    public var shape = Shape.small
+    /// What to ask.
+    public var url = ""
+    /// Requests in all.
+    public var requests = 1_000
+    /// Requests in flight at any time.
+    public var tasks = 1
+    /// Whether HTTP/2 is to be spoken.
+    public var isHTTP2 = false
+    /// The PEM file of the authorities to trust; nil: the system's.
+    public var authorities: String?
+    /// Which way of asking, for clients that know several.
+    public var variant = ""
+
+    /// Reads the process's command line; a wrong one ends the process with code 64.
+    public init() {
+        var words = CommandLine.arguments.dropFirst().makeIterator()
+        func value<Value>(of option: String, _ read: (String) -> Value?) -> Value {
+            guard let value = words.next().flatMap(read) else { usage("\(option) needs a value") }
+            return value
+        }
+        while let option = words.next() {
+            switch option {
+            case "--shape": shape = value(of: option, Shape.init)
+            case "--url": url = value(of: option, \.self)
+            case "--requests": requests = value(of: option) { Int($0) }
+            case "--tasks": tasks = value(of: option) { Int($0) }
+            case "--http2": isHTTP2 = true
+            case "--authorities": authorities = value(of: option, \.self)
+            case "--variant": variant = value(of: option, \.self)
+            default: usage("unknown option \(option)")
+            }
+        }
+        guard !url.isEmpty, requests > 0, tasks > 0 else { usage("--url, and at least one request and task") }
+    }
+}
+
+private func usage(_ message: String) -> Never {
+    printError(
+        """
+        \(message)
+        usage: [--shape small|big|waiting|cold] --url URL [--requests N] [--tasks N] [--http2] [--authorities PEM] \
+        [--variant NAME]
+        """
+    )
+    exit(64)
+}

@@ -1,0 +1,83 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Does the work that the command line asks for and prints the report.
+///
+/// - Parameters:
+///   - client: the name in the report.
+///   - arguments: what to do.
+///   - ask: one whole request: returns the bytes of its body when they are all there, throws where the status is not
+///     200.
+public func measure(
+    _ client: String,
+    _ arguments: Arguments,
+    ask: @escaping @Sendable () async throws -> Int
+) async {
+    let loop = ClosedLoop(ask: ask)
+    var report = Report(client, arguments)
+    switch arguments.shape {
+    case .small, .big: await measureSpeed(of: loop, arguments, &report)
+    case .waiting: await measureMemory(of: loop, arguments, &report)
+    case .cold: await measureStart(of: loop, &report)
+    }
+    report.print()
+}
+
+private func measureSpeed(of loop: ClosedLoop, _ arguments: Arguments, _ report: inout Report) async {
+    // Connections open and caches warm, outside of what is measured.
+    if arguments.shape == .small {
+        _ = await loop.run(max(arguments.tasks, 500), tasks: arguments.tasks)
+    }
+    let before = Usage.now()
+    let start = monotonicTime()
+    let outcome = await loop.run(arguments.requests, tasks: arguments.tasks)
+    let seconds = Double(monotonicTime() - start) / 1e9
+    let after = Usage.now()
+
+    let count = Double(arguments.requests)
+    let user = (after.userSeconds - before.userSeconds) * 1e6 / count
+    let system = (after.systemSeconds - before.systemSeconds) * 1e6 / count
+    let latencies = outcome.latencies.sorted()
+    report.add("failures", outcome.failures)
+    report.add("requestsPerSecond", count / seconds)
+    report.add("cpuMicros", user + system)
+    report.add("userMicros", user)
+    report.add("systemMicros", system)
+    report.add("medianMicros", Int(latencies[latencies.count / 2]))
+    report.add("p99Micros", Int(latencies[latencies.count * 99 / 100]))
+    report.add("gigabytesPerSecond", Double(outcome.bytes) / seconds / 1e9)
+    report.add("peakMemoryKiB", after.peakMemory)
+}
+
+/// The answers have begun and have not ended when memory is looked at.
+private func measureMemory(of loop: ClosedLoop, _ arguments: Arguments, _ report: inout Report) async {
+    let base = residentMemory()
+    let before = Usage.now()
+    async let outcome = loop.run(arguments.tasks, tasks: arguments.tasks)
+    do {
+        try await Task.sleep(for: .seconds(4))
+    } catch {
+        printError("interrupted")
+    }
+    let inFlight = residentMemory()
+    let failures = await outcome.failures
+    let after = Usage.now()
+    report.add("failures", failures)
+    report.add("memoryPerRequestKiB", Double(inFlight - base) / Double(arguments.tasks))
+    report.add("cpuSeconds", after.userSeconds + after.systemSeconds - before.userSeconds - before.systemSeconds)
+}
+
+/// `BENCH_STARTED`: when `run` started the process, in nanoseconds of the monotonic clock.
+private func measureStart(of loop: ClosedLoop, _ report: inout Report) async {
+    let outcome = await loop.run(1, tasks: 1)
+    let end = monotonicTime()
+    let started = getenv("BENCH_STARTED").flatMap { UInt64(String(cString: $0)) } ?? end
+    report.add("failures", outcome.failures)
+    report.add("coldMillis", Double(end - started) / 1e6)
+    report.add("peakMemoryKiB", Usage.now().peakMemory)
+}

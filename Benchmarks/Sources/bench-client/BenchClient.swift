@@ -1,0 +1,37 @@
+import BeagleNet
+import BeagleNetCurl
+import Load
+
+/// The whole client, found through the container as an app finds it: builder, environment, logger (off), transport.
+/// Variant `raw` makes raw requests, `screen` asks for a component.
+@main
+struct BenchClient {
+    static func main() async throws {
+        let arguments = Arguments()
+        guard let url = URL(string: arguments.url) else { throw BadURL() }
+        var options = TransferOptions(version: arguments.isHTTP2 ? .automatic : .http1)
+        if let file = arguments.authorities { options.trust = .file(path: file) }
+
+        let dependencies = BeagleDependencies()
+        dependencies.logger = .off
+        dependencies.networkClient = NetworkClientDefault(dependencies: dependencies, options: options)
+        Beagle.dependencies = dependencies
+
+        let isScreen = arguments.variant == "screen"
+        let isStreamed = arguments.shape == .big
+        await measure(isScreen ? "client-screen" : "client", arguments) {
+            let client = Beagle.dependencies.networkClient
+            let accept = ["accept": "application/json"]
+            let request =
+                isScreen
+                ? Request(url: url, type: .fetchComponent, additionalData: HttpAdditionalData(headers: accept))
+                : Request(url: url, type: .rawRequest(Request.RequestData(headers: accept)))
+            guard isStreamed else { return try await client.executeRequest(request).data.count }
+            var count = 0
+            for try await chunk in try await client.stream(request).body { count += chunk.count }
+            return count
+        }
+    }
+}
+
+private struct BadURL: Error {}
