@@ -1,5 +1,6 @@
 extension JSONValue {
-    /// Containers inside containers that are read; a deeper document is refused, so that it cannot exhaust the stack.
+    /// Containers inside containers that are read; a deeper document is refused, so that no walk
+    /// over the value can exhaust the stack.
     public static let depthLimit = 512
 
     /// The value of a JSON text (RFC 8259) in UTF-8. Of a member's name that repeats, the last counts.
@@ -17,16 +18,29 @@ extension JSONValue {
     }
 }
 
-/// Reads one JSON text by descent.
+/// Reads one JSON text. The containers that are open are a list, not calls inside calls: a thread's stack may be small.
 private struct JSONParser {
+    private struct Container {
+        let isObject: Bool
+        var elements: [JSONValue] = []
+        var members: [String: JSONValue] = [:]
+        var name = ""
+
+        mutating func take(_ value: JSONValue) {
+            if isObject { members[name] = value } else { elements.append(value) }
+        }
+
+        var value: JSONValue { isObject ? .object(members) : .array(elements) }
+    }
+
     private let bytes: [UInt8]
     private var position = 0
-    private var depth = 0
+    private var open: [Container] = []
 
     static func parse(_ bytes: [UInt8]) throws(NetworkError) -> JSONValue {
         var parser = JSONParser(bytes: bytes)
         parser.skipByteOrderMark()
-        let value = try parser.value()
+        let value = try parser.document()
         parser.skipSpace()
         guard parser.position == bytes.count else { throw parser.error("text after the end of the value") }
         return value
@@ -52,12 +66,27 @@ private struct JSONParser {
         return true
     }
 
-    private mutating func value() throws(NetworkError) -> JSONValue {
+    private mutating func document() throws(NetworkError) -> JSONValue {
+        while true {
+            guard var value = try begin() else { continue }
+            while let container = open.indices.last {
+                open[container].take(value)
+                skipSpace()
+                if skip(",") { break }
+                value = try close()
+            }
+            if open.isEmpty { return value }
+            try name()
+        }
+    }
+
+    /// Reads a scalar or an empty container; any other container it opens.
+    private mutating func begin() throws(NetworkError) -> JSONValue? {
         skipSpace()
         guard let byte = next else { throw error("the text ends where a value should be") }
         switch byte {
-        case UInt8(ascii: "{"): return try nested { parser throws(NetworkError) in try parser.object() }
-        case UInt8(ascii: "["): return try nested { parser throws(NetworkError) in try parser.array() }
+        case UInt8(ascii: "{"): return try open(isObject: true)
+        case UInt8(ascii: "["): return try open(isObject: false)
         case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "t"): return try word("true", .bool(true))
         case UInt8(ascii: "f"): return try word("false", .bool(false))
@@ -67,46 +96,34 @@ private struct JSONParser {
         }
     }
 
-    private mutating func nested(
-        _ read: (inout JSONParser) throws(NetworkError) -> JSONValue
-    ) throws(NetworkError) -> JSONValue {
-        guard depth < JSONValue.depthLimit else {
+    private mutating func open(isObject: Bool) throws(NetworkError) -> JSONValue? {
+        guard open.count < JSONValue.depthLimit else {
             throw error("nested deeper than \(JSONValue.depthLimit) containers")
         }
         position += 1
-        depth += 1
-        let value = try read(&self)
-        depth -= 1
-        return value
+        skipSpace()
+        if skip(isObject ? "}" : "]") { return isObject ? .object([:]) : .array([]) }
+        open.append(Container(isObject: isObject))
+        try name()
+        return nil
     }
 
-    private mutating func object() throws(NetworkError) -> JSONValue {
-        var members: [String: JSONValue] = [:]
+    /// Reads the name of the next member, if the innermost container has names.
+    private mutating func name() throws(NetworkError) {
+        guard let container = open.indices.last, open[container].isObject else { return }
         skipSpace()
-        if skip("}") { return .object(members) }
-        repeat {
-            skipSpace()
-            guard next == UInt8(ascii: "\"") else { throw error("a member's name in quotes should be here") }
-            let name = try string()
-            skipSpace()
-            guard skip(":") else { throw error("a colon should be here") }
-            members[name] = try value()
-            skipSpace()
-        } while skip(",")
-        guard skip("}") else { throw error("a comma or the end of the object should be here") }
-        return .object(members)
+        guard next == UInt8(ascii: "\"") else { throw error("a member's name in quotes should be here") }
+        open[container].name = try string()
+        skipSpace()
+        guard skip(":") else { throw error("a colon should be here") }
     }
 
-    private mutating func array() throws(NetworkError) -> JSONValue {
-        var elements: [JSONValue] = []
-        skipSpace()
-        if skip("]") { return .array(elements) }
-        repeat {
-            elements.append(try value())
-            skipSpace()
-        } while skip(",")
-        guard skip("]") else { throw error("a comma or the end of the array should be here") }
-        return .array(elements)
+    private mutating func close() throws(NetworkError) -> JSONValue {
+        let container = open.removeLast()
+        guard skip(container.isObject ? "}" : "]") else {
+            throw error("a comma or the end of the \(container.isObject ? "object" : "array") should be here")
+        }
+        return container.value
     }
 
     private mutating func word(_ text: StaticString, _ value: JSONValue) throws(NetworkError) -> JSONValue {

@@ -57,7 +57,7 @@ public struct Redactor: Sendable, Hashable {
     /// Size and media type of a body, never its contents.
     public func summary(of body: Data?, contentType: String?) -> String {
         guard let body, !body.isEmpty else { return "no body" }
-        let type = contentType?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" } ?? ""
+        let type = contentType?.prefix { $0 != ";" && $0 != " " } ?? ""
         let isMediaType =
             type.split(separator: "/", omittingEmptySubsequences: false)
             .map { HTTPField.Name(String($0)) != nil } == [true, true]

@@ -23,7 +23,8 @@ struct HeaderList {
     /// Adds a field; of a name that is there already it makes a list, under the spelling that came first.
     mutating func add(_ name: String, _ value: String) throws(NetworkError) {
         let checked = try Self.check(name, value)
-        fields[checked] = fields[checked].map { "\($0),\(value)" } ?? value
+        let present = fields[fields: checked].first
+        fields[present?.name ?? checked] = present.map { "\($0.value),\(value)" } ?? value
     }
 
     mutating func remove(_ name: HTTPField.Name) {

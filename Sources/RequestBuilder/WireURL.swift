@@ -64,12 +64,11 @@ struct WireURL {
         guard scheme(of: text).isEmpty else { return text }
         guard !Expression.occurs(in: text) else { throw .unevaluated }
         guard text.hasPrefix("/"), let base else {
-            throw .badURL(
-                "the URL has no scheme",
-                "write http:// or https:// in front, or begin with / and set a base URL"
-            )
+            throw .noScheme
         }
-        return try UrlBuilder(baseUrl: base).url(for: text).absoluteString
+        let joined = try UrlBuilder(baseUrl: base).url(for: text).absoluteString
+        guard !scheme(of: joined).isEmpty else { throw .noScheme }
+        return joined
     }
 
     /// What stands before the first colon, unless a path, query or fragment begins earlier.
@@ -116,6 +115,10 @@ struct WireURL {
 }
 
 extension NetworkError {
+    fileprivate static var noScheme: NetworkError {
+        .badURL("the URL has no scheme", "write http:// or https:// in front, or begin with / and set a base URL")
+    }
+
     fileprivate static var noHost: NetworkError {
         .badURL("the URL names no host", "write it after the scheme, as in https://example.com/")
     }

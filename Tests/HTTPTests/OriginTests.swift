@@ -1,0 +1,27 @@
+import BeagleNetHTTP
+import Testing
+
+@Suite struct OriginTests {
+    @Test(
+        "scheme, host and port make the origin (RFC 6454, 4)",
+        arguments: [
+            ("https://a.com", "https://A.com:443/x?y#z", true), ("http://a.com", "http://a.com:80", true),
+            ("https://a.com", "http://a.com", false), ("https://a.com", "https://a.com:8443", false),
+            ("https://a.com", "https://b.a.com", false), ("http://[::1]/", "http://[::1]:80/", true),
+        ]
+    )
+    func compares(one: String, other: String, areSame: Bool) throws {
+        let first = try #require(URL(string: one).flatMap(Origin.init(_:)))
+        let second = try #require(URL(string: other).flatMap(Origin.init(_:)))
+        #expect((first == second) == areSame)
+    }
+
+    @Test("what names no host has no origin", arguments: ["/a", "www.x", "file:///etc", "mailto:a@b.c"])
+    func isNil(text: String) throws {
+        #expect(Origin(try #require(URL(string: text))) == nil)
+    }
+
+    @Test func addressesKeepTheirBrackets() throws {
+        #expect(Origin(try #require(URL(string: "http://[::1]:8080/")))?.host == "[::1]")
+    }
+}

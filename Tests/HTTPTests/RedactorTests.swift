@@ -1,0 +1,105 @@
+import BeagleNetHTTP
+import Testing
+
+@Suite struct RedactorTests {
+    private let redactor = Redactor()
+
+    @Test(
+        "headers that log a user in are secret",
+        arguments: [
+            "Authorization", "proxy-authorization", "COOKIE", "Set-Cookie", "Cookie2", "WWW-Authenticate",
+            "Proxy-Authenticate", "Authentication-Info", "X-Api-Key", "Api-Key", "apikey", "X-Auth-Token",
+            "X-Access-Token", "X-Refresh-Token", "X-Session-Id", "X-CSRF-Token", "X-XSRF-Token", "X-Csrf",
+            "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Goog-Iam-Authorization-Token", "X-Vault-Token",
+            "Private-Token", "X-Hub-Signature-256", "DPoP", "X-Client-Secret", "X-Password", "X-Auth", "Session",
+            "X-Credential",
+        ]
+    )
+    func hidesHeader(name: String) {
+        #expect(redactor.isSecret(header: name))
+    }
+
+    @Test(
+        "other headers are not",
+        arguments: [
+            "Accept", "Content-Type", "Author", "Authority", "X-Auth-Type", "beagle-platform", "beagle-hash", "ETag",
+            "Location", "Idempotency-Key", "X-Request-Id", "Keep-Alive", "Sec-WebSocket-Key", "Public-Key-Pins",
+        ]
+    )
+    func showsHeader(name: String) {
+        #expect(!redactor.isSecret(header: name))
+    }
+
+    @Test(
+        "secret values are replaced in URLs, everything else stays as it was",
+        arguments: [
+            ("https://h/p?a=1&b=%20", "https://h/p?a=1&b=%20"),
+            ("https://h/?access_token=abc&x=1", "https://h/?access_token=REDACTED&x=1"),
+            ("https://h/?Access-Token=abc", "https://h/?Access-Token=REDACTED"),
+            ("https://h/?user[password]=p", "https://h/?user[password]=REDACTED"),
+            ("https://h/?%70assword=p", "https://h/?%70assword=REDACTED"),
+            ("https://h/?pass%5Fword=p", "https://h/?pass%5Fword=REDACTED"),
+            ("https://h/?code=4711&state=s", "https://h/?code=REDACTED&state=s"),
+            ("https://h/?card=4111&cvv=123&otp=9", "https://h/?card=REDACTED&cvv=REDACTED&otp=REDACTED"),
+            ("https://h/?key=name", "https://h/?key=name"),
+            ("https://h/?key=0123456789abcdef", "https://h/?key=REDACTED"),
+            ("https://h/?token=&token", "https://h/?token=&token"),
+            ("https://h/?sig=a=b=c", "https://h/?sig=REDACTED"),
+            ("https://u:p@h/x@y", "https://REDACTED:REDACTED@h/x@y"),
+            ("https://u@p@h/", "https://REDACTED:REDACTED@h/"),
+            ("/cb#id_token=x&b=2", "/cb#id_token=REDACTED&b=2"),
+            ("https://h?%zz=1&%", "https://h?%zz=1&%"), ("", ""),
+        ]
+    )
+    func redactsURL(url: String, expected: String) {
+        #expect(redactor.redact(url: url) == expected)
+    }
+
+    @Test func foundationURLsAreRedactedToo() throws {
+        #expect(redactor.redact(url: try #require(URL(string: "http://h/?otp=1"))) == "http://h/?otp=REDACTED")
+    }
+
+    @Test(
+        "of a secret header only the form is shown",
+        arguments: [
+            ("Authorization", "Bearer abc", "Bearer REDACTED"), ("Authorization", "abc", "REDACTED"),
+            ("Cookie", "a=1; b=2", "a=REDACTED; b=REDACTED"), ("Cookie", "loose; b=2", "REDACTED; b=REDACTED"),
+            ("Set-Cookie", "a=1; Path=/; Secure", "a=REDACTED; Path=/; Secure"), ("X-Api-Key", "k v", "REDACTED"),
+            ("Location", "https://h/?code=1", "https://h/?code=REDACTED"), ("Accept", "token=1", "token=1"),
+        ]
+    )
+    func redactsField(name: String, value: String, expected: String) throws {
+        let redacted = redactor.redact([try #require(HTTPField.Name(name)): value])
+        #expect(redacted.map(\.name) == [name])
+        #expect(redacted.map(\.value) == [expected])
+    }
+
+    @Test func fieldsKeepTheirOrder() throws {
+        var fields = HTTPFields()
+        fields.append(HTTPField(name: .accept, value: "a"))
+        fields.append(HTTPField(name: .setCookie, value: "a=1"))
+        fields.append(HTTPField(name: .setCookie, value: "b=2"))
+        #expect(redactor.redact(fields).map(\.value) == ["a", "a=REDACTED", "b=REDACTED"])
+    }
+
+    @Test func theAppHasTheLastWordOnNames() {
+        let redactor = Redactor(secrets: ["X-Pet", "pet_name"], shown: ["X-Session-Id", "code"])
+        #expect(redactor.isSecret(header: "x-pet"))
+        #expect(!redactor.isSecret(header: "x-session-id"))
+        #expect(redactor.redact(url: "/?pet-name=x&code=1&pin=2") == "/?pet-name=REDACTED&code=1&pin=REDACTED")
+    }
+
+    @Test(
+        "a body is summed up by size and media type",
+        arguments: [
+            (nil, "text/plain", "no body"), ("", "text/plain", "no body"),
+            ("secret", "application/JSON; charset=x", "6 bytes of application/json"),
+            ("secret", nil, "6 bytes of unknown type"),
+            ("secret", "the password x/y", "6 bytes of unknown type"), ("secret", "x", "6 bytes of unknown type"),
+            ("secret", "a/b/c", "6 bytes of unknown type"), ("secret", "a/\u{7}", "6 bytes of unknown type"),
+        ] as [(String?, String?, String)]
+    )
+    func sumsUpBody(body: String?, type: String?, expected: String) {
+        #expect(redactor.summary(of: body.map { Data($0.utf8) }, contentType: type) == expected)
+    }
+}

@@ -1,0 +1,147 @@
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+import Testing
+
+@Suite struct HeaderTests {
+    private let builder = HttpRequestBuilder()
+    private let defaults = ["beagle-platform: IOS", "User-Agent: BeagleNet/\(beagleNetVersion)"]
+
+    @Test(
+        "row 12: Accept says what the app can take, Content-Type goes out only with a body",
+        arguments: [
+            (.fetchComponent, "application/json", nil), (.form(.get, ["a": "b"]), "application/json", nil),
+            (.form(.delete), "application/json", nil), (.form(.post), "application/json", "application/json"),
+            (.form(.put), "application/json", "application/json"),
+            (.fetchImage, "image/avif,image/webp,image/png,image/jpeg,*/*;q=0.5", nil),
+            (.raw("GET"), "*/*", nil), (.raw("POST", body: 1), "*/*", "application/json"),
+        ] as [(Request.RequestType, String, String?)]
+    )
+    func followsType(type: Request.RequestType, accept: String, contentType: String?) throws {
+        let expected = ["Accept: \(accept)"] + defaults + [contentType.map { "Content-Type: \($0)" }].compactMap { $0 }
+        #expect(try builder.message("http://h/", type).headers == expected)
+        var withType = builder
+        withType.additionalHeaders = ["Content-Type": "a/b"]
+        let headers = try withType.message("http://h/", type).headers
+        #expect(headers.contains("Content-Type: a/b") == (contentType != nil))
+    }
+
+    @Test func platformAndUserAgentAreTheAppsChoice() throws {
+        var builder = builder
+        builder.platform = "LINUX"
+        builder.userAgent = "App/1"
+        #expect(
+            try builder.message("http://h/").headers == [
+                "Accept: application/json", "beagle-platform: LINUX", "User-Agent: App/1",
+            ]
+        )
+        builder.platform = nil
+        builder.userAgent = nil
+        #expect(try builder.message("http://h/").headers == ["Accept: application/json"])
+        builder.platform = "A\r\nB"
+        #expect(builder.refusal("http://h/")?.kind == .badRequest)
+    }
+
+    @Test("row 8: raw requests carry the headers of all others")
+    func rawRequestsHaveAllHeaders() throws {
+        var builder = builder
+        builder.additionalHeaders = ["App": "1"]
+        let data = HttpAdditionalData(headers: ["Screen": "2"])
+        let headers = try builder.message("http://h/", .raw("GET", headers: ["Own": "3"]), data).headers
+        #expect(headers == ["Accept: */*"] + defaults + ["Screen: 2", "Own: 3", "App: 1"])
+    }
+
+    @Test("row 11: a later header replaces an earlier one, in whatever case")
+    func replacesWithoutRegardToCase() throws {
+        var builder = builder
+        let data = HttpAdditionalData(headers: ["ACCEPT": "screen", "x": "screen"])
+        func value(_ name: String) throws -> [String] {
+            try builder.message("http://h/", .raw("POST", headers: ["X": "own", "y": "own"], body: 1), data).headers
+                .filter { $0.lowercased().hasPrefix(name + ":") }
+        }
+        #expect(try value("accept") == ["ACCEPT: screen"])
+        #expect(try value("x") == ["X: own"])
+        builder.additionalHeaders = ["content-type": "text/plain", "Y": "app"]
+        #expect(try value("content-type") == ["content-type: text/plain"])
+        #expect(try value("y") == ["Y: app"])
+    }
+
+    @Test func headersOfADictionaryGoOutByName() throws {
+        let headers = Dictionary(uniqueKeysWithValues: (10..<40).map { ("k\($0)", "v") })
+        let message = try builder.message("http://h/", .raw("GET", headers: headers))
+        #expect(message.headers.suffix(30) == (10..<40).map { "k\($0): v" }[...])
+    }
+
+    private struct Tagged: RemoteScreenAdditionalData {
+        var headers = ["Tag": "1"]
+    }
+
+    @Test("row 15: the headers of any additional data are sent")
+    func takesAnyAdditionalData() throws {
+        #expect(try builder.message("http://h/", .fetchComponent, Tagged()).headers.contains("Tag: 1"))
+    }
+
+    @Test(
+        "rows 41 and 47: names that are no token are refused",
+        arguments: ["", " ", "a b", "a:b", ":path", "a\r\nb", "é", "a\0", "(a)"]
+    )
+    func refusesName(name: String) {
+        for error in refusals(name, "secret") {
+            #expect(error?.kind == .badRequest)
+            #expect(error?.description.contains("secret") == false)
+        }
+    }
+
+    @Test(
+        "row 47: values that would break the message are refused, and not shown",
+        arguments: [
+            "secret\r\nX: y", "secret\n", "secret\r", "se\0cret", " secret", "secret ", "\tsecret", "secret\u{7F}",
+            "secret\u{1}",
+        ]
+    )
+    func refusesValue(value: String) {
+        for error in refusals("X-Name", value) {
+            #expect(error?.kind == .badRequest)
+            #expect(error?.message.contains("X-Name") == true)
+            #expect(error?.description.contains("secret") == false)
+        }
+    }
+
+    @Test("row 43: values with an expression are refused", arguments: ["@{token}", "Bearer @{ctx.token}"])
+    func refusesExpression(value: String) {
+        for error in refusals("X-Name", value) { #expect(error?.message.contains("@{…}") == true) }
+    }
+
+    @Test("inner spaces, tabs, text beyond ASCII and nothing are fine", arguments: ["a b", "a\tb", "é", ""])
+    func acceptsValue(value: String) throws {
+        let message = try builder.message("http://h/", .raw("GET", headers: ["X": value]))
+        #expect(message.headers.last == "X: \(value)")
+    }
+
+    @Test(
+        "headers that frame the message or belong to the connection are refused",
+        arguments: [
+            "Content-Length", "transfer-encoding", "Trailer", "Connection", "Keep-Alive", "Proxy-Connection", "Upgrade",
+            "TE",
+            "HTTP2-Settings", "HOST",
+        ]
+    )
+    func refusesReserved(name: String) {
+        for error in refusals(name, "1") {
+            #expect(error?.message.contains(name) == true)
+            #expect(error?.advice?.contains("leave it out") == true)
+        }
+    }
+
+    /// The errors of a header set in each of the places where one can be.
+    private func refusals(_ name: String, _ value: String) -> [NetworkError?] {
+        var appWide = builder
+        appWide.additionalHeaders = [name: value]
+        var beagle1 = HttpRequestBuilder(compatibility: .beagle1)
+        beagle1.additionalHeaders = [name: value]
+        let data = HttpAdditionalData(headers: [name: value])
+        return [
+            appWide.refusal("http://h/"), beagle1.refusal("http://h/"), builder.refusal("http://h/", .fetchImage, data),
+            builder.refusal("http://h/", .raw("GET", headers: [name: value])),
+        ]
+    }
+}

@@ -1,0 +1,262 @@
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+import Testing
+
+/// The rows named are those of the defects that Beagle 1.10.3 has and this builder has not.
+@Suite struct HttpRequestBuilderTests {
+    private let builder = HttpRequestBuilder()
+
+    private func post(_ body: String) -> HttpAdditionalData {
+        HttpAdditionalData(httpData: .init(method: .POST, body: Data(body.utf8)), headers: ["header": "value"])
+    }
+
+    // MARK: - Queries
+
+    @Test("row 1: a form's query goes behind the one that is there", arguments: [FormRemoteAction.Method.get, .delete])
+    func keepsQuery(method: FormRemoteAction.Method) throws {
+        let message = try builder.message("http://h/p?a=1&b=%2F", .form(method, ["k": "v"]))
+        #expect(message.url == "http://h/p?a=1&b=%2F&k=v")
+        #expect(message.method == method.rawValue)
+    }
+
+    @Test(
+        "row 2: a form without values leaves the URL alone",
+        arguments: ["http://h/p", "http://h/p?a=1", "http://h/p?"]
+    )
+    func leavesURLAlone(url: String) throws {
+        #expect(try builder.message(url, .form(.get)).url == url)
+        var omitting = builder
+        omitting.emptyFields = .omit
+        #expect(try omitting.message(url, .form(.get, ["a": ""])).url == url)
+    }
+
+    @Test("row 3: empty values are kept everywhere, or omitted everywhere")
+    func treatsEmptyValuesAlike() throws {
+        let fields = [FormField("a", ""), FormField("b", .null), FormField("c", "x"), FormField("d", 0)]
+        func message(_ method: FormRemoteAction.Method, _ builder: HttpRequestBuilder) throws -> Message {
+            try builder.message("http://h/", .submitForm(.init(method: method, fields: fields)))
+        }
+        #expect(try message(.get, builder).url == "http://h/?a=&b=&c=x&d=0")
+        #expect(try message(.put, builder).body == #"{"a":"","b":null,"c":"x","d":0}"#)
+        var omitting = builder
+        omitting.emptyFields = .omit
+        #expect(try message(.get, omitting).url == "http://h/?c=x&d=0")
+        #expect(try message(.put, omitting).body == #"{"c":"x","d":0}"#)
+    }
+
+    @Test("row 4: values go out in input order, those of a dictionary by name")
+    func ordersQuery() throws {
+        let values = Dictionary(uniqueKeysWithValues: (10..<60).map { ("k\($0)", "v") })
+        let expected = (10..<60).map { "k\($0)=v" }.joined(separator: "&")
+        #expect(try builder.message("http://h/", .form(.get, values)).url == "http://h/?" + expected)
+        let fields = [FormField("b", "1"), FormField("a", "2"), FormField("b", "3")]
+        let form = Request.FormData(method: .get, fields: fields)
+        #expect(try builder.message("http://h/", .submitForm(form)).url == "http://h/?b=1&a=2&b=3")
+    }
+
+    @Test(
+        "row 5: names and values are encoded, + and space so that every server reads them alike",
+        arguments: [
+            ("a+b", "a%2Bb"), ("a b", "a%20b"), ("a&b=c", "a%26b%3Dc"), ("a%20", "a%2520"),
+            ("é😀", "%C3%A9%F0%9F%98%80"),
+            ("#/?;", "%23%2F%3F%3B"), ("-._~", "-._~"), ("\r\n\0", "%0D%0A%00"),
+        ]
+    )
+    func encodesQuery(text: String, expected: String) throws {
+        #expect(try builder.message("http://h/", .form(.get, [text: text])).url == "http://h/?\(expected)=\(expected)")
+        let items = [URLQueryItem(name: text, value: text)]
+        #expect(try builder.message("http://h/", query: items).url == "http://h/?\(expected)=\(expected)")
+    }
+
+    @Test func queryItemsFollowTheQuery() throws {
+        let items = [
+            URLQueryItem(name: "b", value: nil), URLQueryItem(name: "c", value: ""),
+            URLQueryItem(name: "b", value: "2"),
+        ]
+        #expect(try builder.message("http://h", query: items).url == "http://h/?b&c=&b=2")
+        #expect(try builder.message("http://h/?a=1&", query: items).url == "http://h/?a=1&b&c=&b=2")
+        #expect(
+            try builder.message("http://h/?a", .form(.get, ["f": "x"]), query: items).url == "http://h/?a&f=x&b&c=&b=2"
+        )
+        #expect(try builder.message("http://h/?", query: items).url == "http://h/?b&c=&b=2")
+    }
+
+    // MARK: - Bodies
+
+    @Test(
+        "row 6: a body that has no place is refused, never dropped",
+        arguments: [
+            (.form(.get, ["a": "b"]), .POST), (.form(.delete), .POST), (.fetchComponent, .GET), (.fetchImage, .HEAD),
+        ] as [(Request.RequestType, HttpAdditionalData.Method)]
+    )
+    func refusesMisplacedBody(type: Request.RequestType, method: HttpAdditionalData.Method) throws {
+        var data = post("{}")
+        data.httpData?.method = method
+        let error = builder.refusal("http://h/", type, data)
+        #expect(error?.kind == .badRequest)
+        #expect(error?.message.contains("no body") == true)
+        #expect(error?.advice?.contains("POST") == true)
+    }
+
+    @Test("row 6: a body of no bytes is none", arguments: [HttpAdditionalData.Method.GET, .HEAD, .POST, .DELETE])
+    func emptyBodyIsNone(method: HttpAdditionalData.Method) throws {
+        let data = HttpAdditionalData(httpData: .init(method: method))
+        let message = try builder.message("http://h/", .fetchComponent, data)
+        #expect(message.method == method.rawValue)
+        #expect(message.body == nil)
+        #expect(!message.headers.contains { $0.hasPrefix("Content-Type") })
+        #expect(try builder.message("http://h/", .form(.get), data).body == nil)
+    }
+
+    @Test func screensAreFetchedWithMethodAndBody() throws {
+        let message = try builder.message("http://h/", .fetchComponent, post(#"{"a":1}"#))
+        #expect(message.method == "POST")
+        #expect(message.body == #"{"a":1}"#)
+        #expect(message.headers.contains("Content-Type: application/json"))
+        #expect(message.headers.contains("header: value"))
+    }
+
+    @Test(
+        "row 7: the method's case does not matter, and a GET has no body",
+        arguments: ["GET", "get", "Get", "head", "TRACE"]
+    )
+    func refusesBodyOfRawGET(method: String) throws {
+        #expect(builder.refusal("http://h/", .raw(method, body: ["a": 1]))?.kind == .badRequest)
+        #expect(try builder.message("http://h/", .raw(method)).method == method.uppercased())
+        #expect(try builder.message("http://h/", .raw(method, body: .data(Data()))).body == nil)
+    }
+
+    @Test("methods of one's own keep their case; what is no token is refused")
+    func checksMethod() throws {
+        #expect(try builder.message("http://h/", .raw("Purge")).method == "Purge")
+        #expect(try builder.message("http://h/", .raw("patch", body: 1)).method == "PATCH")
+        #expect(try builder.message("http://h/", .raw(nil)).method == "GET")
+        for method in ["", "GE T", "GET\r\n", "GET ", "MÉTHODE", "CONNECT", "connect"] {
+            #expect(builder.refusal("http://h/", .raw(method))?.kind == .badRequest, "\(method)")
+        }
+    }
+
+    @Test("row 9: nobody's body is none", arguments: ["POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])
+    func inventsNoBody(method: String) throws {
+        let message = try builder.message("http://h/", .raw(method))
+        #expect(message.body == nil)
+        #expect(!message.headers.contains { $0.hasPrefix("Content-Type") })
+    }
+
+    private struct Failing: Encodable, Sendable {
+        struct Inner: Encodable, Sendable { var ratio = Double.nan }
+        var inner = Inner()
+    }
+    private struct Foreign: Sendable {}
+
+    @Test("row 10: a body that cannot be written is a build error that names the place")
+    func refusesUnwritableBody() throws {
+        let refused: [(Request.RequestType, String)] = [
+            (.raw("POST", body: ["a": [Foreign()]]), "$.a[0]"), (.raw("POST", body: Failing()), "$"),
+            (.raw("POST", body: .encodable(Failing())), "inner.ratio"),
+            (.raw("POST", body: .json([.number(.nan)])), "nan"),
+            (.raw("POST", body: ["d": Date.distantPast]), "$.d"),
+            (.submitForm(.init(method: .post, fields: [FormField("n", .number(.infinity))])), "inf"),
+        ]
+        for (type, place) in refused {
+            let error = builder.refusal("http://h/", type)
+            #expect(error?.kind == .badRequest)
+            #expect(error?.message.contains(place) == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test("row 17: two bodies are refused", arguments: [Request.RequestType.form(.post), .raw("POST", body: 1)])
+    func refusesTwoBodies(type: Request.RequestType) {
+        #expect(builder.refusal("http://h/", type, post("x"))?.message.contains("two bodies") == true)
+    }
+
+    @Test func rawRequestTakesMethodAndBodyOfItsAdditionalData() throws {
+        let message = try builder.message("http://h/", .raw(nil), post("x"))
+        #expect(message.method == "POST")
+        #expect(message.body == "x")
+        #expect(try builder.message("http://h/", .raw("PUT"), post("x")).method == "PUT")
+    }
+
+    @Test(
+        "bodies bring their media type",
+        arguments: [
+            (.json(["b": 1, "a": "/"]), "application/json", #"{"a":"/","b":1}"#),
+            (.text("é"), "text/plain; charset=utf-8", "é"),
+            (.data(Data("x".utf8)), "application/octet-stream", "x"),
+            (.data(Data("x".utf8), contentType: "a/b"), "a/b", "x"),
+            (
+                .form([FormField("a b", "c+d"), FormField("a b", 1)]), "application/x-www-form-urlencoded",
+                "a%20b=c%2Bd&a%20b=1"
+            ),
+            (.encodable(["a": 1]), "application/json", #"{"a":1}"#),
+        ] as [(RequestBody, String, String)]
+    )
+    func writesBody(body: RequestBody, type: String, expected: String) throws {
+        let message = try builder.message("http://h/", .raw("POST", body: body))
+        #expect(message.body == expected)
+        #expect(message.headers.filter { $0.hasPrefix("Content-Type") } == ["Content-Type: \(type)"])
+        let own = try builder.message("http://h/", .raw("POST", headers: ["content-type": "x/y"], body: body))
+        #expect(own.headers.filter { $0.lowercased().hasPrefix("content-type") } == ["content-type: x/y"])
+    }
+
+    @Test(
+        "plain values are sent as JSON",
+        arguments: [
+            ([:] as [String: Int], "{}"), (["a": 1], #"{"a":1}"#), ("text", #""text""#), (1, "1"), (true, "true"),
+            ([1, 2], "[1,2]"),
+            (["a": [["b": true]]], #"{"a":[{"b":true}]}"#), (JSONValue.null, "null"), (RequestBody.text("t"), "t"),
+        ] as [(any Sendable, String)]
+    )
+    func writesValues(value: any Sendable, expected: String) throws {
+        #expect(try builder.message("http://h/", .raw("POST", body: value)).body == expected)
+    }
+
+    @Test func aFileIsNotReadByTheBuilder() throws {
+        let request = Request(
+            url: try #require(URL(string: "http://h/")),
+            type: .raw("PUT", body: .file(path: "/nowhere", contentType: "image/png"))
+        )
+        let built = try builder.build(request)
+        #expect(built.body?.data == nil)
+        #expect(built.body != nil)
+        #expect(built.head.headerFields[.contentType] == "image/png")
+    }
+
+    // MARK: - Options
+
+    @Test("row 18: timeouts, redirects and limits are the request's")
+    func carriesOptions() throws {
+        let url = try #require(URL(string: "http://h/"))
+        let options = TransferOptions(timeouts: Timeouts(total: .seconds(1)), redirects: .manual, maxBodyBytes: 1)
+        #expect(try builder.build(Request(url: url, type: .fetchImage, options: options)).options == options)
+        #expect(try builder.build(Request(url: url, type: .fetchImage)).options == TransferOptions())
+    }
+
+    // MARK: - Results
+
+    @Test("row 19: the seed's result is public and whole")
+    func givesResult() throws {
+        let url = try #require(URL(string: "http://h/p"))
+        let result = builder.build(url: url, requestType: .form(.post, ["a": "b"]), additionalData: nil)
+        #expect(result.error == nil)
+        #expect(result.url == url)
+        #expect(result.method == "POST")
+        #expect(result.headers["Content-Type"] == "application/json")
+        #expect(result.headers["beagle-platform"] == "IOS")
+        #expect(result.body == Data(#"{"a":"b"}"#.utf8))
+        #expect(result.request?.head.method == .post)
+        let query = builder.build(url: url, requestType: .form(.get, ["a": "é"]), additionalData: nil)
+        #expect(query.url.absoluteString == "http://h/p?a=%C3%A9")
+    }
+
+    @Test("row 10: the seed's result carries the error and nothing that could be sent")
+    func givesError() throws {
+        let url = try #require(URL(string: "http://h/p"))
+        let result = builder.build(url: url, requestType: .raw("POST", body: Foreign()), additionalData: nil)
+        #expect(result.error?.kind == .badRequest)
+        #expect(result.request == nil)
+        #expect(result.body == nil)
+        #expect(result.headers.isEmpty)
+        #expect(result.url == url)
+    }
+}

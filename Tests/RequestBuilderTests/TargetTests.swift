@@ -1,0 +1,114 @@
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+import Testing
+
+@Suite struct TargetTests {
+    private let builder = HttpRequestBuilder()
+
+    @Test(
+        "URLs go out as they are, without fragment",
+        arguments: [
+            ("http://h", "http://h/"), ("HTTP://H/", "http://H/"), ("https://h:443/a", "https://h:443/a"),
+            ("http://h:/a", "http://h/a"), ("http://h?a", "http://h/?a"), ("http://h/a?", "http://h/a?"),
+            ("http://h/a#f", "http://h/a"), ("http://h/a?b#f?g", "http://h/a?b"), ("http://h#f", "http://h/"),
+            ("http://h/a@b:c", "http://h/a@b:c"), ("http://h/?u=a@b", "http://h/?u=a@b"),
+            ("http://[::1]/", "http://[::1]/"),
+            ("http://[::1]:8080/", "http://[::1]:8080/"), ("http://[fe80::1%25eth0]/", "http://[fe80::1%25eth0]/"),
+            ("http://127.0.0.1:1/", "http://127.0.0.1:1/"), ("http://h:65535/", "http://h:65535/"),
+            ("http://a_b.c/", "http://a_b.c/"), ("http://h/ü", "http://h/%C3%BC"),
+            ("http://exa%6Dple.com/%2f", "http://example.com/%2f"), ("http://h/a b", "http://h/a%20b"),
+        ]
+    )
+    func keeps(url: String, expected: String) throws {
+        #expect(try builder.message(url).url == expected)
+        #expect(try HttpRequestBuilder(compatibility: .beagle1).message(url).url == expected)
+    }
+
+    @Test("a host beyond ASCII goes to the transport as it is, or as Foundation's IDNA form")
+    func keepsInternationalHost() throws {
+        let url = try builder.message("http://münchen.de/").url
+        #expect(["http://münchen.de/", "http://xn--mnchen-3ya.de/"].contains(url))
+    }
+
+    @Test(
+        "row 47: URLs that cannot be asked are refused with reason and advice",
+        arguments: [
+            ("/a", .badURL, "no scheme"), ("www.x", .badURL, "no scheme"), ("//h/a", .badURL, "no scheme"),
+            ("http:///a", .badURL, "no host"), ("http://", .badURL, "no host"), ("http:a", .badURL, "no host"),
+            ("http://:80/", .badURL, "no host"), ("http://?a", .badURL, "no host"), ("http://h:0/", .badURL, "port 0"),
+            ("http://h:65536/", .badURL, "port 65536"), ("http://h:99999999999999999999/", .badURL, "port"),
+            ("http://u:hidden@h/", .badURL, "user name or password"), ("http://u@h/", .badURL, "user name or password"),
+            ("http://a%20b/", .badURL, "no host may hold"), ("http://a%00b/", .badURL, "no host may hold"),
+            ("http://a%0D%0Ab/", .badURL, "no host may hold"), ("http://a%40b/", .badURL, "no host may hold"),
+            ("http://a%2Fb/", .badURL, "no host may hold"), ("http://%ff/", .badURL, "no host may hold"),
+            ("ftp://h/", .unsupportedScheme, "ftp"), ("file:///etc/passwd", .unsupportedScheme, "file"),
+            ("data:text/plain,x", .unsupportedScheme, "data"), ("localhost:80/", .unsupportedScheme, "localhost"),
+            ("javascript:alert(1)", .unsupportedScheme, "javascript"),
+        ] as [(String, NetworkError.Kind, String)]
+    )
+    func refuses(url: String, kind: NetworkError.Kind, reason: String) throws {
+        // Foundation refuses some of them itself.
+        guard URL(string: url) != nil else { return }
+        for builder in [builder, HttpRequestBuilder(compatibility: .beagle1)] {
+            let error = builder.refusal(url)
+            #expect(error?.kind == kind)
+            #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+            #expect(error?.description.contains("hidden") == false)
+        }
+    }
+
+    @Test(
+        "row 43: an expression that was not evaluated is refused",
+        arguments: ["http://h/@{ctx}", "http://h/?a=@{b}", "@{url}", "/@{path}", "http://h/@%7bx%7d"]
+    )
+    func refusesExpressions(url: String) {
+        #expect(builder.refusal(url)?.message.contains("@{…}") == true)
+    }
+
+    @Test("paths are put onto the base URL")
+    func usesBase() throws {
+        var builder = builder
+        builder.baseURL = URL(string: "https://h/v1/?k=1")
+        #expect(try builder.message("/a?b").url == "https://h/v1/a?k=1&b")
+        #expect(try builder.message("//evil.example/a").url == "https://h/v1//evil.example/a?k=1")
+        #expect(try builder.message("http://other/a").url == "http://other/a")
+        #expect(builder.refusal("www.x")?.message.contains("no scheme") == true)
+        builder.baseURL = URL(string: "/relative")
+        #expect(builder.refusal("/a")?.kind == .badURL)
+    }
+
+    @Test("row 47: other hosts than those allowed are refused")
+    func holdsToAllowedHosts() throws {
+        var builder = builder
+        builder.allowedHosts = ["h", "[::1]"]
+        #expect(try builder.message("http://H:81/").url == "http://H:81/")
+        #expect(try builder.message("http://[::1]/").url == "http://[::1]/")
+        #expect(builder.refusal("http://a.h/")?.message.contains("a.h") == true)
+        #expect(builder.refusal("http://hh/")?.kind == .badURL)
+    }
+
+    @Test(
+        "row 13: app-wide headers go to the app's own origins only",
+        arguments: [
+            // Origins, base URL, asked, whether the header goes along.
+            ([], nil, "http://any/", true), ([], "https://h", "https://h/a", true), ([], "https://h", "/a", true),
+            ([], "https://h", "https://cdn.h/", false), ([], "https://h", "http://h/", false),
+            ([], "https://h", "https://h:444/", false), (["https://a", "http://b:81"], nil, "https://A/x", true),
+            (["https://a", "http://b:81"], nil, "http://b:81/", true),
+            (["https://a", "http://b:81"], nil, "http://b/", false),
+            (["https://a"], "https://h", "https://h/", false),
+        ] as [([String], String?, String, Bool)]
+    )
+    func scopesHeaders(origins: [String], base: String?, url: String, isSent: Bool) throws {
+        var builder = builder
+        builder.origins = Set(origins.compactMap { URL(string: $0).flatMap(Origin.init(_:)) })
+        builder.baseURL = base.flatMap(URL.init(string:))
+        builder.additionalHeaders = ["Authorization": "Bearer x", "App": "1"]
+        for type in [Request.RequestType.fetchComponent, .fetchImage, .form(.post), .raw("GET")] {
+            let built = try builder.build(Request(url: try #require(URL(string: url)), type: type))
+            #expect((built.head.headerFields[.authorization] != nil) == isSent)
+            #expect((built.originScopedFields.map(\.canonicalName).sorted() == ["app", "authorization"]) == isSent)
+            #expect(isSent || built.originScopedFields.isEmpty)
+        }
+    }
+}

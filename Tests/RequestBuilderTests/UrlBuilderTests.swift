@@ -1,0 +1,95 @@
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+import Testing
+
+@Suite struct UrlBuilderTests {
+    @Test(
+        "paths are put onto the base, everything else is itself",
+        arguments: [
+            // Base, path, URL.
+            ("https://h", "/a", "https://h/a"), ("https://h/", "/a", "https://h/a"),
+            ("https://h/v1", "/a", "https://h/v1/a"),
+            ("https://h/v1/", "/a", "https://h/v1/a"), ("https://h:8080", "/", "https://h:8080/"),
+            ("https://h/v1", "//x/y", "https://h/v1//x/y"),
+            ("https://h", "//evil.example/a", "https://h//evil.example/a"),
+            ("https://h", "https://other/a?b#c", "https://other/a?b#c"), ("https://h", "www.x", "www.x"),
+            ("https://h", "a/b", "a/b"), (nil, "/a?b=1", "/a?b=1"), (nil, "https://h", "https://h"), (nil, "a", "a"),
+            ("https://h", "/a?b=1&c=2#d", "https://h/a?b=1&c=2#d"), ("https://h", "/a/../b", "https://h/a/../b"),
+            ("https://[::1]:80/x", "/a", "https://[::1]:80/x/a"),
+        ] as [(String?, String, String)]
+    )
+    func builds(base: String?, path: String, expected: String) throws {
+        let builder = UrlBuilder(baseUrl: try base.map { try #require(URL(string: $0)) })
+        #expect(builder.build(path: path)?.absoluteString == expected)
+        #expect(try builder.url(for: path).absoluteString == expected)
+    }
+
+    @Test(
+        "defect 42: only what a component cannot hold is encoded",
+        arguments: [
+            ("/a b", "/a%20b"), ("/á?y=ç#ü", "/%C3%A1?y=%C3%A7#%C3%BC"), ("/a%20b c", "/a%20b%20c"),
+            ("/100%", "/100%25"), ("/%zz%41", "/%25zz%41"), ("/%2fx", "/%2fx"),
+            ("/a|b\\c\"<>^`{}", "/a%7Cb%5Cc%22%3C%3E%5E%60%7B%7D"),
+            ("/-._~:@!$&'()*+,;=/", "/-._~:@!$&'()*+,;=/"), ("/p?-._~:/?@!$&'()*+,;=", "/p?-._~:/?@!$&'()*+,;="),
+            ("/p?q=1 2", "/p?q=1%202"), ("/p?q=100%", "/p?q=100%25"), ("/p#a#b", "/p#a%23b"), ("/p?a?b", "/p?a?b"),
+            ("/p?u=https://x.y/z?q", "/p?u=https://x.y/z?q"), ("/日本", "/%E6%97%A5%E6%9C%AC"), ("/😀", "/%F0%9F%98%80"),
+        ]
+    )
+    func encodes(path: String, expected: String) throws {
+        let builder = UrlBuilder(baseUrl: URL(string: "https://h"))
+        #expect(builder.build(path: path)?.absoluteString == "https://h" + expected)
+        #expect(UrlBuilder().build(path: path)?.absoluteString == expected)
+        #expect(UrlBuilder().build(path: "http://x" + path)?.absoluteString == "http://x" + expected)
+    }
+
+    @Test(
+        "defect 42: a base keeps its query, its fragment goes",
+        arguments: [
+            ("https://h/v?k=1", "/a", "https://h/v/a?k=1"), ("https://h/v/?k=1", "/a?b=2", "https://h/v/a?k=1&b=2"),
+            ("https://h?k=1", "/a", "https://h/a?k=1"), ("https://h/v#f", "/a", "https://h/v/a"),
+            ("https://h/v#f", "/a#g", "https://h/v/a#g"), ("https://h/?", "/a?b", "https://h/a?b"),
+        ]
+    )
+    func joins(base: String, path: String, expected: String) throws {
+        #expect(UrlBuilder(baseUrl: URL(string: base)).build(path: path)?.absoluteString == expected)
+    }
+
+    @Test func encodingTwiceChangesNothing() throws {
+        let builder = UrlBuilder(baseUrl: URL(string: "https://h"))
+        for scalar in (0x20...0x2FF).compactMap(Unicode.Scalar.init(_:)) where scalar != "\u{7F}" {
+            let once = try builder.url(for: "/\(scalar)?\(scalar)=%41#\(scalar)").absoluteString
+            #expect(try builder.url(for: once).absoluteString == once)
+        }
+    }
+
+    @Test(
+        "defect 43: an expression that was not evaluated is refused",
+        arguments: ["/a/@{ctx.id}", "@{url}", "https://@{host}/a", "/a?b=@{c}", "/a/@%7Bctx%7D", "/\\@{a}", "/@@{a}"]
+    )
+    func refusesExpressions(path: String) {
+        let error = #expect(throws: NetworkError.self) { try UrlBuilder().url(for: path) }
+        #expect(error?.kind == .badURL)
+        #expect(error?.message.contains("@{…}") == true)
+    }
+
+    @Test("braces alone are no expression", arguments: ["/{a}", "/@a{b}", "/@{a", "/a@%7", "/@"])
+    func acceptsBraces(path: String) {
+        #expect(UrlBuilder().build(path: path) != nil)
+    }
+
+    @Test(
+        "what makes no URL is refused with the reason",
+        arguments: [
+            ("", "empty"), ("/a\nb", "line break"), ("/a\r\nHost: x", "line break"), ("/\0", "control"),
+            ("/a\u{7F}", "control"),
+            ("\t/a", "control"), ("//host/a", "would name a host"), ("http://h:port/", "makes no URL"),
+        ]
+    )
+    func refuses(path: String, reason: String) {
+        let error = #expect(throws: NetworkError.self) { try UrlBuilder().url(for: path) }
+        #expect(error?.kind == .badURL)
+        #expect(error?.phase == .build)
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+        #expect(UrlBuilder().build(path: path) == nil)
+    }
+}
