@@ -1,4 +1,5 @@
 import ArgumentParser
+import BeagleNetHTTP
 
 @main
 struct Tool: AsyncParsableCommand {
@@ -25,4 +26,28 @@ struct Tool: AsyncParsableCommand {
             ServeCommand.self, DemoCommand.self,
         ]
     )
+
+    static func main() async {
+        do {
+            let command = try await asyncParseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                var command = command
+                try command.run()
+            }
+        } catch {
+            if CommandLine.arguments.contains("--json"), exitCode(for: error).rawValue == ExitCode.usage {
+                Console().line("\(usageError(message(for: error)))")
+            }
+            exit(withError: error)
+        }
+    }
+
+    /// What `--json` shows of a command line that cannot be understood.
+    private static func usageError(_ message: String) -> JSONValue {
+        var failure = Failure(exit: ExitCode.usage, code: "usage", phase: .build, message)
+        failure.advice = "beagle --help"
+        return failure.envelope(timing: [:])
+    }
 }

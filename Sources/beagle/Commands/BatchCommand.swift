@@ -45,7 +45,7 @@ struct BatchCommand: AsyncParsableCommand {
                 if case .success(let line) = line, line.operation == "quit" { break }
                 group.addTask {
                     let (id, reply) = await reply(to: line, with: transport)
-                    outbox.yield(text(reply.merging(["id": id]) { $1 }))
+                    outbox.yield(JSONValue.object(reply.merging(["id": id]) { $1 }).description)
                 }
             }
         }
@@ -73,15 +73,6 @@ struct BatchCommand: AsyncParsableCommand {
             }
         } catch {
             return (id, BatchReply.failed(error))
-        }
-    }
-
-    /// A reply holds no number that JSON has no word for, which is the one reason for which writing could fail.
-    private static func text(_ reply: [String: JSONValue]) -> String {
-        do throws(NetworkError) {
-            return try JSONValue.object(reply).text()
-        } catch {
-            preconditionFailure("a reply cannot be written: \(error)")
         }
     }
 }

@@ -34,30 +34,33 @@ struct DemoCommand: AsyncParsableCommand {
         let story = DemoStory(console: Console(color), isSilent: json)
         let start = ContinuousClock.now
         let cancels = cancels
-        var failure: Failure?
+        Self.endIfStuck(after: .seconds(120), story.console)
         do {
             try await Interrupt.cancelling {
                 try await Backend.serving(port: 0) { try await story.tell(backend: $0, cancels: cancels) }
             }
+            let answer = Answer(json: ["steps": .array(story.steps)])
+            if json { story.console.line("\(answer.envelope(timing: Self.timing(since: start)))") }
         } catch {
-            failure = Failure(wrapping: error)
+            let failure = Failure(wrapping: error)
+            if json {
+                story.console.line("\(failure.envelope(timing: Self.timing(since: start)))")
+            } else {
+                story.console.note(failure)
+            }
+            throw ExitCode(failure.exit)
         }
-        try end(story, failure, total: start.duration(to: .now))
-        if let failure { throw ExitCode(failure.exit) }
     }
 
-    private func end(_ story: DemoStory, _ failure: Failure?, total: Duration) throws {
-        guard json else {
-            if let failure { story.console.note(failure) }
-            return
+    private static func timing(since start: ContinuousClock.Instant) -> JSONValue {
+        ["totalMs": .number(start.duration(to: .now).milliseconds)]
+    }
+
+    /// Ends the program where a completion never comes, which no step could see for itself.
+    private static func endIfStuck(after limit: DispatchTimeInterval, _ console: Console) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + limit) {
+            console.note("beagle: the demo is stuck: a request was never completed")
+            exit(withError: ExitCode(28))
         }
-        var members: [String: JSONValue] = [
-            "ok": .bool(failure == nil),
-            "exit": .integer(Int64(failure?.exit ?? 0)),
-            "result": ["steps": .array(story.steps)],
-            "timing": ["totalMs": .number(total.milliseconds)],
-        ]
-        members["error"] = failure?.json
-        story.console.line(try JSONValue.object(members).text())
     }
 }

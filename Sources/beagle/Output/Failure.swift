@@ -67,8 +67,7 @@ struct Failure: Error {
         details["fields"] = .object(fields.reduce(into: [:]) { $0[$1.name] = .string($1.message) })
     }
 
-    /// `error` of the tool's `--json`.
-    var json: JSONValue {
+    private var json: JSONValue {
         var members = details
         members["code"] = .string(code)
         members["phase"] = .string(phase)
@@ -76,6 +75,11 @@ struct Failure: Error {
         members["advice"] = advice.map { .string($0) }
         members["url"] = url.map { .string($0) }
         return .object(members)
+    }
+
+    /// The one object of `--json`.
+    func envelope(timing: JSONValue) -> JSONValue {
+        ["ok": false, "exit": .integer(Int64(exit)), "error": json, "timing": timing]
     }
 }
 

@@ -53,13 +53,3 @@ struct ReceivedAnswer {
         return .object(members)
     }
 }
-
-/// What a command found out.
-struct Answer {
-    /// `result` of the tool's `--json`.
-    var json: JSONValue
-    /// What goes to standard output without `--json`.
-    var output = Data()
-    /// A line for the person at the terminal.
-    var note: String?
-}

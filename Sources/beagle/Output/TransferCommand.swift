@@ -23,11 +23,11 @@ extension TransferCommand {
         let session = Session(flags)
         do {
             let answer = try await Interrupt.cancelling { try await outcome(in: session) }
-            try tell(answer, in: session)
+            tell(answer, in: session)
         } catch {
             var failure = Failure(wrapping: error)
             if let error = error as? NetworkError { failure.advice = flags.advice(for: error) }
-            try tell(failure, in: session)
+            tell(failure, in: session)
             throw ExitCode(failure.exit)
         }
     }
@@ -52,28 +52,23 @@ extension TransferCommand {
         flags.include ? Data(received.headText.utf8) : Data()
     }
 
-    private func tell(_ answer: Answer, in session: Session) throws {
+    private func tell(_ answer: Answer, in session: Session) {
         let console = session.console
         if flags.json {
-            try write(["ok": true, "exit": 0, "result": answer.json, "timing": session.timing], on: console)
+            console.line("\(answer.envelope(timing: session.timing))")
         } else {
             if let note = answer.note { console.note(note) }
             console.write(answer.output)
         }
     }
 
-    private func tell(_ failure: Failure, in session: Session) throws {
+    private func tell(_ failure: Failure, in session: Session) {
         let console = session.console
         if flags.json {
-            let exit = JSONValue.integer(Int64(failure.exit))
-            try write(["ok": false, "exit": exit, "error": failure.json, "timing": session.timing], on: console)
+            console.line("\(failure.envelope(timing: session.timing))")
         } else {
             console.write(failure.output)
             console.note(failure)
         }
-    }
-
-    private func write(_ value: JSONValue, on console: Console) throws {
-        console.line(try value.text(isatty(STDOUT_FILENO) == 1 ? .pretty : []))
     }
 }
