@@ -1,3 +1,4 @@
+import BeagleNetHTTP
 import FlyingFox
 import FlyingSocks
 
@@ -21,11 +22,26 @@ enum Backend {
             group.addTask { try await server.run() }
             group.addTask { try await server.waitUntilListening() }
             defer { group.cancelAll() }
-            try await group.next()
+            do {
+                try await group.next()
+            } catch let error as SocketError {
+                throw NetworkError(
+                    .connect,
+                    during: .connect,
+                    "cannot listen on port \(port): \(error.reason)",
+                    advice: "take another port, or 0 for any free one"
+                )
+            }
             guard case .ip4(let host, let port) = await server.listeningAddress else { throw SocketError.disconnected }
             let result = try await body("http://\(host):\(port)")
             await server.stop()
             return result
         }
+    }
+}
+
+extension SocketError {
+    fileprivate var reason: String {
+        if case .failed(_, _, let message) = self { message } else { String(describing: self) }
     }
 }

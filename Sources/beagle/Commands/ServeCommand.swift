@@ -26,8 +26,10 @@ struct ServeCommand: AsyncParsableCommand {
                     try await Task.sleep(for: .seconds(1 << 31))
                 }
             }
-        } catch let interrupt as Interrupt {
-            throw ExitCode(interrupt.exitCode)
+        } catch {
+            let failure = Failure(wrapping: error)
+            if !(error is Interrupt) { console.note(failure) }
+            throw ExitCode(failure.exit)
         }
     }
 }

@@ -1,0 +1,125 @@
+import BeagleNetHTTP
+import Foundation
+
+@testable import beagle
+
+/// The built tool, run as a person runs it.
+final class BeagleProcess {
+    /// What a run left behind.
+    struct Outcome {
+        let exit: Int32
+        let output: Data
+        let errors: String
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+        var lines: [String] { text.split(separator: "\n").map(String.init) }
+
+        /// The one object of `--json`.
+        func json() throws -> JSONValue { try JSONValue(parsing: output) }
+    }
+
+    private let process = Process()
+    /// Open for as long as this lives, where the input is to stay open.
+    private let stdin = Pipe()
+    private let output: AsyncStream<Data>
+    private let errors: AsyncStream<Data>
+    private let ending: AsyncStream<Int32>
+
+    /// Starts the tool.
+    ///
+    /// - Parameters:
+    ///   - input: its standard input.
+    ///   - environment: variables to set besides the test's own.
+    ///   - keepsInputOpen: whether standard input does not end after `input`.
+    ///   - terminal: stands in for standard error where it should be a terminal.
+    init(
+        _ arguments: [String],
+        input: String = "",
+        environment: [String: String] = [:],
+        keepsInputOpen: Bool = false,
+        terminal: FileHandle? = nil
+    ) throws {
+        let (stdout, stderr) = (Pipe(), Pipe())
+        process.executableURL = Self.executable
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "NO_COLOR" }
+            .merging(environment) { $1 }
+        process.standardInput = stdin
+        process.standardOutput = stdout
+        process.standardError = terminal ?? stderr
+        let (ending, continuation) = AsyncStream.makeStream(of: Int32.self)
+        self.ending = ending
+        process.terminationHandler = { process in
+            continuation.yield(process.terminationReason == .exit ? process.terminationStatus : -1)
+            continuation.finish()
+        }
+        try process.run()
+        output = Self.chunks(of: stdout.fileHandleForReading)
+        if terminal != nil { try stderr.fileHandleForWriting.close() }
+        errors = Self.chunks(of: stderr.fileHandleForReading)
+        Thread.detachNewThread { [writer = stdin.fileHandleForWriting] in
+            writer.write(Data(input.utf8))
+            if !keepsInputOpen { writer.closeFile() }
+        }
+    }
+
+    /// The next line of standard output.
+    func line() async -> String {
+        var text = Data()
+        for await chunk in output {
+            text += chunk
+            if text.last == UInt8(ascii: "\n") { break }
+        }
+        return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
+    }
+
+    /// Sends SIGINT.
+    func interrupt() {
+        process.interrupt()
+    }
+
+    /// Waits for the end.
+    func outcome() async -> Outcome {
+        let written = await output.reduce(into: Data()) { $0 += $1 }
+        let noted = await errors.reduce(into: Data()) { $0 += $1 }
+        let exit = await ending.first { _ in true } ?? -1
+        return Outcome(exit: exit, output: written, errors: String(decoding: noted, as: UTF8.self))
+    }
+
+    private static func chunks(of handle: FileHandle) -> AsyncStream<Data> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
+        Thread.detachNewThread {
+            while case let chunk = handle.availableData, !chunk.isEmpty { continuation.yield(chunk) }
+            continuation.finish()
+        }
+        return stream
+    }
+
+    /// The tool lies beside the test bundle.
+    private static var executable: URL {
+        let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
+        return (bundle?.bundleURL.deletingLastPathComponent() ?? Bundle.main.bundleURL).appending(path: "beagle")
+    }
+}
+
+/// Runs the tool to its end.
+func beagle(
+    _ arguments: String...,
+    input: String = "",
+    environment: [String: String] = [:]
+) async throws -> BeagleProcess.Outcome {
+    try await BeagleProcess(arguments, input: input, environment: environment).outcome()
+}
+
+/// Runs `body` with the URL of a demo backend in this process.
+func withBackend<R: Sendable>(_ body: (_ url: String) async throws -> R) async throws -> R {
+    try await Backend.serving(port: 0, body)
+}
+
+/// Runs `body` with a new directory, which is removed afterwards.
+func withDirectory<R>(_ body: (_ path: String) async throws -> R) async throws -> R {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    return try await body(directory.path)
+}
