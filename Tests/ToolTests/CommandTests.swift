@@ -151,6 +151,42 @@ struct ImageCommandTests {
         }
     }
 
+    @Test func pipeIsWrittenToAndNotReplaced() async throws {
+        try await withBackend { url in
+            try await withDirectory { directory in
+                let path = "\(directory)/pipe"
+                try #require(mkfifo(path, 0o600) == 0)
+                let pipe = FileHandle(fileDescriptor: open(path, O_RDWR | O_NONBLOCK), closeOnDealloc: true)
+                let run = try await beagle("image", "\(url)/img/logo.png", "-o", path)
+                #expect(run.exit == 0)
+                #expect(try pipe.read(upToCount: 4) == Data([0x89, 0x50, 0x4E, 0x47]))
+                #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["pipe"])
+            }
+        }
+    }
+
+    @Test func linkStaysALink() async throws {
+        try await withBackend { url in
+            try await withDirectory { directory in
+                let (file, link) = ("\(directory)/file.png", "\(directory)/link.png")
+                try Data("old".utf8).write(to: URL(fileURLWithPath: file))
+                try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)
+                #expect(try await beagle("image", "\(url)/img/logo.png", "-o", link).exit == 0)
+                #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == file)
+                #expect(try Data(contentsOf: URL(fileURLWithPath: file)).starts(with: [0x89, 0x50, 0x4E, 0x47]))
+            }
+        }
+    }
+
+    @Test func placeThatCannotBeWrittenIsSaid() async throws {
+        try await withBackend { url in
+            let run = try await beagle("image", "\(url)/img/logo.png", "-o", "/nonexistent/a.png", "--json")
+            #expect(run.exit == 23)
+            #expect(try run.json()["error"]?["code"] == "file")
+            #expect(try run.json()["error"]?["message"]?.string?.contains("/nonexistent/a.png") == true)
+        }
+    }
+
     @Test func imageNeedsAPlace() async throws {
         let run = try await beagle("image", "http://127.0.0.1:1/a.png")
         #expect(run.exit == 64)

@@ -156,8 +156,7 @@ struct OutputTests {
         let pieces = Data("HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n".utf8) + Data(repeating: 120, count: 60)
         let server = try LoopbackServer(.dribble(pieces, every: .milliseconds(12)))
         let terminal = try Terminal()
-        let onTerminal = try BeagleProcess(["raw", server.url, "-o", "/dev/null"], terminal: terminal.slave)
-        let run = await onTerminal.outcome()
+        let run = try await BeagleProcess(["raw", server.url], terminal: terminal.slave).outcome()
         #expect(run.exit == 0)
         #expect(terminal.read().contains("of 60 B"))
     }

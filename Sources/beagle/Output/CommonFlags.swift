@@ -73,6 +73,7 @@ struct CommonFlags: ParsableArguments {
         case .timeout where connectTimeout != nil && [.resolve, .connect, .tls].contains(error.phase):
             "give it more time with --connect-timeout"
         case .timeout: "give it more time with --max-time"
+        case .tls: "check the certificate and the host name; --cacert names a file of authorities to trust"
         case .tooLarge: "write it to a file with -o"
         default: error.advice
         }

@@ -69,7 +69,9 @@ final class Session: Sendable {
             }
             try file.commit()
         } catch {
-            console.note("beagle: \(path) is as it was; the \(byteCount(Int64(count))) received are removed")
+            let received = byteCount(Int64(count))
+            let end = file.isUndone ? "is as it was; the \(received) received are removed" : "got \(received) of it"
+            console.note("beagle: \(path) \(end)")
             throw error
         }
         return count
