@@ -1,5 +1,6 @@
 import ArgumentParser
 import BeagleNetHTTP
+import Foundation
 
 @main
 struct Tool: AsyncParsableCommand {
@@ -20,7 +21,13 @@ struct Tool: AsyncParsableCommand {
               64    the command line cannot be understood
               101   the answer is no screen
               130   interrupted
+
+            JSON
+              With --json standard output is one object:
+              {"ok": true, "exit": 0, "result": …, "timing": {"totalMs": …, …}}
+              {"ok": false, "exit": 28, "error": {"code": "timeout", "phase": "connect", "message": …, "url": …}, …}
             """,
+        version: beagleNetVersion,
         subcommands: [
             FetchCommand.self, SubmitCommand.self, ImageCommand.self, RawCommand.self, BatchCommand.self,
             ServeCommand.self, DemoCommand.self,
@@ -28,6 +35,8 @@ struct Tool: AsyncParsableCommand {
     )
 
     static func main() async {
+        // A reader of ours that goes away is an error of the write, not the end of the program.
+        signal(SIGPIPE, SIG_IGN)
         do {
             let command = try await asyncParseAsRoot()
             if var command = command as? any AsyncParsableCommand {

@@ -31,6 +31,9 @@ struct BatchCommand: AsyncParsableCommand {
         }
     }
 
+    /// Requests under way at a time: a socket each, of the 1,024 that a process may usually have open.
+    private static let width = 512
+
     /// Answers lines until they end. Replies go through one writer, so that lines never mix.
     private static func serve(_ lines: AsyncStream<String>) async throws {
         let (replies, outbox) = AsyncStream.makeStream(of: String.self)
@@ -39,10 +42,12 @@ struct BatchCommand: AsyncParsableCommand {
             for await reply in replies { console.line(reply) }
         }
         let transport = CurlTransport()
-        await withDiscardingTaskGroup { group in
+        await withTaskGroup(of: Void.self) { group in
+            var count = 0
             for await line in lines where !line.allSatisfy(\.isWhitespace) {
                 let line = Result { () throws(NetworkError) in try BatchLine(line) }
                 if case .success(let line) = line, line.operation == "quit" { break }
+                if count == width { await group.next() } else { count += 1 }
                 group.addTask {
                     let (id, reply) = await reply(to: line, with: transport)
                     outbox.yield(JSONValue.object(reply.merging(["id": id]) { $1 }).description)

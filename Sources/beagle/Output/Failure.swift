@@ -39,7 +39,7 @@ struct Failure: Error {
             error.message,
             advice: error.advice
         )
-        url = error.request?.urlText
+        url = error.url ?? error.request?.urlText
     }
 
     /// Any error that a command throws.

@@ -1,0 +1,58 @@
+import BeagleNetHTTP
+import Foundation
+import Testing
+
+@testable import beagle
+
+struct FetchCommandTests {
+    @Test func treeIsTheOnlyOutput() async throws {
+        try await withBackend { url in
+            let run = try await beagle("fetch", "\(url)/details", "--tree")
+            #expect(run.exit == 0)
+            #expect(
+                run.lines == [
+                    #"screenComponent  "Details""#,
+                    "└─ scrollView",
+                    "   ├─ image   /img/logo.png",
+                    #"   ├─ text    "A screen that was there before it was asked for""#,
+                    #"   └─ button  "Back"  → popView"#,
+                    "links 0 · images 1 · forms 0 · unknown 0",
+                ]
+            )
+            #expect(run.errors.isEmpty)
+        }
+    }
+
+    @Test func screenIsWrittenAsItCame() async throws {
+        try await withBackend { url in
+            let run = try await beagle("fetch", "/home", "--base", url)
+            #expect(run.exit == 0)
+            #expect(run.text == "\(DemoScreens.home)\n")
+        }
+    }
+
+    @Test(arguments: ["/", "/img/logo.png"])
+    func whatIsNoScreenEndsWith101(_ path: String) async throws {
+        try await withBackend { url in
+            let tree = try await beagle("fetch", "\(url)\(path)", "--tree")
+            #expect(tree.exit == 101)
+            #expect(tree.output.isEmpty)
+            #expect(tree.errors.contains("no screen"))
+
+            let plain = try await beagle("fetch", "\(url)\(path)")
+            #expect(plain.exit == 101)
+            #expect(!plain.output.isEmpty, "what came is shown all the same")
+        }
+    }
+
+    @Test func knownScreenIsNotSentAgain() async throws {
+        try await withBackend { url in
+            let head = try await beagle("raw", "\(url)/home", "--json").json()["result"]?["headers"]?.array
+            let tag = try #require(head?.first { $0[0] == "ETag" }?[1]?.string)
+            let run = try await beagle("fetch", "\(url)/home", "-H", "If-None-Match: \(tag)")
+            #expect(run.exit == 0)
+            #expect(run.output.isEmpty)
+            #expect(run.errors == "304 Not Modified\n")
+        }
+    }
+}

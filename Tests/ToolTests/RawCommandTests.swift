@@ -1,0 +1,67 @@
+import BeagleNetHTTP
+import BeagleNetTesting
+import Foundation
+import Testing
+
+@testable import beagle
+
+struct RawCommandTests {
+    @Test func requestArrivesAsDescribed() async throws {
+        let server = try LoopbackServer(.response(200, [:], "done"))
+        let run = try await beagle(
+            "raw",
+            "\(server.url)/a?b=c",
+            "-X",
+            "patch",
+            "-d",
+            "{\"x\":1}",
+            "-H",
+            "X-One: 1",
+            "-H",
+            "User-Agent:",
+            "-H",
+            "Accept: text/plain"
+        )
+        #expect(run.text == "done")
+        let request = try #require(server.requests.first)
+        #expect(request.method == "PATCH")
+        #expect(request.target == "/a?b=c")
+        #expect(request.body == Data("{\"x\":1}".utf8))
+        #expect(request.values(of: "Content-Type") == ["application/json"])
+        #expect(request.values(of: "X-One") == ["1"])
+        #expect(request.values(of: "Accept") == ["text/plain"])
+        #expect(request["User-Agent"] == nil)
+    }
+
+    @Test(arguments: ["@-", "@FILE"])
+    func bodyComesFromElsewhere(_ source: String) async throws {
+        try await withBackend { url in
+            try await withDirectory { directory in
+                let path = "\(directory)/body"
+                try Data("from elsewhere".utf8).write(to: URL(fileURLWithPath: path))
+                let data = source == "@-" ? source : "@\(path)"
+                let run = try await beagle("raw", "\(url)/echo", "-d", data, input: "from elsewhere")
+                #expect(try run.json()["body"] == "from elsewhere")
+                #expect(try run.json()["method"] == "POST")
+            }
+        }
+    }
+
+    @Test func bodyOfAnErrorIsAResult() async throws {
+        try await withBackend { url in
+            let run = try await beagle("raw", "\(url)/fail", "-i")
+            #expect(run.exit == 22)
+            #expect(run.text.hasPrefix("HTTP/1.1 500 Internal Server Error\n"))
+            #expect(run.text.contains("\n\n{\"detail\":\"this route always fails\""))
+            #expect(run.errors.contains("500 Internal Server Error: this route always fails"))
+        }
+    }
+
+    @Test func missingFileIsAnErrorBeforeAnythingIsSent() async throws {
+        let server = try LoopbackServer(.response(200, [:], ""))
+        let run = try await beagle("raw", server.url, "-d", "@/nonexistent/body")
+        #expect([23, 26].contains(run.exit))
+        #expect(run.errors.contains("/nonexistent/body"))
+        #expect(server.record.requestCount == 0)
+    }
+}

@@ -1,0 +1,41 @@
+import BeagleNetHTTP
+import Foundation
+import Testing
+
+@testable import beagle
+
+struct ServeCommandTests {
+    @Test func urlIsTheFirstLineAndAnInterruptEndsIt() async throws {
+        let server = try BeagleProcess(["serve"])
+        let url = await server.line()
+        #expect(url.hasPrefix("http://127.0.0.1:"))
+        #expect(try await beagle("fetch", "\(url)/home").exit == 0)
+        server.interrupt()
+        #expect(await server.outcome().exit == 130)
+    }
+
+    @Test func takenPortIsSaid() async throws {
+        try await withBackend { url in
+            let port = try #require(url.split(separator: ":").last)
+            let run = try await beagle("serve", "--port", String(port))
+            #expect(run.exit == 7)
+            #expect(run.errors.contains("port \(port)"))
+        }
+    }
+
+    @Test func headHasTheLengthOfTheBodyAlone() async throws {
+        try await withBackend { url in
+            let run = try await beagle("raw", "\(url)/home", "-X", "HEAD", "-i")
+            #expect(run.text.contains("Content-Length: \(DemoScreens.home.utf8.count + 1)\n"))
+            #expect(run.text.hasSuffix("\n\n"))
+        }
+    }
+
+    @Test func anotherMethodIsRefusedWithThoseAllowed() async throws {
+        try await withBackend { url in
+            let run = try await beagle("raw", "\(url)/signup", "-X", "DELETE", "-i")
+            #expect(run.text.hasPrefix("HTTP/1.1 405 "))
+            #expect(run.text.contains("Allow: GET, HEAD, POST, PUT\n"))
+        }
+    }
+}
