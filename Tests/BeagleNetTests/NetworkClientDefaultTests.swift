@@ -1,0 +1,242 @@
+import BeagleNet
+import BeagleNetTesting
+import Dispatch
+import Testing
+
+@Suite(.beagle(), .timeLimit(.minutes(1))) struct NetworkClientDefaultTests {
+    private let request = Request(url: URL(string: "http://host/screen")!, type: .fetchComponent)
+
+    private func client(_ transport: any HTTPTransport) -> NetworkClientDefault {
+        NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+    }
+
+    // MARK: - Outcomes
+
+    @Test(arguments: [200, 201, 204, 299])
+    func aStatusOfSuccessIsASuccessWithItsData(code: Int) async throws {
+        let client = client(ScriptedTransport(status: .init(code: code), "body"))
+        let response = try await client.executeRequest(request)
+        #expect(response.response.status.code == code)
+        #expect(try response.text() == "body")
+        #expect(response.url == "http://host/screen")
+    }
+
+    @Test(arguments: [199, 300, 304, 404, 500])
+    func anyOtherStatusIsAFailureThatHoldsTheAnswer(code: Int) async throws {
+        let client = client(ScriptedTransport(status: .init(code: code), "why"))
+        let error = try await #require(throws: NetworkError.self) { try await client.executeRequest(request) }
+        #expect(error.kind == .status)
+        #expect(error.response?.status.code == code)
+        #expect(error.data == Data("why".utf8))
+        #expect(error.request?.path == "/screen")
+        #expect(error.error as? NetworkClientDefault.ClientError == .invalidHttpResponse)
+    }
+
+    @Test func sendHandsAnyStatusOver() async throws {
+        let client = client(ScriptedTransport(status: .notFound, "why"))
+        let response = try await client.send(request)
+        #expect(response.response.status == .notFound)
+        #expect(try response.text() == "why")
+        #expect(response.url == "http://host/screen")
+    }
+
+    @Test func sendThrowsWhereThereIsNoResponse() async throws {
+        let client = client(ScriptedTransport { _ in .failure(NetworkError(.dns, during: .resolve, "no such host")) })
+        let error = try await #require(throws: NetworkError.self) { try await client.send(request) }
+        #expect(error.isOffline)
+    }
+
+    @Test func whatCannotBeBuiltIsNotSent() async throws {
+        let transport = ScriptedTransport()
+        let request = Request(url: URL(string: "ftp://host/")!, type: .fetchComponent)
+        let error = try await #require(throws: NetworkError.self) {
+            try await client(transport).executeRequest(request)
+        }
+        #expect(error.phase == .build)
+        #expect(error.error as? NetworkClientDefault.ClientError == .invalidHttpRequest)
+        #expect(transport.requests.withLock(\.isEmpty))
+    }
+
+    // MARK: - One completion
+
+    @TaskLocal private static var isInsideExecuteRequest = false
+
+    @Test func theCompletionIsNeverCalledInsideExecuteRequest() async {
+        let synchronous = ScriptedTransport { _, completion in
+            completion(.success(TransferResponse(head: HTTPResponse(status: .ok), url: "")))
+        }
+        for request in [request, Request(url: URL(string: "ftp://host/")!, type: .fetchComponent)] {
+            let isInside = await withCheckedContinuation { continuation in
+                Self.$isInsideExecuteRequest.withValue(true) {
+                    _ = client(synchronous).executeRequest(request) { _ in
+                        continuation.resume(returning: Self.isInsideExecuteRequest)
+                    }
+                }
+            }
+            #expect(!isInside)
+        }
+    }
+
+    @Test func aTransportThatAnswersTwiceIsHeardOnce() {
+        let held = HeldCompletion()
+        let results = Lock<[NetworkClient.NetworkResult]>([])
+        client(held.transport()).executeRequest(request) { result in results.withLock { $0.append(result) } }
+        held.complete(.success(TransferResponse(head: HTTPResponse(status: .ok), url: "")))
+        held.complete(.failure(.cancelled))
+        #expect(results.withLock { $0.count } == 1)
+    }
+
+    @Test func aTransportThatForgetsTheRequestIsAFailure() async {
+        let held = HeldCompletion()
+        let result = await withCheckedContinuation { continuation in
+            client(held.transport()).executeRequest(request) { continuation.resume(returning: $0) }
+            held.drop()
+        }
+        #expect(throws: NetworkError.self) { try result.get() }
+    }
+
+    @Test func theCompletionIsCalledAfterTheClientIsReleased() async {
+        let held = HeldCompletion()
+        let result = await withCheckedContinuation { continuation in
+            client(held.transport()).executeRequest(request) { continuation.resume(returning: $0) }
+            held.complete(.failure(.cancelled))
+        }
+        #expect(throws: NetworkError.self) { try result.get() }
+    }
+
+    // MARK: - Cancelling
+
+    @Test func aTaskCancelledBeforeItAsksSendsNothing() async {
+        let transport = ScriptedTransport()
+        let client = client(transport)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await Result { try await client.executeRequest(request) }
+        }
+        #expect(await task.value.failure?.isCancelled == true)
+        #expect(transport.requests.withLock(\.isEmpty))
+    }
+
+    @Test func cancellingTheTaskCancelsTheTransferOnce() async {
+        let held = HeldCompletion()
+        let transport = held.transport()
+        let client = client(transport)
+        let task = Task { await Result { try await client.executeRequest(request) } }
+        await held.isHeld()
+        task.cancel()
+        held.complete(.failure(.cancelled))
+        #expect(await task.value.failure?.isCancelled == true)
+        #expect(transport.cancels.withLock { $0 } == 1)
+    }
+
+    @Test func theTokenCancelsTheTransfer() {
+        let transport = HeldCompletion().transport()
+        let token = client(transport).executeRequest(request) { _ in }
+        token?.cancel()
+        #expect(transport.cancels.withLock { $0 } == 1)
+    }
+
+    // MARK: - Dependencies
+
+    @Test func theScopeOfTheRequestIsTheScopeOfItsCompletion() async {
+        let held = HeldCompletion()
+        let client = client(held.transport())
+        let context = await withCheckedContinuation { continuation in
+            Beagle.withDependencies(.preview) {
+                _ = client.executeRequest(request) { _ in
+                    continuation.resume(returning: Beagle.dependencies.context)
+                }
+            }
+            DispatchQueue.global().async { held.complete(.failure(.cancelled)) }
+        }
+        #expect(context == .preview)
+    }
+
+    @Test func aBuilderSetLaterMakesTheNextMessage() async throws {
+        let transport = ScriptedTransport()
+        let client = client(transport)
+        _ = try await client.executeRequest(request)
+        client.httpRequestBuilder.additionalHeaders["X-Later"] = "yes"
+        _ = try await client.executeRequest(request)
+        let values = transport.requests.withLock { $0.map { $0.head.headerFields[.init("X-Later")!] } }
+        #expect(values == [nil, "yes"])
+    }
+
+    @Test func theContainersBuilderAndEnvironmentAreFollowed() async throws {
+        let transport = ScriptedTransport()
+        let client = client(transport)
+        Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["X-App": "builder", "X-Both": "builder"]
+        Beagle.dependencies.environment = BeagleEnvironment(
+            name: "staging",
+            baseURL: URL(string: "http://staging"),
+            headers: ["x-both": "environment", "X-Environment": "environment"]
+        )
+        _ = try await client.image("/a.png")
+        _ = try await client.image("http://elsewhere/a.png")
+        let heads = transport.requests.withLock { $0.map(\.head) }
+        #expect(heads[0].authority == "staging")
+        #expect(heads[0].headerFields[.init("X-App")!] == "builder")
+        #expect(heads[0].headerFields[.init("X-Both")!] == "builder")
+        #expect(heads[0].headerFields[.init("X-Environment")!] == "environment")
+        #expect(heads[1].headerFields[.init("X-Environment")!] == nil)
+        #expect(heads[1].headerFields[.init("X-App")!] == nil)
+    }
+
+    @Test func neitherContainerNorClientKeepsTheOther() {
+        weak var container: BeagleDependencies?
+        weak var client: NetworkClientDefault?
+        do {
+            let dependencies = BeagleDependencies()
+            container = dependencies
+            client = dependencies.networkClient as? NetworkClientDefault
+            #expect(client != nil)
+            let own = NetworkClientDefault(dependencies: dependencies, transport: ScriptedTransport())
+            dependencies.networkClient = own
+            client = own
+        }
+        #expect(container == nil)
+        #expect(client == nil)
+    }
+
+    @Test func aClientOutlivesItsContainerWithTheLoggerItHad() async throws {
+        let logger = MemoryLogger()
+        let client = {
+            let dependencies = BeagleDependencies()
+            dependencies.logger = logger
+            return NetworkClientDefault(dependencies: dependencies, transport: ScriptedTransport())
+        }()
+        _ = try await client.executeRequest(request)
+        #expect(logger.messages.count == 2)
+    }
+
+    @Test func optionsOfTheRequestGoBeforeTheClients() async throws {
+        let transport = ScriptedTransport()
+        let client = NetworkClientDefault(
+            dependencies: Beagle.dependencies,
+            transport: transport,
+            options: TransferOptions(redirects: .manual)
+        )
+        var special = request
+        special.options = TransferOptions(version: .http1)
+        _ = try await client.executeRequest(request)
+        _ = try await client.executeRequest(special)
+        #expect(
+            transport.requests.withLock { $0.map(\.options) } == [
+                TransferOptions(redirects: .manual), TransferOptions(version: .http1),
+            ]
+        )
+    }
+
+    // MARK: - Streams
+
+    @Test func aStreamHandsAnyStatusOverWithoutLimits() async throws {
+        let transport = ScriptedTransport(status: .notFound, "why")
+        let response = try await client(transport).stream(request)
+        #expect(response.response.status == .notFound)
+        #expect(try await response.collect().text() == "why")
+        let asked = transport.requests.withLock { $0[0] }
+        #expect(asked.delivery == .stream)
+        #expect(asked.options.timeouts.total == nil)
+        #expect(asked.options.maxBodyBytes == nil)
+    }
+}

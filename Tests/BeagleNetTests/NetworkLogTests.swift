@@ -1,0 +1,68 @@
+import BeagleNet
+import BeagleNetTesting
+import Testing
+
+@Suite(.beagle(), .timeLimit(.minutes(1))) struct NetworkLogTests {
+    private func client(_ transport: any HTTPTransport) -> NetworkClientDefault {
+        NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+    }
+
+    @Test func bothEndsAreLoggedWithoutSecrets() async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        let transport = ScriptedTransport("{\"iban\":\"hunter2\"}", [.setCookie: "id=hunter2"])
+        let data = Request.RequestData(
+            method: "POST",
+            headers: ["Authorization": "Bearer hunter2", "Cookie": "id=hunter2"],
+            body: .json(["password": "hunter2"])
+        )
+        let url = try #require(URL(string: "http://host/a?token=hunter2"))
+        _ = try await client(transport).executeRequest(Request(url: url, type: .rawRequest(data)))
+        #expect(logger.messages.count == 2)
+        #expect(logger.messages[0].hasPrefix("-> POST http://host/a?"))
+        #expect(logger.messages[1].hasPrefix("<- 200 http://host/a?"))
+        for message in logger.messages { #expect(!message.contains("hunter2")) }
+    }
+
+    @Test func aFailureIsLoggedAsAnErrorAndACancellationIsNot() async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        let request = Request(url: URL(string: "http://host/")!, type: .fetchComponent)
+        let failures = [NetworkError(.dns, during: .resolve, "no such host"), .cancelled]
+        for failure in failures {
+            let client = client(ScriptedTransport { _ in .failure(failure) })
+            await #expect(throws: NetworkError.self) { try await client.executeRequest(request) }
+        }
+        #expect(logger.logs.map(\.level) == [.info, .error, .info, .info])
+        #expect(logger.messages[1] == "<- no such host http://host/")
+    }
+
+    @Test func aLoggerSetLaterIsUsed() async throws {
+        let client = client(ScriptedTransport())
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        _ = try await client.image("http://host/")
+        #expect(logger.messages.count == 2)
+    }
+
+    @Test func nothingIsMadeForALoggerThatIsOff() async throws {
+        struct Deaf: BeagleLogger {
+            func log(_ log: any LogType) { Issue.record("\(log.message)") }
+            func accepts(_ level: LogLevel) -> Bool { false }
+        }
+        Beagle.dependencies.logger = Deaf()
+        _ = try await client(ScriptedTransport()).image("http://host/")
+        await #expect(throws: NetworkError.self) { try await client(ScriptedTransport()).image("ftp://host/") }
+    }
+
+    @Test func aPathThatNamesNoURLIsLogged() async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        let error = try await #require(throws: NetworkError.self) {
+            try await client(ScriptedTransport()).image("/no/base")
+        }
+        #expect(error.kind == .badURL)
+        #expect(error.advice?.contains("environment.baseURL") == true)
+        #expect(logger.messages == ["could not build a URL from /no/base"])
+    }
+}

@@ -1,0 +1,84 @@
+import BeagleNet
+import Testing
+
+struct NetworkResponseTests {
+    private struct Screen: Decodable, Equatable {
+        var title: String
+        var children: [Child] = []
+        struct Child: Decodable, Equatable { var id: Int }
+    }
+
+    private func response(_ bytes: [UInt8], _ contentType: String?) -> NetworkResponse {
+        var head = HTTPResponse(status: .ok)
+        head.headerFields[.contentType] = contentType
+        return NetworkResponse(data: Data(bytes), response: head)
+    }
+
+    @Test(
+        arguments: [
+            ([0x67, 0xC3, 0xA9], nil, "gé"),
+            ([0x67, 0xC3, 0xA9], "text/plain", "gé"),
+            ([0x67, 0xE9], "text/plain; charset=ISO-8859-1", "gé"),
+            ([0x67, 0xE9], "text/plain;Charset=\"latin1\"", "gé"),
+            ([0xEF, 0xBB, 0xBF, 0x67], "text/plain; charset=utf-8", "g"),
+            ([0x67, 0x00], "text/plain; charset=utf-16le", "g"),
+            ([0x00, 0x67], "text/plain; charset=utf-16be", "g"),
+            ([0xFF, 0xFE, 0x67, 0x00], "text/plain; charset=utf-16", "g"),
+            ([], nil, ""),
+        ] as [([UInt8], String?, String)]
+    )
+    func textIsReadInTheCharsetOfItsContentType(bytes: [UInt8], contentType: String?, expected: String) throws {
+        #expect(try response(bytes, contentType).text() == expected)
+    }
+
+    @Test(
+        arguments: [
+            ([0xFF], "text/plain", "utf-8"),
+            ([0x67, 0x80], "text/plain; charset=us-ascii", "us-ascii"),
+            ([0x67], "text/plain; charset=klingon", "klingon"),
+        ] as [([UInt8], String, String)]
+    )
+    func bytesThatAreNoTextOfTheirCharsetAreADecodingError(bytes: [UInt8], contentType: String, word: String) throws {
+        let error = try #require(throws: NetworkError.self) { try response(bytes, contentType).text() }
+        #expect(error.kind == .decoding)
+        #expect(error.message.contains(word))
+        #expect(error.data == Data(bytes))
+    }
+
+    @Test func jsonIsReadOrItsFaultNamed() throws {
+        #expect(try NetworkResponse(json: ["a": [1, true, nil]]).json()["a"]?[1] == true)
+        let error = try #require(throws: NetworkError.self) { try NetworkResponse(text: "{").json() }
+        #expect(error.kind == .decoding)
+        #expect(error.response?.status == .ok)
+    }
+
+    @Test func aValueIsMadeOfTheBody() throws {
+        let response = try NetworkResponse(json: ["title": "Home", "children": [["id": 1]]])
+        #expect(try response.decode(as: Screen.self) == Screen(title: "Home", children: [.init(id: 1)]))
+    }
+
+    @Test(arguments: [
+        ("{}", "title is missing"),
+        ("{\"title\":1,\"children\":[]}", "String is expected at .title"),
+        ("{\"title\":\"\",\"children\":[{\"id\":1},{\"id\":null}]}", "at .children[1].id"),
+        ("{", "the body is no Screen"),
+    ])
+    func aBodyThatIsNotWhatWasExpectedSaysWhere(body: String, words: String) throws {
+        let error = try #require(throws: NetworkError.self) {
+            try NetworkResponse(text: body).decode(as: Screen.self)
+        }
+        #expect(error.kind == .decoding)
+        #expect(error.phase == .decode)
+        #expect(error.message.contains(words))
+        #expect(error.underlying is DecodingError)
+    }
+
+    @Test func aDecoderOfTheAppsOwnIsUsed() throws {
+        struct Fixed: BodyDecoder {
+            func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+                try JSONDecoder().decode(type, from: Data("{\"title\":\"fixed\",\"children\":[]}".utf8))
+            }
+        }
+        #expect(try NetworkResponse(text: "").decode(as: Screen.self, with: Fixed()).title == "fixed")
+    }
+}

@@ -1,0 +1,16 @@
+import BeagleNet
+
+extension Result where Failure == NetworkError {
+    init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(NetworkError(wrapping: error))
+        }
+    }
+
+    var failure: NetworkError? {
+        if case .failure(let error) = self { return error }
+        return nil
+    }
+}

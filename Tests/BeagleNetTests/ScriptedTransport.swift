@@ -1,0 +1,88 @@
+import BeagleNet
+
+/// A transport that does what the test says, on a thread of its own unless told otherwise.
+final class ScriptedTransport: HTTPTransport {
+    typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
+
+    /// What was asked.
+    let requests = Lock<[TransferRequest]>([])
+    /// How often a token was cancelled.
+    let cancels = Lock(0)
+    private let script: @Sendable (TransferRequest, @escaping Completion) -> Void
+
+    /// Hands each request and its completion to `script`, inside `perform`.
+    init(script: @escaping @Sendable (TransferRequest, @escaping Completion) -> Void) {
+        self.script = script
+    }
+
+    /// Answers each request from another thread.
+    convenience init(answer: @escaping @Sendable (TransferRequest) -> Result<TransferResponse, NetworkError>) {
+        self.init { request, completion in
+            Task.detached { completion(answer(request)) }
+        }
+    }
+
+    /// Answers each request with this status and body.
+    convenience init(status: HTTPResponse.Status = .ok, _ body: String = "", _ fields: HTTPFields = [:]) {
+        self.init { request in
+            .success(
+                TransferResponse(
+                    head: HTTPResponse(status: status, headerFields: fields),
+                    body: HTTPBody(body),
+                    url: request.head.urlText
+                )
+            )
+        }
+    }
+
+    func perform(_ request: TransferRequest, completion: @escaping Completion) -> any RequestToken {
+        requests.withLock { $0.append(request) }
+        script(request, completion)
+        return Token(transport: self)
+    }
+
+    private struct Token: RequestToken {
+        let transport: ScriptedTransport
+
+        func cancel() {
+            transport.cancels.withLock { $0 += 1 }
+        }
+    }
+}
+
+/// Holds one completion until the test calls it.
+final class HeldCompletion: Sendable {
+    private let completion = Lock<ScriptedTransport.Completion?>(nil)
+    private let arrivals = AsyncStream.makeStream(of: Void.self)
+
+    /// A transport that leaves its completion here.
+    func transport() -> ScriptedTransport {
+        ScriptedTransport { _, completion in
+            self.completion.withLock { $0 = completion }
+            self.arrivals.continuation.yield()
+        }
+    }
+
+    /// Waits for the completion.
+    func isHeld() async {
+        for await _ in arrivals.stream { break }
+    }
+
+    /// Calls the completion and keeps it.
+    func complete(_ result: Result<TransferResponse, NetworkError>) {
+        completion.withLock { $0 }?(result)
+    }
+
+    /// Lets the completion go without a call.
+    func drop() {
+        let dropped = completion.withLock { completion in
+            defer { completion = nil }
+            return completion
+        }
+        withExtendedLifetime(dropped) {}
+    }
+}
+
+extension NetworkError {
+    static let cancelled = NetworkError(.cancelled, during: .body, "the request was cancelled")
+}
