@@ -88,7 +88,9 @@ import Testing
 
     @Test func aFormIsSubmittedAsItStands() async throws {
         let client = StubClient { request in
-            guard case .submitForm(let form) = request.type else { return NetworkResponse(text: "", status: .badRequest) }
+            guard case .submitForm(let form) = request.type else {
+                return NetworkResponse(text: "", status: .badRequest)
+            }
             return NetworkResponse(text: form.method.rawValue + " " + form.values["name", default: ""])
         }
         let form = Request.FormData(method: .put, values: ["name": "Ada"])

@@ -24,6 +24,15 @@ import Testing
         for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
+    @Test func aSecretThatOnlyTheAppKnowsIsNotLogged() async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        Beagle.dependencies.redactor.secrets = ["x-mine"]
+        _ = try await client(ScriptedTransport()).image("http://host/", headers: ["X-Mine": "hunter2"])
+        #expect(logger.messages[0].contains("X-Mine"))
+        for message in logger.messages { #expect(!message.contains("hunter2")) }
+    }
+
     @Test func aFailureIsLoggedAsAnErrorAndACancellationIsNot() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
@@ -53,6 +62,7 @@ import Testing
         Beagle.dependencies.logger = Deaf()
         _ = try await client(ScriptedTransport()).image("http://host/")
         await #expect(throws: NetworkError.self) { try await client(ScriptedTransport()).image("ftp://host/") }
+        await #expect(throws: NetworkError.self) { try await client(ScriptedTransport()).image("/no/base") }
     }
 
     @Test func aPathThatNamesNoURLIsLogged() async throws {
@@ -62,7 +72,7 @@ import Testing
             try await client(ScriptedTransport()).image("/no/base")
         }
         #expect(error.kind == .badURL)
-        #expect(error.advice?.contains("environment.baseURL") == true)
+        #expect(error.advice?.contains("base URL") == true)
         #expect(logger.messages == ["could not build a URL from /no/base"])
     }
 }

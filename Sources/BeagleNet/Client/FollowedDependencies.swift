@@ -1,4 +1,5 @@
 import BeagleNetDependencies
+import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
 /// The dependencies of a client that its container may hold: follows the container without keeping it alive, and keeps
@@ -11,6 +12,7 @@ struct FollowedDependencies: Sendable {
         let logger: any DependencyLogger
         let httpRequestBuilder: HttpRequestBuilder
         let environment: BeagleEnvironment
+        let redactor: Redactor
     }
 
     /// Of `BeagleDependencies` nothing is kept but the values; anything else is kept itself.
@@ -20,7 +22,8 @@ struct FollowedDependencies: Sendable {
         kept = Kept(
             logger: followed.map { KeptLogger(logger: $0.logger) } ?? dependencies,
             httpRequestBuilder: container.httpRequestBuilder,
-            environment: container.environment
+            environment: container.environment,
+            redactor: container.redactor
         )
     }
 
@@ -28,6 +31,8 @@ struct FollowedDependencies: Sendable {
     var logger: any BeagleLogger { followed?.logger ?? kept.logger.logger }
     var httpRequestBuilder: HttpRequestBuilder { followed?.httpRequestBuilder ?? kept.httpRequestBuilder }
     var environment: BeagleEnvironment { followed?.environment ?? kept.environment }
+    var redactor: Redactor { followed?.redactor ?? kept.redactor }
+    var log: NetworkLog { NetworkLog(logger: logger, redactor: redactor) }
 }
 
 private struct KeptLogger: DependencyLogger {

@@ -99,11 +99,11 @@ public final class NetworkClientDefault: NetworkClient {
         }
         transfer.options = request.options ?? options
         transfer.delivery = delivery
-        dependencies.logger.log(request: transfer)
+        dependencies.log.request(transfer)
         let message = transfer.head
         let answer = Answer<TransferResponse>(isHeld: true) { [dependencies] result in
             scope.run {
-                dependencies.logger.log(result, of: message)
+                dependencies.log.result(result, of: message)
                 completion(message, result)
             }
         }
@@ -120,7 +120,7 @@ public final class NetworkClientDefault: NetworkClient {
     ) {
         var error = error
         error.underlying = error.underlying ?? ClientError.invalidHttpRequest
-        dependencies.logger.log(refusal: error, of: request)
+        dependencies.log.refusal(error, of: request)
         Task.detached { [error] in
             scope.run { completion(nil, .failure(error)) }
         }

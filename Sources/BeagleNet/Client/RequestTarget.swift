@@ -24,14 +24,28 @@ extension URL: RequestTarget {
 extension String: RequestTarget {
     /// What the `urlBuilder` makes of this path or URL.
     public func url(in dependencies: BeagleDependencies) throws(NetworkError) -> URL {
-        if let url = dependencies.urlBuilder.build(path: self) { return url }
-        let redacted = Redactor().redact(url: self)
-        dependencies.logger.log(Log.network(.couldNotBuildUrl(url: redacted)))
-        throw NetworkError(
-            .badURL,
-            during: .build,
-            "\(redacted) names no URL",
-            advice: "give a whole URL, or a path that begins with / beside `dependencies.environment.baseURL`"
-        )
+        do {
+            return try dependencies.urlBuilder.url(for: self)
+        } catch {
+            let redacted = dependencies.redactor.redact(url: self)
+            dependencies.logger.log(Log.network(.couldNotBuildUrl(url: redacted)))
+            throw error
+        }
+    }
+}
+
+extension UrlBuilderProtocol {
+    /// The URL that `path` names, or why there is none, as far as the builder tells.
+    fileprivate func url(for path: String) throws(NetworkError) -> URL {
+        if let builder = self as? UrlBuilder { return try builder.url(for: path) }
+        guard let url = build(path: path) else {
+            throw NetworkError(
+                .badURL,
+                during: .build,
+                "the path makes no URL",
+                advice: "ask the app's own URL builder"
+            )
+        }
+        return url
     }
 }

@@ -1,0 +1,146 @@
+import BeagleNet
+import BeagleNetTesting
+import Dispatch
+import Foundation
+import Testing
+
+/// The default client of a container over libcurl and real sockets.
+@Suite(.beagle(.live) { $0.logger = MemoryLogger() }, .timeLimit(.minutes(1))) struct LoopbackTests {
+    private struct Screen: Codable, Equatable { var title: String }
+
+    private var client: any NetworkClient { Beagle.dependencies.networkClient }
+
+    private func serve(_ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer) throws
+        -> LoopbackServer
+    {
+        let server = try LoopbackServer(answer: answer)
+        Beagle.dependencies.environment = BeagleEnvironment(name: "loopback", baseURL: URL(string: server.url))
+        return server
+    }
+
+    @Test func aScreenIsFetched() async throws {
+        let server = try serve { _ in .response(200, ["Content-Type": "application/json"], "{\"title\":\"Home\"}") }
+        #expect(try await client.fetch("/home", as: Screen.self) == Screen(title: "Home"))
+        #expect(server.requests.map(\.target) == ["/home"])
+        #expect(server.requests[0]["beagle-platform"] == "IOS")
+        #expect(server.requests[0]["accept"] == "application/json")
+        let messages = try #require(Beagle.dependencies.logger as? MemoryLogger).messages
+        #expect(messages.map { $0.prefix(3) } == ["-> ", "<- "])
+    }
+
+    @Test func aFormIsSubmittedAndItsRefusalRead() async throws {
+        let server = try serve { request in
+            request.body.contains(UInt8(ascii: "@")) ? .response(201) : .response(422, [:], "{\"field\":\"email\"}")
+        }
+        let bad = Request.FormData(method: .post, values: ["email": ""])
+        let error = try await #require(throws: NetworkError.self) { try await client.submit(form: bad, to: "/signup") }
+        #expect(error.response?.status.code == 422)
+        #expect(error.data == Data("{\"field\":\"email\"}".utf8))
+        let good = Request.FormData(method: .post, values: ["email": "a@b"])
+        #expect(try await client.submit(form: good, to: "/signup").response.status == .created)
+        #expect(server.requests.map(\.method) == ["POST", "POST"])
+    }
+
+    @Test func aRunningRequestSurvivesTheSwapOfItsClient() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try serve { _ in .sequence([.gate(gate), .response(200, [:], "old")]) }
+        let dependencies = Beagle.dependencies
+        async let answer = Result { try await dependencies.networkClient.image("/a") }
+        await server.until { $0.requestCount == 1 }
+        dependencies.networkClient = StubClient { _ in NetworkResponse(text: "new") }
+        gate.open()
+        #expect(try await answer.get().text() == "old")
+        #expect(try await dependencies.networkClient.image("/a").text() == "new")
+    }
+
+    @Test func aCancelledRequestEndsOnceAsCancelled() async throws {
+        let server = try serve { _ in .stall }
+        let client = client
+        let task = Task { await Result { try await client.image("/a") } }
+        await server.until { $0.requestCount == 1 }
+        task.cancel()
+        #expect(await task.value.failure?.isCancelled == true)
+    }
+
+    @Test func manyRequestsCancelledAtRandomEachEndOnce() async throws {
+        let server = try serve { _ in .response(200, [:], "ok") }
+        let client = client
+        let request = Request(url: URL(string: server.url + "/")!, type: .fetchComponent)
+        let completions = Lock([Int](repeating: 0, count: 400))
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<400 {
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        let token = client.executeRequest(request) { _ in
+                            completions.withLock { $0[number] += 1 }
+                            continuation.resume()
+                        }
+                        if number % 3 != 0 { token?.cancel() }
+                        if number % 5 == 0 { token?.cancel() }
+                    }
+                }
+            }
+        }
+        #expect(completions.withLock { $0.allSatisfy { $0 == 1 } })
+    }
+
+    @Test func aStreamIsReadAsItComes() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try serve { _ in
+            .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"), .gate(gate), .raw("b")])
+        }
+        let response = try await client.stream(Request(url: URL(string: server.url)!, type: .fetchImage))
+        var chunks = response.body.makeAsyncIterator()
+        #expect(try await chunks.next() == Data("a".utf8))
+        gate.open()
+        #expect(try await chunks.next() == Data("b".utf8))
+        #expect(try await chunks.next() == nil)
+    }
+
+    @Test func aDownloadIsWholeOrNotThere() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path()
+        defer { unlink(path) }
+        let server = try serve { request in
+            request.target == "/whole"
+                ? .response(200, [:], Data(repeating: 1, count: 300_000))
+                : .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close])
+        }
+        let error = try await #require(throws: NetworkError.self) { try await client.download("/half", to: path) }
+        #expect(error.kind == .truncated)
+        #expect(!FileManager.default.fileExists(atPath: path))
+        #expect(!FileManager.default.fileExists(atPath: path + ".part"))
+        try await client.download("/whole", to: path)
+        #expect(try Data(contentsOf: URL(filePath: path)) == Data(repeating: 1, count: 300_000))
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func anUploadArrives() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path()
+        defer { unlink(path) }
+        let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
+        try bytes.write(to: URL(filePath: path))
+        let server = try serve { _ in .response(201) }
+        try await client.upload(from: path, to: "/a") { _ in }
+        try await client.upload(from: path, to: "/a")
+        #expect(server.requests.map(\.body) == [bytes, bytes])
+        #expect(server.requests.map { $0["content-length"] } == ["300000", "300000"])
+    }
+
+    @Test func aTimeoutNamesItself() async throws {
+        let server = try serve { _ in .stall }
+        let error = try await #require(throws: NetworkError.self) {
+            try await client.image("/a", timeout: .milliseconds(50))
+        }
+        #expect(error.isTimeout)
+        #expect(!error.isOffline)
+        #expect(error.description.contains(server.url))
+    }
+
+    @Test func nobodyListeningIsOffline() async throws {
+        let server = try serve { _ in .stall }
+        server.stop()
+        let error = try await #require(throws: NetworkError.self) { try await client.image("/a") }
+        #expect(error.isOffline)
+        #expect(!error.mayHaveReachedServer)
+    }
+}
