@@ -126,10 +126,9 @@ private struct JSONParser {
         return container.value
     }
 
-    private mutating func word(_ text: StaticString, _ value: JSONValue) throws(NetworkError) -> JSONValue {
-        let expected = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-        guard bytes[position...].starts(with: expected) else { throw error("no value begins like this") }
-        position += expected.count
+    private mutating func word(_ text: String, _ value: JSONValue) throws(NetworkError) -> JSONValue {
+        guard bytes[position...].starts(with: text.utf8) else { throw error("no value begins like this") }
+        position += text.utf8.count
         return value
     }
 }
@@ -174,22 +173,32 @@ extension JSONParser {
     private mutating func string() throws(NetworkError) -> String {
         position += 1
         var text: [UInt8] = []
-        while let byte = next {
-            switch byte {
-            case UInt8(ascii: "\""):
-                guard let string = String(validating: text, as: UTF8.self) else { throw error("the text is not UTF-8") }
+        while true {
+            let plain = try plainText()
+            if next == UInt8(ascii: "\""), text.isEmpty {
                 position += 1
-                return string
-            case UInt8(ascii: "\\"):
-                try escape(into: &text)
-            case 0x00..<0x20:
-                throw error("a control character in text must be escaped")
-            default:
-                text.append(byte)
-                position += 1
+                return try utf8(plain)
             }
+            text += plain
+            if skip("\"") { return try utf8(text[...]) }
+            try escape(into: &text)
+        }
+    }
+
+    /// The bytes before the next quote or escape.
+    private mutating func plainText() throws(NetworkError) -> ArraySlice<UInt8> {
+        let start = position
+        while let byte = next {
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return bytes[start..<position] }
+            guard byte >= 0x20 else { throw error("a control character in text must be escaped") }
+            position += 1
         }
         throw error("the text ends inside quotes")
+    }
+
+    private func utf8(_ text: ArraySlice<UInt8>) throws(NetworkError) -> String {
+        guard let string = String(validating: text, as: UTF8.self) else { throw error("the text is not UTF-8") }
+        return string
     }
 
     private mutating func escape(into text: inout [UInt8]) throws(NetworkError) {

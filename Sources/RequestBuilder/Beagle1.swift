@@ -48,7 +48,7 @@ extension HttpRequestBuilder {
 
     private func headersOfScreen(_ additional: HttpAdditionalData?, _ appWide: [String: String]) -> [String: String] {
         var headers = ["Content-Type": "application/json"]
-        headers[Self.platformField] = platform
+        headers[HTTPField.Name.beaglePlatform.rawName] = platform
         headers.merge(additional?.headers ?? [:]) { $1 }
         headers.merge(appWide) { $1 }
         return headers

@@ -1,7 +1,7 @@
 /// A binding such as `@{context.value}`, which a screen evaluates before its request is made.
 enum Expression {
     /// Whether a text still holds a binding, with its braces as they are or percent-encoded.
-    static func occurs(in text: some StringProtocol) -> Bool {
+    static func occurs(in text: String) -> Bool {
         var rest = text.utf8[...]
         while let at = rest.firstIndex(of: UInt8(ascii: "@")) {
             rest = rest[rest.index(after: at)...]

@@ -15,6 +15,12 @@ struct HeaderList {
         fields[try Self.check(name, value)] = value
     }
 
+    /// Sets a field of ours to a value that the app chose.
+    mutating func set(_ name: HTTPField.Name, checking value: String) throws(NetworkError) {
+        try Self.check(name, value)
+        fields[name] = value
+    }
+
     /// Sets fields in the order of their names.
     mutating func set(_ headers: [String: String]) throws(NetworkError) {
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) { try set(name, value) }
@@ -40,19 +46,23 @@ struct HeaderList {
             )
         }
         if let reason = reserved[checked] { throw .badRequest("the header \(name) may not be set", reason) }
+        try check(checked, value)
+        return checked
+    }
+
+    private static func check(_ name: HTTPField.Name, _ value: String) throws(NetworkError) {
         guard HTTPField.isValidValue(value) else {
             throw .badRequest(
-                "the value of header \(name) begins or ends with a space, or holds a line break or control character",
+                "the value of header \(name.rawName) begins or ends with a space, or holds a line break or control character",
                 "trim it, or encode what is in it"
             )
         }
         guard !Expression.occurs(in: value) else {
             throw .badRequest(
-                "the value of header \(name) holds an expression @{…} that was not evaluated",
+                "the value of header \(name.rawName) holds an expression @{…} that was not evaluated",
                 "evaluate it before the request"
             )
         }
-        return checked
     }
 
     /// Fields that frame the message or belong to the connection (RFC 9110, 7.2 and 7.6.1; RFC 9112, 6), with what to

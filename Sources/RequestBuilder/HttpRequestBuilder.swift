@@ -71,9 +71,9 @@ public struct HttpRequestBuilder: Sendable {
         url.append(request.query)
         var headers = HeaderList()
         headers.set(.accept, request.type.accepted)
-        if let platform { try headers.set(Self.platformField, platform) }
-        if let userAgent { try headers.set("User-Agent", userAgent) }
-        if let contentType = content.contentType { try headers.set("Content-Type", contentType) }
+        if let platform { try headers.set(.beaglePlatform, checking: platform) }
+        if let userAgent { try headers.set(.userAgent, checking: userAgent) }
+        if let contentType = content.contentType { try headers.set(.contentType, checking: contentType) }
         try headers.set(request.additionalData?.headers ?? [:])
         if case .rawRequest(let data) = request.type { try headers.set(data.headers ?? [:]) }
         let appWide = appWideHeaders(for: url.origin)
@@ -81,8 +81,6 @@ public struct HttpRequestBuilder: Sendable {
         if content.body == nil { headers.remove(.contentType) }
         return message(request, url, content.method, headers, content.body, scoped: appWide)
     }
-
-    static let platformField = "beagle-platform"
 
     /// The request's URL, if it may be asked.
     func target(of request: Request) throws(NetworkError) -> WireURL {
@@ -98,8 +96,9 @@ public struct HttpRequestBuilder: Sendable {
 
     /// The headers of the app that an origin may have.
     private func appWideHeaders(for origin: Origin) -> [String: String] {
-        let own = origins.isEmpty ? Set([baseURL.flatMap(Origin.init(_:))].compactMap { $0 }) : origins
-        return own.isEmpty || own.contains(origin) ? additionalHeaders : [:]
+        if additionalHeaders.isEmpty { return [:] }
+        let isOwn = origins.isEmpty ? baseURL.flatMap(Origin.init(_:)).map { $0 == origin } : origins.contains(origin)
+        return isOwn ?? true ? additionalHeaders : [:]
     }
 
     func message(
@@ -123,6 +122,11 @@ public struct HttpRequestBuilder: Sendable {
             originScopedFields: Set(scoped.keys.compactMap(HTTPField.Name.init(_:)))
         )
     }
+}
+
+extension HTTPField.Name {
+    /// The platform that a Beagle backend makes its screens for.
+    static let beaglePlatform = HTTPField.Name("beagle-platform")!
 }
 
 extension Request.RequestType {

@@ -19,10 +19,15 @@ struct PercentEncoding {
         self.keepsEscapes = keepsEscapes
     }
 
+    /// Whether nothing has to be encoded.
+    func allows(_ text: Substring.UTF8View) -> Bool {
+        text.allSatisfy { isAllowed[Int($0)] }
+    }
+
     /// The text with what is not allowed encoded as the bytes of its UTF-8.
     func encode(_ text: some StringProtocol) -> String {
+        if text.utf8.allSatisfy({ isAllowed[Int($0)] }) { return String(text) }
         let bytes = Array(text.utf8)
-        if bytes.allSatisfy({ isAllowed[Int($0)] }) { return String(text) }
         var encoded: [UInt8] = []
         for (index, byte) in bytes.enumerated() {
             if isAllowed[Int(byte)] || (keepsEscapes && Self.beginsEscape(bytes[index...])) {
@@ -35,7 +40,8 @@ struct PercentEncoding {
     }
 
     /// The bytes that a percent-encoded text stands for, as UTF-8; nil for a broken escape or text.
-    static func decode(_ text: some StringProtocol) -> String? {
+    static func decode(_ text: Substring) -> String? {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         var bytes = Array(text.utf8)[...]
         var decoded: [UInt8] = []
         while let byte = bytes.first {

@@ -14,23 +14,23 @@ struct WireURL {
     init(_ url: URL, base: URL?) throws(NetworkError) {
         let text = try Self.absolute(url, base)
         guard !Expression.occurs(in: text) else { throw .unevaluated }
-        let scheme = Self.scheme(of: text).lowercased()
-        guard scheme == "http" || scheme == "https" else {
-            throw .build(.unsupportedScheme, "the scheme \(scheme) is not supported", "use http or https")
+        let scheme = Self.scheme(of: text)
+        self.scheme = scheme.lowercased()
+        guard self.scheme == "http" || self.scheme == "https" else {
+            throw .build(.unsupportedScheme, "the scheme \(self.scheme) is not supported", "use http or https")
         }
-        var rest = text.dropFirst(scheme.count + 1)
-        guard rest.hasPrefix("//") else { throw .noHost }
-        rest = rest.dropFirst(2).prefix { $0 != "#" }
-        let authority = rest.prefix { $0 != "/" && $0 != "?" }
-        let target = rest[authority.endIndex...]
-        let path = target.prefix { $0 != "?" }
-        guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        let rest = text.utf8[scheme.endIndex...].dropFirst()
+        guard rest.starts(with: "//".utf8) else { throw .noHost }
+        let (authority, target) = Self.cut(rest.dropFirst(2).prefix { $0 != UInt8(ascii: "#") }) {
+            $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?")
+        }
+        guard target.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw .badURL("path or query hold a character that is not percent-encoded", "build the URL with UrlBuilder")
         }
-        self.scheme = scheme
         (host, port) = try Self.hostAndPort(authority)
-        self.path = path.isEmpty ? "/" : String(path)
-        query = path.endIndex < target.endIndex ? String(target[path.endIndex...].dropFirst()) : nil
+        let (path, query) = Self.cut(target) { $0 == UInt8(ascii: "?") }
+        self.path = path.isEmpty ? "/" : String(Substring(path))
+        self.query = query.isEmpty ? nil : String(Substring(query.dropFirst()))
     }
 
     /// Host and port as the message's `Host` has them.
@@ -73,41 +73,71 @@ struct WireURL {
 
     /// What stands before the first colon, unless a path, query or fragment begins earlier.
     private static func scheme(of text: String) -> Substring {
-        guard let end = text.firstIndex(where: { ":/?#".contains($0) }), text[end] == ":" else { return "" }
-        return text[..<end]
+        let (scheme, rest) = cut(text.utf8[...]) {
+            switch $0 {
+            case UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): true
+            default: false
+            }
+        }
+        return rest.first == UInt8(ascii: ":") ? Substring(scheme) : ""
     }
 
-    private static func hostAndPort(_ authority: Substring) throws(NetworkError) -> (String, Int?) {
-        guard !authority.contains("@") else {
+    /// What stands before the first byte that `isMark`, and the rest with it. Bytes, since finding where characters
+    /// end takes longer than all else here.
+    private static func cut(
+        _ text: Substring.UTF8View,
+        at isMark: (UInt8) -> Bool
+    ) -> (Substring.UTF8View, Substring.UTF8View) {
+        let mark = text.firstIndex(where: isMark) ?? text.endIndex
+        return (text[..<mark], text[mark...])
+    }
+
+    private static func hostAndPort(_ authority: Substring.UTF8View) throws(NetworkError) -> (String, Int?) {
+        guard !authority.contains(UInt8(ascii: "@")) else {
             throw .badURL(
                 "the URL holds a user name or password",
                 "send them in an Authorization header; URLs are logged and kept"
             )
         }
-        let afterLiteral = authority.first == "[" ? authority.firstIndex(of: "]") : nil
-        let colon = authority[(afterLiteral ?? authority.startIndex)...].firstIndex(of: ":")
-        let host = try host(authority[..<(colon ?? authority.endIndex)])
-        guard let colon else { return (host, nil) }
-        return (host, try port(authority[colon...].dropFirst()))
+        let afterLiteral = authority.first == UInt8(ascii: "[") ? authority.firstIndex(of: UInt8(ascii: "]")) : nil
+        let (_, port) = cut(authority[(afterLiteral ?? authority.startIndex)...]) { $0 == UInt8(ascii: ":") }
+        let host = try host(Substring(authority[..<port.startIndex]))
+        return (host, try Self.port(Substring(port.dropFirst())))
     }
 
     private static func host(_ text: Substring) throws(NetworkError) -> String {
         guard !text.isEmpty else { throw .noHost }
-        if text.first == "[" {
-            guard text.last == "]", text.count > 2 else { throw .badURL("the IPv6 address lacks a bracket") }
+        if text.utf8.first == UInt8(ascii: "[") {
+            guard isAddress(text) else { throw .badURL("the IPv6 address in brackets is none", "write it as in [::1]") }
             return String(text)
         }
         // A name beyond ASCII comes percent-encoded; the transport asks for it by its IDNA form (RFC 5891).
-        guard let host = PercentEncoding.decode(text),
-            host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !#"/?#@:[]\<>"^`{|}%"#.utf8.contains($0) })
-        else { throw .badURL("the host holds a character that no host may hold", "check the URL's spelling") }
+        guard let host = PercentEncoding.decode(text), host.utf8.allSatisfy(mayBeInHost) else {
+            throw .badURL("the host holds a character that no host may hold", "check the URL's spelling")
+        }
         return host
+    }
+
+    /// Whether a text in brackets has the characters of an IPv6 address, with a zone or without (RFC 6874, 2).
+    private static func isAddress(_ text: Substring) -> Bool {
+        guard text.utf8.last == UInt8(ascii: "]") else { return false }
+        let (address, zone) = cut(text.utf8.dropFirst().dropLast()) { $0 == UInt8(ascii: "%") }
+        let isZone = zone.isEmpty || (zone.count > 3 && zone.starts(with: "%25".utf8))
+        return isZone && PercentEncoding.item.allows(zone.dropFirst()) && address.contains(UInt8(ascii: ":"))
+            && Substring(address).allSatisfy { ($0.isASCII && $0.isHexDigit) || $0 == ":" || $0 == "." }
+    }
+
+    private static func mayBeInHost(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."): true
+        default: byte > 0x20 && byte != 0x7F && !#"/?#@:[]\<>"^`{|}%"#.utf8.contains(byte)
+        }
     }
 
     /// An empty port is the scheme's own (RFC 3986, 3.2.3).
     private static func port(_ digits: Substring) throws(NetworkError) -> Int? {
         if digits.isEmpty { return nil }
-        guard let port = Int(digits), (1...65_535).contains(port), digits.first != "+" else {
+        guard let port = Int(digits), (1...65_535).contains(port), digits.utf8.first != UInt8(ascii: "+") else {
             throw .badURL("the port \(digits) is not a number from 1 to 65535")
         }
         return port

@@ -126,6 +126,14 @@ import Testing
         #expect(try builder.message("/").headers.contains("App: 1"))
     }
 
+    @Test func rawRequestsHaveNoHeadersOfTheAppToDrop() throws {
+        var builder = builder
+        builder.additionalHeaders = ["App": "1"]
+        let url = try #require(URL(string: "http://h/"))
+        #expect(try builder.build(Request(url: url, type: .raw("GET", headers: ["App": "2"]))).originScopedFields == [])
+        #expect(try builder.build(Request(url: url, type: .fetchImage)).originScopedFields.count == 1)
+    }
+
     @Test func whatCannotBeWrittenIsStillRefused() {
         #expect(builder.refusal("http://h/", .raw("POST", body: [Date.distantPast]))?.kind == .badRequest)
     }

@@ -41,6 +41,8 @@ import Testing
             ("http://a%20b/", .badURL, "no host may hold"), ("http://a%00b/", .badURL, "no host may hold"),
             ("http://a%0D%0Ab/", .badURL, "no host may hold"), ("http://a%40b/", .badURL, "no host may hold"),
             ("http://a%2Fb/", .badURL, "no host may hold"), ("http://%ff/", .badURL, "no host may hold"),
+            ("http://[h]/", .badURL, "IPv6"), ("http://[80]/", .badURL, "IPv6"), ("http://[::1%25]/", .badURL, "IPv6"),
+            ("http://[%0D]/", .badURL, "IPv6"),
             ("ftp://h/", .unsupportedScheme, "ftp"), ("file:///etc/passwd", .unsupportedScheme, "file"),
             ("data:text/plain,x", .unsupportedScheme, "data"), ("localhost:80/", .unsupportedScheme, "localhost"),
             ("javascript:alert(1)", .unsupportedScheme, "javascript"),
@@ -55,6 +57,28 @@ import Testing
             #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
             #expect(error?.description.contains("hidden") == false)
         }
+    }
+
+    @Test("whatever a URL is pieced together from, the message is sound or there is none")
+    func piecesTogether() throws {
+        let pieces = ["h", "@", ":", "80", "[", "]", "::1", "/", "?", "#", "%", "%0D", "%40", "..", "é", "\\", "&"]
+        var built = 0
+        for first in pieces {
+            for second in pieces {
+                for third in pieces {
+                    guard let url = URL(string: "http://\(first)\(second)\(third)") else { continue }
+                    let request = Request(url: url, type: .fetchImage, query: [URLQueryItem(name: "q", value: "1")])
+                    guard let head = try? builder.build(request).head else { continue }
+                    built += 1
+                    let authority = try #require(head.authority)
+                    let path = try #require(head.path)
+                    #expect(!authority.isEmpty && !authority.utf8.contains { $0 < 0x21 || "/?#@%\\".utf8.contains($0) })
+                    #expect(path.hasPrefix("/") && path.hasSuffix("q=1") && !path.contains("#"))
+                    #expect(path.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
+                }
+            }
+        }
+        #expect(built > 300)
     }
 
     @Test(
