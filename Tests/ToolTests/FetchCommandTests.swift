@@ -45,6 +45,22 @@ struct FetchCommandTests {
         }
     }
 
+    @Test func screenGoesToAFileAndItsTreeToTheTerminal() async throws {
+        try await withBackend { url in
+            try await withDirectory { directory in
+                let run = try await beagle("fetch", "\(url)/home", "-o", "\(directory)/home.json", "--tree")
+                #expect(run.exit == 0)
+                #expect(run.lines.last == "links 3 · images 1 · forms 1 · unknown 1")
+                let file = try String(contentsOfFile: "\(directory)/home.json", encoding: .utf8)
+                #expect(file == "\(DemoScreens.home)\n")
+
+                let silent = try await beagle("fetch", "\(url)/home", "-o", "\(directory)/home.json")
+                #expect(silent.exit == 0)
+                #expect(silent.output.isEmpty)
+            }
+        }
+    }
+
     @Test func knownScreenIsNotSentAgain() async throws {
         try await withBackend { url in
             let head = try await beagle("raw", "\(url)/home", "--json").json()["result"]?["headers"]?.array

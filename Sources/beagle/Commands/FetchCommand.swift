@@ -24,28 +24,29 @@ struct FetchCommand: TransferCommand {
 
     @OptionGroup var flags: CommonFlags
 
+    var keepsBody: Bool { true }
+
     func request() throws -> TransferRequest {
         try address.build(.fetchComponent)
     }
 
     func answer(to received: ReceivedAnswer, on console: Console) throws -> Answer {
         guard received.head.status.kind == .successful else {
-            return Answer(json: received.json, output: received.body, note: received.statusLine)
+            return Answer(json: received.json, output: received.output, note: received.statusLine)
         }
-        let body = try received.file.map { try Data(contentsOf: URL(fileURLWithPath: $0)) } ?? received.body
-        let components = try screen(body, of: received)
-        guard tree else { return Answer(json: received.json, output: received.body) }
+        let components = try components(of: received)
+        guard tree else { return Answer(json: received.json, output: received.output) }
         let lines = components.lines(style: console.styled) + [components.summaryLine]
         return Answer(json: components.json, output: Data("\(lines.joined(separator: "\n"))\n".utf8))
     }
 
-    private func screen(_ body: Data, of received: ReceivedAnswer) throws -> ComponentTree {
+    private func components(of received: ReceivedAnswer) throws -> ComponentTree {
         var failure = Failure(exit: ExitCode.notAScreen, code: "not_a_screen", phase: .decode, "")
         failure.url = received.url
-        if !tree { failure.output = received.body }
+        if !tree { failure.output = received.output }
         let value: JSONValue
         do throws(NetworkError) {
-            value = try JSONValue(parsing: body)
+            value = try JSONValue(parsing: received.body)
         } catch {
             let type = received.contentType.isEmpty ? "no content type" : received.contentType
             failure.message = "the answer is no screen: not JSON (\(type)): \(error.message)"

@@ -35,6 +35,6 @@ struct ImageCommand: TransferCommand {
         var note = "\(type), \(byteCount(Int64(received.count)))"
         if let file = received.file { note += " → \(file)" }
         if !received.contentType.lowercased().hasPrefix("image/") { note += " (not said to be an image)" }
-        return Answer(json: received.json, output: received.body, note: note)
+        return Answer(json: received.json, output: received.output, note: note)
     }
 }

@@ -43,7 +43,11 @@ struct RawCommand: TransferCommand {
         case "@-":
             return .data(try FileHandle.standardInput.readToEnd() ?? Data())
         case _ where data.hasPrefix("@"):
-            return .file(path: String(data.dropFirst()))
+            let path = String(data.dropFirst())
+            guard FileManager.default.isReadableFile(atPath: path) else {
+                throw Failure(exit: ExitCode.readFailed, code: "file", phase: .build, "cannot read \(path)")
+            }
+            return .file(path: path)
         default:
             let isJSON = (try? JSONValue(parsing: data)) != nil
             return .text(data, contentType: isJSON ? "application/json" : "application/x-www-form-urlencoded")
@@ -51,6 +55,6 @@ struct RawCommand: TransferCommand {
     }
 
     func answer(to received: ReceivedAnswer, on console: Console) throws -> Answer {
-        Answer(json: received.json, output: received.body)
+        Answer(json: received.json, output: received.output)
     }
 }

@@ -40,7 +40,7 @@ struct SubmitCommand: TransferCommand {
     }
 
     func answer(to received: ReceivedAnswer, on console: Console) throws -> Answer {
-        Answer(json: received.json, output: received.body, note: received.body.isEmpty ? received.statusLine : nil)
+        Answer(json: received.json, output: received.output, note: received.body.isEmpty ? received.statusLine : nil)
     }
 }
 

@@ -23,7 +23,7 @@ final class DemoStory: Sendable {
         dependencies.environment = BeagleEnvironment(name: "demo", baseURL: URL(string: url))
         dependencies.logger = .off
         try await Beagle.Scope(dependencies).run {
-            tell("backend", url, "", "serves on this machine")
+            tell("backend", url, nil, "serves on this machine")
             try await fetch()
             try await image()
             try await submit()
@@ -110,10 +110,10 @@ final class DemoStory: Sendable {
 
     // MARK: - Telling
 
-    private func timed<R>(_ body: () async throws -> R) async throws -> (R, String) {
+    private func timed<R>(_ body: () async throws -> R) async throws -> (R, Duration) {
         let start = ContinuousClock.now
         let result = try await body()
-        return (result, "\(oneDecimal(start.duration(to: .now).milliseconds)) ms")
+        return (result, start.duration(to: .now))
     }
 
     private func check(_ condition: Bool, _ what: String) throws {
@@ -125,13 +125,17 @@ final class DemoStory: Sendable {
         throw Failure(exit: 1, code: "check", phase: .response, "the demo expected that \(what), and it is not so")
     }
 
-    private func tell(_ step: String, _ what: String, _ time: String, _ result: String) {
+    private func tell(_ step: String, _ what: String, _ time: Duration?, _ result: String) {
+        let milliseconds = time.map { JSONValue.number($0.milliseconds) }
         let number = told.withLock { told in
-            told.append(["step": .string(step), "what": .string(what), "result": .string(result)])
+            told.append([
+                "step": .string(step), "what": .string(what), "ms": milliseconds ?? nil, "result": .string(result),
+            ])
             return told.count
         }
         guard !isSilent else { return }
-        let columns = "\(number)  \(padded(step, 8)) \(padded(what, 24)) \(padded(time, 10))"
+        let duration = time.map { "\(oneDecimal($0.milliseconds)) ms" } ?? ""
+        let columns = "\(number)  \(padded(step, 8)) \(padded(what, 24)) \(padded(duration, 10))"
         console.line("\(console.styled(columns, .bold)) \(result)")
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BeagleNetHTTP
+import Foundation
 
 /// The flags of every command that sends one request, spelled as curl's.
 struct CommonFlags: ParsableArguments {
@@ -54,7 +55,7 @@ struct CommonFlags: ParsableArguments {
     /// a file may be of any size and take any time, as long as it goes on.
     var options: TransferOptions {
         var options = TransferOptions()
-        if output != nil {
+        if let output, output != "-" {
             options.maxBodyBytes = nil
             options.timeouts.total = nil
         }
@@ -97,9 +98,9 @@ struct HeaderLine: ExpressibleByArgument {
     init?(argument: String) {
         let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else { return nil }
-        let value = parts[1].drop { $0 == " " || $0 == "\t" }
-        guard HTTPField.isValidValue(String(value)) else { return nil }
+        let value = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+        guard HTTPField.isValidValue(value) else { return nil }
         self.name = name
-        self.value = value.isEmpty ? nil : String(value)
+        self.value = value.isEmpty ? nil : value
     }
 }

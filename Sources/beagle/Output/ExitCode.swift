@@ -6,6 +6,8 @@ import BeagleNetHTTP
 extension ExitCode {
     /// `CURLE_WRITE_ERROR`: standard output or a file did not take what was received.
     static let writeFailed: Int32 = 23
+    /// `CURLE_READ_ERROR`: a file to send cannot be read.
+    static let readFailed: Int32 = 26
     /// `CURLE_HTTP_RETURNED_ERROR`: a status of 400 or above.
     static let httpError: Int32 = 22
     /// The command line cannot be understood.
@@ -21,7 +23,7 @@ extension ExitCode {
         case .dns: 6
         case .truncated: 18
         case .status: httpError
-        case .file: error.phase == .build || error.phase == .send ? 26 : writeFailed
+        case .file: error.phase == .build || error.phase == .send ? readFailed : writeFailed
         case .timeout: 28
         case .cancelled: 42
         case .badRequest: 43

@@ -7,12 +7,15 @@ struct ReceivedAnswer {
     /// The URL that answered, after redirects.
     let url: String
     let protocolName: String
-    /// The body; empty where it went to `file`.
+    /// The body; empty where it went to `file`, unless the command reads it.
     let body: Data
     /// Where the body went, if it went to a file.
     let file: String?
     /// Bytes of the body.
     let count: Int
+
+    /// What of the body goes to standard output.
+    var output: Data { file == nil ? body : Data() }
 
     var contentType: String { head.headerFields[.contentType] ?? "" }
 

@@ -17,7 +17,9 @@ final class Session: Sendable {
 
     /// Sends the request and receives the whole answer; a body that `-o` names a file for goes there, unless the
     /// status is an error.
-    func receive(_ request: TransferRequest) async throws -> ReceivedAnswer {
+    ///
+    /// - Parameter keepsBody: whether a body that goes to a file is kept in memory as well.
+    func receive(_ request: TransferRequest, keepsBody: Bool) async throws -> ReceivedAnswer {
         var request = request
         request.delivery = .stream
         if console.hasTerminal {
@@ -34,19 +36,23 @@ final class Session: Sendable {
             throw error
         }
         record(response.metrics)
-        let answer = try await take(response)
+        let answer = try await take(response, keepsBody: keepsBody)
         if flags.verbose { note(answer) }
         return answer
     }
 
-    private func take(_ response: TransferResponse) async throws -> ReceivedAnswer {
+    private func take(_ response: TransferResponse, keepsBody: Bool) async throws -> ReceivedAnswer {
         let path = flags.output.flatMap { $0 == "-" || response.head.status.code >= 400 ? nil : $0 }
         var body = Data()
         var count = 0
         if let path {
-            count = try await save(response.body, to: path)
+            try await save(response.body, to: path) { chunk in
+                count += chunk.count
+                if keepsBody { body += chunk }
+            }
         } else {
-            body = try await response.body.collect()
+            // The transport has seen to the limit.
+            body = try await response.body.collect(upTo: .max)
             count = body.count
         }
         return ReceivedAnswer(
@@ -59,22 +65,22 @@ final class Session: Sendable {
         )
     }
 
-    private func save(_ body: HTTPBody, to path: String) async throws -> Int {
+    private func save(_ body: HTTPBody, to path: String, onChunk: (Data) -> Void) async throws {
         var file = try PartFile(path: path)
-        var count = 0
+        var count: Int64 = 0
         do {
             for try await chunk in body {
                 try file.write(chunk)
-                count += chunk.count
+                count += Int64(chunk.count)
+                onChunk(chunk)
             }
             try file.commit()
         } catch {
-            let received = byteCount(Int64(count))
+            let received = byteCount(count)
             let end = file.isUndone ? "is as it was; the \(received) received are removed" : "got \(received) of it"
             console.note("beagle: \(path) \(end)")
             throw error
         }
-        return count
     }
 
     // MARK: - What is told of it

@@ -12,12 +12,16 @@ protocol TransferCommand: AsyncParsableCommand, Sendable {
     /// What an answer with a status below 400 means.
     func answer(to received: ReceivedAnswer, on console: Console) throws -> Answer
 
-    /// Whether the body of an error is a result as well.
+    /// Whether the body of an error is a result as well. No by default.
     var showsErrorBody: Bool { get }
+
+    /// Whether `answer` reads a body that goes to a file. No by default.
+    var keepsBody: Bool { get }
 }
 
 extension TransferCommand {
     var showsErrorBody: Bool { false }
+    var keepsBody: Bool { false }
 
     func run() async throws {
         let session = Session(flags)
@@ -37,7 +41,7 @@ extension TransferCommand {
         flags.apply(to: &request.head)
         request.options = flags.options
         guard !flags.offline else { return try await OfflineRequest(request).answer }
-        let received = try await session.receive(request)
+        let received = try await session.receive(request, keepsBody: keepsBody)
         guard received.head.status.code < 400 else {
             var failure = Failure(received)
             if showsErrorBody { failure.output = head(of: received) + received.body }
