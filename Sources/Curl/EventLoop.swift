@@ -36,6 +36,7 @@ final class EventLoop: @unchecked Sendable {
     /// The time of this turn, in nanoseconds of the monotonic clock.
     private(set) var now: UInt64 = EventLoop.clock()
     var connections = Connections()
+    var fieldNames = FieldNames()
     private var active: [Transfer] = []
     private var progressing: [Transfer] = []
     private var ending = Ending.no
@@ -167,7 +168,8 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func waitingTime() -> Int32 {
-        guard let next = [timer, sweep].compactMap(\.self).min() else { return -1 }
+        let next = min(timer ?? .max, sweep ?? .max)
+        guard next != .max else { return -1 }
         let now = Self.clock()
         return next <= now ? 0 : Int32(min((next - now + 999_999) / 1_000_000, 3_600_000))
     }

@@ -11,12 +11,15 @@ struct FieldList: ~Copyable {
     var errorText: UnsafeMutablePointer<CChar> { block.assumingMemoryBound(to: CChar.self) }
 
     /// Writes `Name: value` for each field, and `Name;` for an empty value: libcurl takes `Name:` for a removal
-    /// (https://curl.se/libcurl/c/CURLOPT_HTTPHEADER.html). Each removal takes away a field libcurl adds by itself.
-    init(_ fields: HTTPFields, removing removals: [String]) {
-        let count = fields.count + removals.count
+    /// (https://curl.se/libcurl/c/CURLOPT_HTTPHEADER.html).
+    ///
+    /// - Parameter lines: what goes behind the fields as it is: `Name: value`, or `Name:` to take away a field that
+    ///   libcurl adds by itself.
+    init(_ fields: HTTPFields, lines: [String]) {
+        let count = fields.count + lines.count
         var textSize = 0
         for field in fields { textSize += field.name.rawName.utf8.count + field.value.utf8.count + 3 }
-        for name in removals { textSize += name.utf8.count + 2 }
+        for line in lines { textSize += line.utf8.count + 1 }
         let nodesSize = count * MemoryLayout<curl_slist>.stride
         let errorSize = Int(CURL_ERROR_SIZE)
         block = .allocate(byteCount: errorSize + nodesSize + textSize, alignment: MemoryLayout<curl_slist>.alignment)
@@ -25,22 +28,24 @@ struct FieldList: ~Copyable {
         let nodes = (block + errorSize).bindMemory(to: curl_slist.self, capacity: count)
         var text = (block + errorSize + nodesSize).bindMemory(to: CChar.self, capacity: textSize)
         var index = 0
-        func append(_ name: String, _ value: String?) {
-            let start = text
-            text = text.write(name)
-            switch value {
-            case nil: text = text.write(":")
-            case "": text = text.write(";")
-            case let value?: text = text.write(": ").write(value)
-            }
+        func end(_ start: UnsafeMutablePointer<CChar>) {
             text.pointee = 0
             text += 1
             let next = index + 1 < count ? nodes + index + 1 : nil
             (nodes + index).initialize(to: curl_slist(data: start, next: next))
             index += 1
         }
-        for field in fields { append(field.name.rawName, field.value) }
-        for name in removals { append(name, nil) }
+        for field in fields {
+            let start = text
+            let value = field.value
+            text = text.write(field.name.rawName).write(value.isEmpty ? ";" : ": ").write(value)
+            end(start)
+        }
+        for line in lines {
+            let start = text
+            text = text.write(line)
+            end(start)
+        }
         first = count > 0 ? nodes : nil
     }
 

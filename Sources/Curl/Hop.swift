@@ -69,7 +69,7 @@ final class Hop {
         self.transfer = transfer
         self.loop = loop
         lastActivity = loop.now
-        decodes = request.head.headerFields[.acceptEncoding] == nil && request.head.method != .head
+        decodes = !request.head.headerFields.contains(.acceptEncoding) && request.head.method != .head
 
         if let body = request.body {
             upload = try makeUploadSource(body) { [weak transfer] in transfer?.resume() }
@@ -86,16 +86,22 @@ final class Hop {
     }
 
     private static func fieldList(_ request: TransferRequest, decodes: Bool, length: Int64?) -> FieldList {
-        var fields = request.head.headerFields
-        var removals = ["Expect"]
-        if decodes { fields[.acceptEncoding] = ContentDecoder.accepted }
-        if fields[.accept] == nil { removals.append("Accept") }
-        if fields[.userAgent] == nil { removals.append("User-Agent") }
-        if request.body != nil, fields[.contentType] == nil { removals.append("Content-Type") }
-        // A method that expects a body and has none says so (RFC 9110, 8.6).
-        if request.body == nil, [.post, .put, .patch].contains(request.head.method) { fields[.contentLength] = "0" }
-        return FieldList(fields, removing: removals)
+        let fields = request.head.headerFields
+        let method = request.head.method
+        var lines = ["Expect:"]
+        if decodes { lines.append(acceptEncoding) }
+        if !fields.contains(.accept) { lines.append("Accept:") }
+        if !fields.contains(.userAgent) { lines.append("User-Agent:") }
+        if request.body == nil {
+            // A method that expects a body and has none says so (RFC 9110, 8.6).
+            if method == .post || method == .put || method == .patch { lines.append("Content-Length: 0") }
+        } else if !fields.contains(.contentType) {
+            lines.append("Content-Type:")
+        }
+        return FieldList(fields, lines: lines)
     }
+
+    private static let acceptEncoding = "Accept-Encoding: \(ContentDecoder.accepted)"
 
     // MARK: what libcurl is told
 
@@ -264,7 +270,7 @@ final class Hop {
 
     private func receiveHead(_ line: UnsafeRawBufferPointer) -> Int {
         do throws(NetworkError) {
-            switch try head.feed(line) {
+            switch try head.feed(line, &loop.fieldNames) {
             case .more: break
             case .interim(let response): interim.append(response)
             case .complete(let response): try begin(response)
@@ -294,7 +300,9 @@ final class Hop {
     }
 
     private func beginBody(of response: HTTPResponse) throws(NetworkError) {
-        if decodes, let encoding = response.headerFields[.contentEncoding] {
+        if decodes, response.headerFields.contains(.contentEncoding),
+            let encoding = response.headerFields[.contentEncoding]
+        {
             decoder = try ContentDecoder(contentEncoding: encoding)
         }
         let length = request.head.method == .head ? nil : response.headerFields[.contentLength].flatMap { Int($0) }
@@ -401,7 +409,10 @@ final class Hop {
     /// When `deadline` is to be asked for again while the hop is not yet, or not now, subject to one.
     func earliestDeadline(at now: UInt64) -> UInt64? {
         let timeouts = request.options.timeouts
-        return [timeouts.firstByte, timeouts.idle].compactMap(\.self).min().map { now.advanced(by: $0) }
+        guard let firstByte = timeouts.firstByte, let idle = timeouts.idle else {
+            return (timeouts.firstByte ?? timeouts.idle).map { now.advanced(by: $0) }
+        }
+        return now.advanced(by: min(firstByte, idle))
     }
 
     /// libcurl's own words on what went wrong.

@@ -22,14 +22,14 @@ enum MessageCheck {
         guard head.method != .connect else {
             throw .unsent(.badRequest, "CONNECT is the transport's own, for proxies")
         }
-        guard request.body == nil || ![.head, .trace].contains(head.method) else {
+        guard request.body == nil || (head.method != .head && head.method != .trace) else {
             throw .unsent(.badRequest, "a \(head.method.rawValue) request has no body (RFC 9110, 9.3)", "leave it out")
         }
         for field in head.headerFields {
             guard HTTPField.isValidValue(field.value) else {
                 throw .unsent(.badRequest, "the value of header \(field.name.rawName) holds a line break or NUL")
             }
-            guard !framing.contains(field.name) else {
+            guard field.name != .contentLength, field.name != .transferEncoding else {
                 throw .unsent(
                     .badRequest,
                     "the header \(field.name.rawName) belongs to the transport, which derives it from the body",
@@ -39,27 +39,34 @@ enum MessageCheck {
         }
     }
 
-    private static let framing: Set<HTTPField.Name> = [.contentLength, .transferEncoding]
-
     private static func check(authority: String) throws(NetworkError) {
         guard !authority.isEmpty else { throw .unsent(.badURL, "the URL names no host") }
-        guard !authority.contains("@") else {
+        // Bytes, not characters: all that is looked for is ASCII, and finding where characters end takes long.
+        let bytes = authority.utf8
+        guard !bytes.contains(UInt8(ascii: "@")) else {
             throw .unsent(.badURL, "the URL holds a user name", "send an Authorization header instead")
         }
-        guard authority.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !#"/?#\<>"^`{|}"#.utf8.contains($0) }) else {
+        guard bytes.allSatisfy(mayBeInHost) else {
             throw .unsent(.badURL, "the host holds a character that no host may hold")
         }
-        let isLiteral = authority.hasPrefix("[")
-        let colon = authority.lastIndex(of: ":").flatMap { colon in
-            isLiteral && authority[colon...].contains("]") ? nil : colon
+        let isLiteral = bytes.first == UInt8(ascii: "[")
+        let colon = bytes.lastIndex(of: UInt8(ascii: ":")).flatMap { colon in
+            isLiteral && bytes[colon...].contains(UInt8(ascii: "]")) ? nil : colon
         }
-        guard authority.distance(from: authority.startIndex, to: colon ?? authority.endIndex) > 0 else {
+        guard colon != bytes.startIndex else {
             throw .unsent(.badURL, "the URL names no host")
         }
         guard let colon else { return }
-        let port = authority[authority.index(after: colon)...]
+        let port = authority[bytes.index(after: colon)...]
         guard let number = Int(port), (1...65_535).contains(number), port.utf8.allSatisfy({ $0 >= 0x30 }) else {
             throw .unsent(.badURL, "the port is not a number from 1 to 65535")
+        }
+    }
+
+    private static func mayBeInHost(_ byte: UInt8) -> Bool {
+        switch Unicode.Scalar(byte) {
+        case "\0"..." ", "\u{7F}", "/", "?", "#", "\\", "<", ">", "\"", "^", "`", "{", "|", "}": false
+        default: true
         }
     }
 }

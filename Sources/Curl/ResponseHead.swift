@@ -24,7 +24,13 @@ struct ResponseHead {
     /// Whether a line has come at all.
     var hasBegun: Bool { count > 0 }
 
-    mutating func feed(_ line: UnsafeRawBufferPointer) throws(NetworkError) -> Progress {
+    /// Takes a line.
+    ///
+    /// - Parameter names: the names of fields met before, on whichever connection.
+    mutating func feed(
+        _ line: UnsafeRawBufferPointer,
+        _ names: inout FieldNames
+    ) throws(NetworkError) -> Progress {
         bytes += line.count
         count += 1
         guard bytes <= Limit.bytes else {
@@ -39,7 +45,7 @@ struct ResponseHead {
         lines.append(contentsOf: line)
         guard line.isLineEnd else { return .more }
 
-        let head = try Self.parse(lines)
+        let head = try Self.parse(lines, &names)
         guard (100..<200).contains(head.status.code) else {
             isComplete = true
             lines = []
@@ -63,21 +69,23 @@ struct ResponseHead {
     }
 
     /// Makes a head of a whole block of lines, the status line first (RFC 9112, 4 and 5; RFC 9113, 8.3.2).
-    static func parse(_ block: [UInt8]) throws(NetworkError) -> HTTPResponse {
-        var lines = LineReader(block)
-        guard let statusLine = lines.next(), let status = status(of: statusLine) else {
-            throw .head(.protocol, "the status line is malformed")
+    private static func parse(_ block: [UInt8], _ names: inout FieldNames) throws(NetworkError) -> HTTPResponse {
+        try block.withUnsafeBufferPointer { (block) throws(NetworkError) in
+            var lines = LineReader(rest: block[...])
+            guard let statusLine = lines.next(), let status = status(of: statusLine) else {
+                throw .head(.protocol, "the status line is malformed")
+            }
+            var fields = HTTPFields()
+            fields.reserveCapacity(16)
+            while let line = lines.next(), !line.isEmpty {
+                fields.append(try field(of: line, &names))
+            }
+            try checkLengths(in: fields)
+            return HTTPResponse(status: status, headerFields: fields)
         }
-        var fields = HTTPFields()
-        fields.reserveCapacity(16)
-        while let line = lines.next(), !line.isEmpty {
-            fields.append(try field(of: line))
-        }
-        try checkLengths(in: fields)
-        return HTTPResponse(status: status, headerFields: fields)
     }
 
-    private static func status(of line: ArraySlice<UInt8>) -> HTTPResponse.Status? {
+    private static func status(of line: Bytes) -> HTTPResponse.Status? {
         guard line.prefix(5).elementsEqual("HTTP/".utf8), let space = line.firstIndex(of: .space) else { return nil }
         let rest = line[(space + 1)...]
         guard rest.count >= 3 else { return nil }
@@ -91,13 +99,18 @@ struct ResponseHead {
         return .init(code: code, reasonPhrase: reason.isEmpty ? "" : String(decoding: reason, as: UTF8.self))
     }
 
-    private static func field(of line: ArraySlice<UInt8>) throws(NetworkError) -> HTTPField {
+    private static func field(of line: Bytes, _ names: inout FieldNames) throws(NetworkError) -> HTTPField {
         guard let colon = line.firstIndex(of: .colon), !line.contains(0),
-            let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
+            let name = names.name(UnsafeBufferPointer(rebasing: line[..<colon]))
         else {
             throw .head(.protocol, "a header field of the response is malformed")
         }
-        return HTTPField(name: name, value: line[(colon + 1)...].trimmed)
+        let value = UnsafeBufferPointer(rebasing: line[(colon + 1)...].trimmed)
+        // The common case, without the detour that keeps bytes which are no text.
+        guard value.contains(where: { $0 >= 0x80 }) else {
+            return HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
+        }
+        return HTTPField(name: name, value: value)
     }
 
     /// Two different lengths are a request to misread where the message ends (RFC 9112, 6.3).
@@ -108,15 +121,13 @@ struct ResponseHead {
     }
 }
 
+private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
 /// Gives the lines of a block without their ends.
 private struct LineReader {
-    private var rest: ArraySlice<UInt8>
+    var rest: Bytes
 
-    init(_ block: [UInt8]) {
-        rest = block[...]
-    }
-
-    mutating func next() -> ArraySlice<UInt8>? {
+    mutating func next() -> Bytes? {
         guard let end = rest.firstIndex(of: .lineFeed) else { return nil }
         let line = rest[..<end]
         rest = rest[(end + 1)...]
@@ -142,7 +153,7 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-extension ArraySlice<UInt8> {
+extension Bytes {
     fileprivate var trimmed: Self {
         var slice = self
         while let first = slice.first, first == .space || first == .tab { slice = slice.dropFirst() }

@@ -241,6 +241,7 @@ final class Transfer: RequestToken, @unchecked Sendable {
     private func remoteAddress(of hop: Hop) -> String {
         guard let address = hop.easy.string(CURLINFO_PRIMARY_IP), !address.isEmpty else { return "" }
         let port = hop.easy.long(CURLINFO_PRIMARY_PORT)
-        return address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
+        return address.utf8.contains(UInt8(ascii: ":"))
+            ? "[" + address + "]:" + String(port) : address + ":" + String(port)
     }
 }

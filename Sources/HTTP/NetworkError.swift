@@ -214,7 +214,7 @@ extension HTTPRequest.Method {
 
 extension HTTPRequest {
     /// The URL on the wire.
-    package var urlText: String { "\(scheme ?? "")://\(authority ?? "")\(path ?? "/")" }
+    package var urlText: String { (scheme ?? "") + "://" + (authority ?? "") + (path ?? "/") }
 
     /// The URL without its query, for messages: a query may hold a secret.
     package var redactedURL: String {
