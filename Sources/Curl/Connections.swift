@@ -25,7 +25,8 @@ struct Connections {
     private struct Connection {
         var socket: Int32
         var users = 0
-        var isMultiplexed = false
+        /// Whether it speaks HTTP/2, where bytes may come at any time; nil before its first answer.
+        var isMultiplexed: Bool?
     }
 
     private var connections: [Key: Connection] = [:]
@@ -47,8 +48,11 @@ struct Connections {
     }
 
     /// Whether an idle connection must not be used; it is shut, so that libcurl drops it.
+    ///
+    /// One that speaks HTTP/1.1 is idle although its last user has not been reaped yet: it serves one at a time.
     func isStale(_ key: Key) -> Bool {
-        guard let connection = connections[key], connection.users == 0, !connection.isMultiplexed,
+        guard let connection = connections[key],
+            connection.isMultiplexed.map({ !$0 }) ?? (connection.users == 0),
             beagle_socket_stirs(connection.socket) != 0
         else { return false }
         shutdown(connection.socket, Int32(SHUT_RDWR))
@@ -57,17 +61,18 @@ struct Connections {
 
     /// A message goes out on the connection.
     mutating func begin(_ key: Key) {
-        guard let users = connections[key]?.users else { return }
-        connections[key]?.users = users + 1
-        // Two messages at once: HTTP/2, where bytes may come at any time.
-        if users > 0 { connections[key]?.isMultiplexed = true }
+        connections[key]?.users += 1
+    }
+
+    /// The head of an answer came on the connection.
+    mutating func answered(_ key: Key, isMultiplexed: Bool) {
+        connections[key]?.isMultiplexed = isMultiplexed
     }
 
     /// A message has been answered, or given up.
-    mutating func end(_ key: Key, isMultiplexed: Bool) {
-        guard let users = connections[key]?.users else { return }
-        connections[key]?.users = max(0, users - 1)
-        if isMultiplexed { connections[key]?.isMultiplexed = true }
+    mutating func end(_ key: Key) {
+        guard let index = connections.index(forKey: key) else { return }
+        connections.values[index].users = max(0, connections.values[index].users - 1)
     }
 
     private func localPort(of socket: Int32) -> Int32? {

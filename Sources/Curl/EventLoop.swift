@@ -231,9 +231,8 @@ final class EventLoop: @unchecked Sendable {
 
     /// Takes a hop out of the multi; after that libcurl calls back for it no more.
     private func remove(_ hop: Hop) {
-        let isMultiplexed = hop.easy.long(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0)
         curl_multi_remove_handle(multi, hop.easy.pointer)
-        if let connection = hop.connection { connections.end(connection, isMultiplexed: isMultiplexed) }
+        if let connection = hop.connection { connections.end(connection) }
     }
 
     private func forget(_ transfer: Transfer) {

@@ -285,6 +285,10 @@ final class Hop {
     private func begin(_ response: HTTPResponse) throws(NetworkError) {
         self.response = response
         lastActivity = loop.now
+        if let connection {
+            let isMultiplexed = easy.long(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0)
+            loop.connections.answered(connection, isMultiplexed: isMultiplexed)
+        }
         // A server that gave up waiting on an idle connection says 408 to a message it has not seen.
         if response.status == .requestTimeout, sends == 1, easy.long(CURLINFO_NUM_CONNECTS) == 0,
             request.mayBeSentTwice, transfer.mayResend
