@@ -35,11 +35,7 @@ extension Request {
         public var values: [String: String] {
             get { Dictionary(fields.map { ($0.name, $0.value.formText) }, uniquingKeysWith: { $1 }) }
             set {
-                self = FormData(
-                    method: method,
-                    fields: FormData(method: method, values: newValue).fields,
-                    encoding: encoding
-                )
+                fields = FormData(method: method, values: newValue).fields
             }
         }
     }

@@ -40,8 +40,10 @@ struct HeaderList {
     /// The name of a field that may be sent (RFC 9110, 5.1 and 5.5). Errors quote the name, never the value.
     private static func check(_ name: String, _ value: String) throws(NetworkError) -> HTTPField.Name {
         guard let checked = HTTPField.Name(name) else {
+            // A whole field may have been given for a name.
+            let start = String(name.prefix { $0 != ":" && $0 != " " })
             throw .badRequest(
-                name.isEmpty ? "a header has no name" : "\(name.debugDescription) is not a header name",
+                name.isEmpty ? "a header has no name" : "\(start.debugDescription)… is not a header name",
                 "use letters, digits and hyphens"
             )
         }

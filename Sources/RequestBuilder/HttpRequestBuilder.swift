@@ -97,7 +97,7 @@ public struct HttpRequestBuilder: Sendable {
     /// The headers of the app that an origin may have.
     private func appWideHeaders(for origin: Origin) -> [String: String] {
         if additionalHeaders.isEmpty { return [:] }
-        let isOwn = origins.isEmpty ? baseURL.flatMap(Origin.init(_:)).map { $0 == origin } : origins.contains(origin)
+        let isOwn = origins.isEmpty ? baseURL.map { Origin($0) == origin } : origins.contains(origin)
         return isOwn ?? true ? additionalHeaders : [:]
     }
 

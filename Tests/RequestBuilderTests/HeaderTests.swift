@@ -82,7 +82,7 @@ import Testing
 
     @Test(
         "rows 41 and 47: names that are no token are refused",
-        arguments: ["", " ", "a b", "a:b", ":path", "a\r\nb", "é", "a\0", "(a)"]
+        arguments: ["", " ", "a b", "a:b", ":path", "a\r\nb", "é", "a\0", "(a)", "X-Key: secret", "X-Key secret"]
     )
     func refusesName(name: String) {
         for error in refusals(name, "secret") {

@@ -131,7 +131,7 @@ import Testing
         #expect(try builder.message("http://h/", .raw("Purge")).method == "Purge")
         #expect(try builder.message("http://h/", .raw("patch", body: 1)).method == "PATCH")
         #expect(try builder.message("http://h/", .raw(nil)).method == "GET")
-        for method in ["", "GE T", "GET\r\n", "GET ", "MÉTHODE", "CONNECT", "connect"] {
+        for method in ["", "GE T", "GET\r\n", "GET ", "MÉTHODE", "CONNECT", "connect", "po\u{17F}t"] {
             #expect(builder.refusal("http://h/", .raw(method))?.kind == .badRequest, "\(method)")
         }
     }

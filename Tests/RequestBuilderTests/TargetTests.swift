@@ -98,6 +98,8 @@ import Testing
         #expect(try builder.message("http://other/a").url == "http://other/a")
         #expect(builder.refusal("www.x")?.message.contains("no scheme") == true)
         builder.baseURL = URL(string: "/relative")
+        builder.additionalHeaders = ["App": "1"]
+        #expect(try !builder.message("http://other/a").headers.contains("App: 1"))
         #expect(builder.refusal("/a")?.kind == .badURL)
     }
 
