@@ -1,0 +1,146 @@
+#!/bin/sh
+# Installs what building BeagleNet needs beside Swift. Run it as often as you like: it does nothing when nothing is missing.
+#
+#   scripts/setup.sh             what ./demo and ./check need
+#   scripts/setup.sh --peers     also what ./check --full needs: servers to test against, tools to measure with
+#   scripts/setup.sh --dry-run   prints what it would run
+#
+# Exit codes: 0 ready; 69 something is missing and cannot be installed from here (the text says what to run).
+set -eu
+
+dry_run=no
+peers=no
+for argument in "$@"; do
+    case $argument in
+        --dry-run) dry_run=yes ;;
+        --peers) peers=yes ;;
+        *) echo "usage: scripts/setup.sh [--peers] [--dry-run]" >&2; exit 64 ;;
+    esac
+done
+
+missing=
+
+# need PACKAGE FILE...: PACKAGE is missing when none of the files exists (an unmatched pattern is no file).
+need() {
+    package=$1
+    shift
+    for file in "$@"; do
+        if [ -e "$file" ]; then return; fi
+    done
+    missing="$missing $package"
+}
+
+# need_command PACKAGE COMMAND
+need_command() {
+    if ! command -v "$2" >/dev/null 2>&1; then missing="$missing $1"; fi
+}
+
+# The compiler links against the newest libstdc++ that the system's gcc has.
+cxx_package() {
+    # shellcheck source=/dev/null
+    . /etc/os-release
+    case "${ID:-}-${VERSION_ID:-}" in
+        debian-13*) echo libstdc++-14-dev ;;
+        ubuntu-24.* | ubuntu-25.*) echo libstdc++-13-dev ;;
+        *) echo libstdc++-12-dev ;;
+    esac
+}
+
+find_missing_on_debian() {
+    need libcurl4-openssl-dev /usr/include/curl/curl.h /usr/include/*/curl/curl.h
+    need zlib1g-dev /usr/include/zlib.h
+    need_command git git
+    need_command binutils ld
+    need libc6-dev /usr/include/features.h
+    need "$(cxx_package)" /usr/lib/gcc/*/*/libstdc++.so
+    need libncurses6 /usr/lib/*/libncurses.so.6 /lib/*/libncurses.so.6
+    need libxml2 /usr/lib/*/libxml2.so.2
+    need libsqlite3-0 /usr/lib/*/libsqlite3.so.0
+    need ca-certificates /etc/ssl/certs/ca-certificates.crt
+    need tzdata /usr/share/zoneinfo/Europe
+    if [ "$peers" = yes ]; then
+        need_command nginx-light nginx
+        need_command nghttp2-server nghttpd
+        need_command python3 python3
+        need_command openssl openssl
+        need_command jq jq
+        need_command binutils readelf
+    fi
+}
+
+# install COMMAND...: as root, through sudo, or not at all.
+install() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null 2>&1 && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+        sudo "$@"
+    else
+        echo "setup: missing:$missing" >&2
+        echo "setup: no right to install; ask an administrator to run:" >&2
+        echo "    apt-get update && apt-get install --no-install-recommends -y$missing" >&2
+        exit 69
+    fi
+}
+
+setup_debian() {
+    find_missing_on_debian
+    if [ -z "$missing" ]; then return; fi
+    echo "setup: apt-get install --no-install-recommends -y$missing" >&2
+    if [ "$dry_run" = yes ]; then return; fi
+    if ! ls /var/lib/apt/lists/*_Packages* >/dev/null 2>&1; then install apt-get update -q; fi
+    # shellcheck disable=SC2086 # one word a package
+    install env DEBIAN_FRONTEND=noninteractive apt-get install -q --no-install-recommends -y $missing
+}
+
+setup_fedora() {
+    packages="libcurl-devel zlib-devel git binutils gcc-c++ glibc-devel libstdc++-devel ncurses-libs libxml2 sqlite-libs tzdata"
+    if [ "$peers" = yes ]; then packages="$packages nginx nghttp2 python3 openssl jq"; fi
+    if [ -e /usr/include/curl/curl.h ] && [ "$peers" = no ]; then return; fi
+    echo "setup: make sure that these are installed:" >&2
+    echo "    sudo dnf install $packages" >&2
+    [ -e /usr/include/curl/curl.h ] || exit 69
+}
+
+setup_macos() {
+    if ! xcode-select -p >/dev/null 2>&1; then
+        echo "setup: the command line tools are missing; run: xcode-select --install" >&2
+        exit 69
+    fi
+    # The SDK brings libcurl and zlib; only the peers come from elsewhere.
+    if [ "$peers" = yes ]; then echo "setup: peers: brew install nginx nghttp2 python3 openssl jq binutils" >&2; fi
+}
+
+check_swift() {
+    if ! command -v swift >/dev/null 2>&1; then
+        echo "setup: Swift is missing; 6.2 or newer is needed: https://www.swift.org/install/" >&2
+        exit 69
+    fi
+    found=$(swift --version 2>&1 | sed -n 's/.*Swift version \([0-9][0-9]*\.[0-9][0-9]*\).*/\1/p' | head -n 1)
+    case $found in
+        6.[01] | [0-5].*)
+            echo "setup: Swift $found is found, 6.2 or newer is needed: https://www.swift.org/install/" >&2
+            exit 69
+            ;;
+        '')
+            echo "setup: 'swift --version' does not run; what it says:" >&2
+            swift --version >&2 || true
+            exit 69
+            ;;
+    esac
+}
+
+cd "$(dirname "$0")/.."
+case $(uname -s) in
+    Darwin) setup_macos ;;
+    Linux)
+        if command -v apt-get >/dev/null 2>&1; then
+            setup_debian
+        elif command -v dnf >/dev/null 2>&1; then
+            setup_fedora
+        else
+            echo "setup: unknown distribution; needed are Swift 6.2, git, binutils, the headers of libcurl, zlib and the C library" >&2
+        fi
+        ;;
+    *) echo "setup: not a system that this package knows" >&2; exit 69 ;;
+esac
+check_swift
