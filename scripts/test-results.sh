@@ -30,8 +30,8 @@ case ${1-} in
             { line = $0; sub(/^[^ ]* Test /, "", line) }
             line == $0 { next }
             sub(/ started\.$/, "", line) { open[line] = 1; next }
-            sub(/ (passed|failed) after .*/, "", line) { sub(/ with [0-9]+ test cases?$/, "", line); delete open[line] }
-            END { for (name in open) if (name !~ /^(case|run) /) print "    " name }
+            sub(/ (passed|failed|was cancelled) after .*/, "", line) { sub(/ with [0-9]+ test cases?$/, "", line); delete open[line] }
+            END { for (name in open) if (name !~ /^(case |run$)/) print "    " name }
         ' "$2" | sort
         ;;
     *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
