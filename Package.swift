@@ -126,3 +126,16 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// libFuzzer brings the `main` of this one, so only scripts/fuzz.sh builds it.
+if Context.environment["BEAGLENET_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: ["BeagleNetCurl", "BeagleNetHTTP", "BeagleNetRequestBuilder"],
+            path: "Fuzz",
+            exclude: ["Corpus"],
+            swiftSettings: settings
+        )
+    )
+}

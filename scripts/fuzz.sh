@@ -1,0 +1,39 @@
+#!/bin/bash
+# Feeds made-up bytes to everything that reads bytes from outside, under AddressSanitizer.
+#
+#   scripts/fuzz.sh [SECONDS [TARGET...]]     10 seconds for each target by default
+#
+# An input that crashes or hangs a target is kept in .build-fuzz/found/, and its command to run it again is printed.
+# What is found worth keeping goes to Fuzz/Corpus/TARGET.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${1:-10}
+shift || true
+if [ $# = 0 ]; then set -- json redactor url request head decoder; fi
+
+# libFuzzer reports crashes itself; the runtime's backtrace would only hold it up.
+export SWIFT_BACKTRACE=enable=no
+export BEAGLENET_FUZZ=1
+build=(swift build --product Fuzz --sanitize=address --sanitize=fuzzer --scratch-path .build-fuzz)
+"${build[@]}"
+fuzzer=$("${build[@]}" --show-bin-path)/Fuzz
+
+status=0
+mkdir -p .build-fuzz/found
+for target in "$@"; do
+    corpus=.build-fuzz/corpus/$target
+    log=.build-fuzz/$target.log
+    mkdir -p "$corpus"
+    if BEAGLENET_FUZZ_TARGET=$target "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 \
+        -artifact_prefix=".build-fuzz/found/$target-" "$corpus" "Fuzz/Corpus/$target" >"$log" 2>&1
+    then
+        echo "$target: $(sed -n 's/^Done \([0-9]*\) runs.*/\1 inputs, nothing found/p' "$log")"
+    else
+        echo "$target: found"
+        grep -m 5 -E 'Fatal error|ERROR: |SUMMARY' "$log" || true
+        input=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
+        echo "    BEAGLENET_FUZZ_TARGET=$target $fuzzer $input"
+        status=1
+    fi
+done
+exit $status
