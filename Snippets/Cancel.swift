@@ -1,0 +1,15 @@
+// The callback form: a token that cancels, and a completion that is called exactly once.
+import BeagleNet
+
+let url = URL(string: "https://example.com/large")!
+
+// snippet.cancel
+let token = Beagle.dependencies.networkClient.executeRequest(Request(url: url, type: .fetchComponent)) { result in
+    switch result {
+    case .success(let response): print(response.data.count, "bytes")
+    case .failure(let error) where error.isCancelled: print("cancelled")
+    case .failure(let error): print(error)
+    }
+}
+token?.cancel()
+// snippet.end
