@@ -24,7 +24,13 @@ case ${1-} in
     counts) counts "$2" "$3" ;;
     summary) counts "$2" "$3" | awk '{ print $1 " passed, " $2 " failed, " $3 " skipped" }' ;;
     skips) sed -nE 's/^[^ ]* Test (.*) (skipped|was cancelled after [0-9.]+ seconds): "(.*)"$/\1: \3/p' "$2" | sort ;;
-    failures) grep -A 3 -E '^✘ Test .* recorded an issue' "$2" | head -n 200 || true ;;
+    failures) 
+        awk '
+            /^[^ ]* Test .* recorded an issue/ { print; wanted = 1; next }
+            /^↳ / && wanted { print "    " $0; next }
+            { wanted = 0 }
+        ' "$2"
+        ;;
     unfinished)
         awk '
             { line = $0; sub(/^[^ ]* Test /, "", line) }
