@@ -24,7 +24,7 @@ case ${1-} in
     counts) counts "$2" "$3" ;;
     summary) counts "$2" "$3" | awk '{ print $1 " passed, " $2 " failed, " $3 " skipped" }' ;;
     skips) sed -nE 's/^[^ ]* Test (.*) (skipped|was cancelled after [0-9.]+ seconds): "(.*)"$/\1: \3/p' "$2" | sort ;;
-    failures) 
+    failures)
         awk '
             /^[^ ]* Test .* recorded an issue/ { print; wanted = 1; next }
             /^↳ / && wanted { print "    " $0; next }
