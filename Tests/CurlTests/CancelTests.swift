@@ -1,0 +1,274 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// Cancelling in every phase: one completion, at once, and the connection is let go.
+@Suite(.timeLimit(.minutes(1)))
+struct CancelTests {
+    let transport = CurlTransport()
+
+    @Test func tokenOfATransferThatHasJustBegun() async throws {
+        let server = try LoopbackServer(.response(200))
+        let completion = Completion()
+        transport.perform(try server.request(), completion: completion.complete).cancel()
+        #expect(await completion.result.failure?.isCancelled == true)
+        try await expectOnce(completion)
+    }
+
+    @Test func taskCancelledBeforeItBegins() async throws {
+        let server = try LoopbackServer(.stall)
+        let request = try server.request()
+        let task = Task { [transport] () -> NetworkError? in
+            withUnsafeCurrentTask { $0?.cancel() }
+            do throws(NetworkError) {
+                _ = try await transport.perform(request)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(await task.value?.isCancelled == true)
+    }
+
+    @Test func whileConnecting() async throws {
+        let backlog = try FullBacklog()
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(backlog.port)", path: "/")
+        let completion = Completion()
+        let token = transport.perform(TransferRequest(head), completion: completion.complete)
+        // The loop takes what it is told in order: when this is answered, the connection has been begun.
+        try await transport.proveHealth()
+        token.cancel()
+        let error = await completion.result.failure
+        #expect(error?.isCancelled == true)
+        #expect(error?.phase == .connect)
+        #expect(error?.mayHaveReachedServer == false)
+        try await expectOnce(completion)
+    }
+
+    @Test func duringTheHandshake() async throws {
+        let server = try LoopbackServer(onConnect: .stall) { _ in .close }
+        let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")
+        try await expectCancel(of: TransferRequest(head), at: server) { $0.connections == 1 }
+    }
+
+    @Test func whileWaitingForTheAnswer() async throws {
+        let server = try LoopbackServer(.stall)
+        let error = try await expectCancel(of: server.request(), at: server) { $0.requestCount == 1 }
+        #expect(error?.phase == .firstByte)
+        #expect(error?.mayHaveReachedServer == true)
+    }
+
+    @Test func whileCollectingTheBody() async throws {
+        let half = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"
+        let server = try LoopbackServer(.sequence([.raw(half), .stall]))
+        try await expectCancel(of: server.request(), at: server) { $0.bytesSent == half.utf8.count }
+    }
+
+    @Test func whileSendingABodyThatNobodyReads() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(readsBodies: false) { _ in .sequence([.gate(gate), .stall]) }
+        let completion = Completion()
+        let request = try server.request(.post, body: HTTPBody(Data(count: 32 << 20)))
+        let token = transport.perform(request, completion: completion.complete)
+        await server.until { $0.requestCount == 1 }
+        token.cancel()
+        let error = await completion.result.failure
+        #expect(error?.isCancelled == true)
+        #expect(error?.phase == .send)
+        // The end of the connection stands behind the bytes that the server has not read yet.
+        gate.open()
+        #expect(await server.until { $0.openConnections == 0 })
+        try await expectOnce(completion)
+    }
+
+    @Test func whileTheBodyToSendIsNotThereYet() async throws {
+        let server = try LoopbackServer(readsBodies: false) { _ in .stall }
+        let (chunks, _) = AsyncStream<Data>.makeStream()
+        try await expectCancel(of: server.request(.post, body: .stream { chunks }), at: server) {
+            $0.requestCount == 1
+        }
+    }
+
+    @Test func readerOfAPausedStream() async throws {
+        let server = try LoopbackServer(.response(200, [:], Data(count: 64 << 20)))
+        let completion = Completion()
+        let token = transport.perform(try server.request(delivery: .stream), completion: completion.complete)
+        let response = try await completion.result.get()
+        await server.until { $0.stalledSends == 1 }
+        token.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await response.body.collect() }
+        #expect(error?.isCancelled == true)
+        #expect(await server.until { $0.openConnections == 0 })
+        try await expectOnce(completion)
+    }
+
+    @Test func readingTask() async throws {
+        let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .stall]))
+        let response = try await transport.perform(server.request(delivery: .stream))
+        let reading = Task { try await response.body.collect() }
+        reading.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await reading.value }
+        #expect(error?.isCancelled == true)
+        #expect(await server.until { $0.openConnections == 0 })
+    }
+
+    @Test func streamThatNobodyHoldsAnyMoreEnds() async throws {
+        let server = try LoopbackServer(.endless(String(repeating: "HTTP/1.1 200 OK\r\n\r\n", count: 1 << 12)))
+        _ = try await transport.perform(server.request(delivery: .stream)).head
+        #expect(await server.until { $0.connections == 1 && $0.openConnections == 0 })
+    }
+
+    @Test func afterTheEndNothingHappens() async throws {
+        let server = try LoopbackServer(.response(200))
+        let completion = Completion()
+        let token = transport.perform(try server.request(), completion: completion.complete)
+        #expect(try await completion.result.get().head.status.code == 200)
+        token.cancel()
+        token.cancel()
+        try await expectOnce(completion)
+        #expect(server.record.openConnections == 1)
+    }
+
+    @Test func otherTransfersAreNotTouched() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(.sequence([.gate(gate), .response(200)]))
+        async let kept = transport.perform(server.request())
+        let completion = Completion()
+        let token = transport.perform(try server.request(), completion: completion.complete)
+        await server.until { $0.requestCount == 2 }
+        token.cancel()
+        #expect(await completion.result.failure?.isCancelled == true)
+        gate.open()
+        #expect(try await kept.head.status.code == 200)
+    }
+
+    @Test func shutDownEndsEverything() async throws {
+        let server = try LoopbackServer(.stall)
+        let completions = (1...20).map { _ in Completion() }
+        for completion in completions { transport.perform(try server.request(), completion: completion.complete) }
+        await server.until { $0.requestCount >= 1 }
+        transport.shutDown()
+        for completion in completions { #expect(await completion.result.failure?.kind == .shutdown) }
+        #expect(await server.until { $0.openConnections == 0 })
+    }
+
+    @Test func releasedTransportStillCompletes() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(.sequence([.gate(gate), .response(200)]))
+        var transport: CurlTransport? = CurlTransport()
+        let completion = Completion()
+        transport?.perform(try server.request(), completion: completion.complete)
+        await server.until { $0.requestCount == 1 }
+        transport = nil
+        gate.open()
+        #expect(try await completion.result.get().head.status.code == 200)
+    }
+
+    @Test func storm() async throws {
+        let server = try LoopbackServer { .response(200, [:], $0.target) }
+        let completions = (0..<2_000).map { _ in Completion() }
+        try await withThrowingTaskGroup { group in
+            for worker in 0..<8 {
+                group.addTask {
+                    var random = Random(seed: UInt64(worker) + 1)
+                    for index in stride(from: worker, to: completions.count, by: 8) {
+                        let request = try server.request(.get, "/\(index)")
+                        let token = transport.perform(request, completion: completions[index].complete)
+                        for _ in 0..<(random.next() % 200) { await Task.yield() }
+                        if random.next() % 2 == 0 { token.cancel() }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for (index, completion) in completions.enumerated() {
+            switch await completion.result {
+            case .success(let response): #expect(try await response.text() == "/\(index)")
+            case .failure(let error): #expect(error.isCancelled, "\(error)")
+            }
+        }
+        try await transport.proveHealth()
+        #expect(completions.allSatisfy { $0.count == 1 })
+    }
+
+    // MARK: -
+
+    @discardableResult
+    private func expectCancel(
+        of request: TransferRequest,
+        at server: LoopbackServer,
+        when condition: @escaping @Sendable (LoopbackServer.Record) -> Bool,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> NetworkError? {
+        let completion = Completion()
+        let token = transport.perform(request, completion: completion.complete)
+        await server.until(condition)
+        token.cancel()
+        let error = await completion.result.failure
+        #expect(error?.isCancelled == true, sourceLocation: sourceLocation)
+        #expect(await server.until { $0.openConnections == 0 }, sourceLocation: sourceLocation)
+        try await expectOnce(completion)
+        return error
+    }
+
+    /// A second completion would have come before the answer to a later transfer.
+    private func expectOnce(_ completion: Completion) async throws {
+        try await transport.proveHealth()
+        #expect(completion.count == 1)
+    }
+}
+
+/// Takes completions, counts them, and waits for the first.
+final class Completion: Sendable {
+    private struct State {
+        var results: [Result<TransferResponse, NetworkError>] = []
+        var waiter: CheckedContinuation<Result<TransferResponse, NetworkError>, Never>?
+    }
+
+    private let state = Lock(State())
+
+    @Sendable func complete(_ result: Result<TransferResponse, NetworkError>) {
+        let waiter = state.withLock { state in
+            state.results.append(result)
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(returning: result)
+    }
+
+    var count: Int { state.withLock { $0.results.count } }
+
+    var result: Result<TransferResponse, NetworkError> {
+        get async {
+            await withCheckedContinuation { continuation in
+                let result = state.withLock { state in
+                    if state.results.isEmpty { state.waiter = continuation }
+                    return state.results.first
+                }
+                if let result { continuation.resume(returning: result) }
+            }
+        }
+    }
+}
+
+extension Result {
+    var failure: Failure? {
+        if case .failure(let error) = self { return error }
+        return nil
+    }
+}
+
+/// A generator whose numbers are the same in every run (Knuth's MMIX constants).
+struct Random {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return state >> 33
+    }
+}

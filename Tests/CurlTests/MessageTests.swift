@@ -1,0 +1,183 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// What goes over the wire, and what comes back from an honest server.
+@Suite(.timeLimit(.minutes(1)))
+struct MessageTests {
+    let transport = CurlTransport()
+
+    @Test(arguments: [.get, .post, .put, .patch, .delete, .options, .init("PURGE")!] as [HTTPRequest.Method])
+    func methodIsSentAsItIs(_ method: HTTPRequest.Method) async throws {
+        let server = try LoopbackServer { .response(200, [:], $0.method) }
+        let response = try await transport.perform(server.request(method, "/a?b=c%20d&e"))
+        #expect(try await response.text() == method.rawValue)
+        #expect(server.requests.map(\.target) == ["/a?b=c%20d&e"])
+        #expect(response.url == "\(server.url)/a?b=c%20d&e")
+    }
+
+    @Test func fieldsKeepOrderSpellingAndRepetition() async throws {
+        let server = try LoopbackServer(.response(200))
+        let fields: KeyValuePairs = ["x-lower": "1", "X-Twice": "a", "ACCEPT": "text/*", "X-Twice": "b", "X-Empty": ""]
+        _ = try await transport.perform(server.request(.get, "/", fields))
+        let request = try #require(server.requests.first)
+        let sent = request.fields.filter { !["Host", "Accept-Encoding"].contains($0.name) }
+        #expect(sent.map(\.name) == fields.map(\.key))
+        #expect(sent.map(\.value) == fields.map(\.value))
+        #expect(request["Host"] == server.authority)
+    }
+
+    @Test func nothingIsAddedButHostAndAcceptEncoding() async throws {
+        let server = try LoopbackServer(.response(200))
+        _ = try await transport.perform(server.request())
+        _ = try await transport.perform(server.request(.post, body: HTTPBody("x")))
+        let names = server.requests.map { Set($0.fields.map { $0.name.lowercased() }) }
+        #expect(names == [["host", "accept-encoding"], ["host", "accept-encoding", "content-length"]])
+    }
+
+    @Test(arguments: [.post, .put, .patch, .delete, .get] as [HTTPRequest.Method])
+    func bodyIsSentWithItsLength(_ method: HTTPRequest.Method) async throws {
+        let server = try LoopbackServer(.response(200))
+        _ = try await transport.perform(server.request(method, body: HTTPBody("grüß")))
+        let request = try #require(server.requests.first)
+        #expect(request.method == method.rawValue)
+        #expect(request["Content-Length"] == "6")
+        #expect(request.body == Data("grüß".utf8))
+    }
+
+    @Test(arguments: [.post, .put, .patch] as [HTTPRequest.Method])
+    func missingBodyIsAnnouncedAsEmpty(_ method: HTTPRequest.Method) async throws {
+        let server = try LoopbackServer(.response(200))
+        _ = try await transport.perform(server.request(method))
+        #expect(server.requests.first?.values(of: "Content-Length") == ["0"])
+    }
+
+    @Test func fileIsSent() async throws {
+        let server = try LoopbackServer(.response(200))
+        try await withTemporaryFolder { folder in
+            let path = folder + "/body"
+            try Data(repeating: 7, count: 300_000).write(to: URL(fileURLWithPath: path))
+            _ = try await transport.perform(server.request(.post, body: .file(path: path)))
+        }
+        #expect(server.requests.first?["Content-Length"] == "300000")
+        #expect(server.requests.first?.body == Data(repeating: 7, count: 300_000))
+    }
+
+    @Test func missingFileIsAnErrorBeforeAnythingIsSent() async throws {
+        let server = try LoopbackServer(.response(200))
+        let error = try await transport.failure(of: server.request(.post, body: .file(path: "/nowhere/at/all")))
+        #expect(error.kind == .file)
+        #expect(!error.mayHaveReachedServer)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test(arguments: [200, 204, 304, 404, 500]) func anyStatusIsAResponse(_ status: Int) async throws {
+        let server = try LoopbackServer(
+            .response(status, ["ETag": "\"1\""], [204, 304].contains(status) ? "" : "text")
+        )
+        let response = try await transport.perform(server.request())
+        #expect(response.head.status.code == status)
+        #expect(response.head.headerFields[.eTag] == "\"1\"")
+        #expect(try await response.text() == ([204, 304].contains(status) ? "" : "text"))
+    }
+
+    @Test func headHasLengthAndNoBody() async throws {
+        let server = try LoopbackServer(.response(200, ["Content-Length": "1000000000000"]))
+        let response = try await transport.perform(server.request(.head))
+        #expect(response.head.headerFields[.contentLength] == "1000000000000")
+        #expect(try await response.text() == "")
+    }
+
+    @Test func connectionIsUsedAgain() async throws {
+        let server = try LoopbackServer(.response(200, [:], "body"))
+        for _ in 1...5 { _ = try await transport.perform(server.request()) }
+        #expect(server.record.connections == 1)
+        #expect(server.requests.count == 5)
+    }
+
+    @Test func connectionIsNotUsedAgainAfterConnectionClose() async throws {
+        let server = try LoopbackServer(.sequence([.response(200, ["Connection": "close"], "x"), .close]))
+        for _ in 1...3 { _ = try await transport.perform(server.request()) }
+        #expect(server.record.connections == 3)
+    }
+
+    @Test func concurrentTransfersDoNotMixAnswers() async throws {
+        let server = try LoopbackServer { .response(200, [:], $0.target) }
+        try await withThrowingTaskGroup { group in
+            for number in 1...100 {
+                group.addTask {
+                    let response = try await transport.perform(server.request(.get, "/\(number)"))
+                    #expect(try await response.text() == "/\(number)")
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(server.record.requestCount == 100)
+    }
+
+    @Test func repeatedFieldsOfTheResponseAreAllKept() async throws {
+        let cookies = (1...50).map { "Set-Cookie: c\($0)=\($0)\r\n" }.joined()
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Type: c/d\r\n\(cookies)Content-Length: 0\r\n\r\n"
+        let server = try LoopbackServer(.raw(head))
+        let response = try await transport.perform(server.request())
+        #expect(response.head.headerFields[values: .setCookie] == (1...50).map { "c\($0)=\($0)" })
+        #expect(response.head.headerFields[values: .contentType] == ["a/b", "c/d"])
+    }
+
+    @Test func interimResponsesAreHandedOver() async throws {
+        let early = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+        let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 100 Continue\r\n\r\n" + early), .response(200)]))
+        let response = try await transport.perform(server.request())
+        #expect(response.interim.map(\.status.code) == [100, 103])
+        #expect(response.head.status.code == 200)
+        #expect(response.head.headerFields.isEmpty || response.head.headerFields[.contentLength] == "0")
+    }
+
+    @Test func bodyGoesIntoAFileAndNoPartIsLeft() async throws {
+        let body = Data(repeating: 9, count: 3 << 20)
+        let server = try LoopbackServer(.response(200, [:], body))
+        try await withTemporaryFolder { folder in
+            let path = folder + "/body"
+            let response = try await transport.perform(server.request(delivery: .file(path: path)))
+            #expect(response.head.status.code == 200)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == body)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["body"])
+        }
+    }
+
+    @Test func brokenDownloadLeavesThePartAndNoFile() async throws {
+        let half = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"
+        let server = try LoopbackServer(.sequence([.raw(half), .close]))
+        try await withTemporaryFolder { folder in
+            let error = try await transport.failure(of: server.request(delivery: .file(path: folder + "/body")))
+            #expect(error.kind == .truncated)
+            #expect(!FileManager.default.fileExists(atPath: folder + "/body"))
+        }
+    }
+
+    @Test func metricsTellWhatHappened() async throws {
+        let server = try LoopbackServer(.response(200, [:], "12345"))
+        let first = try await transport.perform(server.request(.post, body: HTTPBody("123"))).metrics
+        let second = try await transport.perform(server.request(.post, body: HTTPBody("123"))).metrics
+        #expect(first.protocolName == "HTTP/1.1")
+        #expect(first.remoteAddress == server.authority)
+        #expect([first.bytesSent, first.bytesReceived, first.decodedBytes] == [3, 5, 5])
+        #expect([first.isConnectionReused, second.isConnectionReused] == [false, true])
+        #expect(first.connect > .zero && second.connect == .zero)
+        #expect(first.connect <= first.requestStart && first.requestStart <= first.firstByte)
+        #expect(first.firstByte <= first.total)
+        #expect(first.tlsHandshake == .zero && first.redirects == 0 && first.resends == 0)
+    }
+}
+
+/// Gives a folder of its own to a test and removes it afterwards.
+func withTemporaryFolder(_ body: (String) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer {
+        do { try FileManager.default.removeItem(at: folder) } catch { Issue.record(error) }
+    }
+    try await body(folder.path)
+}

@@ -1,0 +1,140 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// Which limit ends a transfer, and which phase the error names.
+@Suite(.timeLimit(.minutes(1)))
+struct TimeoutTests {
+    let transport = CurlTransport()
+
+    private func options(
+        connect: Duration? = .seconds(20),
+        firstByte: Duration? = .seconds(20),
+        idle: Duration? = .seconds(20),
+        total: Duration? = .seconds(30)
+    ) -> TransferOptions {
+        let timeouts = Timeouts(connect: connect, firstByte: firstByte, idle: idle, total: total)
+        return TransferOptions(timeouts: timeouts)
+    }
+
+    private func expectTimeout(
+        of request: TransferRequest,
+        during phase: NetworkError.Phase,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let error = try await transport.failure(of: request, sourceLocation: sourceLocation)
+        #expect(error.kind == .timeout, "\(error)", sourceLocation: sourceLocation)
+        #expect(error.phase == phase, "\(error)", sourceLocation: sourceLocation)
+        #expect(error.isTimeout, sourceLocation: sourceLocation)
+        #expect(error.advice?.contains("Timeouts.") == true, sourceLocation: sourceLocation)
+        try await transport.proveHealth()
+    }
+
+    @Test func connectEndsWaitingForAHostThatIsAway() async throws {
+        let backlog = try FullBacklog()
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(backlog.port)", path: "/")
+        let request = TransferRequest(head, options: options(connect: .milliseconds(150)))
+        try await expectTimeout(of: request, during: .connect)
+        #expect(try await transport.failure(of: request).isOffline)
+        #expect(try await !transport.failure(of: request).mayHaveReachedServer)
+    }
+
+    @Test func connectEndsAHandshakeWithAMutePeer() async throws {
+        let server = try LoopbackServer(onConnect: .stall) { _ in .close }
+        let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")
+        try await expectTimeout(
+            of: TransferRequest(head, options: options(connect: .milliseconds(150))),
+            during: .tls
+        )
+    }
+
+    @Test func firstByteEndsWaitingForAnAnswer() async throws {
+        let server = try LoopbackServer(.stall)
+        let request = try server.request(options: options(firstByte: .milliseconds(150)))
+        try await expectTimeout(of: request, during: .firstByte)
+        #expect(try await transport.failure(of: request).mayHaveReachedServer)
+    }
+
+    @Test func firstByteEndsAHeadThatComesAByteAtATime() async throws {
+        let head = "HTTP/1.1 200 OK\r\nX-Long: " + String(repeating: "x", count: 10_000)
+        let server = try LoopbackServer(.dribble(Data(head.utf8), every: .milliseconds(20)))
+        try await expectTimeout(
+            of: server.request(options: options(firstByte: .milliseconds(200))),
+            during: .firstByte
+        )
+    }
+
+    @Test func idleEndsABodyThatStops() async throws {
+        let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .stall]))
+        try await expectTimeout(of: server.request(options: options(idle: .milliseconds(150))), during: .body)
+    }
+
+    @Test func idleEndsAStreamThatStops() async throws {
+        let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .stall]))
+        let request = try server.request(options: options(idle: .milliseconds(150)), delivery: .stream)
+        try await expectTimeout(of: request, during: .body)
+    }
+
+    @Test func idleSparesABodyThatKeepsComing() async throws {
+        let body = Data("0123456789".utf8)
+        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
+        let server = try LoopbackServer(.sequence([head, .dribble(body, every: .milliseconds(100))]))
+        let response = try await transport.perform(server.request(options: options(idle: .milliseconds(900))))
+        #expect(try await response.text() == "0123456789")
+    }
+
+    @Test func totalEndsABodyThatComesAByteAtATime() async throws {
+        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
+        let server = try LoopbackServer(
+            .sequence([head, .dribble(Data(repeating: 0x41, count: 10_000), every: .milliseconds(20))])
+        )
+        let request = try server.request(options: options(total: .milliseconds(300)))
+        try await expectTimeout(of: request, during: .body)
+    }
+
+    @Test func totalCountsAcrossRedirects() async throws {
+        let server = try LoopbackServer { _ in
+            .sequence([
+                .dribble(Data("HTTP/1.1 302 Found\r\n".utf8), every: .milliseconds(5)),
+                .raw("Location: /on\r\nContent-Length: 0\r\n\r\n"),
+            ])
+        }
+        var limits = options(total: .milliseconds(400))
+        limits.redirects = RedirectPolicy(limit: 1_000)
+        let error = try await transport.failure(of: server.request(options: limits))
+        #expect(error.kind == .timeout, "\(error)")
+        #expect(error.mayHaveReachedServer)
+    }
+
+    @Test func totalEndsAnUploadThatNobodyReads() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(readsBodies: false) { _ in .gate(gate) }
+        let body = HTTPBody(Data(count: 32 << 20))
+        let error = try await transport.failure(
+            of: server.request(.post, body: body, options: options(total: .milliseconds(300)))
+        )
+        #expect(error.kind == .timeout)
+        #expect(error.phase == .send)
+    }
+
+    @Test func liftedLimitsWaitForTheAnswer() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(.sequence([.gate(gate), .response(200)]))
+        let limits = options(connect: nil, firstByte: nil, idle: nil, total: nil)
+        async let response = transport.perform(server.request(options: limits))
+        await server.until { $0.requestCount == 1 }
+        gate.open()
+        #expect(try await response.head.status.code == 200)
+    }
+
+    @Test func pausedReaderIsNoIdleServer() async throws {
+        let body = Data(repeating: 1, count: 16 << 20)
+        let server = try LoopbackServer(.response(200, [:], body))
+        let request = try server.request(options: options(idle: .milliseconds(200)), delivery: .stream)
+        let response = try await transport.perform(request)
+        // The server meets a full pipe for longer than `idle` before the reader begins.
+        await server.until { $0.stalledSends == 1 }
+        #expect(try await response.body.collect().count == body.count)
+    }
+}
