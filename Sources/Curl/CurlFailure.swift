@@ -8,8 +8,10 @@ enum CurlFailure {
     ///   - detail: libcurl's own words, may be empty.
     ///   - phase: how far the hop was.
     static func error(_ code: CURLcode, _ detail: String, during phase: NetworkError.Phase) -> NetworkError {
-        let (kind, place) = kind(of: code, during: phase)
         let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
+        // libcurl has no mark for the begin of a handshake that did not come to its end, only words.
+        let phase = phase == .connect && text.hasPrefix("SSL ") ? .tls : phase
+        let (kind, place) = kind(of: code, during: phase)
         var error = NetworkError(kind, during: place, text.asClause, advice: advice(for: kind, place))
         error.transportCode = Int(code.rawValue)
         return error
@@ -23,6 +25,8 @@ enum CurlFailure {
         during phase: NetworkError.Phase
     ) -> (NetworkError.Kind, NetworkError.Phase) {
         switch code {
+        // Also what libcurl says to an answer without a head (HTTP/0.9).
+        case CURLE_UNSUPPORTED_PROTOCOL where phase == .firstByte || phase == .send: (.protocol, phase)
         case CURLE_UNSUPPORTED_PROTOCOL: (.unsupportedScheme, .build)
         case CURLE_URL_MALFORMAT: (.badURL, .build)
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: (.dns, .resolve)
@@ -32,6 +36,8 @@ enum CurlFailure {
         case CURLE_OUT_OF_MEMORY where phase == .firstByte, tooLarge: (.tooLarge, phase)
         case CURLE_FILESIZE_EXCEEDED: (.tooLarge, .body)
         case CURLE_BAD_CONTENT_ENCODING: (.encoding, .body)
+        // What libcurl says to a response head that it cannot store, as one whose first line is folded.
+        case CURLE_BAD_FUNCTION_ARGUMENT where phase == .firstByte: (.protocol, phase)
         case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3: (.protocol, phase)
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND: (.network, phase)
         case CURLE_RECV_ERROR: phase == .body ? (.truncated, phase) : (.network, phase)

@@ -37,11 +37,12 @@ enum OffsetOption: CaseIterable {
 
 /// Options that take a string, which libcurl copies.
 enum StringOption: CaseIterable {
-    case url, method, caFile, caPath
+    case url, requestTarget, method, caFile, caPath
 
     var id: CURLoption {
         switch self {
         case .url: CURLOPT_URL
+        case .requestTarget: CURLOPT_REQUEST_TARGET
         case .method: CURLOPT_CUSTOMREQUEST
         case .caFile: CURLOPT_CAINFO
         case .caPath: CURLOPT_CAPATH

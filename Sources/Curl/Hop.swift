@@ -112,7 +112,7 @@ final class Hop {
         easy.set(.quickExit, 1)
         easy.set(.suppressConnectHeaders, 1)
         easy.set(.errorText, fields.errorText)
-        easy.set(.url, request.head.urlText)
+        configureTarget()
         easy.set(.fields, fields.first)
         if freshly { easy.set(.freshConnect, 1) }
         if let connect = request.options.timeouts.connect {
@@ -122,6 +122,16 @@ final class Hop {
         configureVersion()
         if request.head.scheme == "https" { configureTrust() }
         configureCallbacks(me)
+    }
+
+    private func configureTarget() {
+        var head = request.head
+        if head.path == "*" {
+            // OPTIONS of the server as a whole (RFC 9110, 9.3.7).
+            easy.set(.requestTarget, "*")
+            head.path = "/"
+        }
+        easy.set(.url, head.urlText)
     }
 
     private func configureMethod() {

@@ -113,11 +113,17 @@ struct ResponseHead {
         return HTTPField(name: name, value: value)
     }
 
-    /// Two different lengths are a request to misread where the message ends (RFC 9112, 6.3).
+    /// A length that is no number, that no number can hold, or that differs from another one is a request to misread
+    /// where the message ends (RFC 9112, 6.3); libcurl reads on to the end of the connection then.
     private static func checkLengths(in fields: HTTPFields) throws(NetworkError) {
         let lengths = fields[values: .contentLength]
-        guard let first = lengths.first, lengths.dropFirst().contains(where: { $0 != first }) else { return }
-        throw .head(.protocol, "the response has two different Content-Length fields")
+        guard let first = lengths.first else { return }
+        guard first.utf8.allSatisfy({ (0x30...0x39).contains($0) }), Int64(first) != nil else {
+            throw .head(.protocol, "the response's Content-Length is no length")
+        }
+        guard lengths.allSatisfy({ $0 == first }) else {
+            throw .head(.protocol, "the response has two different Content-Length fields")
+        }
     }
 }
 
