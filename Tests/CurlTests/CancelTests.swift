@@ -165,33 +165,6 @@ struct CancelTests {
         #expect(try await completion.result.get().head.status.code == 200)
     }
 
-    @Test func storm() async throws {
-        let server = try LoopbackServer { .response(200, [:], $0.target) }
-        let completions = (0..<2_000).map { _ in Completion() }
-        try await withThrowingTaskGroup { group in
-            for worker in 0..<8 {
-                group.addTask {
-                    var random = Random(seed: UInt64(worker) + 1)
-                    for index in stride(from: worker, to: completions.count, by: 8) {
-                        let request = try server.request(.get, "/\(index)")
-                        let token = transport.perform(request, completion: completions[index].complete)
-                        for _ in 0..<(random.next() % 200) { await Task.yield() }
-                        if random.next() % 2 == 0 { token.cancel() }
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-        for (index, completion) in completions.enumerated() {
-            switch await completion.result {
-            case .success(let response): #expect(try await response.text() == "/\(index)")
-            case .failure(let error): #expect(error.isCancelled, "\(error)")
-            }
-        }
-        try await transport.proveHealth()
-        #expect(completions.allSatisfy { $0.count == 1 })
-    }
-
     // MARK: -
 
     @discardableResult
@@ -256,19 +229,5 @@ extension Result {
     var failure: Failure? {
         if case .failure(let error) = self { return error }
         return nil
-    }
-}
-
-/// A generator whose numbers are the same in every run (Knuth's MMIX constants).
-struct Random {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return state >> 33
     }
 }

@@ -1,0 +1,227 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// Servers that cut off, stall or break the protocol: never a success on half an answer, and never a poisoned
+/// connection afterwards.
+@Suite(.timeLimit(.minutes(1)))
+struct BadServerTests {
+    private static let ok = "HTTP/1.1 200 OK\r\n"
+    private static let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
+
+    private static func cut(_ text: String) -> LoopbackServer.Answer { .sequence([.raw(text), .close]) }
+    private static func head(_ line: String) -> LoopbackServer.Answer {
+        .raw("\(ok)\(line)\r\nContent-Length: 2\r\n\r\nok")
+    }
+
+    static let truncations = [
+        Case("close before any byte", .close, .failure([.network])),
+        Case("reset before any byte", .reset, .failure([.network])),
+        Case("close in the status line", cut("HTTP/1.1 2"), .failure([.network, .truncated, .protocol])),
+        Case("close after the status line", cut(ok), .failure([.network, .truncated, .protocol])),
+        Case("close in a field", cut(ok + "Content-Le"), .failure([.network, .truncated, .protocol])),
+        Case("close before the empty line", cut(ok + "A: b\r\n"), .failure([.network, .truncated, .protocol])),
+        Case(
+            "close after an interim response",
+            cut("HTTP/1.1 103 E\r\n\r\n"),
+            .failure([.network, .truncated, .protocol])
+        ),
+        Case("close before the announced end", cut(ok + "Content-Length: 9\r\n\r\nhalf"), .failure([.truncated])),
+        Case("close before the first body byte", cut(ok + "Content-Length: 9\r\n\r\n"), .failure([.truncated])),
+        Case(
+            "reset in the body",
+            .sequence([.raw(ok + "Content-Length: 9\r\n\r\nhalf"), .reset]),
+            .failure([.truncated, .network])
+        ),
+        Case("no last chunk", cut(chunked + "4\r\nhalf\r\n"), .failure([.truncated, .network])),
+        Case("half a chunk", cut(chunked + "9\r\nhalf"), .failure([.truncated, .network])),
+        Case("no chunk at all", cut(chunked), .failure([.truncated, .network])),
+        Case(
+            "last chunk without its empty line",
+            cut(chunked + "4\r\nfull\r\n0\r\n"),
+            .either(200, [.truncated, .network])
+        ),
+        Case("1 GiB promised in a chunk", cut(chunked + "40000000\r\nhello"), .failure([.truncated, .network])),
+        Case("a body that ends with the connection", cut(ok + "\r\nwhole"), .response(200, "whole")),
+        Case("end of sending, still reading", .sequence([.response(200, [:], "ok"), .finish]), .response(200, "ok")),
+    ]
+
+    @Test(arguments: truncations) func truncationIsAnError(_ row: Case) async throws {
+        try await row.run()
+    }
+
+    static let nonsense = [
+        Case("a body without a head (HTTP/0.9)", cut("just text\n"), .failure([.protocol, .network])),
+        Case("no reason phrase", .raw("HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok"), .response(200, "ok")),
+        Case(
+            "lines that end with LF only",
+            .raw("HTTP/1.1 200 OK\nContent-Length: 2\n\nok"),
+            .either(200, [.protocol])
+        ),
+        Case("status of two digits", cut("HTTP/1.1 20 OK\r\n\r\n"), .failure([.protocol, .network])),
+        Case("status 099", cut("HTTP/1.1 099 No\r\n\r\n"), .failure([.protocol, .network])),
+        Case("status 999", .response(999, [:], "ok"), .response(999, "ok")),
+        Case("HTTP/7.0", cut("HTTP/7.0 200 OK\r\n\r\n"), .failure([.protocol, .network])),
+        Case(
+            "101 unasked",
+            .raw("HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"),
+            .failure([.protocol, .network])
+        ),
+        Case("chunk size ZZ", cut(chunked + "ZZ\r\nhello\r\n"), .failure([.protocol, .network, .truncated])),
+        Case(
+            "chunk size beyond 2^64",
+            cut(chunked + "fffffffffffffffff\r\nhello\r\n"),
+            .failure([.protocol, .network, .truncated])
+        ),
+        Case(
+            "negative chunk size",
+            cut(chunked + "-5\r\nhello\r\n0\r\n\r\n"),
+            .failure([.protocol, .network, .truncated])
+        ),
+        Case(
+            "endless chunk extension",
+            .sequence([.raw(chunked + "5;"), .endless("x=y;")]),
+            .failure([.protocol, .network, .tooLarge, .timeout]),
+            options: TransferOptions(timeouts: Timeouts(total: .seconds(1)))
+        ),
+        Case(
+            "20,000 chunks of one byte",
+            .chunked(Array(repeating: Data("x".utf8), count: 20_000)),
+            .response(200, String(repeating: "x", count: 20_000))
+        ),
+        Case(
+            "Content-Length beyond 2^64",
+            cut(ok + "Content-Length: 99999999999999999999999\r\n\r\nx"),
+            .failure([.protocol, .network, .truncated, .tooLarge])
+        ),
+        Case(
+            "negative Content-Length",
+            cut(ok + "Content-Length: -1\r\n\r\nx"),
+            .failure([.protocol, .network, .truncated, .tooLarge])
+        ),
+        Case(
+            "Content-Length that is no number",
+            cut(ok + "Content-Length: two\r\n\r\nx"),
+            .failure([.protocol, .network, .truncated])
+        ),
+        Case(
+            "the same Content-Length twice",
+            .raw(ok + "Content-Length: 2\r\nContent-Length: 2\r\n\r\nok"),
+            .either(200, [.protocol])
+        ),
+        Case(
+            "two Content-Lengths",
+            cut(ok + "Content-Length: 2\r\nContent-Length: 3\r\n\r\nok!"),
+            .failure([.protocol])
+        ),
+        Case(
+            "Content-Length and chunks",
+            .raw(chunked.replacing("\r\n\r\n", with: "\r\nContent-Length: 3\r\n\r\n") + "2\r\nok\r\n0\r\n\r\n"),
+            .either(200, [.protocol])
+        ),
+        Case("NUL in a value", head("X: a\u{0}b"), .failure([.protocol, .network])),
+        Case("NUL in a name", head("X\u{0}Y: a"), .failure([.protocol, .network])),
+        Case("carriage return in a value", head("X: a\rSet-Cookie: b"), .either(200, [.protocol])),
+        Case("folded field", head("X: a\r\n b"), .either(200, [.protocol])),
+        Case("folded first field", head(" folded: 1"), .failure([.protocol, .network])),
+        Case("white space before the colon", head("X : a"), .either(200, [.protocol])),
+        Case("a field without a colon", head("nothing"), .either(200, [.protocol])),
+        Case("a field without a name", head(": a"), .either(200, [.protocol])),
+        Case(
+            "bytes that are no UTF-8",
+            .raw(Data("\(ok)X: ".utf8) + [0xFF, 0xFE] + Data("\r\nContent-Length: 2\r\n\r\nok".utf8)),
+            .response(200, "ok")
+        ),
+        Case("NUL in the body", .response(200, [:], "a\u{0}b"), .response(200, "a\u{0}b")),
+        Case(
+            "garbage in Content-Type",
+            .response(200, ["Content-Type": "text/html; charset=\"x-unknown\\\"; garbage"], "ok"),
+            .response(200, "ok")
+        ),
+        Case("206 unasked", .response(206, ["Content-Range": "bytes 0-1/9"], "ok"), .response(206, "ok")),
+        Case("416", .response(416), .response(416)),
+        Case("401 for ever", .response(401, ["WWW-Authenticate": "Basic realm=x"]), .response(401)),
+        Case("Refresh is no redirect", .response(200, ["Refresh": "0; url=/x"], "ok"), .response(200, "ok")),
+        Case(
+            "Retry-After is not slept",
+            .response(503, ["Retry-After": "999999999"], "later"),
+            .response(503, "later")
+        ),
+    ]
+
+    @Test(arguments: nonsense) func nonsenseIsSurvived(_ row: Case) async throws {
+        try await row.run()
+    }
+
+    /// libcurl 7.88.1 frees memory twice when the handle that meets this was used before.
+    @Test func foldedFirstFieldOnAReusedConnection() async throws {
+        let server = try LoopbackServer { request in
+            request.target == "/good" ? .response(200) : .raw("\(Self.ok) folded: 1\r\nContent-Length: 0\r\n\r\n")
+        }
+        let transport = CurlTransport()
+        for _ in 1...20 {
+            _ = try await transport.perform(server.request(.get, "/good"))
+            #expect(try await transport.failure(of: server.request(.get, "/bad")).kind == .protocol)
+        }
+    }
+
+    @Test func fieldThatIsFoldedLaterIsJoined() async throws {
+        let server = try LoopbackServer(Self.head("X-Folded: one\r\n\t two"))
+        let response = try await CurlTransport().perform(server.request())
+        let name = try #require(HTTPField.Name("X-Folded"))
+        #expect(
+            response.head.headerFields[name]?.split(whereSeparator: \.isWhitespace).joined(separator: " ") == "one two"
+        )
+    }
+
+    struct Leftover: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let answer: LoopbackServer.Answer
+        var method = HTTPRequest.Method.get
+        var status = 200
+    }
+
+    private static let forged = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
+
+    static let leftovers = [
+        Leftover(testDescription: "a second response", answer: .sequence([.response(200), .raw(forged)])),
+        Leftover(testDescription: "loose bytes", answer: .sequence([.response(200), .raw("x")])),
+        Leftover(
+            testDescription: "408 and FIN",
+            answer: .sequence([.response(200), .raw("HTTP/1.1 408 Gone\r\nContent-Length: 0\r\n\r\n"), .close])
+        ),
+        Leftover(testDescription: "FIN", answer: .sequence([.response(200), .close])),
+        Leftover(testDescription: "204 with a body", answer: .raw("HTTP/1.1 204 N\r\n\r\n" + forged), status: 204),
+        Leftover(testDescription: "304 with a body", answer: .raw("HTTP/1.1 304 N\r\n\r\n" + forged), status: 304),
+        Leftover(
+            testDescription: "HEAD with a body",
+            answer: .raw("HTTP/1.1 200 OK\r\nContent-Length: \(forged.utf8.count)\r\n\r\n" + forged),
+            method: .head
+        ),
+        Leftover(
+            testDescription: "204 with a body and its length",
+            answer: .raw("HTTP/1.1 204 N\r\nContent-Length: \(forged.utf8.count)\r\n\r\n" + forged),
+            status: 204
+        ),
+    ]
+
+    /// What a server sends beyond its answer is never taken for the next one, not even for a POST, which is sent once.
+    @Test(arguments: leftovers, [.get, .post] as [HTTPRequest.Method])
+    func bytesBehindAnAnswerAreNoAnswer(_ leftover: Leftover, _ next: HTTPRequest.Method) async throws {
+        let server = try LoopbackServer { request in
+            request.target == "/first" ? leftover.answer : .response(200, [:], "second")
+        }
+        let transport = CurlTransport()
+        let first = try await transport.perform(server.request(leftover.method, "/first"))
+        #expect(first.head.status.code == leftover.status)
+        #expect(try await first.text() == "")
+        await server.until { $0.answers == 1 || $0.openConnections == 0 }
+        let second = try await transport.perform(
+            server.request(next, "/second", body: next == .post ? .init("x") : nil)
+        )
+        #expect(second.head.status.code == 200)
+        #expect(try await second.text() == "second")
+        #expect(server.requests.count { $0.target == "/second" } == 1)
+    }
+}

@@ -1,0 +1,53 @@
+import CBeagleNetCurl
+import Testing
+
+@testable import BeagleNetCurl
+
+/// Each option goes through the setter of its type: another one would read the argument list wrongly.
+struct OptionTypeTests {
+    struct Option: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let id: CURLoption
+        let types: [curl_easytype]
+    }
+
+    private static func group<Options: CaseIterable>(
+        _: Options.Type,
+        _ types: [curl_easytype],
+        _ id: (Options) -> CURLoption
+    ) -> [Option] {
+        Options.allCases.map { Option(testDescription: "\(Options.self).\($0)", id: id($0), types: types) }
+    }
+
+    static let options =
+        group(LongOption.self, [CURLOT_LONG, CURLOT_VALUES], \.id)
+        + group(OffsetOption.self, [CURLOT_OFF_T], \.id)
+        + group(StringOption.self, [CURLOT_STRING], \.id)
+        // An error buffer is a pointer that libcurl keeps, as are the contexts of callbacks.
+        + group(PointerOption.self, [CURLOT_OBJECT, CURLOT_CBPTR], \.id)
+        + group(ListOption.self, [CURLOT_SLIST], \.id)
+        + group(DataCallbackOption.self, [CURLOT_FUNCTION], \.id)
+        // These have setters of their own.
+        + [
+            ("seek", CURLOPT_SEEKFUNCTION), ("open", CURLOPT_OPENSOCKETFUNCTION),
+            ("close", CURLOPT_CLOSESOCKETFUNCTION), ("request", CURLOPT_PREREQFUNCTION),
+        ].map { Option(testDescription: $0.0, id: $0.1, types: [CURLOT_FUNCTION]) }
+
+    @Test(arguments: options) func optionHasTheTypeOfItsSetter(_ option: Option) throws {
+        let known = try #require(curl_easy_option_by_id(option.id), "this libcurl does not have the option")
+        #expect(option.types.contains(known.pointee.type))
+    }
+
+    @Test func handleTakesOneOptionOfEachGroup() {
+        guard let easy = EasyHandle() else {
+            Issue.record("libcurl gave no handle")
+            return
+        }
+        let taken = [
+            easy.set(.noSignal, 1), easy.set(.uploadSize, -1), easy.set(.url, "http://127.0.0.1/"),
+            easy.set(.caPath, nil), easy.set(.owner, nil), easy.set(.fields, nil),
+            easy.set(.body) { _, size, count, _ in size * count },
+        ]
+        #expect(!taken.contains(false))
+    }
+}

@@ -1,0 +1,234 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// Where redirects lead, what goes there, and what stays behind.
+@Suite(.timeLimit(.minutes(1)))
+struct RedirectTests {
+    let transport = CurlTransport()
+
+    private func redirecting(_ status: Int, to location: String) throws -> LoopbackServer {
+        try LoopbackServer { request in
+            request.target.hasPrefix("/from")
+                ? .response(status, ["Location": location], "moved") : .response(200, [:], "\(request.target)")
+        }
+    }
+
+    struct Rewrite: Sendable, CustomTestStringConvertible {
+        let status: Int
+        let method: HTTPRequest.Method
+        let becomes: String
+        let keepsBody: Bool
+        var testDescription: String { "\(status) \(method)" }
+    }
+
+    /// RFC 9110, 15.4: 303 becomes GET, 301 and 302 where it was POST, 307 and 308 never.
+    static let rewrites: [Rewrite] = [
+        .init(status: 301, method: .post, becomes: "GET", keepsBody: false),
+        .init(status: 302, method: .post, becomes: "GET", keepsBody: false),
+        .init(status: 303, method: .post, becomes: "GET", keepsBody: false),
+        .init(status: 307, method: .post, becomes: "POST", keepsBody: true),
+        .init(status: 308, method: .post, becomes: "POST", keepsBody: true),
+        .init(status: 301, method: .put, becomes: "PUT", keepsBody: true),
+        .init(status: 302, method: .patch, becomes: "PATCH", keepsBody: true),
+        .init(status: 303, method: .put, becomes: "GET", keepsBody: false),
+        .init(status: 307, method: .delete, becomes: "DELETE", keepsBody: true),
+    ]
+
+    @Test(arguments: rewrites, [false, true])
+    func methodAndBodyFollowTheStatus(_ rewrite: Rewrite, toAnotherOrigin: Bool) async throws {
+        let other = try LoopbackServer(.response(200))
+        let server = try redirecting(rewrite.status, to: toAnotherOrigin ? "\(other.url)/to" : "/to")
+        let fields: KeyValuePairs = ["Content-Type": "text/plain", "X-Kept": "1"]
+        let request = try server.request(rewrite.method, "/from", fields, body: HTTPBody("text"))
+        let response = try await transport.perform(request)
+
+        #expect(response.head.status.code == 200)
+        #expect(response.metrics.redirects == 1)
+        let last = try #require((toAnotherOrigin ? other : server).requests.last)
+        #expect(last.target == "/to")
+        #expect(last.method == rewrite.becomes)
+        #expect(last.body == Data((rewrite.keepsBody ? "text" : "").utf8))
+        #expect((last["Content-Type"] != nil) == rewrite.keepsBody)
+        #expect(last["Content-Length"] == (rewrite.keepsBody ? "4" : nil))
+        #expect(last["X-Kept"] == "1")
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308]) func getAndHeadStayWhatTheyAre(_ status: Int) async throws {
+        let server = try redirecting(status, to: "/to")
+        _ = try await transport.perform(server.request(.get, "/from"))
+        _ = try await transport.perform(server.request(.head, "/from"))
+        #expect(server.requests.map(\.method) == ["GET", "GET", "HEAD", "HEAD"])
+    }
+
+    static let credentials: KeyValuePairs = [
+        "Authorization": "Bearer secret", "Cookie": "id=secret", "X-Api-Key": "secret",
+        "Proxy-Authorization": "Basic secret", "X-Tenant": "secret", "X-Open": "open",
+    ]
+
+    @Test func credentialsAndScopedFieldsStayWithTheirOrigin() async throws {
+        let other = try LoopbackServer(.response(200))
+        let server = try redirecting(307, to: "\(other.url)/to")
+        let scoped = try #require(HTTPField.Name("x-tenant"))
+        let request = try server.request(.post, "/from", Self.credentials, body: HTTPBody("x"), scoped: [scoped])
+        _ = try await transport.perform(request)
+        let last = try #require(other.requests.last)
+        #expect(!String(decoding: last.raw, as: UTF8.self).contains("secret"))
+        #expect(last["X-Open"] == "open")
+        #expect(last["Host"] == other.authority)
+    }
+
+    @Test func credentialsDoNotComeBackWithAnotherRedirect() async throws {
+        let target = Lock("")
+        let other = try LoopbackServer { _ in .response(302, ["Location": target.withLock { $0 }]) }
+        let server = try redirecting(302, to: "\(other.url)/on")
+        target.withLock { $0 = "\(server.url)/to" }
+        _ = try await transport.perform(server.request(.get, "/from", Self.credentials))
+        #expect(server.requests.last?.target == "/to")
+        #expect(server.requests.last?["Authorization"] == nil)
+    }
+
+    @Test func credentialsGoToTheSameOrigin() async throws {
+        let server = try redirecting(302, to: "/to")
+        let scoped = try #require(HTTPField.Name("X-Tenant"))
+        _ = try await transport.perform(server.request(.get, "/from", Self.credentials, scoped: [scoped]))
+        let last = try #require(server.requests.last)
+        #expect(Self.credentials.allSatisfy { last[$0.key] == $0.value })
+    }
+
+    struct Reference: Sendable, CustomTestStringConvertible {
+        let location: String
+        let target: String
+        var testDescription: String { location }
+    }
+
+    /// Resolved against `/from/a/b?c=d` (RFC 3986, 5.4).
+    static let references: [Reference] = [
+        .init(location: "../x", target: "/from/x?"),
+        .init(location: "x", target: "/from/a/x?"),
+        .init(location: "./x/", target: "/from/a/x/?"),
+        .init(location: "?query", target: "/from/a/b?query"),
+        .init(location: "?q=1&r=%20", target: "/from/a/b?q=1&r=%20"),
+        .init(location: "/x?y=z#part", target: "/x?y=z"),
+        .init(location: "#part", target: "/from/a/b?c=d"),
+        .init(location: "../../../../x", target: "/x?"),
+        .init(location: "/x//y", target: "/x//y?"),
+    ]
+
+    @Test(arguments: references) func relativeLocationIsResolved(_ reference: Reference) async throws {
+        let first = Lock(true)
+        let server = try LoopbackServer { _ in
+            let isFirst = first.withLock { first in
+                defer { first = false }
+                return first
+            }
+            return isFirst ? .response(302, ["Location": reference.location]) : .response(200)
+        }
+        let response = try await transport.perform(server.request(.get, "/from/a/b?c=d"))
+        let target = reference.target.hasSuffix("?") ? String(reference.target.dropLast()) : reference.target
+        #expect(server.requests.last?.target == target)
+        #expect(response.url == server.url + target)
+    }
+
+    @Test func locationWithoutPathLeadsToTheRoot() async throws {
+        let other = try LoopbackServer(.response(200))
+        let server = try redirecting(302, to: other.url)
+        _ = try await transport.perform(server.request(.get, "/from"))
+        #expect(other.requests.map(\.target) == ["/"])
+    }
+
+    @Test(arguments: [
+        ("gopher://127.0.0.1/x", NetworkError.Kind.unsupportedScheme), ("file:///etc/passwd", .unsupportedScheme),
+        ("ftp://127.0.0.1/", .unsupportedScheme), ("javascript:alert(1)", .unsupportedScheme),
+        ("http://", .badURL), ("http:///x", .badURL), ("http://user:word@127.0.0.1/", .badURL),
+        ("http://127.0.0.1:99999/", .badURL),
+    ]) func locationThatIsNoPlaceForHTTPIsRefused(_ location: String, _ kind: NetworkError.Kind) async throws {
+        let server = try redirecting(302, to: location)
+        let error = try await transport.failure(of: server.request(.get, "/from"))
+        #expect(error.kind == kind, "\(error)")
+        #expect(error.response?.status.code == 302)
+        #expect(server.record.requestCount == 1)
+        try await transport.proveHealth()
+    }
+
+    @Test func loopEndsAtTheLimit() async throws {
+        let server = try redirecting(302, to: "/from")
+        let error = try await transport.failure(of: server.request(.get, "/from"))
+        #expect(error.kind == .tooManyRedirects)
+        #expect(server.record.requestCount == 11)
+        #expect(server.record.connections == 1)
+    }
+
+    @Test func limitIsReachedAndNotPassed() async throws {
+        let server = try LoopbackServer { request in
+            let hops = Int(request.target.dropFirst()) ?? 0
+            return hops == 0 ? .response(200, [:], "there") : .response(302, ["Location": "/\(hops - 1)"])
+        }
+        let response = try await transport.perform(server.request(.get, "/10"))
+        #expect(try await response.text() == "there")
+        #expect(response.metrics.redirects == 10)
+        #expect(try await transport.failure(of: server.request(.get, "/11")).kind == .tooManyRedirects)
+    }
+
+    @Test func manualHandsTheRedirectOver() async throws {
+        let server = try redirecting(302, to: "/to")
+        let options = TransferOptions(redirects: .manual)
+        let response = try await transport.perform(server.request(.get, "/from", options: options))
+        #expect(response.head.status.code == 302)
+        #expect(response.head.headerFields[.location] == "/to")
+        #expect(try await response.text() == "moved")
+        #expect(server.record.requestCount == 1)
+    }
+
+    @Test(arguments: [300, 304, 305, 306]) func otherStatusesAreHandedOver(_ status: Int) async throws {
+        let server = try redirecting(status, to: "/to")
+        #expect(try await transport.perform(server.request(.get, "/from")).head.status.code == status)
+    }
+
+    @Test func redirectWithoutLocationIsAResponse() async throws {
+        let server = try LoopbackServer(.response(302, [:], "nowhere"))
+        #expect(try await transport.perform(server.request()).text() == "nowhere")
+    }
+
+    @Test func streamedBodyIsNotReplayedUnlessItSaysSo() async throws {
+        let server = try redirecting(307, to: "/to")
+        let chunks = [Data("a".utf8), Data("b".utf8)]
+        let once = HTTPBody.stream { AsyncStream(chunks) }
+        let error = try await transport.failure(of: server.request(.post, "/from", body: once))
+        #expect(error.phase == .redirect)
+        #expect(error.message.contains("replay"))
+        #expect(server.requests.map(\.target) == ["/from"])
+
+        let again = HTTPBody.stream(isReplayable: true) { AsyncStream(chunks) }
+        _ = try await transport.perform(server.request(.post, "/from", body: again))
+        #expect(server.requests.suffix(2).map(\.body) == [Data("ab".utf8), Data("ab".utf8)])
+    }
+
+    @Test func longBodyOfARedirectIsNotReadToItsEnd() async throws {
+        let server = try LoopbackServer { request in
+            guard request.target == "/from" else { return .response(200, [:], "there") }
+            let head = "HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Length: 10000000000\r\n\r\n"
+            return .sequence([.raw(head), .endless(String(repeating: "x", count: 4096))])
+        }
+        let response = try await transport.perform(server.request(.get, "/from", options: .impatient))
+        #expect(try await response.text() == "there")
+        #expect(server.record.bytesSent < 64 << 20)
+    }
+
+    @Test func streamedResponseFollowsToo() async throws {
+        let server = try redirecting(302, to: "/to")
+        let response = try await transport.perform(server.request(.get, "/from", delivery: .stream))
+        #expect(try await response.text() == "/to")
+    }
+}
+
+extension AsyncStream {
+    /// A stream of these elements.
+    init(_ elements: [Element]) where Element: Sendable {
+        self.init { continuation in
+            for element in elements { continuation.yield(element) }
+            continuation.finish()
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// A kept connection that dies under a request: what may be sent again is, once; nothing else ever is.
+@Suite(.timeLimit(.minutes(1)))
+struct ResendTests {
+    let transport = CurlTransport()
+
+    /// A server that ends its first connection when "/second" comes over it.
+    private func server(_ ending: LoopbackServer.Answer = .close) throws -> LoopbackServer {
+        try LoopbackServer { request in
+            request.target == "/second" && request.connection == 1 ? ending : .response(200, [:], request.method)
+        }
+    }
+
+    private func warmUp(_ server: LoopbackServer) async throws {
+        _ = try await transport.perform(server.request(.get, "/first"))
+    }
+
+    static let endings: [LoopbackServer.Answer] = [.close, .reset]
+
+    @Test(arguments: [.get, .put, .delete, .options] as [HTTPRequest.Method], endings)
+    func idempotentRequestIsSentAgainOnce(_ method: HTTPRequest.Method, _ ending: LoopbackServer.Answer) async throws {
+        let server = try server(ending)
+        try await warmUp(server)
+        let body = method == .put ? HTTPBody("body") : nil
+        let response = try await transport.perform(server.request(method, "/second", body: body))
+        #expect(try await response.text() == method.rawValue)
+        #expect(response.metrics.resends == 1)
+        let copies = server.requests.filter { $0.target == "/second" }
+        #expect(copies.map(\.connection) == [1, 2])
+        #expect(copies.allSatisfy { $0.body == Data((body == nil ? "" : "body").utf8) })
+    }
+
+    struct Submission: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var method = HTTPRequest.Method.post
+        let body: HTTPBody?
+    }
+
+    static let submissions = [
+        Submission(testDescription: "POST", body: HTTPBody("pay")),
+        Submission(testDescription: "POST of 1 MiB", body: HTTPBody(Data(count: 1 << 20))),
+        Submission(testDescription: "POST of nothing", body: HTTPBody()),
+        Submission(testDescription: "POST without body", body: nil),
+        Submission(testDescription: "PATCH", method: .patch, body: HTTPBody("pay")),
+        Submission(testDescription: "POST of a stream", body: .stream { AsyncStream([Data("pay".utf8)]) }),
+        Submission(
+            testDescription: "POST of a replayable stream",
+            body: .stream(length: 3, isReplayable: true) { AsyncStream([Data("pay".utf8)]) }
+        ),
+        Submission(
+            testDescription: "PUT of a stream that cannot be replayed",
+            method: .put,
+            body: .stream { AsyncStream([Data("pay".utf8)]) }
+        ),
+    ]
+
+    @Test(arguments: submissions, endings)
+    func submissionIsNeverSentTwice(_ submission: Submission, _ ending: LoopbackServer.Answer) async throws {
+        let server = try server(ending)
+        try await warmUp(server)
+        let error = try await transport.failure(
+            of: server.request(submission.method, "/second", body: submission.body)
+        )
+        #expect(error.kind == .network, "\(error)")
+        #expect(error.mayHaveReachedServer)
+        #expect(!error.isRetryable || submission.method == .put)
+        try await transport.proveHealth()
+        #expect(server.requests.count { $0.target == "/second" } == 1)
+    }
+
+    @Test func submissionWithIdempotencyKeyIsSentAgain() async throws {
+        let server = try server()
+        try await warmUp(server)
+        let request = try server.request(.post, "/second", ["Idempotency-Key": "1"], body: HTTPBody("pay"))
+        #expect(try await transport.perform(request).text() == "POST")
+        #expect(
+            server.requests.filter { $0.target == "/second" }.map(\.body)
+                == Array(repeating: Data("pay".utf8), count: 2)
+        )
+    }
+
+    @Test func freshConnectionThatDiesIsAnError() async throws {
+        let server = try LoopbackServer(.close)
+        let error = try await transport.failure(of: server.request())
+        #expect(error.kind == .network)
+        #expect(server.record.requestCount <= 2)
+    }
+
+    @Test func everyConnectionThatDiesEndsTheResending() async throws {
+        let server = try LoopbackServer { $0.target == "/first" ? .response(200) : .close }
+        try await warmUp(server)
+        #expect(try await transport.failure(of: server.request(.get, "/second")).kind == .network)
+        #expect(server.requests.count { $0.target == "/second" } <= 3)
+    }
+
+    @Test func answerThatHasBegunIsNotAskedForAgain() async throws {
+        let server = try server(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close]))
+        try await warmUp(server)
+        #expect(try await transport.failure(of: server.request(.get, "/second")).kind == .truncated)
+        #expect(server.requests.count { $0.target == "/second" } == 1)
+    }
+
+    @Test func headThatHasBegunIsNotAskedForAgain() async throws {
+        let server = try server(.sequence([.raw("HTTP/1.1 200 OK\r\n"), .close]))
+        try await warmUp(server)
+        let error = try await transport.failure(of: server.request(.post, "/second", body: HTTPBody("pay")))
+        #expect([.network, .truncated, .protocol].contains(error.kind))
+        #expect(server.requests.count { $0.target == "/second" } == 1)
+    }
+
+    @Test func requestTimeoutOnAKeptConnectionIsTriedAgainOnANewOne() async throws {
+        let server = try server(.sequence([.response(408, ["Connection": "close"]), .close]))
+        try await warmUp(server)
+        #expect(try await transport.perform(server.request(.get, "/second")).head.status.code == 200)
+        #expect(server.requests.filter { $0.target == "/second" }.map(\.connection) == [1, 2])
+    }
+
+    @Test func requestTimeoutOfASubmissionIsHandedOver() async throws {
+        let server = try server(.response(408))
+        try await warmUp(server)
+        let request = try server.request(.post, "/second", body: HTTPBody("pay"))
+        #expect(try await transport.perform(request).head.status.code == 408)
+        #expect(server.requests.count { $0.target == "/second" } == 1)
+    }
+}

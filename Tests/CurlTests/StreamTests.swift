@@ -1,0 +1,214 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// Bodies that are read and written as they come.
+@Suite(.timeLimit(.minutes(1)))
+struct StreamTests {
+    let transport = CurlTransport()
+
+    /// Bytes that differ from place to place, so that lost, doubled or swapped pieces show.
+    static func pattern(_ count: Int) -> Data {
+        var bytes = [UInt8](repeating: 0, count: count)
+        bytes.withUnsafeMutableBytes { buffer in
+            let words = buffer.bindMemory(to: UInt64.self)
+            for index in words.indices { words[index] = UInt64(index) &* 0x9E37_79B9_7F4A_7C15 }
+        }
+        return Data(bytes)
+    }
+
+    @Test func headComesBeforeTheBody() async throws {
+        let gate = try LoopbackServer.Gate()
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
+        let server = try LoopbackServer(.sequence([.raw(head), .gate(gate), .raw("body")]))
+        let response = try await transport.perform(server.request(delivery: .stream))
+        #expect(response.head.status.code == 200)
+        #expect(response.body.length == 4)
+        gate.open()
+        #expect(try await response.text() == "body")
+    }
+
+    @Test func chunksComeAsTheyAreSent() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(
+            .sequence([
+                .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n"), .gate(gate),
+                .raw("3\r\ntwo\r\n0\r\n\r\n"),
+            ])
+        )
+        let response = try await transport.perform(server.request(delivery: .stream))
+        var chunks = response.body.makeAsyncIterator()
+        #expect(try await chunks.next() == Data("one".utf8))
+        gate.open()
+        #expect(try await chunks.next() == Data("two".utf8))
+        #expect(try await chunks.next() == nil)
+        #expect(try await chunks.next() == nil)
+    }
+
+    @Test func slowReaderHoldsTheServerBackAndGetsEverything() async throws {
+        let body = Self.pattern(64 << 20)
+        let server = try LoopbackServer(.response(200, [:], body))
+        let response = try await transport.perform(server.request(delivery: .stream))
+        var chunks = response.body.makeAsyncIterator()
+        var received = Data()
+        while received.count < 1 << 20 { received += try #require(try await chunks.next()) }
+
+        #expect(await server.until { $0.stalledSends == 1 })
+        #expect(server.record.bytesSent < 32 << 20)
+        #expect(server.record.answers == 0)
+
+        while let chunk = try await chunks.next() { received += chunk }
+        #expect(received == body)
+        #expect(server.record.answers == 1)
+    }
+
+    @Test func pausedStreamHoldsUpNobodyElse() async throws {
+        let server = try LoopbackServer(.response(200, [:], Data(count: 16 << 20)))
+        let paused = try await transport.perform(server.request(delivery: .stream))
+        await server.until { $0.stalledSends == 1 }
+        for _ in 1...20 { try await transport.proveHealth() }
+        #expect(try await paused.body.collect().count == 16 << 20)
+    }
+
+    @Test func truncatedStreamEndsInAnError() async throws {
+        let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close]))
+        let response = try await transport.perform(server.request(delivery: .stream))
+        var chunks = response.body.makeAsyncIterator()
+        #expect(try await chunks.next() == Data("half".utf8))
+        let error = await #expect(throws: NetworkError.self) { try await chunks.next() }
+        #expect(error?.kind == .truncated)
+        #expect(error?.response?.status.code == 200)
+    }
+
+    @Test func emptyStreamEndsAtOnce() async throws {
+        let server = try LoopbackServer { .response($0.target == "/none" ? 204 : 200) }
+        for target in ["/none", "/empty"] {
+            let response = try await transport.perform(server.request(.get, target, delivery: .stream))
+            #expect(try await response.body.collect().isEmpty)
+        }
+    }
+
+    // MARK: - Uploads
+
+    @Test func uploadOfUnknownLengthGoesInChunks() async throws {
+        let server = try LoopbackServer(.response(200))
+        let chunks = (0..<100).map { Data("chunk \($0);".utf8) }
+        let body = HTTPBody.stream { AsyncStream(chunks) }
+        let response = try await transport.perform(server.request(.post, body: body))
+        let request = try #require(server.requests.first)
+        #expect(request["Transfer-Encoding"] == "chunked")
+        #expect(request["Content-Length"] == nil)
+        #expect(request["Expect"] == nil)
+        #expect(request.body == chunks.reduce(Data(), +))
+        #expect(response.metrics.bytesSent == Int64(request.body.count))
+    }
+
+    @Test func uploadOfKnownLengthSaysIt() async throws {
+        let server = try LoopbackServer(.response(200))
+        let body = HTTPBody.stream(length: 6) { AsyncStream([Data("abc".utf8), Data(), Data("def".utf8)]) }
+        _ = try await transport.perform(server.request(.put, body: body))
+        #expect(server.requests.first?["Content-Length"] == "6")
+        #expect(server.requests.first?["Transfer-Encoding"] == nil)
+        #expect(server.requests.first?.body == Data("abcdef".utf8))
+    }
+
+    @Test(arguments: [0, 1]) func uploadOfNothing(_ emptyChunks: Int) async throws {
+        let server = try LoopbackServer(.response(200))
+        let body = HTTPBody.stream { AsyncStream(Array(repeating: Data(), count: emptyChunks)) }
+        _ = try await transport.perform(server.request(.post, body: body))
+        #expect(server.requests.first?.body == Data())
+    }
+
+    @Test func uploadThatIsShorterThanItSaidFails() async throws {
+        let server = try LoopbackServer(.response(200))
+        let body = HTTPBody.stream(length: 10) { AsyncStream([Data("short".utf8)]) }
+        let error = try await transport.failure(of: server.request(.post, body: body))
+        #expect(error.kind == .badRequest, "\(error)")
+        #expect(server.requests.isEmpty)
+        try await transport.proveHealth()
+    }
+
+    @Test func uploadThatIsLongerThanItSaidDoesNotPoisonTheConnection() async throws {
+        let server = try LoopbackServer { .response(200, [:], $0.target) }
+        let body = HTTPBody.stream(length: 3) { AsyncStream([Data("too long".utf8)]) }
+        let error = try await transport.failure(of: server.request(.post, "/long", body: body))
+        #expect(error.kind == .badRequest, "\(error)")
+        #expect(try await transport.perform(server.request(.get, "/next")).text() == "/next")
+        #expect(server.requests.allSatisfy { ["/long", "/next"].contains($0.target) })
+    }
+
+    struct Broken: Error {}
+
+    @Test func errorOfTheWriterEndsTheTransfer() async throws {
+        let server = try LoopbackServer(.response(200))
+        let body = HTTPBody.stream {
+            AsyncThrowingStream<Data, any Error> { continuation in
+                continuation.yield(Data("some".utf8))
+                continuation.finish(throwing: Broken())
+            }
+        }
+        let error = try await transport.failure(of: server.request(.post, body: body))
+        #expect(error.underlying is Broken, "\(error)")
+        #expect(await server.until { $0.connections == 1 && $0.openConnections == 0 })
+        #expect(server.requests.isEmpty)
+    }
+
+    enum Source: CaseIterable { case data, file, stream, streamOfKnownLength }
+
+    @Test(arguments: Source.allCases) func largeUploadArrivesWhole(_ source: Source) async throws {
+        let bytes = Self.pattern(20 << 20)
+        let pieces = stride(from: 0, to: bytes.count, by: 100_000).map { bytes[$0..<min($0 + 100_000, bytes.count)] }
+        let server = try LoopbackServer(.response(200))
+        let progress = Lock<[TransferProgress]>([])
+        try await withTemporaryFolder { folder in
+            let body: HTTPBody
+            switch source {
+            case .data: body = HTTPBody(bytes)
+            case .file:
+                try bytes.write(to: URL(fileURLWithPath: folder + "/large"))
+                body = .file(path: folder + "/large")
+            case .stream: body = .stream { AsyncStream(pieces) }
+            case .streamOfKnownLength: body = .stream(length: Int64(bytes.count)) { AsyncStream(pieces) }
+            }
+            var request = try server.request(.post, body: body)
+            request.onProgress = { report in progress.withLock { $0.append(report) } }
+            _ = try await transport.perform(request)
+        }
+        #expect(server.requests.first?.body == bytes)
+        let sent = progress.withLock { $0.map(\.bytesSent) }
+        #expect(sent == sent.sorted())
+        #expect(sent.last == Int64(bytes.count))
+    }
+
+    @Test func refusalWhileTheBodyIsStillBeingSentIsHandedOver() async throws {
+        let server = try LoopbackServer(readsBodies: false) { _ in
+            .sequence([.response(413, ["Connection": "close"], "too large"), .finish])
+        }
+        let request = try server.request(.post, body: HTTPBody(Data(count: 8 << 20)), options: .impatient)
+        let response = try await transport.perform(request)
+        #expect(response.head.status.code == 413)
+        #expect(try await response.text() == "too large")
+    }
+
+    @Test func refusalAndResetWhileTheBodyIsStillBeingSentEnds() async throws {
+        let server = try LoopbackServer(readsBodies: false) { _ in .sequence([.response(413), .close]) }
+        let request = try server.request(.post, body: HTTPBody(Data(count: 8 << 20)), options: .impatient)
+        do throws(NetworkError) {
+            let response = try await transport.perform(request)
+            #expect(response.head.status.code == 413)
+        } catch {
+            #expect([.network, .truncated].contains(error.kind), "\(error)")
+        }
+        try await transport.proveHealth()
+        #expect(server.record.requestCount == 1)
+    }
+
+    @Test func expectationThatTheServerIgnoresDelaysOnly() async throws {
+        let server = try LoopbackServer(.response(200))
+        let request = try server.request(.post, "/", ["Expect": "100-continue"], body: HTTPBody("body"))
+        _ = try await transport.perform(request)
+        #expect(server.requests.first?.body == Data("body".utf8))
+    }
+}
