@@ -1,0 +1,83 @@
+"""Servers that are wrong over TLS in one way each.
+
+Called with the folder of certificates; prints "NAME PORT" a line for each server, then "ready". Ends with its input.
+"""
+import os
+import socket
+import ssl
+import sys
+import threading
+
+FOLDER = sys.argv[1]
+
+
+def context(certificate):
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.load_cert_chain(f"{FOLDER}/{certificate}.pem", f"{FOLDER}/{certificate}.key.pem")
+    return made
+
+
+def read_head(connection):
+    head = b""
+    while b"\r\n\r\n" not in head:
+        piece = connection.recv(4096)
+        if not piece:
+            return None
+        head += piece
+    return head
+
+
+def answer(connection):
+    """Answers until the client has had enough; /to?URL is redirected to URL."""
+    while head := read_head(connection):
+        target = head.split(b" ")[1]
+        if target.startswith(b"/to?"):
+            connection.sendall(b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + target[4:] + b"\r\n\r\n")
+        else:
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret")
+
+
+def cut_inside(connection):
+    """Ends the TCP connection inside a body, without TLS's own goodbye."""
+    read_head(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+
+
+def serve(name, made, play):
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def handle(plain):
+        try:
+            with plain, made.wrap_socket(plain, server_side=True) as connection:
+                play(connection)
+        except OSError:
+            pass  # what the client does about it is looked at over there
+
+    def accept():
+        while True:
+            plain, _ = listener.accept()
+            threading.Thread(target=handle, args=(plain,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    print(name, listener.getsockname()[1])
+
+
+for certificate in ["good", "expired", "wrong-host", "self-signed", "no-intermediate", "constrained"]:
+    serve(certificate, context(certificate), answer)
+
+serve("cut", context("good"), cut_inside)
+
+demanding = context("good")
+demanding.verify_mode = ssl.CERT_REQUIRED
+demanding.load_verify_locations(f"{FOLDER}/ca.pem")
+serve("client-certificate", demanding, answer)
+
+old = context("good")
+old.minimum_version = ssl.TLSVersion.TLSv1
+old.maximum_version = ssl.TLSVersion.TLSv1_1
+old.set_ciphers("DEFAULT:@SECLEVEL=0")
+serve("tls-1.1", old, answer)
+
+print("ready", flush=True)
+sys.stdin.read()
+os._exit(0)

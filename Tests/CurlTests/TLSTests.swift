@@ -1,0 +1,116 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// Certificates and handshakes. Python is the peer where it is installed; without it there is nobody to talk TLS to.
+@Suite(.timeLimit(.minutes(1)), .enabled(if: TLSPeer.isAvailable, "python3 is not installed"))
+struct TLSTests {
+    let transport = CurlTransport()
+    let peer: TLSPeer
+
+    init() throws {
+        peer = try TLSPeer()
+    }
+
+    private func expectRefusal(
+        of request: TransferRequest,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let error = try await transport.failure(of: request, sourceLocation: sourceLocation)
+        #expect(error.kind == .tls, "\(error)", sourceLocation: sourceLocation)
+        #expect(error.phase == .tls, "\(error)", sourceLocation: sourceLocation)
+        #expect(!error.mayHaveReachedServer, sourceLocation: sourceLocation)
+        #expect(error.advice?.contains("TLSTrust") == true, sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: ["localhost", "127.0.0.1"]) func goodCertificateIsAccepted(_ host: String) async throws {
+        let response = try await transport.perform(peer.request("good", host: host))
+        #expect(try await response.text() == "secret")
+        #expect(response.metrics.tlsHandshake > .zero)
+        #expect(response.metrics.tlsHandshake >= response.metrics.connect)
+        #expect(try await transport.perform(peer.request("good", host: host)).metrics.isConnectionReused)
+    }
+
+    @Test func wrongCertificatesAreRefused() async throws {
+        for name in ["expired", "wrong-host", "self-signed", "no-intermediate"] {
+            try await expectRefusal(of: peer.request(name))
+            try await expectRefusal(of: peer.request(name))
+        }
+        #expect(try await transport.perform(peer.request("good")).head.status.code == 200)
+    }
+
+    @Test func certificateBeyondItsAuthoritysNamesIsRefused() async throws {
+        let trust = TLSTrust.file(path: Peer.path("Certificates/constrained-ca.pem"))
+        try await expectRefusal(of: peer.request("constrained", trust: trust))
+    }
+
+    @Test func authorityOfTheTestsIsNotTheSystems() async throws {
+        try await expectRefusal(of: peer.request("good", trust: .system))
+    }
+
+    /// A connection that was trusted for one set of authorities is not used for another.
+    @Test func trustIsNotCarriedOverToAnotherTransfer() async throws {
+        _ = try await transport.perform(peer.request("good"))
+        try await expectRefusal(of: peer.request("good", trust: .system))
+        let selfSigned = TLSTrust.file(path: Peer.path("Certificates/self-signed.pem"))
+        try await expectRefusal(of: peer.request("good", trust: selfSigned))
+        #expect(try await transport.perform(peer.request("self-signed", trust: selfSigned)).text() == "secret")
+    }
+
+    @Test func missingFileOfAuthoritiesIsNamed() async throws {
+        let error = try await transport.failure(of: peer.request("good", trust: .file(path: "/nowhere/ca.pem")))
+        #expect([.tls, .file].contains(error.kind), "\(error)")
+        #expect(!error.mayHaveReachedServer)
+    }
+
+    @Test func oldProtocolsAreRefused() async throws {
+        try await expectRefusal(of: peer.request("tls-1.1"))
+    }
+
+    @Test func demandForAClientCertificateIsAnError() async throws {
+        let error = try await transport.failure(of: peer.request("client-certificate"))
+        #expect([.tls, .network].contains(error.kind), "\(error)")
+    }
+
+    @Test func endWithoutGoodbyeInABodyIsAnError() async throws {
+        let error = try await transport.failure(of: peer.request("cut"))
+        #expect([.truncated, .network].contains(error.kind), "\(error)")
+    }
+
+    @Test func plainServerOnASecurePortIsAnError() async throws {
+        let server = try LoopbackServer(onConnect: .response(200, [:], "plain")) { _ in .close }
+        let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")
+        let error = try await transport.failure(of: TransferRequest(head, options: .impatient))
+        #expect([.tls, .network].contains(error.kind), "\(error)")
+    }
+
+    @Test func fatalAlertIsAnError() async throws {
+        let alert = Data([21, 3, 3, 0, 2, 2, 40])
+        let server = try LoopbackServer(onConnect: .sequence([.raw(alert), .finish])) { _ in .close }
+        let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")
+        try await expectRefusal(of: TransferRequest(head, options: .impatient))
+    }
+
+    @Test func redirectFromSecureToPlainIsRefusedUnlessAllowed() async throws {
+        let plain = try LoopbackServer(.response(200, [:], "plain"))
+        var request = peer.request("good", "/to?\(plain.url)/")
+        let error = try await transport.failure(of: request)
+        #expect(error.kind == .insecureRedirect)
+        #expect(plain.requests.isEmpty)
+
+        request.options.redirects.allowsInsecure = true
+        request.head.headerFields[.authorization] = "Bearer secret"
+        #expect(try await transport.perform(request).text() == "plain")
+        #expect(plain.requests.first?["Authorization"] == nil)
+    }
+
+    @Test func redirectFromPlainToSecureIsFollowed() async throws {
+        let secure = "https://localhost:\(try #require(peer.ports["good"]))/"
+        let plain = try LoopbackServer(.response(301, ["Location": secure]))
+        let request = try plain.request(options: TransferOptions(trust: .tests))
+        let response = try await transport.perform(request)
+        #expect(try await response.text() == "secret")
+        #expect(response.url == secure)
+    }
+}
