@@ -12,17 +12,24 @@ package final class OpenFile: Sendable {
     private let descriptor: Int32
 
     /// Opens a file for reading.
-    package init(reading path: String) throws(NetworkError) {
-        self.path = path
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .file("cannot open", path, errno) }
+    package convenience init(reading path: String) throws(NetworkError) {
+        try self.init(path, O_RDONLY, "cannot open")
     }
 
-    /// Creates a file, or empties it, for writing.
-    package init(writing path: String) throws(NetworkError) {
+    /// Creates a file for writing, or empties it.
+    package convenience init(creating path: String) throws(NetworkError) {
+        try self.init(path, O_WRONLY | O_CREAT | O_TRUNC, "cannot create")
+    }
+
+    /// Opens what is there for writing: a device, a pipe.
+    package convenience init(writing path: String) throws(NetworkError) {
+        try self.init(path, O_WRONLY, "cannot write")
+    }
+
+    private init(_ path: String, _ flags: Int32, _ what: String) throws(NetworkError) {
         self.path = path
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw .file("cannot create", path, errno) }
+        descriptor = open(path, flags | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw .file(what, path, errno) }
     }
 
     deinit {
@@ -48,12 +55,18 @@ package final class OpenFile: Sendable {
         }
     }
 
-    /// Writes all bytes at `offset`.
-    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(NetworkError) {
+    /// Writes all bytes.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) {
         var done = 0
         while done < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-            let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + Int64(done)))
+            #if canImport(Glibc)
+                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+            #elseif canImport(Musl)
+                let count = Musl.write(descriptor, rest.baseAddress, rest.count)
+            #else
+                let count = Darwin.write(descriptor, rest.baseAddress, rest.count)
+            #endif
             if count >= 0 {
                 done += count
             } else if errno != EINTR {

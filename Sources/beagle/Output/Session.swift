@@ -66,17 +66,15 @@ final class Session: Sendable {
     }
 
     private func save(_ body: HTTPBody, to path: String, onChunk: (Data) -> Void) async throws {
-        var file = try PartFile(path: path)
-        var count: Int64 = 0
+        let file = try FileSink(path: path)
         do {
             for try await chunk in body {
-                try file.write(chunk)
-                count += Int64(chunk.count)
+                try chunk.withUnsafeBytes { try file.write($0) }
                 onChunk(chunk)
             }
             try file.commit()
         } catch {
-            let received = byteCount(count)
+            let received = byteCount(file.position)
             let end = file.isUndone ? "is as it was; the \(received) received are removed" : "got \(received) of it"
             console.note("beagle: \(path) \(end)")
             throw error
