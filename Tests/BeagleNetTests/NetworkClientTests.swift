@@ -60,6 +60,7 @@ import Testing
         let error = try await #require(throws: NetworkError.self) { try await client.fetch("/", as: Screen.self) }
         #expect(error.kind == .status)
         #expect(error.description.contains("429"))
+        #expect(error.description.contains("http://example.com/"))
         #expect(error.description.contains("try again after 7"))
     }
 

@@ -9,6 +9,7 @@ public struct StubClient: NetworkClient {
     private let answer: @Sendable (Request) async throws -> NetworkResponse
 
     /// Answers each request with what `answer` returns or throws, in a task that the request's token cancels.
+    /// A response without a URL gets the request's.
     public init(_ answer: @escaping @Sendable (Request) async throws -> NetworkResponse) {
         self.answer = answer
     }
@@ -19,7 +20,8 @@ public struct StubClient: NetworkClient {
         StubToken(
             task: Task {
                 do {
-                    let response = try await answer(request)
+                    var response = try await answer(request)
+                    if response.url.isEmpty { response.url = request.url.absoluteString }
                     try Task.checkCancellation()
                     completion(response.result())
                 } catch {
