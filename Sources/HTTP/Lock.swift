@@ -36,20 +36,16 @@
         }
     }
 #else
-    package import Synchronization
+    import Synchronization
 
     /// The one lock of the stack: a value that is reached only while the lock is held.
-    ///
-    /// Inlinable, so that each use is made for its type: unspecialised it costs ten times as much.
     package final class Lock<State>: Sendable {
-        @usableFromInline let mutex: Mutex<State>
+        private let mutex: Mutex<State>
 
-        @inlinable
         package init(_ state: consuming sending State) {
             mutex = Mutex(state)
         }
 
-        @inlinable
         package func withLock<R, E: Error>(_ body: (inout sending State) throws(E) -> sending R) throws(E) -> sending R
         {
             try mutex.withLock(body)
