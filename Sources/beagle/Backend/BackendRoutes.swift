@@ -1,3 +1,4 @@
+import enum BeagleNetHTTP.SHA256Digest
 import FlyingFox
 import Foundation
 import Synchronization
@@ -12,14 +13,14 @@ final class BackendRoutes: HTTPHandler {
             switch (route, request.path) {
             case (_, "/echo"): try await echo(request)
             case (_, "/fail"): Self.problem(.internalServerError, "this route always fails")
-            case (.GET, "/"): Self.text(DemoScreens.index, for: request)
-            case (.GET, "/home"): Self.text(DemoScreens.home, for: request)
-            case (.GET, "/details"): Self.text(DemoScreens.details, for: request)
-            case (.GET, "/signup"): Self.text(DemoScreens.signup, for: request)
+            case (.GET, "/"): try Self.text(DemoScreens.index, for: request)
+            case (.GET, "/home"): try Self.text(DemoScreens.home, for: request)
+            case (.GET, "/details"): try Self.text(DemoScreens.details, for: request)
+            case (.GET, "/signup"): try Self.text(DemoScreens.signup, for: request)
             case (.POST, "/signup"), (.PUT, "/signup"): try await signUp(request)
-            case (.GET, "/lazy/news"): Self.text(DemoScreens.news, for: request)
-            case (.GET, "/img/banner.png"): Self.tagged(banner, "image/png", for: request)
-            case (.GET, "/img/logo.png"): Self.tagged(logo, "image/png", for: request)
+            case (.GET, "/lazy/news"): try Self.text(DemoScreens.news, for: request)
+            case (.GET, "/img/banner.png"): try Self.tagged(banner, "image/png", for: request)
+            case (.GET, "/img/logo.png"): try Self.tagged(logo, "image/png", for: request)
             case (.GET, "/redirect"): HTTPResponse(statusCode: .found, headers: HTTPHeaders([.location: "/home"]))
             case (.GET, "/slow"): try await slow(request)
             case (_, let path) where Self.readOnlyPaths.contains(path): Self.methodNotAllowed(request)
@@ -49,7 +50,7 @@ final class BackendRoutes: HTTPHandler {
 
     private func slow(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await Task.sleep(for: .seconds(5))
-        return Self.text(DemoScreens.details, for: request)
+        return try Self.text(DemoScreens.details, for: request)
     }
 
     private func echo(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -116,13 +117,13 @@ final class BackendRoutes: HTTPHandler {
     }
 
     /// A JSON document with its validators.
-    private static func text(_ document: String, for request: HTTPRequest) -> HTTPResponse {
-        tagged(Data("\(document)\n".utf8), "application/json", for: request)
+    private static func text(_ document: String, for request: HTTPRequest) throws -> HTTPResponse {
+        try tagged(Data("\(document)\n".utf8), "application/json", for: request)
     }
 
     /// A body with its `ETag` and `beagle-hash`; 304 without the body where the request has either of them.
-    private static func tagged(_ body: Data, _ contentType: String, for request: HTTPRequest) -> HTTPResponse {
-        let hash = sha256Hex(body)
+    private static func tagged(_ body: Data, _ contentType: String, for request: HTTPRequest) throws -> HTTPResponse {
+        let hash = try SHA256Digest.hex(of: body)
         let tag = "\"\(hash.prefix(32))\""
         let known = request.headers.values(for: .ifNoneMatch).flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces) }

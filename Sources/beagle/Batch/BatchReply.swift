@@ -7,12 +7,12 @@ enum BatchReply {
     private static let textLimit = 2000
 
     /// A response.
-    static func answered(_ response: TransferResponse, _ body: Data) -> [String: JSONValue] {
+    static func answered(_ response: TransferResponse, _ body: Data) throws(NetworkError) -> [String: JSONValue] {
         var members: [String: JSONValue] = [
             "status": .integer(Int64(response.head.status.code)),
             "headers": fields(response.head.headerFields),
             "bodyBytes": .integer(Int64(body.count)),
-            "bodySha256": .string(sha256Hex(body)),
+            "bodySha256": .string(try SHA256Digest.hex(of: body)),
         ]
         if body.count < textLimit { members["body"] = .string(String(decoding: body, as: UTF8.self)) }
         if !response.interim.isEmpty {

@@ -70,7 +70,7 @@ struct BatchCommand: AsyncParsableCommand {
             switch line.operation {
             case nil:
                 let response = try await transport.perform(try line.request())
-                return (id, BatchReply.answered(response, try await response.body.collect(upTo: .max)))
+                return (id, try BatchReply.answered(response, try await response.body.collect(upTo: .max)))
             case "hello": return (id, BatchReply.hello)
             case "clear": return (id, [:])
             case let operation?:

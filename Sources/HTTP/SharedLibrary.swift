@@ -10,16 +10,16 @@
 /// Never closed.
 ///
 /// `@unchecked Sendable` is sound because the handle is only given to `dlsym`, which may be called from any thread.
-struct SharedLibrary: @unchecked Sendable {
+package struct SharedLibrary: @unchecked Sendable {
     private let handle: UnsafeMutableRawPointer
 
-    init?(_ names: String...) {
+    package init?(_ names: String...) {
         guard let handle = names.lazy.compactMap({ dlopen($0, RTLD_NOW) }).first else { return nil }
         self.handle = handle
     }
 
     /// The function of this name, taken for one of type `T`, which the caller answers for.
-    func function<T>(_ name: String) -> T? {
+    package func function<T>(_ name: String) -> T? {
         dlsym(handle, name).map { unsafeBitCast($0, to: T.self) }
     }
 }

@@ -1,9 +1,7 @@
-import Foundation
+import BeagleNetHTTP
 import Testing
 
-@testable import beagle
-
-struct SHA256Tests {
+struct SHA256DigestTests {
     /// The messages of FIPS 180-4's examples, and lengths on both sides of where the padding takes another block.
     @Test(arguments: [
         (Data(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
@@ -17,7 +15,8 @@ struct SHA256Tests {
         (Data(repeating: 97, count: 64), "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"),
         (Data(repeating: 97, count: 100_000), "6d1cf22d7cc09b085dfc25ee1a1f3ae0265804c607bc2074ad253bcc82fd81ee"),
     ])
-    func hashIsThatOfTheStandard(_ message: Data, _ hash: String) {
-        #expect(sha256Hex(message) == hash)
+    func hashIsThatOfTheStandard(_ message: Data, _ hash: String) throws {
+        let digest = try SHA256Digest.hex(of: message)
+        #expect(digest == hash)
     }
 }
