@@ -34,7 +34,7 @@ struct BatchCommandTests {
         #expect(reply["status"] == 200)
         #expect(reply["body"] == "hello")
         #expect(reply["bodyBytes"] == 5)
-        #expect(try reply["bodySha256"] == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
+        #expect(reply["bodySha256"] == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
         #expect(reply["headers"]?.array?.contains(["X-Reply", "yes"]) == true)
     }
 
