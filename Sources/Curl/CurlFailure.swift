@@ -32,7 +32,8 @@ enum CurlFailure {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: (.dns, .resolve)
         case CURLE_COULDNT_CONNECT: (.connect, .connect)
         case CURLE_OPERATION_TIMEDOUT: (.timeout, phase)
-        case CURLE_PARTIAL_FILE: (.truncated, .body)
+        // Also an HTTP/2 connection that ended before the head of the answer.
+        case CURLE_PARTIAL_FILE: phase == .body ? (.truncated, phase) : (.network, phase)
         case CURLE_OUT_OF_MEMORY where phase == .firstByte, tooLarge: (.tooLarge, phase)
         case CURLE_FILESIZE_EXCEEDED: (.tooLarge, .body)
         case CURLE_BAD_CONTENT_ENCODING: (.encoding, .body)

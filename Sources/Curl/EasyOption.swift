@@ -5,7 +5,7 @@ import CBeagleNetCurl
 
 /// Options that take a `long`.
 enum LongOption: CaseIterable {
-    case noSignal, quickExit, httpVersion, pipeWait, noBody, upload, freshConnect, suppressConnectHeaders
+    case noSignal, quickExit, httpVersion, pipeWait, noBody, upload, freshConnect, forbidReuse, suppressConnectHeaders
     case connectTimeout, sslVersion
 
     var id: CURLoption {
@@ -17,6 +17,7 @@ enum LongOption: CaseIterable {
         case .noBody: CURLOPT_NOBODY
         case .upload: CURLOPT_UPLOAD
         case .freshConnect: CURLOPT_FRESH_CONNECT
+        case .forbidReuse: CURLOPT_FORBID_REUSE
         case .suppressConnectHeaders: CURLOPT_SUPPRESS_CONNECT_HEADERS
         case .connectTimeout: CURLOPT_CONNECTTIMEOUT_MS
         case .sslVersion: CURLOPT_SSLVERSION

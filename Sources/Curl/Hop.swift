@@ -158,7 +158,18 @@ final class Hop {
         if request.options.version != .http1 && (isSecure || request.options.version == .http2) {
             easy.set(.pipeWait, 1)
         }
+        if request.options.version == .http2, !isSecure, Self.losesPriorKnowledge {
+            easy.set(.freshConnect, 1)
+            easy.set(.forbidReuse, 1)
+        }
     }
+
+    /// Whether this libcurl fails when it uses a connection of prior knowledge a second time, before it has sent
+    /// anything: 7.88 (https://github.com/curl/curl/pull/10643).
+    private static let losesPriorKnowledge: Bool = {
+        guard let version = curl_version_info(CURLVERSION_FIRST) else { return false }
+        return (0x07_58_00..<0x08_00_00).contains(version.pointee.version_num)
+    }()
 
     private func configureTrust() {
         easy.set(.sslVersion, Int(CURL_SSLVERSION_TLSv1_2))

@@ -10,7 +10,7 @@ struct TLSTests {
     let peer: TLSPeer
 
     init() throws {
-        peer = try TLSPeer()
+        peer = try TLSPeer.shared.get()
     }
 
     private func expectRefusal(

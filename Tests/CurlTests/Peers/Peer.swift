@@ -1,46 +1,42 @@
 import BeagleNetHTTP
 import Foundation
 
-/// A server program in a process of its own, which ends with this object or, at the latest, with the tests.
+/// A server program in a process of its own. It ends with the tests, however they end: its input ends then.
 final class Peer: Sendable {
-    /// Only its own methods are called, by one caller at a time: under the lock.
-    private let process: Lock<Process>
-    private let input: FileHandle
-    private let folder: URL
+    /// One start at a time: a program that is started between another one's pipes and their marking would inherit
+    /// them, and keep the other's input open.
+    private static let starting = Lock(())
 
-    /// Starts a program, found in `PATH`, and waits until it says "ready" in a line of its own.
+    private let input: FileHandle
+
+    /// Starts a program and waits until it says "ready" in a line of its own.
     ///
     /// - Parameters:
     ///   - command: run by the shell in a temporary folder of its own. It has to end when its input ends.
     ///   - files: written into the folder before.
     ///   - onLine: called with each line the program prints before "ready".
     init(_ command: String, files: [String: String] = [:], onLine: (String) -> Void = { _ in }) throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for (name, text) in files {
             try text.write(to: folder.appendingPathComponent(name), atomically: false, encoding: .utf8)
         }
-        let (toPeer, fromPeer) = (Pipe(), Pipe())
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", command]
-        process.currentDirectoryURL = folder
-        process.standardInput = toPeer
-        process.standardOutput = fromPeer
-        try process.run()
-        input = toPeer.fileHandleForWriting
-        self.process = Lock(process)
-        try Self.read(fromPeer.fileHandleForReading, onLine, command)
-    }
-
-    deinit {
-        do {
-            try input.close()
-            process.withLock { $0.waitUntilExit() }
-            try FileManager.default.removeItem(at: folder)
-        } catch {
-            print("a peer left something behind: \(error)")
+        let (toPeer, fromPeer) = try Self.starting.withLock { _ in
+            let pipes = (Pipe(), Pipe())
+            for handle in [pipes.0.fileHandleForWriting, pipes.1.fileHandleForReading] {
+                _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
+            }
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = ["-c", "\(command)\nrm -rf \"$PWD\""]
+            process.currentDirectoryURL = folder
+            process.standardInput = pipes.0
+            process.standardOutput = pipes.1
+            try process.run()
+            return (pipes.0.fileHandleForWriting, pipes.1.fileHandleForReading)
         }
+        input = toPeer
+        try Self.read(fromPeer, onLine, command)
     }
 
     private static func read(_ output: FileHandle, _ onLine: (String) -> Void, _ command: String) throws {

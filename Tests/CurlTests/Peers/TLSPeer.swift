@@ -2,15 +2,18 @@ import BeagleNetHTTP
 
 /// The servers of `tls_peer.py`, by name.
 final class TLSPeer: Sendable {
+    /// One for all tests.
+    static let shared = Result { try TLSPeer() }
+
     /// Python with its `ssl` module.
     static var isAvailable: Bool { Peer.isInstalled("python3") }
 
     let ports: [String: Int]
     private let peer: Peer
 
-    init() throws {
+    private init() throws {
         var ports: [String: Int] = [:]
-        let command = "exec python3 '\(Peer.path("Peers/tls_peer.py"))' '\(Peer.path("Certificates"))'"
+        let command = "python3 '\(Peer.path("Peers/tls_peer.py"))' '\(Peer.path("Certificates"))'"
         peer = try Peer(command) { line in
             let words = line.split(separator: " ")
             if words.count == 2 { ports[String(words[0])] = Int(words[1]) }

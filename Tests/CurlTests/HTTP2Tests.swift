@@ -1,0 +1,159 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// HTTP/2 with nginx where it is installed; without it there is no honest peer.
+@Suite(.timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
+struct HTTP2Tests {
+    let transport = CurlTransport()
+    let peer: NginxPeer
+
+    init() throws {
+        peer = try NginxPeer.shared.get()
+    }
+
+    struct Version: Sendable, CustomTestStringConvertible {
+        let asked: HTTPVersion
+        let isSecure: Bool
+        let spoken: String
+        var testDescription: String { "\(asked)\(isSecure ? " over TLS" : "")" }
+    }
+
+    static let versions = [
+        Version(asked: .automatic, isSecure: true, spoken: "HTTP/2"),
+        Version(asked: .http2, isSecure: true, spoken: "HTTP/2"),
+        Version(asked: .http1, isSecure: true, spoken: "HTTP/1.1"),
+        Version(asked: .http2, isSecure: false, spoken: "HTTP/2"),
+    ]
+
+    @Test(arguments: versions) func versionIsTheOneAskedFor(_ version: Version) async throws {
+        let request = peer.request("/a?b", version: version.asked, port: version.isSecure ? \.secure : \.plain)
+        let response = try await transport.perform(request)
+        #expect(response.metrics.protocolName == version.spoken)
+        #expect(try await response.text().contains(version.spoken == "HTTP/2" ? "HTTP/2.0 /a?b" : "HTTP/1.1 /a?b"))
+    }
+
+    @Test func manyRequestsShareOneConnection() async throws {
+        #expect(try await connections(of: 50, at: \.secure).count == 1)
+    }
+
+    /// Without TLS libcurl 7.88 cannot use a connection twice; later ones use one for all.
+    @Test func manyRequestsWithoutTLSAllSucceed() async throws {
+        #expect(try await (1...50).contains(connections(of: 50, at: \.plain).count))
+        for _ in 1...5 {
+            let request = peer.request("/x", method: .post, version: .http2, port: \.plain, body: .init("x"))
+            #expect(try await transport.perform(request).head.status.code == 200)
+        }
+    }
+
+    /// nginx says GOAWAY after five requests on a connection.
+    @Test func requestsGoOnWhenConnectionsAreSentAway() async throws {
+        #expect(try await connections(of: 40, at: \.few).count >= 8)
+    }
+
+    /// The connections, as nginx numbers them, over which requests sent at once go.
+    private func connections(
+        of count: Int,
+        at port: any KeyPath<NginxPeer.Ports, UInt16> & Sendable
+    ) async throws -> Set<Substring> {
+        try await withThrowingTaskGroup { group in
+            for number in 1...count {
+                group.addTask {
+                    let request = peer.request("/\(number)", version: .http2, port: port)
+                    let words = try await transport.perform(request).text().split(separator: " ")
+                    #expect(words.last == "/\(number)")
+                    return words.first ?? ""
+                }
+            }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+    }
+
+    @Test func uploadsAndDownloadsArriveWhole() async throws {
+        let bytes = StreamTests.pattern(8 << 20)
+        let pieces = stride(from: 0, to: bytes.count, by: 1 << 16).map { bytes[$0..<($0 + 1 << 16)] }
+        for (name, body) in [("data", HTTPBody(bytes)), ("stream", .stream { AsyncStream(pieces) })] {
+            let put = try await transport.perform(peer.request("/files/\(name)", method: .put, body: body))
+            #expect(put.head.status.code == 201)
+            #expect(put.metrics.protocolName == "HTTP/2")
+            #expect(try await transport.perform(peer.request("/files/\(name)")).body.collect() == bytes)
+        }
+    }
+
+    @Test func pausedStreamLetsOthersOnTheConnectionPass() async throws {
+        let paused = try await transport.perform(peer.request("/files/large", delivery: .stream))
+        for number in 1...20 {
+            let response = try await transport.perform(peer.request("/\(number)"))
+            #expect(response.metrics.isConnectionReused)
+        }
+        #expect(try await paused.body.collect().count == 16 << 20)
+    }
+
+    @Test func cancelledStreamSparesTheConnection() async throws {
+        let first = try await transport.perform(peer.request("/one")).text().split(separator: " ").first
+        let completion = Completion()
+        let token = transport.perform(peer.request("/files/large", delivery: .stream), completion: completion.complete)
+        let response = try await completion.result.get()
+        token.cancel()
+        await #expect(throws: NetworkError.self) { try await response.body.collect() }
+        let next = try await transport.perform(peer.request("/two")).text().split(separator: " ").first
+        #expect(first == next)
+    }
+
+    @Test func headHasNoBody() async throws {
+        let response = try await transport.perform(peer.request("/files/large", method: .head))
+        #expect(response.head.headerFields[.contentLength] == "16777216")
+        #expect(try await response.body.collect().isEmpty)
+    }
+}
+
+/// HTTP/2 peers that break the rules of frames, played by Python where it is installed.
+@Suite(.timeLimit(.minutes(1)), .enabled(if: TLSPeer.isAvailable, "python3 is not installed"))
+struct HTTP2FrameTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let expected: Expectation
+
+        init(_ name: String, _ expected: Expectation) {
+            testDescription = name
+            self.expected = expected
+        }
+    }
+
+    static let rows = [
+        Row("plain", .response(200, "ok")),
+        Row("padded", .response(200, "ok")),
+        Row("goaway-after-this-stream", .response(200, "ok")),
+        Row("goaway-protocol-error", .failure([.network, .protocol])),
+        Row("rst-internal-error", .failure([.network, .protocol])),
+        Row("rst-in-the-body", .failure([.network, .protocol, .truncated])),
+        Row("close-before-the-head", .failure([.network, .protocol, .truncated])),
+        Row("close-in-the-body", .failure([.network, .protocol, .truncated])),
+        Row("no-status", .failure([.network, .protocol])),
+        Row("undecodable-head", .failure([.network, .protocol])),
+        Row("data-on-stream-0", .failure([.network, .protocol])),
+        Row("push-although-disabled", .either(200, [.network, .protocol])),
+        Row("length-too-long", .failure([.network, .protocol, .truncated])),
+        Row("endless-settings", .failure([.timeout, .network, .protocol])),
+        Row("endless-empty-data", .failure([.timeout, .network, .protocol, .truncated])),
+        Row("endless-rst", .failure([.timeout, .network, .protocol, .truncated])),
+    ]
+
+    @Test(arguments: rows) func brokenFramesAreSurvived(_ row: Row) async throws {
+        let port = try #require(FramePeer.shared.get().ports[row.testDescription])
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
+        let options = TransferOptions(timeouts: Timeouts(total: .seconds(3)), version: .http2)
+        let transport = CurlTransport()
+        let result: Result<(Int, String), NetworkError>
+        do throws(NetworkError) {
+            let response = try await transport.perform(TransferRequest(head, options: options))
+            let body = try await response.body.collect()
+            result = .success((response.head.status.code, String(decoding: body, as: UTF8.self)))
+        } catch {
+            result = .failure(error)
+        }
+        row.expected.check(result, sourceLocation: #_sourceLocation)
+        try await transport.proveHealth()
+    }
+}

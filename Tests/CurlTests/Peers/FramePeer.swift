@@ -1,0 +1,19 @@
+import BeagleNetHTTP
+
+/// The servers of `h2_peer.py`, by name.
+final class FramePeer: Sendable {
+    /// One for all tests.
+    static let shared = Result { try FramePeer() }
+
+    let ports: [String: Int]
+    private let peer: Peer
+
+    private init() throws {
+        var ports: [String: Int] = [:]
+        peer = try Peer("python3 '\(Peer.path("Peers/h2_peer.py"))'") { line in
+            let words = line.split(separator: " ")
+            if words.count == 2 { ports[String(words[0])] = Int(words[1]) }
+        }
+        self.ports = ports
+    }
+}

@@ -1,0 +1,97 @@
+import BeagleNetHTTP
+import BeagleNetTesting
+
+/// nginx with HTTP/2 over TLS on one port, and without TLS on another.
+final class NginxPeer: Sendable {
+    /// One for all tests.
+    static let shared = Result { try NginxPeer() }
+
+    static var isAvailable: Bool { Peer.isInstalled("nginx") }
+
+    struct Ports: Sendable {
+        /// HTTP/2 over TLS.
+        let secure: UInt16
+        /// HTTP/2 without TLS.
+        let plain: UInt16
+        /// HTTP/2 over TLS, no more than five requests on a connection.
+        let few: UInt16
+    }
+
+    let ports: Ports
+    private let peer: Peer
+
+    private init() throws {
+        // A port that was free a moment ago may be taken when nginx wants it.
+        var attempt = 1
+        while true {
+            let ports = try Self.freePorts()
+            do {
+                peer = try Peer(Self.command, files: ["nginx.conf": Self.configuration(ports)])
+                self.ports = ports
+                return
+            } catch  where attempt < 5 {
+                attempt += 1
+            }
+        }
+    }
+
+    /// A message, by default to the secure port; only the tests' own authority is trusted.
+    func request(
+        _ path: String,
+        method: HTTPRequest.Method = .get,
+        version: HTTPVersion = .automatic,
+        port: any KeyPath<Ports, UInt16> & Sendable = \.secure,
+        body: HTTPBody? = nil,
+        delivery: TransferRequest.Delivery = .collect
+    ) -> TransferRequest {
+        var options = TransferOptions.impatient
+        options.trust = .tests
+        options.version = version
+        let head = HTTPRequest(
+            method: method,
+            scheme: port == \Ports.plain ? "http" : "https",
+            authority: "localhost:\(ports[keyPath: port])",
+            path: path
+        )
+        return TransferRequest(head, body: body, options: options, delivery: delivery)
+    }
+
+    private static func freePorts() throws -> Ports {
+        let servers = try (1...3).map { _ in try LoopbackServer(.close) }
+        for server in servers { server.stop() }
+        return Ports(secure: servers[0].port, plain: servers[1].port, few: servers[2].port)
+    }
+
+    private static let command = """
+        mkdir files && head -c 16777216 /dev/zero > files/large &&
+        nginx -p "$PWD" -c nginx.conf -e "$PWD/error.log" 2>/dev/null && echo ready && cat > /dev/null
+        kill "$(cat nginx.pid)" && while [ -e nginx.pid ]; do sleep 0.01; done
+        """
+
+    private static func configuration(_ ports: Ports) -> String {
+        """
+        pid nginx.pid;
+        user root;
+        worker_processes 1;
+        events { worker_connections 512; }
+        http {
+            access_log off;
+            client_body_temp_path temp;
+            client_max_body_size 64m;
+            ssl_certificate \(Peer.path("Certificates/good.pem"));
+            ssl_certificate_key \(Peer.path("Certificates/good.key.pem"));
+            server {
+                listen 127.0.0.1:\(ports.secure) ssl http2;
+                listen 127.0.0.1:\(ports.plain) http2;
+                location / { return 200 "$connection $server_protocol $request_uri"; }
+                location /files/ { root .; dav_methods PUT; }
+            }
+            server {
+                listen 127.0.0.1:\(ports.few) ssl http2;
+                keepalive_requests 5;
+                return 200 "$connection $request_uri";
+            }
+        }
+        """
+    }
+}
