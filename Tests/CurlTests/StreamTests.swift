@@ -61,7 +61,7 @@ struct StreamTests {
 
         while let chunk = try await chunks.next() { received += chunk }
         #expect(received == body)
-        #expect(server.record.answers == 1)
+        #expect(await server.until { $0.answers == 1 })
     }
 
     @Test func pausedStreamHoldsUpNobodyElse() async throws {
