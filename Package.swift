@@ -107,6 +107,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "URLSessionTests",
+            dependencies: ["BeagleNetURLSession", "BeagleNetTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "ToolTests",
             dependencies: ["beagle", "BeagleNetTesting"],
             swiftSettings: settings

@@ -74,6 +74,8 @@ extension RequestBody {
     private static func run(_ encode: () throws -> Data, _ type: Any.Type) throws(NetworkError) -> Data {
         do {
             return try encode()
+        } catch let error as NetworkError {
+            throw error
         } catch {
             let place = (error as? EncodingError)?.place ?? ""
             throw NetworkError(

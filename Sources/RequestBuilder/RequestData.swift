@@ -18,6 +18,8 @@ extension Request {
             content = body
         }
 
+        // Disfavoured: with BeagleNetURLSession imported a tree goes to the initialiser there. This one would be chosen
+        // for a `[String: Any]` as well, and knows no `NSNumber`.
         /// A raw request whose body, if there is one, is sent as JSON.
         ///
         /// - Parameters:
@@ -25,6 +27,7 @@ extension Request {
         ///   - headers: headers of this request.
         ///   - body: a tree of dictionaries with text keys, arrays, text, numbers, truth values and `Encodable`
         ///     values. What has no JSON form is a build error that names its place.
+        @_disfavoredOverload
         public init(method: String? = "GET", headers: [String: String]? = [:], body: (any Sendable)? = nil) {
             self.method = method
             self.headers = headers

@@ -1,9 +1,7 @@
-import BeagleNetHTTP
-
 /// Decides where a redirect leads and what goes there: a pure function from message, answer and policy.
 ///
-/// libcurl's own following is off: it leaks `X-Api-Key` to other origins, keeps POST on 303 and follows to ftp.
-enum Redirect {
+/// No engine follows by itself: libcurl leaks `X-Api-Key` to other origins, keeps POST on 303 and follows to ftp.
+package enum Redirect {
     private static let statuses: Set<Int> = [301, 302, 303, 307, 308]
 
     /// The next message, or nil when the response is to be handed over as it is.
@@ -12,7 +10,7 @@ enum Redirect {
     ///   - response: the answer to `request`.
     ///   - request: the message that was answered.
     ///   - count: redirects followed so far.
-    static func next(
+    package static func next(
         after response: HTTPResponse,
         to request: TransferRequest,
         followed count: Int

@@ -1,0 +1,243 @@
+import BeagleNet
+import Dispatch
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// One request from start to end, over as many tasks as redirects make it. It is the token that its caller holds.
+///
+/// `@unchecked Sendable` is sound because everything but `session` is touched only on the session's serial queue.
+final class SessionTransfer: RequestToken, @unchecked Sendable {
+    typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
+
+    private let session: TransferSession
+    private var request: TransferRequest
+    private var completion: Completion?
+    private var metrics = TransferMetrics()
+    private var phase = NetworkError.Phase.queue
+    private var started = ContinuousClock.now
+    private var reading: Task<Void, Never>?
+    private var task: URLSessionDataTask?
+    private var head: HTTPResponse?
+    private var next: TransferRequest?
+    private var body = Data()
+    private var file: FileSink?
+    private var patience: Timer?
+    private var deadline: Timer?
+
+    init(_ request: TransferRequest, in session: TransferSession, completion: @escaping Completion) {
+        self.request = request
+        self.session = session
+        self.completion = completion
+    }
+
+    func begin() {
+        session.queue.async { self.prepare() }
+    }
+
+    func cancel() {
+        session.queue.async {
+            self.fail(NetworkError(.cancelled, during: self.phase, "the request was cancelled"))
+        }
+    }
+
+    // MARK: on the queue
+
+    private func prepare() {
+        guard completion != nil else { return }
+        guard request.options.trust == .system else {
+            return fail(
+                NetworkError(
+                    .badRequest,
+                    during: .build,
+                    "URLSession cannot be told to trust a file of certificates",
+                    advice: "use CurlTransport, or make the system trust them"
+                )
+            )
+        }
+        deadline = limit("total", request.options.timeouts.total)
+        guard let body = request.body, body.data == nil else { return send() }
+        reading = Task {
+            do throws(NetworkError) {
+                let data = try await body.collect()
+                session.queue.async {
+                    self.request.body = HTTPBody(data)
+                    self.send()
+                }
+            } catch {
+                session.queue.async { self.fail(error) }
+            }
+        }
+    }
+
+    private func send() {
+        guard completion != nil else { return }
+        do throws(NetworkError) {
+            var message = try URLRequest(request)
+            message.timeoutInterval = Self.unlimited
+            started = .now
+            phase = .firstByte
+            patience = limit("firstByte", request.options.timeouts.firstByte)
+            task = session.start(message, for: self)
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// A year: the limits are ours. Not infinite, which URLSession on Linux would count in milliseconds.
+    private static let unlimited: TimeInterval = 31_536_000
+
+    func take(_ response: URLResponse) {
+        guard let response = response as? HTTPURLResponse else { return }
+        metrics.firstByte = ContinuousClock.now - started
+        let head = HTTPResponse(response)
+        self.head = head
+        phase = .body
+        wait()
+        do throws(NetworkError) {
+            next = try Redirect.next(after: head, to: request, followed: metrics.redirects)
+            if next == nil, case .file(let path) = request.delivery { file = try FileSink(path: path) }
+        } catch {
+            fail(error)
+        }
+    }
+
+    func take(_ data: Data, of task: URLSessionTask) {
+        wait()
+        guard next == nil else { return }
+        metrics.decodedBytes += Int64(data.count)
+        if let limit = request.options.maxBodyBytes, metrics.decodedBytes > Int64(limit) {
+            return fail(
+                NetworkError(.tooLarge, during: .body, "the body is larger than the \(limit) bytes allowed")
+            )
+        }
+        do {
+            if let file {
+                try data.withUnsafeBytes { try file.write($0) }
+            } else {
+                body.append(data)
+            }
+            reportProgress(of: task)
+        } catch {
+            fail(NetworkError(wrapping: error))
+        }
+    }
+
+    func reportProgress(of task: URLSessionTask) {
+        request.onProgress?(
+            TransferProgress(
+                bytesSent: task.countOfBytesSent,
+                bytesToSend: request.body?.length ?? 0,
+                bytesReceived: metrics.decodedBytes,
+                bytesToReceive: head?.announcedLength
+            )
+        )
+    }
+
+    func conclude(_ task: URLSessionTask, _ error: (any Error)?) {
+        if head == nil, let response = task.response { take(response) }
+        guard completion != nil else { return }
+        metrics.total = ContinuousClock.now - started
+        metrics.bytesSent = task.countOfBytesSent
+        metrics.bytesReceived = metrics.decodedBytes
+        self.task = nil
+        if let error {
+            fail((error as? URLError).map { NetworkError($0, during: phase) } ?? NetworkError(wrapping: error))
+        } else if let next {
+            follow(next)
+        } else if let head {
+            succeed(head)
+        } else {
+            fail(NetworkError(.protocol, during: .firstByte, "the answer is no HTTP"))
+        }
+    }
+
+    private func follow(_ next: TransferRequest) {
+        request = next
+        self.next = nil
+        head = nil
+        metrics.redirects += 1
+        send()
+    }
+
+    private func succeed(_ head: HTTPResponse) {
+        do throws(NetworkError) {
+            try file?.commit()
+            let url = request.head.urlText
+            end(.success(TransferResponse(head: head, body: HTTPBody(body), url: url, metrics: metrics)))
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func fail(_ error: NetworkError) {
+        var error = error
+        error.request = request.head
+        error.response = head
+        error.metrics = metrics
+        error.data = body.isEmpty ? nil : body
+        if head != nil { error.url = request.head.urlText }
+        if metrics.redirects > 0 { error.mayHaveReachedServer = true }
+        end(.failure(error))
+    }
+
+    /// Hands the result on, the first that there is, and lets go of everything else.
+    private func end(_ result: Result<TransferResponse, NetworkError>) {
+        guard let completion else { return }
+        self.completion = nil
+        reading?.cancel()
+        if let task { session.end(task) }
+        patience = nil
+        deadline = nil
+        task = nil
+        file = nil
+        body = Data()
+        request.body = nil
+        request.onProgress = nil
+        completion(result)
+    }
+
+    // MARK: time limits
+
+    private func wait() {
+        patience = limit("idle", request.options.timeouts.idle)
+    }
+
+    private func limit(_ name: String, _ duration: Duration?) -> Timer? {
+        guard let duration else { return nil }
+        return Timer(after: duration, on: session.queue) { [weak self] in
+            guard let self else { return }
+            self.fail(
+                NetworkError(
+                    .timeout,
+                    during: self.phase,
+                    "the limit \(name) of \(duration) passed",
+                    advice: "raise Timeouts.\(name), or look at the server"
+                )
+            )
+        }
+    }
+}
+
+/// Runs something later, unless it is let go before.
+private final class Timer {
+    private let work: DispatchWorkItem
+
+    init(after duration: Duration, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
+        work = DispatchWorkItem(block: body)
+        queue.asyncAfter(deadline: .now() + duration / .seconds(1), execute: work)
+    }
+
+    deinit {
+        work.cancel()
+    }
+}
+
+extension HTTPResponse {
+    /// Bytes of the body, where the server said so of a body without encoding.
+    fileprivate var announcedLength: Int64? {
+        headerFields.contains(.contentEncoding) ? nil : headerFields[.contentLength].flatMap { Int64($0) }
+    }
+}

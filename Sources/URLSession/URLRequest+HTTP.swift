@@ -1,0 +1,97 @@
+public import BeagleNet
+
+#if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+extension URLRequest {
+    /// The request that asks what this message asks, past all caches, with a limit of 100 s between two bytes.
+    ///
+    /// Fields of one name become one, their values joined by a comma. `URLSession` adds `User-Agent`, `Accept`,
+    /// `Accept-Language` and others where they are missing.
+    ///
+    /// - Throws: `NetworkError` during `.build` where the message names no http or https URL.
+    public init(_ message: HTTPRequest) throws(NetworkError) {
+        guard message.scheme == "http" || message.scheme == "https" else {
+            throw NetworkError(
+                .unsupportedScheme,
+                during: .build,
+                "the scheme \(message.scheme ?? "") is not supported",
+                advice: "use http or https"
+            )
+        }
+        guard let url = URL(string: message.urlText), url.host(percentEncoded: true)?.isEmpty == false else {
+            throw NetworkError(.badURL, during: .build, "the message names no host, or its URL is malformed")
+        }
+        self.init(url: url, cachePolicy: .reloadIgnoringLocalAndRemoteCacheData, timeoutInterval: 100)
+        httpMethod = message.method.rawValue
+        for field in message.headerFields { addValue(field.value, forHTTPHeaderField: field.name.rawName) }
+    }
+
+    /// The request that sends this message with its body. Options and delivery have no place in it.
+    ///
+    /// - Throws: `NetworkError` during `.build` where the message names no http or https URL, or its body is not in
+    ///   memory.
+    public init(_ transfer: TransferRequest) throws(NetworkError) {
+        try self.init(transfer.head)
+        guard let body = transfer.body else { return }
+        guard let data = body.data else {
+            throw NetworkError(
+                .badRequest,
+                during: .build,
+                "a URLRequest holds no body of a file or stream",
+                advice: "collect the body first, or send the request with a transport"
+            )
+        }
+        httpBody = data
+    }
+}
+
+extension HTTPRequest {
+    /// The message of a request; nil where the request has no absolute URL with a host, or its method is no token.
+    /// Fields come in the order of their names.
+    public init?(_ request: URLRequest) {
+        guard let url = request.url?.absoluteURL, url.scheme != nil, url.host(percentEncoded: true) != nil,
+            let method = Method(rawValue: request.httpMethod ?? "GET")
+        else { return nil }
+        self.init(method: method, url: url, headerFields: HTTPFields(request.allHTTPHeaderFields ?? [:]))
+    }
+}
+
+extension TransferRequest {
+    /// The transfer that a request asks for; its time limit becomes `firstByte` and `idle`, since it counts from one
+    /// byte to the next.
+    ///
+    /// - Throws: `NetworkError` during `.build` where the request has no absolute URL, its method is no token, or its
+    ///   body is a stream.
+    public init(_ request: URLRequest) throws(NetworkError) {
+        guard request.httpBodyStream == nil else {
+            throw NetworkError(
+                .badRequest,
+                during: .build,
+                "the body of the URLRequest is a stream, which can be read only once and on one thread",
+                advice: "give the bytes as httpBody"
+            )
+        }
+        guard let head = HTTPRequest(request) else {
+            throw NetworkError(.badURL, during: .build, "the URLRequest has no absolute URL, or its method is no token")
+        }
+        var options = TransferOptions()
+        options.timeouts.firstByte = .seconds(request.timeoutInterval)
+        options.timeouts.idle = options.timeouts.firstByte
+        self.init(head, body: request.httpBody.map { HTTPBody($0) }, options: options)
+    }
+}
+
+extension HTTPFields {
+    /// The fields of a dictionary, in the order of their names; what is no field name is left out.
+    init(_ fields: some Sequence<(key: String, value: String)>) {
+        self.init()
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            if let name = HTTPField.Name(name) { append(HTTPField(name: name, value: value)) }
+        }
+    }
+}

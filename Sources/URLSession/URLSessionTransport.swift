@@ -1,0 +1,37 @@
+public import BeagleNet
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Performs HTTP transfers with `URLSession`, for where libcurl is missing or the system's own networking is wanted:
+/// `NetworkClientDefault(dependencies: dependencies, transport: URLSessionTransport())`.
+///
+/// Connections are its own; there is no cache, no cookie store and no store of credentials. Redirects follow the same
+/// policy as with `CurlTransport`. What `URLSession` cannot do:
+///
+/// - An answer with `Delivery.stream` is handed over when its body is whole, and holds it in memory.
+/// - A request body of a file or stream is read into memory before it is sent, 256 MiB at most.
+/// - `Timeouts.connect` is not told from `firstByte`, which limits both.
+/// - The HTTP version cannot be asked for, and `TLSTrust.file` is refused with `.badRequest`.
+/// - Fields lose their order, and fields of one name become one; interim responses and most marks of the metrics are
+///   missing. `User-Agent`, `Accept` and, on Linux, the `Content-Type` of a POST are filled in where they are missing.
+/// - On Linux a failure of TLS is told as `.other`: `URLSession` doesn't say more.
+public final class URLSessionTransport: HTTPTransport {
+    private let session = TransferSession()
+
+    /// A transport with its own connections. Transfers in flight come to their end when it is released.
+    public init() {}
+
+    /// Starts a transfer; see `HTTPTransport`. `completion` must not block: all transfers share its queue.
+    @discardableResult
+    public func perform(
+        _ request: TransferRequest,
+        completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
+    ) -> any RequestToken {
+        let transfer = SessionTransfer(request, in: session, completion: completion)
+        transfer.begin()
+        return transfer
+    }
+}

@@ -1,0 +1,234 @@
+import BeagleNet
+import BeagleNetTesting
+import BeagleNetURLSession
+import Foundation
+import Testing
+
+struct URLSessionTransportTests {
+    private let transport = URLSessionTransport()
+
+    private func ask(
+        _ url: String,
+        _ method: HTTPRequest.Method = .get,
+        _ body: HTTPBody? = nil,
+        fields: HTTPFields = [:],
+        change: (inout TransferRequest) -> Void = { _ in }
+    ) async throws -> TransferResponse {
+        let url = try #require(URL(string: url))
+        var request = TransferRequest(HTTPRequest(method: method, url: url, headerFields: fields), body: body)
+        change(&request)
+        return try await transport.perform(request)
+    }
+
+    private func failure(
+        _ url: String,
+        change: (inout TransferRequest) -> Void = { _ in }
+    ) async throws -> NetworkError {
+        try #require(await #expect(throws: NetworkError.self) { try await ask(url, change: change) })
+    }
+
+    @Test func responseComesWithBodyAndMetrics() async throws {
+        let server = try LoopbackServer(.response(201, ["X-Part": "1"], "made"))
+        let response = try await ask(server.url + "/a?b=c", .post, HTTPBody("body"), fields: [.contentType: "text/x"])
+        #expect(response.head.status == .created)
+        #expect(response.body.data == Data("made".utf8))
+        #expect(response.url == server.url + "/a?b=c")
+        #expect(response.metrics.decodedBytes == 4)
+        let request = try #require(server.requests.first)
+        #expect(request.method == "POST")
+        #expect(request.target == "/a?b=c")
+        #expect(request["Content-Type"] == "text/x")
+        #expect(request.body == Data("body".utf8))
+    }
+
+    @Test func bodyOfAStreamIsSentWhole() async throws {
+        let server = try LoopbackServer(.response(204))
+        let body = HTTPBody.stream {
+            AsyncStream { chunks in
+                for text in ["one ", "two"] { chunks.yield(Data(text.utf8)) }
+                chunks.finish()
+            }
+        }
+        _ = try await ask(server.url, .put, body)
+        #expect(server.requests.first?.body == Data("one two".utf8))
+    }
+
+    @Test func missingFileIsToldBeforeAnythingIsSent() async throws {
+        let server = try LoopbackServer(.response(204))
+        let error = try await failure(server.url) { $0.body = .file(path: "/nonexistent/file") }
+        #expect(error.kind == .file)
+        #expect(server.record.connections == 0)
+    }
+
+    @Test func answerGoesIntoAFile() async throws {
+        let server = try LoopbackServer(.response(200, [:], "contents"))
+        let path = NSTemporaryDirectory() + "beaglenet-\(UUID().uuidString)"
+        defer { unlink(path) }
+        let response = try await ask(server.url) { $0.delivery = .file(path: path) }
+        #expect(response.body.data == Data())
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("contents".utf8))
+    }
+
+    @Test func brokenAnswerLeavesNoFile() async throws {
+        let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close]))
+        let path = NSTemporaryDirectory() + "beaglenet-\(UUID().uuidString)"
+        let error = try await failure(server.url) { $0.delivery = .file(path: path) }
+        #expect(error.kind == .truncated)
+        #expect(!FileManager.default.fileExists(atPath: path))
+        #expect(!FileManager.default.fileExists(atPath: path + ".part"))
+    }
+
+    @Test(arguments: [HTTPResponse.Status.notFound, .internalServerError, .notModified, .noContent])
+    func anyStatusIsAResponse(status: HTTPResponse.Status) async throws {
+        let server = try LoopbackServer(.response(status.code))
+        #expect(try await ask(server.url).head.status == status)
+    }
+
+    // MARK: redirects
+
+    @Test func redirectIsFollowedByThePolicyOfAllTransports() async throws {
+        let other = try LoopbackServer(.response(200, [:], "there"))
+        let server = try LoopbackServer(.response(302, ["Location": "\(other.url)/b"], "elsewhere"))
+        let fields: HTTPFields = [.authorization: "Bearer secret", HTTPField.Name("X-Api-Key")!: "secret"]
+        let response = try await ask(server.url + "/a", .post, HTTPBody("body"), fields: fields)
+        #expect(response.body.data == Data("there".utf8))
+        #expect(response.url == other.url + "/b")
+        #expect(response.metrics.redirects == 1)
+        let request = try #require(other.requests.first)
+        #expect(request.method == "GET")
+        #expect(request["Authorization"] == nil)
+        #expect(request["X-Api-Key"] == nil)
+        #expect(request.body.isEmpty)
+    }
+
+    @Test func redirectIsHandedOverWhereNoneIsFollowed() async throws {
+        let server = try LoopbackServer(.response(302, ["Location": "/b"], "elsewhere"))
+        let response = try await ask(server.url) { $0.options.redirects = .manual }
+        #expect(response.head.status == .found)
+        #expect(response.head.headerFields[.location] == "/b")
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func redirectsComeToAnEnd() async throws {
+        let server = try LoopbackServer(.response(307, ["Location": "/"]))
+        let error = try await failure(server.url) { $0.options.redirects.limit = 2 }
+        #expect(error.kind == .tooManyRedirects)
+        #expect(error.phase == .redirect)
+        #expect(server.requests.count == 3)
+    }
+
+    // MARK: limits
+
+    @Test func silentServerMeetsTheLimitOnTheFirstByte() async throws {
+        let server = try LoopbackServer(.stall)
+        let error = try await failure(server.url) { $0.options.timeouts.firstByte = .milliseconds(50) }
+        #expect(error.isTimeout)
+        #expect(error.phase == .firstByte)
+        #expect(error.advice?.contains("Timeouts.firstByte") == true)
+    }
+
+    @Test func bodyThatStallsMeetsTheLimitOnIdling() async throws {
+        let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .stall]))
+        let error = try await failure(server.url) { $0.options.timeouts.idle = .milliseconds(50) }
+        #expect(error.isTimeout)
+        #expect(error.phase == .body)
+        #expect(error.data == Data("half".utf8))
+        #expect(error.response?.status == .ok)
+    }
+
+    @Test func endlessBodyMeetsTheLimitOnAll() async throws {
+        let server = try LoopbackServer(
+            .sequence([.raw("HTTP/1.1 200 OK\r\n\r\n"), .dribble(Data(count: 1 << 20), every: .milliseconds(1))])
+        )
+        let error = try await failure(server.url) { $0.options.timeouts.total = .milliseconds(100) }
+        #expect(error.isTimeout)
+        #expect(error.advice?.contains("Timeouts.total") == true)
+    }
+
+    @Test func largerBodyThanAllowedIsRefused() async throws {
+        let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\n\r\n"), .endless("more and more ")]))
+        let error = try await failure(server.url) { $0.options.maxBodyBytes = 1_000 }
+        #expect(error.kind == .tooLarge)
+        #expect(await server.until { $0.openConnections == 0 })
+    }
+
+    @Test func trustThatCannotBeKeptIsRefused() async throws {
+        let server = try LoopbackServer(.response(200))
+        let error = try await failure(server.url) { $0.options.trust = .file(path: "/ca.pem") }
+        #expect(error.kind == .badRequest)
+        #expect(server.record.connections == 0)
+    }
+
+    // MARK: ends
+
+    @Test func cancellingEndsATransferThatWaits() async throws {
+        let server = try LoopbackServer(.stall)
+        let asking = Task { try await ask(server.url) }
+        await server.until { $0.requestCount == 1 }
+        asking.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await asking.value }
+        #expect(error?.isCancelled == true)
+        #expect(error?.mayHaveReachedServer == true)
+        #expect(await server.until { $0.openConnections == 0 })
+    }
+
+    @Test func cancellingBeforeTheStartSendsNothing() async throws {
+        let server = try LoopbackServer(.response(200))
+        let asking = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await ask(server.url)
+        }
+        let error = await #expect(throws: NetworkError.self) { try await asking.value }
+        #expect(error?.isCancelled == true)
+    }
+
+    @Test func completionIsCalledOnceHoweverOftenItIsCancelled() async throws {
+        let server = try LoopbackServer(.response(200))
+        let url = try #require(URL(string: server.url))
+        for _ in 0..<50 {
+            await confirmation(expectedCount: 1) { called in
+                await withCheckedContinuation { continuation in
+                    let token = transport.perform(TransferRequest(HTTPRequest(url: url))) { _ in
+                        called()
+                        continuation.resume()
+                    }
+                    token.cancel()
+                    token.cancel()
+                }
+            }
+        }
+    }
+
+    @Test func transferOutlivesItsTransport() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(
+            .sequence([.gate(gate), .response(302, ["Location": "/b"]), .response(200, [:], "late")])
+        )
+        let request = TransferRequest(HTTPRequest(url: try #require(URL(string: server.url))))
+        var brief: URLSessionTransport? = URLSessionTransport()
+        let result = await withCheckedContinuation { continuation in
+            _ = brief?.perform(request) { continuation.resume(returning: $0) }
+            brief = nil
+            gate.open()
+        }
+        #expect(throws: Never.self) { try result.get() }
+    }
+
+    @Test func serverThatIsNotThereIsAFailureToConnect() async throws {
+        let server = try LoopbackServer(.response(200))
+        server.stop()
+        let error = try await failure(server.url)
+        #expect(error.kind == .connect)
+        #expect(!error.mayHaveReachedServer)
+        #expect(error.request?.authority == server.authority)
+    }
+
+    @Test func clientOfOursRunsOnIt() async throws {
+        let server = try LoopbackServer(.response(404, [:], "none"))
+        let client = NetworkClientDefault(dependencies: BeagleDependencies(.test), transport: transport)
+        let request = Request(url: try #require(URL(string: server.url)), type: .fetchComponent)
+        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(request) }
+        #expect(error?.kind == .status)
+        #expect(error?.data == Data("none".utf8))
+    }
+}
