@@ -22,7 +22,8 @@ extension RequestBody {
         do throws(NetworkError) {
             return .json(try JSONValue(converting: value, leaf: JSONValue.ofFoundation))
         } catch {
-            return .encodable(Unwritable(error: error))
+            // In an array, since JSONSerialization ends the process over a single value that it cannot write.
+            return .encodable([Unwritable(error: error)])
         }
     }
 }

@@ -41,6 +41,13 @@ struct RequestDataTests {
         #expect(error?.message.contains("$.a") == true)
     }
 
+    @Test func whatHasNoJSONFormIsAnErrorForFoundationToo() throws {
+        let body = try #require(Request.RequestData(method: "POST", body: ["a": NSObject()] as [String: Any]).body)
+        #expect(throws: (any Error).self) {
+            try JSONSerialization.data(withJSONObject: body, options: .fragmentsAllowed)
+        }
+    }
+
     @Test func missingTreeIsNoBody() throws {
         let tree: Any? = nil
         #expect(try body(tree) == nil)
