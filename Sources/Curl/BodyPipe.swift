@@ -7,6 +7,8 @@ final class BodyPipe: Sendable {
     private static let high = 1 << 20
     private static let low = 256 << 10
     private static let pieceSize = 128 << 10
+    /// Less than libcurl gives at once while more is waiting: an event, a line, the end of a body.
+    private static let smallSize = 16 << 10
 
     private struct State {
         var chunks: [Data] = []
@@ -42,17 +44,23 @@ final class BodyPipe: Sendable {
         }
     }
 
+    /// Takes bytes in; the reader hears of them by `wake`.
     func write(_ bytes: UnsafeRawBufferPointer) {
-        let waiter = state.withLock { state in
+        state.withLock { state in
             if let last = state.chunks.indices.last, state.chunks[last].count + bytes.count <= Self.pieceSize {
                 state.chunks[last].append(contentsOf: bytes)
             } else {
-                state.chunks.append(Data(bytes))
+                var chunk = Data(capacity: bytes.count < Self.smallSize ? bytes.count : Self.pieceSize)
+                chunk.append(contentsOf: bytes)
+                state.chunks.append(chunk)
             }
             state.bytes += bytes.count
-            return state.takeWaiter()
         }
-        waiter?.resume()
+    }
+
+    /// Lets a waiting reader go on.
+    func wake() {
+        state.withLock { $0.takeWaiter() }?.resume()
     }
 
     func end(_ result: Result<Void, NetworkError>) {

@@ -39,6 +39,7 @@ final class EventLoop: @unchecked Sendable {
     var fieldNames = FieldNames()
     private var active: [Transfer] = []
     private var progressing: [Transfer] = []
+    private var written: [BodyPipe] = []
     private var ending = Ending.no
     /// When libcurl wants to be called.
     private var timer: UInt64?
@@ -135,6 +136,7 @@ final class EventLoop: @unchecked Sendable {
             reap()
             if let sweep, sweep <= now { endOverdue() }
             reportProgress()
+            wakeReaders()
             wait()
             reap()
         }
@@ -274,6 +276,17 @@ final class EventLoop: @unchecked Sendable {
         let due = progressing
         progressing.removeAll(keepingCapacity: true)
         for transfer in due { transfer.reportProgress() }
+    }
+
+    // MARK: readers of streams, woken once a turn
+
+    func noteWritten(_ pipe: BodyPipe) {
+        if written.last !== pipe { written.append(pipe) }
+    }
+
+    private func wakeReaders() {
+        for pipe in written { pipe.wake() }
+        written.removeAll(keepingCapacity: true)
     }
 
     // MARK: libcurl's callbacks

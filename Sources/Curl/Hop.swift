@@ -375,7 +375,9 @@ final class Hop {
         if let limit = request.options.maxBodyBytes, decodedBytes > limit { throw .bodyTooLarge(limit) }
         switch sink {
         case .collect: try collected.append(bytes)
-        case .pipe(let pipe): pipe.write(bytes)
+        case .pipe(let pipe):
+            pipe.write(bytes)
+            loop.noteWritten(pipe)
         case .file(let file): try file.write(bytes)
         case .discard, .none:
             guard decodedBytes <= Self.discardLimit else {

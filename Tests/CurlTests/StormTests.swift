@@ -10,15 +10,35 @@ import Testing
 struct StormTests {
     private static let count = ProcessInfo.processInfo.environment["BEAGLENET_STORM"].flatMap(Int.init) ?? 2_000
 
-    @Test func everyRequestOfAPlainStormCompletesOnce() async throws {
+    @Test(arguments: [false, true])
+    func everyRequestCompletesOnce(onThePortableLoop isPortable: Bool) async throws {
         let server = try LoopbackServer(.response(200, [:], "storm"))
-        try await Storm(url: server.url, trust: .system, count: Self.count).run()
+        let storm = Storm(transport: CurlTransport(isPortable: isPortable), count: Self.count) {
+            method,
+            body,
+            delivery in
+            let head = HTTPRequest(method: method, scheme: "http", authority: server.authority, path: "/storm")
+            return TransferRequest(head, body: body, delivery: delivery)
+        }
+        try await storm.run()
     }
 
-    @Test func everyRequestOfAStormOnThePortableLoopCompletesOnce() async throws {
-        let server = try LoopbackServer(.response(200, [:], "storm"))
-        let transport = CurlTransport(isPortable: true)
-        try await Storm(url: server.url, trust: .system, count: Self.count, transport: transport).run()
+    /// With a server in a process of its own, so that our memory is the client's.
+    @Test(.enabled(if: NginxPeer.isAvailable, "nginx is not installed"), arguments: [HTTPVersion.http1, .http2])
+    func everyRequestOverTLSCompletesOnceInTheSameMemory(_ version: HTTPVersion) async throws {
+        let peer = try NginxPeer.shared.get()
+        let storm = Storm(transport: CurlTransport(), count: Self.count) { method, body, delivery in
+            peer.request("/storm", method: method, version: version, body: body, delivery: delivery)
+        }
+        try await storm.run()
+        let before = residentBytes
+        try await storm.run()
+        #expect(residentBytes - before < 16 << 20)
+    }
+
+    private var residentBytes: Int {
+        let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+        return (pages.flatMap { Int($0[1]) } ?? 0) * Int(getpagesize())
     }
 }
 
@@ -32,10 +52,9 @@ private struct Storm {
         var unexpected: [NetworkError] = []
     }
 
-    let url: String
-    let trust: TLSTrust
+    let transport: CurlTransport
     let count: Int
-    var transport = CurlTransport()
+    let request: @Sendable (HTTPRequest.Method, HTTPBody?, TransferRequest.Delivery) -> TransferRequest
 
     func run() async throws {
         let outcome = Lock(Outcome(completions: Array(repeating: 0, count: count)))
@@ -56,7 +75,7 @@ private struct Storm {
         }
         #expect(wrong == 0, "\(wrong) of \(count) requests did not complete exactly once")
         #expect(unexpected.isEmpty, "\(unexpected.count) requests failed, and not because they were cancelled")
-        let after = try await transport.perform(request(.collect))
+        let after = try await transport.perform(request(.get, nil, .collect))
         #expect(after.head.status == .ok)
     }
 
@@ -67,7 +86,11 @@ private struct Storm {
         for index in stride(from: thread, to: count, by: Self.threads) {
             slots.wait()
             let kind = Int.random(in: 0..<4, using: &random)
-            let message = request(kind == 3 ? .stream : .collect, body: kind == 2 ? HTTPBody("x=1") : nil)
+            let message = request(
+                kind == 2 ? .post : .get,
+                kind == 2 ? HTTPBody("x=1") : nil,
+                kind == 3 ? .stream : .collect
+            )
             let token = transport.perform(message) { result in
                 outcome.withLock { outcome in
                     outcome.completions[index] += 1
@@ -82,16 +105,5 @@ private struct Storm {
         for token in tokens { token.cancel() }
         for _ in 0..<Self.inFlight { slots.wait() }
         for _ in 0..<Self.inFlight { slots.signal() }
-    }
-
-    private func request(_ delivery: TransferRequest.Delivery, body: HTTPBody? = nil) -> TransferRequest {
-        let parts = url.split(separator: ":", maxSplits: 1)
-        let head = HTTPRequest(
-            method: body == nil ? .get : .post,
-            scheme: String(parts[0]),
-            authority: String(parts[1].dropFirst(2)),
-            path: "/storm"
-        )
-        return TransferRequest(head, body: body, options: TransferOptions(trust: trust), delivery: delivery)
     }
 }
