@@ -244,6 +244,8 @@ final class Hop {
             failure = .notSentAgain
             return false
         }
+        if let connection { loop.connections.end(connection) }
+        connection = nil
         let key = Connections.Key(localPort)
         if easy.long(CURLINFO_NUM_CONNECTS) > 0 {
             loop.connections.add(key, openedSockets)
