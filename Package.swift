@@ -116,6 +116,12 @@ let package = Package(
             dependencies: ["beagle", "BeagleNetTesting"],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["BeagleNetCurl", "BeagleNetHTTP", "BeagleNetRequestBuilder"],
+            exclude: ["Corpus", "LibFuzzer.swift"],
+            swiftSettings: settings
+        ),
         // The seed's listings must compile as an app without our upcoming features would compile them.
         .testTarget(
             name: "SeedTests5",
@@ -132,14 +138,15 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// libFuzzer brings the `main` of this one, so only scripts/fuzz.sh builds it.
+// libFuzzer brings the `main` of this one, so only scripts/fuzz.sh builds it, of the sources of the tests.
 if Context.environment["BEAGLENET_FUZZ"] != nil {
+    package.targets.removeAll { $0.name == "FuzzTests" }
     package.targets.append(
         .executableTarget(
             name: "Fuzz",
             dependencies: ["BeagleNetCurl", "BeagleNetHTTP", "BeagleNetRequestBuilder"],
-            path: "Fuzz",
-            exclude: ["Corpus"],
+            path: "Tests/FuzzTests",
+            exclude: ["Corpus", "CorpusTests.swift"],
             swiftSettings: settings
         )
     )

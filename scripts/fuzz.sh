@@ -4,7 +4,7 @@
 #   scripts/fuzz.sh [SECONDS [TARGET...]]     10 seconds for each target by default
 #
 # An input that crashes or hangs a target is kept in .build-fuzz/found/, and its command to run it again is printed.
-# What is found worth keeping goes to Fuzz/Corpus/TARGET.
+# What is found worth keeping goes to Tests/FuzzTests/Corpus/TARGET.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10}
@@ -25,7 +25,7 @@ for target in "$@"; do
     log=.build-fuzz/$target.log
     mkdir -p "$corpus"
     if BEAGLENET_FUZZ_TARGET=$target "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 \
-        -artifact_prefix=".build-fuzz/found/$target-" "$corpus" "Fuzz/Corpus/$target" >"$log" 2>&1
+        -artifact_prefix=".build-fuzz/found/$target-" "$corpus" "Tests/FuzzTests/Corpus/$target" >"$log" 2>&1
     then
         echo "$target: $(sed -n 's/^Done \([0-9]*\) runs.*/\1 inputs, nothing found/p' "$log")"
     else

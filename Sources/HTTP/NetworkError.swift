@@ -218,7 +218,7 @@ extension HTTPRequest {
 
     /// The URL without its query, for messages: a query may hold a secret.
     package var redactedURL: String {
-        guard let path, let mark = path.firstIndex(of: "?") else { return urlText }
+        guard let path, let mark = path.unicodeScalars.firstIndex(of: "?") else { return urlText }
         return "\(scheme ?? "")://\(authority ?? "")\(path[..<mark])?…"
     }
 }

@@ -111,29 +111,31 @@ extension Redactor {
 
 // MARK: - URLs
 
+// Marks are looked for among scalars: a combining character after a mark makes one `Character` of the two.
 extension Redactor {
-    private func cut(_ text: inout Substring, at mark: Character) -> Substring? {
-        guard let place = text.firstIndex(of: mark) else { return nil }
+    private func cut(_ text: inout Substring, at mark: Unicode.Scalar) -> Substring? {
+        guard let place = text.unicodeScalars.firstIndex(of: mark) else { return nil }
         defer { text = text[..<place] }
-        return text[place...].dropFirst()
+        return text[text.unicodeScalars.index(after: place)...]
     }
 
     private func withoutUser(_ text: Substring) -> String {
-        guard let slashes = text.firstRange(of: "//") else { return String(text) }
-        let authority = text[slashes.upperBound...].prefix { $0 != "/" }
+        guard let slashes = text.unicodeScalars.firstRange(of: "//".unicodeScalars) else { return String(text) }
+        let authority = text.unicodeScalars[slashes.upperBound...].prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@") else { return String(text) }
         return text[..<slashes.upperBound] + "\(Self.placeholder):\(Self.placeholder)" + text[at...]
     }
 
     private func redact(items: Substring) -> String {
-        items.split(separator: "&", omittingEmptySubsequences: false).map(redact(item:)).joined(separator: "&")
+        items.unicodeScalars.split(separator: "&", omittingEmptySubsequences: false)
+            .map { redact(item: Substring($0)) }.joined(separator: "&")
     }
 
     private func redact(item: Substring) -> String {
-        guard let equals = item.firstIndex(of: "=") else { return String(item) }
-        let value = item[equals...].dropFirst()
-        let name = SecretNames.decoded(item[..<equals])
-        guard !value.isEmpty, isSecret(name: name, length: value.count) else { return String(item) }
-        return item[...equals] + Self.placeholder
+        var name = item
+        guard let value = cut(&name, at: "="), !value.isEmpty,
+            isSecret(name: SecretNames.decoded(name), length: value.count)
+        else { return String(item) }
+        return "\(name)=\(Self.placeholder)"
     }
 }

@@ -46,14 +46,14 @@ public struct UrlBuilder: UrlBuilderProtocol {
             throw .badURL("the path holds a line break or another control character")
         }
         guard !Expression.occurs(in: path) else { throw .unevaluated }
-        let text = path.hasPrefix("/") ? try onBase(Components(path)) : Components(path).encoded
+        let text = path.unicodeScalars.first == "/" ? try onBase(Components(path)) : Components(path).encoded
         guard let url = URL(string: text) else { throw .badURL("the path makes no URL", "check its spelling") }
         return url
     }
 
     private func onBase(_ components: Components) throws(NetworkError) -> String {
         guard let baseUrl else {
-            guard !components.path.hasPrefix("//") else {
+            guard !components.path.unicodeScalars.starts(with: "//".unicodeScalars) else {
                 throw .badURL("a path that begins with // would name a host", "set a base URL, or write the scheme")
             }
             return components.encoded
@@ -69,7 +69,8 @@ public struct UrlBuilder: UrlBuilderProtocol {
     }
 }
 
-/// A URL or path cut at its first `#` and, before that, its first `?`.
+/// A URL or path cut at its first `#` and, before that, its first `?`. Cut between scalars: a combining character after
+/// a mark makes one `Character` of the two.
 private struct Components {
     /// Scheme and host, as they were written.
     var front: Substring = ""
@@ -81,10 +82,11 @@ private struct Components {
         path = text[...]
         fragment = Self.cut(&path, at: "#")
         query = Self.cut(&path, at: "?")
-        guard !path.hasPrefix("/"), let colon = path.firstIndex(where: { ":/".contains($0) }),
-            path[colon...].hasPrefix("://")
+        let scalars = path.unicodeScalars
+        guard let colon = scalars.firstIndex(where: { $0 == ":" || $0 == "/" }),
+            scalars[colon...].starts(with: "://".unicodeScalars)
         else { return }
-        let host = path[colon...].dropFirst(3)
+        let host = scalars[colon...].dropFirst(3)
         let end = host.firstIndex(of: "/") ?? host.endIndex
         front = path[..<end]
         path = path[end...]
@@ -97,9 +99,9 @@ private struct Components {
         return String(text)
     }
 
-    private static func cut(_ text: inout Substring, at mark: Character) -> Substring? {
-        guard let place = text.firstIndex(of: mark) else { return nil }
+    private static func cut(_ text: inout Substring, at mark: Unicode.Scalar) -> Substring? {
+        guard let place = text.unicodeScalars.firstIndex(of: mark) else { return nil }
         defer { text = text[..<place] }
-        return text[place...].dropFirst()
+        return text[text.unicodeScalars.index(after: place)...]
     }
 }

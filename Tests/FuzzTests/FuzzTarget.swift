@@ -1,27 +1,12 @@
 @testable import BeagleNetCurl
 @testable import BeagleNetHTTP
 import BeagleNetRequestBuilder
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
-/// What reads bytes that somebody else chose. `BEAGLENET_FUZZ_TARGET` names the one to feed.
+/// What reads bytes that somebody else chose.
 ///
 /// An error is a fine answer to any input. A crash, a hang, or a broken promise (a failed `precondition`) is not.
 enum FuzzTarget: String, CaseIterable {
     case json, redactor, url, request, head, decoder
-
-    static let chosen: FuzzTarget = {
-        guard let name = getenv("BEAGLENET_FUZZ_TARGET").map({ String(cString: $0) }),
-            let target = FuzzTarget(rawValue: name)
-        else {
-            let names = allCases.map(\.rawValue).joined(separator: ", ")
-            fatalError("set BEAGLENET_FUZZ_TARGET to one of: \(names)")
-        }
-        return target
-    }()
 
     func feed(_ bytes: UnsafeRawBufferPointer) {
         switch self {
@@ -33,13 +18,6 @@ enum FuzzTarget: String, CaseIterable {
         case .decoder: fuzzDecoder(bytes)
         }
     }
-}
-
-/// libFuzzer's entry: https://llvm.org/docs/LibFuzzer.html
-@_cdecl("LLVMFuzzerTestOneInput")
-public func feedOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    FuzzTarget.chosen.feed(UnsafeRawBufferPointer(start: start, count: count))
-    return 0
 }
 
 /// What was parsed can be written, and reads as the same value.
@@ -97,10 +75,11 @@ private func fuzzRequest(_ text: String) {
 /// Header lines as libcurl would give them.
 private func fuzzHead(_ bytes: UnsafeRawBufferPointer) {
     var head = ResponseHead()
+    var names = FieldNames()
     var rest = bytes[...]
     while !rest.isEmpty {
         let end = rest.firstIndex(of: 10).map { $0 + 1 } ?? rest.endIndex
-        guard (try? head.feed(UnsafeRawBufferPointer(rebasing: rest[..<end]))) != nil else { return }
+        guard (try? head.feed(UnsafeRawBufferPointer(rebasing: rest[..<end]), &names)) != nil else { return }
         rest = rest[end...]
     }
 }
