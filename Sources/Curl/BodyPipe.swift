@@ -5,7 +5,8 @@ import BeagleNetHTTP
 /// The reader takes everything that is there at once, so that lock and thread hop are paid per batch, not per chunk.
 final class BodyPipe: Sendable {
     private static let high = 1 << 20
-    private static let low = 256 << 10
+    /// More than one piece from the network decodes to, unless it is made to fill the memory.
+    private static let most = 64 << 20
     private static let pieceSize = 128 << 10
     /// Less than libcurl gives at once while more is waiting: an event, a line, the end of a body.
     private static let smallSize = 16 << 10
@@ -45,8 +46,8 @@ final class BodyPipe: Sendable {
     }
 
     /// Takes bytes in; the reader hears of them by `wake`.
-    func write(_ bytes: UnsafeRawBufferPointer) {
-        state.withLock { state in
+    func write(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) {
+        let count = state.withLock { state in
             if let last = state.chunks.indices.last, state.chunks[last].count + bytes.count <= Self.pieceSize {
                 state.chunks[last].append(contentsOf: bytes)
             } else {
@@ -55,6 +56,14 @@ final class BodyPipe: Sendable {
                 state.chunks.append(chunk)
             }
             state.bytes += bytes.count
+            return state.bytes
+        }
+        guard count <= Self.most else {
+            throw NetworkError(
+                .tooLarge,
+                during: .body,
+                "a few bytes of the body decode to more than \(Self.most) bytes, which nobody has read yet"
+            )
         }
     }
 

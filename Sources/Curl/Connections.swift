@@ -16,9 +16,26 @@ import CBeagleNetCurl
 struct Connections {
     struct Key: Hashable {
         let localPort: Int32
+        private let remotePort: Int32
+        /// Of both addresses' texts.
+        private let addresses: Int
 
-        init(_ localPort: Int32) {
+        /// The two ends of a connection, as libcurl writes them.
+        init(
+            _ local: UnsafePointer<CChar>?,
+            _ localPort: Int32,
+            _ remote: UnsafePointer<CChar>?,
+            _ remotePort: Int32
+        ) {
+            var hasher = Hasher()
+            for address in [local, remote] {
+                let bytes = UnsafeRawBufferPointer(start: address, count: address.map { strlen($0) } ?? 0)
+                hasher.combine(bytes: bytes)
+                hasher.combine(0 as UInt8)
+            }
             self.localPort = localPort
+            self.remotePort = remotePort
+            addresses = hasher.finalize()
         }
     }
 

@@ -6,17 +6,20 @@ import CBeagleNetCurl
 /// Connections are kept by the multi handle, so a new handle costs under a microsecond.
 struct EasyHandle: ~Copyable {
     let pointer: UnsafeMutableRawPointer
+    /// The message's fields: libcurl reads them as long as the handle lives, so they are freed after it.
+    let fields: FieldList
 
-    init?() {
+    init?(_ fields: consuming FieldList) {
         guard let pointer = curl_easy_init() else { return nil }
         self.pointer = pointer
+        self.fields = fields
     }
 
     deinit {
         curl_easy_cleanup(pointer)
     }
 
-    // A setter fails on an option this libcurl does not have, or without memory; what must not fail is checked.
+    // A setter fails on an option this libcurl does not have, or without memory.
 
     @discardableResult
     func set(_ option: LongOption, _ value: Int) -> Bool {

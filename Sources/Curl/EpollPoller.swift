@@ -52,12 +52,13 @@
         }
 
         deinit {
-            if epoll >= 0 { close(epoll) }
-            if alarm >= 0 { close(alarm) }
+            if epoll >= 0 { closeDescriptor(epoll) }
+            if alarm >= 0 { closeDescriptor(alarm) }
             events.deallocate()
         }
 
         let watchesSockets = true
+        func close() {}
 
         func wake() {
             eventfd_write(alarm, 1)
@@ -80,9 +81,10 @@
             sockets[Int(socket)] = Socket(isOurs: true, isChanged: sockets[Int(socket)].isChanged)
         }
 
-        /// The kernel forgets a closed socket by itself.
+        /// The kernel forgets a closed socket by itself, unless a fork has made another of it.
         func closing(_ socket: Int32) {
             guard Int(socket) < sockets.count else { return }
+            if sockets[Int(socket)].registered != 0 { _ = beagle_epoll_ctl(epoll, EPOLL_CTL_DEL, socket, 0) }
             sockets[Int(socket)] = Socket(isChanged: sockets[Int(socket)].isChanged)
         }
 
@@ -114,6 +116,14 @@
 
         func timeIsUp() {
             curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
+        }
+
+        private func closeDescriptor(_ descriptor: Int32) {
+            #if canImport(Glibc)
+                _ = Glibc.close(descriptor)
+            #else
+                _ = Musl.close(descriptor)
+            #endif
         }
 
         private func selection(_ bits: UInt32) -> Int32 {

@@ -52,7 +52,12 @@ final class EventLoop: @unchecked Sendable {
             throw NetworkError(.other, during: .queue, "libcurl could not be initialised")
         }
         self.multi = multi
-        poller = try makePoller(multi, portable: portable)
+        do throws(NetworkError) {
+            poller = try makePoller(multi, portable: portable)
+        } catch {
+            curl_multi_cleanup(multi)
+            throw error
+        }
         configureMulti()
         do throws(NetworkError) {
             try startThread()
@@ -147,7 +152,7 @@ final class EventLoop: @unchecked Sendable {
         switch command {
         case .start(let transfer): start(transfer)
         case .cancel(let transfer): end(transfer, .cancelled(during: transfer.hop?.phase ?? .queue))
-        case .resume(let transfer): transfer.hop?.resume()
+        case .resume(let transfer): resume(transfer)
         case .finish: if ending == .no { ending = .whenIdle }
         case .shutDown: ending = .now
         }
@@ -223,6 +228,13 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
+    /// Lets a paused transfer go on. What libcurl's callbacks find meanwhile it keeps to itself.
+    private func resume(_ transfer: Transfer) {
+        guard let hop = transfer.hop else { return }
+        hop.resume()
+        if let failure = hop.failure { end(transfer, failure) }
+    }
+
     /// Ends a transfer before libcurl does.
     private func end(_ transfer: Transfer, _ error: NetworkError) {
         guard !transfer.isDone else { return }
@@ -246,7 +258,7 @@ final class EventLoop: @unchecked Sendable {
 
     // MARK: deadlines: looked at when the earliest known one passes, so that activity costs nothing
 
-    private func watchDeadline(of transfer: Transfer) {
+    func watchDeadline(of transfer: Transfer) {
         guard let deadline = transfer.deadline(at: now) else { return }
         sweep = min(sweep ?? .max, deadline)
     }
@@ -300,8 +312,9 @@ final class EventLoop: @unchecked Sendable {
     private func configureMulti() {
         let me = Unmanaged.passUnretained(self).toOpaque()
         beagle_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-        // Idle connections kept; libcurl's own rule is four times the transfers in flight.
-        beagle_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 1024)
+        // Idle connections kept, well below the usual limit of open files; libcurl's own rule is four times the
+        // transfers in flight.
+        beagle_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 256)
         beagle_multi_set_pointer(multi, CURLMOPT_TIMERDATA, me)
         beagle_multi_set_timer_callback(multi) { _, milliseconds, context in
             EventLoop.from(context).setTimer(milliseconds)
@@ -349,6 +362,7 @@ final class EventLoop: @unchecked Sendable {
             active.append(transfer)
         }
         for transfer in active.reversed() { end(transfer, .shutDown) }
+        poller.close()
         curl_multi_cleanup(multi)
     }
 }

@@ -1,6 +1,14 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// One message on the wire and its answer, on an easy handle of its own. Reached only on the loop's thread.
 final class Hop {
     /// What the answer leads to.
@@ -22,7 +30,6 @@ final class Hop {
     unowned let transfer: Transfer
     /// The loop lives as long as its thread, on which alone this object is reached.
     private unowned let loop: EventLoop
-    private let fields: FieldList
     private let upload: (any UploadSource)?
     private let decodes: Bool
 
@@ -47,6 +54,7 @@ final class Hop {
     private(set) var decodedBytes: Int64 = 0
     private(set) var connection: Connections.Key?
     private var openedSockets: [Int32] = []
+    private var knownConnects = 0
     private(set) var lastActivity: UInt64
     private(set) var isReceivePaused = false
     private var isSendPaused = false
@@ -61,31 +69,29 @@ final class Hop {
         on loop: EventLoop,
         freshly: Bool
     ) throws(NetworkError) {
-        guard let easy = EasyHandle() else {
-            throw NetworkError(.other, during: .queue, "libcurl gave no handle: out of memory")
-        }
-        self.easy = easy
-        self.request = request
-        self.transfer = transfer
-        self.loop = loop
-        lastActivity = loop.now
-        decodes = !request.head.headerFields.contains(.acceptEncoding) && request.head.method != .head
-
+        let asked = request.head.headerFields
+        // A range is one of the encoded bytes (RFC 9110, 14.2).
+        decodes = !asked.contains(.acceptEncoding) && !asked.contains(.range) && request.head.method != .head
         if let body = request.body {
             upload = try makeUploadSource(body) { [weak transfer] in transfer?.resume() }
         } else {
             upload = nil
         }
-        isUploaded = upload == nil
-        fields = Self.fieldList(request, decodes: decodes, length: upload?.length)
-        configure(freshly: freshly)
+        isUploaded = upload == nil || upload?.length == 0
+        guard let easy = EasyHandle(Self.fieldList(request, decodes: decodes)) else { throw .noMemory }
+        self.easy = easy
+        self.request = request
+        self.transfer = transfer
+        self.loop = loop
+        lastActivity = loop.now
+        try configure(freshly: freshly)
     }
 
     deinit {
         upload?.close()
     }
 
-    private static func fieldList(_ request: TransferRequest, decodes: Bool, length: Int64?) -> FieldList {
+    private static func fieldList(_ request: TransferRequest, decodes: Bool) -> FieldList {
         let fields = request.head.headerFields
         let method = request.head.method
         var lines = ["Expect:"]
@@ -105,36 +111,41 @@ final class Hop {
 
     // MARK: what libcurl is told
 
-    private func configure(freshly: Bool) {
+    private func configure(freshly: Bool) throws(NetworkError) {
         let me = Unmanaged.passUnretained(self).toOpaque()
         easy.set(.owner, me)
         easy.set(.noSignal, 1)
         easy.set(.quickExit, 1)
         easy.set(.suppressConnectHeaders, 1)
-        easy.set(.errorText, fields.errorText)
-        configureTarget()
-        easy.set(.fields, fields.first)
+        easy.set(.errorText, easy.fields.errorText)
+        try configureTarget()
+        try require(easy.set(.fields, easy.fields.first))
         if freshly { easy.set(.freshConnect, 1) }
-        if let connect = request.options.timeouts.connect {
-            easy.set(.connectTimeout, Int(max(1, connect.milliseconds)))
-        }
-        configureMethod()
+        // Without a value libcurl has a limit of its own.
+        let connect = request.options.timeouts.connect?.milliseconds ?? Int64(Int32.max)
+        easy.set(.connectTimeout, Int(min(max(1, connect), Int64(Int32.max))))
+        try configureMethod()
         configureVersion()
-        if request.head.scheme == "https" { configureTrust() }
+        if request.head.scheme == "https" { try configureTrust() }
         configureCallbacks(me)
     }
 
-    private func configureTarget() {
+    /// What a message cannot go out without.
+    private func require(_ isSet: Bool) throws(NetworkError) {
+        if !isSet { throw .noMemory }
+    }
+
+    private func configureTarget() throws(NetworkError) {
         var head = request.head
         if head.path == "*" {
             // OPTIONS of the server as a whole (RFC 9110, 9.3.7).
-            easy.set(.requestTarget, "*")
+            try require(easy.set(.requestTarget, "*"))
             head.path = "/"
         }
-        easy.set(.url, head.urlText)
+        try require(easy.set(.url, head.urlText))
     }
 
-    private func configureMethod() {
+    private func configureMethod() throws(NetworkError) {
         if let upload {
             easy.set(.upload, 1)
             easy.set(.uploadSize, upload.length ?? -1)
@@ -144,7 +155,7 @@ final class Hop {
         } else if request.head.method == .get {
             return
         }
-        easy.set(.method, request.head.method.rawValue)
+        try require(easy.set(.method, request.head.method.rawValue))
     }
 
     private func configureVersion() {
@@ -171,15 +182,15 @@ final class Hop {
         return (0x07_58_00..<0x08_00_00).contains(version.pointee.version_num)
     }()
 
-    private func configureTrust() {
-        easy.set(.sslVersion, Int(CURL_SSLVERSION_TLSv1_2))
+    private func configureTrust() throws(NetworkError) {
+        try require(easy.set(.sslVersion, Int(CURL_SSLVERSION_TLSv1_2)))
         let file =
             switch request.options.trust {
             case .system: TrustStore.systemFile
             case .file(let path): path
             }
         guard let file else { return }
-        easy.set(.caFile, file)
+        try require(easy.set(.caFile, file))
         // Debian's default folder of authorities would silently switch off libcurl's cache of parsed ones.
         easy.set(.caPath, nil)
     }
@@ -204,8 +215,9 @@ final class Hop {
             }
         }
         easy.set(.requestContext, me)
-        beagle_easy_set_request_callback(easy.pointer) { context, _, _, _, localPort in
-            Hop.from(context).willSend(localPort: localPort) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+        beagle_easy_set_request_callback(easy.pointer) { context, remote, local, remotePort, localPort in
+            let connection = Connections.Key(local, localPort, remote, remotePort)
+            return Hop.from(context).willSend(on: connection) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         }
         easy.set(.openContext, me)
         beagle_easy_set_open_callback(easy.pointer) { context, _, address in
@@ -229,15 +241,22 @@ final class Hop {
 
     private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
         let socket = beagle_socket(address)
-        if socket >= 0 {
-            openedSockets.append(socket)
-            loop.openedSocket(socket)
+        guard socket >= 0 else {
+            failure = NetworkError(
+                .connect,
+                during: .connect,
+                "no socket: \(String(cString: strerror(errno)))",
+                advice: "raise the limit of open files (ulimit -n)"
+            )
+            return CURL_SOCKET_BAD
         }
+        openedSockets.append(socket)
+        loop.openedSocket(socket)
         return socket
     }
 
     /// A connection is ready and the message is about to go out on it; false stops it.
-    private func willSend(localPort: Int32) -> Bool {
+    private func willSend(on key: Connections.Key) -> Bool {
         sends += 1
         lastActivity = loop.now
         guard sends == 1 || (sends == 2 && request.mayBeSentTwice) else {
@@ -246,8 +265,11 @@ final class Hop {
         }
         if let connection { loop.connections.end(connection) }
         connection = nil
-        let key = Connections.Key(localPort)
-        if easy.long(CURLINFO_NUM_CONNECTS) > 0 {
+        let connects = easy.long(CURLINFO_NUM_CONNECTS)
+        defer { knownConnects = connects }
+        if connects > knownConnects {
+            // One of several addresses that were tried may have had no socket; another had.
+            failure = nil
             loop.connections.add(key, openedSockets)
         } else if loop.connections.isStale(key) {
             isStale = true
@@ -265,6 +287,7 @@ final class Hop {
             switch try upload.read(into: buffer) {
             case .bytes(let count):
                 bytesSent += Int64(count)
+                isUploaded = bytesSent == upload.length
                 loop.noteProgress(transfer)
                 return count
             case .notYet:
@@ -286,7 +309,7 @@ final class Hop {
             failure = .notSentAgain
             return CURL_SEEKFUNC_FAIL
         }
-        isUploaded = false
+        isUploaded = upload.length == 0
         bytesSent = 0
         return CURL_SEEKFUNC_OK
     }
@@ -308,6 +331,7 @@ final class Hop {
     private func begin(_ response: HTTPResponse) throws(NetworkError) {
         self.response = response
         lastActivity = loop.now
+        loop.watchDeadline(of: transfer)
         if let connection {
             let isMultiplexed = easy.long(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0)
             loop.connections.answered(connection, isMultiplexed: isMultiplexed)
@@ -344,7 +368,7 @@ final class Hop {
             sink = .pipe(pipe)
             transfer.deliverHead(response, from: self, body: pipe)
         case .file(let path) where response.status.kind == .successful:
-            sink = .file(try FileSink(path: path))
+            sink = .file(try FileSink(path: path, mayWait: false))
         case .collect, .file:
             sink = .collect
             if let length { try collected.reserve(length) }
@@ -374,18 +398,19 @@ final class Hop {
 
     private func accept(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) {
         decodedBytes += Int64(bytes.count)
+        if case .discard = sink {
+            isCutShort = decodedBytes > Self.discardLimit
+            if isCutShort { throw NetworkError(.protocol, during: .body, "the body was not read to its end") }
+            return
+        }
         if let limit = request.options.maxBodyBytes, decodedBytes > limit { throw .bodyTooLarge(limit) }
         switch sink {
         case .collect: try collected.append(bytes)
         case .pipe(let pipe):
-            pipe.write(bytes)
+            try pipe.write(bytes)
             loop.noteWritten(pipe)
         case .file(let file): try file.write(bytes)
-        case .discard, .none:
-            guard decodedBytes <= Self.discardLimit else {
-                isCutShort = true
-                throw NetworkError(.protocol, during: .body, "the body was not read to its end")
-            }
+        case .discard, .none: break
         }
     }
 
@@ -393,12 +418,12 @@ final class Hop {
 
     /// Goes on after a pause, when its reader has room or its writer has bytes.
     func resume() {
-        guard isReceivePaused || isSendPaused else { return }
-        if case .pipe(let pipe) = sink, isReceivePaused, pipe.isFull() { return }
-        isReceivePaused = false
+        let wasPaused = (isReceivePaused, isSendPaused)
+        if case .pipe(let pipe) = sink, isReceivePaused { isReceivePaused = pipe.isFull() }
         isSendPaused = false
+        guard wasPaused != (isReceivePaused, isSendPaused) else { return }
         lastActivity = loop.now
-        curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
+        curl_easy_pause(easy.pointer, isReceivePaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
     }
 
     /// Checks that head and body are whole, after libcurl said that all went well.
@@ -415,9 +440,10 @@ final class Hop {
         return collected.take()
     }
 
-    /// What is there of a body that did not come to its end.
-    func partialBody() -> Data {
-        collected.take()
+    /// Gives up a body that did not come to its end, and gives what is there of it in memory.
+    func abandon() -> Data {
+        sink = .none
+        return collected.take()
     }
 
     /// How far the hop is.
@@ -431,7 +457,7 @@ final class Hop {
     /// When the hop runs out of time if nothing happens; nil where it may wait for ever.
     var deadline: UInt64? {
         let timeouts = request.options.timeouts
-        guard sends > 0, !isReceivePaused else { return nil }
+        guard sends > 0, !isReceivePaused, !isSendPaused else { return nil }
         return (response == nil ? timeouts.firstByte : timeouts.idle).map { lastActivity.advanced(by: $0) }
     }
 
@@ -445,7 +471,7 @@ final class Hop {
     }
 
     /// libcurl's own words on what went wrong.
-    var errorText: String { String(cString: fields.errorText) }
+    var errorText: String { String(cString: easy.fields.errorText) }
 
     var progress: TransferProgress {
         TransferProgress(
@@ -470,6 +496,10 @@ extension HTTPField.Name {
 }
 
 extension NetworkError {
+    fileprivate static var noMemory: NetworkError {
+        NetworkError(.other, during: .queue, "libcurl took no message: out of memory")
+    }
+
     fileprivate static var notSentAgain: NetworkError {
         NetworkError(
             .network,

@@ -22,6 +22,8 @@ protocol Poller: AnyObject {
     func act()
     /// Tells libcurl that its timer has run down.
     func timeIsUp()
+    /// The multi is about to be freed; a wake-up that comes later does nothing.
+    func close()
 }
 
 func makePoller(_ multi: UnsafeMutableRawPointer, portable: Bool) throws(NetworkError) -> any Poller {
@@ -35,6 +37,7 @@ func makePoller(_ multi: UnsafeMutableRawPointer, portable: Bool) throws(Network
 final class PortablePoller: Poller {
     private let multi: UnsafeMutableRawPointer
     private var running: Int32 = 0
+    private let isClosed = Lock(false)
 
     init(_ multi: UnsafeMutableRawPointer) {
         self.multi = multi
@@ -47,7 +50,13 @@ final class PortablePoller: Poller {
     func applyChanges() {}
 
     func wake() {
-        curl_multi_wakeup(multi)
+        isClosed.withLock { isClosed in
+            if !isClosed { curl_multi_wakeup(multi) }
+        }
+    }
+
+    func close() {
+        isClosed.withLock { $0 = true }
     }
 
     func wait(milliseconds: Int32) {

@@ -18,6 +18,8 @@ final class Transfer: RequestToken, @unchecked Sendable {
     private(set) var hop: Hop?
     private(set) var redirects = 0
     private var resends = 0
+    /// Whether the server may have acted on a message of this transfer.
+    private var hasReachedServer = false
     private var pipe: BodyPipe?
     private var completion: Completion?
     /// Place among the loop's active transfers.
@@ -113,6 +115,7 @@ final class Transfer: RequestToken, @unchecked Sendable {
 
     /// The hop left the multi: what follows. Gives the next hop, if there is one.
     func conclude(_ hop: Hop, _ code: CURLcode) -> Hop? {
+        note(hop)
         do throws(NetworkError) {
             if hop.isStale || shouldResend(hop, code) { return try resend() }
             if let failure = hop.failure, !hop.isCutShort { throw failure }
@@ -129,6 +132,12 @@ final class Transfer: RequestToken, @unchecked Sendable {
             fail(error)
         }
         return nil
+    }
+
+    /// What a hop leaves behind when it is over.
+    private func note(_ hop: Hop) {
+        if hop.sends > 0 && !hop.isStale { hasReachedServer = true }
+        if isProgressDue { reportProgress() }
     }
 
     /// An HTTP/2 connection that went away before it took the request (GOAWAY, REFUSED_STREAM): libcurl 7.88 gives up.
@@ -165,11 +174,11 @@ final class Transfer: RequestToken, @unchecked Sendable {
         if let hop {
             error.response = hop.response
             error.metrics = metrics(of: hop)
-            error.mayHaveReachedServer = hop.sends > 0 && !hop.isStale
-            let partial = hop.partialBody()
+            note(hop)
+            let partial = hop.abandon()
             if !partial.isEmpty { error.data = partial }
         }
-        if redirects > 0 { error.mayHaveReachedServer = true }
+        error.mayHaveReachedServer = hasReachedServer
         if let pipe {
             pipe.end(.failure(error))
             self.pipe = nil

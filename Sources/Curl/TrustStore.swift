@@ -19,7 +19,7 @@ enum TrustStore {
     }()
 
     private static var builtIn: String? {
-        guard let easy = EasyHandle() else { return nil }
+        guard let easy = EasyHandle(FieldList([:], lines: [])) else { return nil }
         return easy.string(CURLINFO_CAINFO)
     }
 

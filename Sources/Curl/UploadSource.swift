@@ -27,7 +27,7 @@ func makeUploadSource(
     switch body.content {
     case .data(let data): DataUpload(data)
     case .file(let path): try FileUpload(path: path)
-    case .stream(let length, _, let open): StreamUpload(length: length, open(), resume: resume)
+    case .stream(let length, _, let open): StreamUpload(length: length, open, resume: resume)
     }
 }
 
@@ -91,7 +91,8 @@ private final class FileUpload: UploadSource {
     func close() {}
 }
 
-/// Pulls chunks from an asynchronous reader in a task of its own, one ahead of what libcurl takes.
+/// Pulls chunks from an asynchronous reader in a task of its own, ahead of what libcurl takes. The reader is opened by
+/// the first read: a message that did not go out has not touched its body.
 private final class StreamUpload: UploadSource, Sendable {
     private static let high = 256 << 10
 
@@ -108,20 +109,25 @@ private final class StreamUpload: UploadSource, Sendable {
 
     let length: Int64?
     private let state = Lock(State())
+    private let open: @Sendable () -> HTTPBody.Reader
     private let resume: @Sendable () -> Void
 
-    init(length: Int64?, _ reader: @escaping HTTPBody.Reader, resume: @escaping @Sendable () -> Void) {
+    init(
+        length: Int64?,
+        _ open: @escaping @Sendable () -> HTTPBody.Reader,
+        resume: @escaping @Sendable () -> Void
+    ) {
         self.length = length
+        self.open = open
         self.resume = resume
-        let task = Task { [self] in await pump(reader) }
-        state.withLock { $0.task = task }
     }
 
     // MARK: the loop's side
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> UploadRead {
         let (result, room) = try state.withLock { state throws(NetworkError) in
-            try Self.read(&state, buffer, length)
+            if state.task == nil && state.end == nil { state.task = Task { await pump(open()) } }
+            return try Self.read(&state, buffer, length)
         }
         room?.resume()
         return result
@@ -139,11 +145,7 @@ private final class StreamUpload: UploadSource, Sendable {
             }
             try end.get()
             if let length, length != state.total {
-                throw .unsent(
-                    .badRequest,
-                    "the request body ended after \(state.total) of its \(length) bytes",
-                    "give the true length, or none"
-                )
+                throw .wrongLength("the request body ended after \(state.total) of its \(length) bytes")
             }
             return (.end, nil)
         }
@@ -156,6 +158,7 @@ private final class StreamUpload: UploadSource, Sendable {
             state.chunks.removeFirst()
             state.position = 0
         }
+        guard state.bytes < high else { return (.bytes(count), nil) }
         defer { state.room = nil }
         return (.bytes(count), state.room)
     }
@@ -187,7 +190,9 @@ private final class StreamUpload: UploadSource, Sendable {
             }
             finish(.success(()))
         } catch {
-            finish(.failure(NetworkError(wrapping: error)))
+            var error = NetworkError(wrapping: error)
+            error.phase = .send
+            finish(.failure(error))
         }
     }
 
@@ -196,10 +201,15 @@ private final class StreamUpload: UploadSource, Sendable {
         if chunk.isEmpty { return true }
         let (isOpen, isWanted) = state.withLock { state in
             guard state.end == nil else { return (false, false) }
+            defer { state.isWanted = false }
+            state.total += Int64(chunk.count)
+            if let length, state.total > length {
+                // Nothing beyond the length may go out: the server would take it for the next message.
+                state.end = .failure(.wrongLength("the request body is longer than its \(length) bytes"))
+                return (false, state.isWanted)
+            }
             state.chunks.append(chunk)
             state.bytes += chunk.count
-            state.total += Int64(chunk.count)
-            defer { state.isWanted = false }
             return (true, state.isWanted)
         }
         if isWanted { resume() }
@@ -224,5 +234,11 @@ private final class StreamUpload: UploadSource, Sendable {
             return state.isWanted
         }
         if isWanted { resume() }
+    }
+}
+
+extension NetworkError {
+    fileprivate static func wrongLength(_ message: String) -> NetworkError {
+        NetworkError(.badRequest, during: .send, message, advice: "give the true length, or none")
     }
 }

@@ -6,7 +6,8 @@
     import Darwin
 #endif
 
-/// Writes to `PATH.part` and renames it to `PATH` when all is there; else it is removed and `PATH` is as it was.
+/// Writes to a `.part` file beside `PATH` and renames it to `PATH` when all is there; else it is removed and `PATH` is
+/// as it was. Each sink has a part of its own, so that two of the same path don't meet.
 ///
 /// What is no regular file, such as `/dev/null` or a pipe, must not be replaced: it is written to as it is. A symbolic
 /// link stays, and the file that it leads to is replaced.
@@ -22,14 +23,25 @@ package final class FileSink {
     /// Whether what is not whole leaves nothing behind.
     package var isUndone: Bool { part != nil }
 
+    /// - Parameter mayWait: whether the caller may be held up by the reader of a pipe.
     /// - Throws: `NetworkError` of kind `.file` where nothing can be written there.
-    package init(path: String) throws(NetworkError) {
+    package init(path: String, mayWait: Bool) throws(NetworkError) {
         let path = Self.target(of: path)
         var status = stat()
-        let isReplaceable = stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+        let exists = stat(path, &status) == 0
+        let type = status.st_mode & S_IFMT
         self.path = path
-        part = isReplaceable ? path + ".part" : nil
-        file = try isReplaceable ? OpenFile(creating: path + ".part") : OpenFile(writing: path)
+        if !exists || type == S_IFREG {
+            let part = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
+            file = try OpenFile(creating: part)
+            self.part = part
+        } else {
+            guard mayWait || type != S_IFIFO else {
+                throw NetworkError(.file, during: .file, "\(path) is a pipe", advice: "stream the body into it")
+            }
+            file = try OpenFile(writing: path)
+            part = nil
+        }
     }
 
     deinit {

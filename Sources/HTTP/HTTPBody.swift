@@ -45,7 +45,7 @@ public struct HTTPBody: Sendable {
     /// - Parameters:
     ///   - length: bytes in all where known; without it HTTP/1.1 sends chunks (RFC 9112, 7.1).
     ///   - isReplayable: whether `makeChunks` may be called again, as a 307 redirect needs it. No by default.
-    ///   - makeChunks: begins the sequence; called once for every time the body is sent.
+    ///   - makeChunks: begins the sequence; called once for every time the body is sent, and must not block.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil,
         isReplayable: Bool = false,

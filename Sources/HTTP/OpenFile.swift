@@ -13,12 +13,13 @@ package final class OpenFile: Sendable {
 
     /// Opens a file for reading.
     package convenience init(reading path: String) throws(NetworkError) {
-        try self.init(path, O_RDONLY, "cannot open")
+        // A pipe without a writer would hold up whoever opens it.
+        try self.init(path, O_RDONLY | O_NONBLOCK, "cannot open")
     }
 
-    /// Creates a file for writing, or empties it.
+    /// Creates a file that was not there, for writing.
     package convenience init(creating path: String) throws(NetworkError) {
-        try self.init(path, O_WRONLY | O_CREAT | O_TRUNC, "cannot create")
+        try self.init(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, "cannot create")
     }
 
     /// Opens what is there for writing: a device, a pipe.

@@ -38,8 +38,11 @@ package enum Redirect {
             )
         }
         if Origin(to) != Origin(from) { dropCredentials(&next) }
+        if next.head.authority != request.head.authority { next.head.headerFields[hostField] = nil }
         return next
     }
+
+    private static let hostField = HTTPField.Name("Host")!
 
     private static func check(_ url: URL, from: URL, _ policy: RedirectPolicy) throws(NetworkError) {
         let scheme = url.scheme?.lowercased() ?? ""

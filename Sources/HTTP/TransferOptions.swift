@@ -32,7 +32,8 @@ public struct TransferOptions: Sendable, Hashable {
 public struct Timeouts: Sendable, Hashable {
     /// Resolving, connecting and the TLS handshake together, per hop. 30 s.
     public var connect: Duration?
-    /// From the start of a hop to the end of its response head. 60 s.
+    /// From the last piece of the request sent to the end of the response head, per hop. 60 s. Waiting for a streamed
+    /// request body does not count.
     public var firstByte: Duration?
     /// Between two reads of the response body. 60 s. A paused stream does not count.
     public var idle: Duration?

@@ -6,7 +6,8 @@ public struct TransferRequest: Sendable {
         case collect
         /// To the reader, with back-pressure; the completion is called when the head is complete.
         case stream
-        /// Into a file at this path, written as `PATH.part` and renamed when the body is whole.
+        /// Into a file at this path, written to a `.part` file beside it that takes its place when the body is whole.
+        /// A body whose status is outside 200...299 is collected instead. No pipe: it could hold up the transport.
         case file(path: String)
     }
 

@@ -1,6 +1,7 @@
 /// A response as the transport hands it over: head, body, and how the transfer went.
 public struct TransferResponse: Sendable {
-    /// Status and header fields, in the order received.
+    /// Status and header fields, in the order received and as received: where the body was decoded,
+    /// `Content-Encoding` and `Content-Length` still tell of the encoded one.
     public var head: HTTPResponse
     /// The decoded body: whole with `Delivery.collect`, to be read with `Delivery.stream`, empty with `Delivery.file`.
     public var body: HTTPBody

@@ -98,7 +98,7 @@ final class SessionTransfer: RequestToken, @unchecked Sendable {
         wait()
         do throws(NetworkError) {
             next = try Redirect.next(after: head, to: request, followed: metrics.redirects)
-            if next == nil, case .file(let path) = request.delivery { file = try FileSink(path: path) }
+            if next == nil, case .file(let path) = request.delivery { file = try FileSink(path: path, mayWait: false) }
         } catch {
             fail(error)
         }

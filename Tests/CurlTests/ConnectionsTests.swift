@@ -11,7 +11,7 @@ import Testing
 #endif
 
 struct ConnectionsTests {
-    private let key = Connections.Key(4_711)
+    private let key = Connections.Key("127.0.0.1", 4_711, "127.0.0.1", 80)
 
     @Test(
         arguments: [
@@ -35,6 +35,18 @@ struct ConnectionsTests {
         #expect(write(pair.theirs, "x", 1) == 1)
 
         #expect(connections.isStale(key) == isStale)
+    }
+
+    @Test func aConnectionIsKnownByBothItsEnds() throws {
+        let (silent, stirring) = (try SocketPair(), try SocketPair())
+        let other = Connections.Key("127.0.0.1", 4_711, "127.0.0.2", 80)
+        var connections = Connections()
+        connections.add(key, [silent.ours])
+        connections.add(other, [stirring.ours])
+        #expect(write(stirring.theirs, "x", 1) == 1)
+
+        #expect(!connections.isStale(key))
+        #expect(connections.isStale(other))
     }
 
     @Test func aSilentConnectionIsNotStale() throws {

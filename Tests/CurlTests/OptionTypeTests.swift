@@ -1,3 +1,4 @@
+import BeagleNetHTTP
 import CBeagleNetCurl
 import Testing
 
@@ -39,7 +40,7 @@ struct OptionTypeTests {
     }
 
     @Test func handleTakesOneOptionOfEachGroup() {
-        guard let easy = EasyHandle() else {
+        guard let easy = EasyHandle(FieldList([:], lines: [])) else {
             Issue.record("libcurl gave no handle")
             return
         }

@@ -34,6 +34,21 @@ struct ResendTests {
         #expect(copies.allSatisfy { $0.body == Data((body == nil ? "" : "body").utf8) })
     }
 
+    /// Nothing has been sent on a connection that proves stale, so nothing of the body has been read either.
+    @Test func streamedBodyOutlivesAStaleConnection() async throws {
+        let server = try LoopbackServer { request in
+            let answer = LoopbackServer.Answer.response(200, [:], request.body)
+            guard request.target == "/first" else { return answer }
+            return .sequence([answer, .raw("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")])
+        }
+        try await warmUp(server)
+        #expect(await server.until { $0.answers == 1 })
+        let chunks = AsyncStream([Data("one ".utf8), Data("two ".utf8), Data("three".utf8)])
+        let response = try await transport.perform(server.request(.post, "/second", body: .stream { chunks }))
+        #expect(try await response.text() == "one two three")
+        #expect(server.requests.filter { $0.target == "/second" }.count == 1)
+    }
+
     struct Submission: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var method = HTTPRequest.Method.post

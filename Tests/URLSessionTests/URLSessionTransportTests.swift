@@ -75,7 +75,6 @@ struct URLSessionTransportTests {
         let error = try await failure(server.url) { $0.delivery = .file(path: path) }
         #expect(error.kind == .truncated)
         #expect(!FileManager.default.fileExists(atPath: path))
-        #expect(!FileManager.default.fileExists(atPath: path + ".part"))
     }
 
     @Test(arguments: [HTTPResponse.Status.notFound, .internalServerError, .notModified, .noContent])
@@ -202,8 +201,7 @@ struct URLSessionTransportTests {
     @Test func transferOutlivesItsTransport() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer { request in
-            guard request.target == "/" else { return .response(200, [:], "late") }
-            return .sequence([.gate(gate), .response(302, ["Location": "/b"])])
+            .sequence([.gate(gate), .response(200, [:], "late")])
         }
         let request = TransferRequest(HTTPRequest(url: try #require(URL(string: server.url))))
         var brief: URLSessionTransport? = URLSessionTransport()

@@ -4,8 +4,8 @@ import BeagleNetRequestBuilder
 extension NetworkClient {
     /// Writes what `target` names to a file, never holding it in memory.
     ///
-    /// The bytes go to `PATH.part`, which is renamed to `PATH` when all are there. On any failure the part is removed
-    /// and a file already at `PATH` is left as it was.
+    /// The bytes go to a `.part` file beside `PATH`, which takes its place when all are there. On any failure the part
+    /// is removed and a file already at `PATH` is left as it was.
     ///
     /// - Parameters:
     ///   - target: path or URL.
@@ -74,7 +74,7 @@ extension NetworkClient {
 extension StreamingResponse {
     fileprivate func save(to path: String, progress: (@Sendable (TransferProgress) -> Void)?) async throws(NetworkError)
     {
-        let file = try FileSink(path: path)
+        let file = try FileSink(path: path, mayWait: true)
         // The announced length is that of the encoded bytes, and the bytes counted are decoded ones.
         let isEncoded = response.headerFields[.contentEncoding] != nil
         let whole = isEncoded ? nil : response.headerFields[.contentLength].flatMap(Int64.init)

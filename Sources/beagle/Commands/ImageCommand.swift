@@ -9,8 +9,8 @@ struct ImageCommand: TransferCommand {
         commandName: "image",
         abstract: "Fetch an image.",
         discussion: """
-            The file is written as FILE.part and renamed when all of it is there; a transfer that fails leaves \
-            FILE as it was.
+            FILE is written when all of the image is there; a transfer that fails leaves it as \
+            it was.
 
             EXAMPLE
               beagle image http://127.0.0.1:8080/img/banner.png -o banner.png

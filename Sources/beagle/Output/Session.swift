@@ -66,7 +66,7 @@ final class Session: Sendable {
     }
 
     private func save(_ body: HTTPBody, to path: String, onChunk: (Data) -> Void) async throws {
-        let file = try FileSink(path: path)
+        let file = try FileSink(path: path, mayWait: true)
         do {
             for try await chunk in body {
                 try chunk.withUnsafeBytes { try file.write($0) }

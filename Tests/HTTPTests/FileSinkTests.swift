@@ -1,0 +1,74 @@
+import BeagleNetHTTP
+import Foundation
+import Testing
+
+struct FileSinkTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "beaglenet-\(UUID().uuidString)")
+    private var path: String { folder.appending(path: "file").path() }
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    }
+
+    private func write(_ text: String, to sink: FileSink) throws {
+        try Data(text.utf8).withUnsafeBytes { try sink.write($0) }
+    }
+
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path()).sorted() }
+    }
+
+    @Test func twoSinksOfOnePathDoNotMeet() throws {
+        let first = try FileSink(path: path, mayWait: false)
+        let second = try FileSink(path: path, mayWait: false)
+        try write("first", to: first)
+        try write("second", to: second)
+        try first.commit()
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "first")
+        try second.commit()
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "second")
+        #expect(try names == ["file"])
+    }
+
+    @Test func whatIsNotWholeLeavesEverythingAsItWas() throws {
+        try Data("before".utf8).write(to: URL(fileURLWithPath: path))
+        do {
+            let sink = try FileSink(path: path, mayWait: false)
+            try write("half", to: sink)
+            #expect(try names.count == 2)
+        }
+        #expect(try names == ["file"])
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "before")
+    }
+
+    @Test func linkStaysAndItsFileIsReplaced() throws {
+        let link = folder.appending(path: "link").path()
+        try Data("before".utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        let sink = try FileSink(path: link, mayWait: false)
+        try write("after", to: sink)
+        try sink.commit()
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "after")
+    }
+
+    @Test func deviceIsWrittenToAndStays() throws {
+        let sink = try FileSink(path: "/dev/null", mayWait: false)
+        try write("nothing", to: sink)
+        try sink.commit()
+        let type = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
+        #expect(type == .typeCharacterSpecial)
+    }
+
+    @Test func pipeIsRefusedWhereNobodyMayWaitForItsReader() throws {
+        #expect(mkfifo(path, 0o600) == 0)
+        let error = #expect(throws: NetworkError.self) { try FileSink(path: path, mayWait: false) }
+        #expect(error?.kind == .file)
+    }
+
+    @Test func pipeIsNoFileToSend() throws {
+        #expect(mkfifo(path, 0o600) == 0)
+        let error = #expect(throws: NetworkError.self) { try OpenFile(reading: path).size() }
+        #expect(error?.message.contains("no regular file") == true)
+    }
+}
