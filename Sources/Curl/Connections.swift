@@ -76,6 +76,11 @@ struct Connections {
         return true
     }
 
+    /// Whether the connection is open.
+    func contains(_ key: Key) -> Bool {
+        connections[key] != nil
+    }
+
     /// A message goes out on the connection.
     mutating func begin(_ key: Key) {
         connections[key]?.users += 1

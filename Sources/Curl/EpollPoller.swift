@@ -21,6 +21,8 @@
             /// Whether we opened it, so that we see it closed too; resolvers bring sockets of their own.
             var isOurs = false
             var isChanged = false
+            /// Whether libcurl may not come back from it.
+            var mayHoldUp = false
         }
 
         private let multi: UnsafeMutableRawPointer
@@ -32,6 +34,7 @@
         private var sockets: [Socket] = Array(repeating: Socket(), count: 256)
         private var changed: [Int32] = []
         private var running: Int32 = 0
+        private let watchdog = Watchdog()
 
         init(_ multi: UnsafeMutableRawPointer) throws(NetworkError) {
             self.multi = multi
@@ -76,14 +79,16 @@
             }
         }
 
-        func opened(_ socket: Int32) {
+        func opened(_ socket: Int32, mayHoldUp: Bool) {
             makeRoom(for: socket)
-            sockets[Int(socket)] = Socket(isOurs: true, isChanged: sockets[Int(socket)].isChanged)
+            let isChanged = sockets[Int(socket)].isChanged
+            sockets[Int(socket)] = Socket(isOurs: true, isChanged: isChanged, mayHoldUp: mayHoldUp)
         }
 
         /// The kernel forgets a closed socket by itself, unless a fork has made another of it.
         func closing(_ socket: Int32) {
             guard Int(socket) < sockets.count else { return }
+            if sockets[Int(socket)].mayHoldUp { watchdog.closing(socket) }
             if sockets[Int(socket)].registered != 0 { _ = beagle_epoll_ctl(epoll, EPOLL_CTL_DEL, socket, 0) }
             sockets[Int(socket)] = Socket(isChanged: sockets[Int(socket)].isChanged)
         }
@@ -100,18 +105,24 @@
             eventCount = epoll_wait(epoll, events, Self.eventCount, milliseconds)
         }
 
-        func act() {
-            guard eventCount > 0 else { return }
+        func act() -> Bool {
+            guard eventCount > 0 else { return false }
+            var hasShut = false
             for index in 0..<Int(eventCount) {
                 let socket = beagle_epoll_fd(events + index)
                 if socket == alarm { continue }
                 let state = Int(socket) < sockets.count ? sockets[Int(socket)] : Socket()
                 if state.isOurs && state.wanted == 0 {
                     apply(socket)
+                } else if state.mayHoldUp {
+                    watchdog.enter(socket, at: EventLoop.clock())
+                    curl_multi_socket_action(multi, socket, selection(events[index].events), &running)
+                    if watchdog.leave() { hasShut = true }
                 } else {
                     curl_multi_socket_action(multi, socket, selection(events[index].events), &running)
                 }
             }
+            return hasShut
         }
 
         func timeIsUp() {

@@ -41,6 +41,8 @@ final class EventLoop: @unchecked Sendable {
     private var progressing: [Transfer] = []
     private var written: [BodyPipe] = []
     private var ending = Ending.no
+    /// Whether this turn had to shut a connection.
+    private var hasShutSocket = false
     /// When libcurl wants to be called.
     private var timer: UInt64?
     /// When the first of the active transfers may have run out of time.
@@ -144,6 +146,7 @@ final class EventLoop: @unchecked Sendable {
             wakeReaders()
             wait()
             reap()
+            hasShutSocket = false
         }
         close()
     }
@@ -171,7 +174,7 @@ final class EventLoop: @unchecked Sendable {
         poller.wait(milliseconds: hasCommands ? 0 : waitingTime())
         isSleeping.store(false, ordering: .relaxed)
         now = Self.clock()
-        poller.act()
+        hasShutSocket = poller.act()
     }
 
     private func waitingTime() -> Int32 {
@@ -220,6 +223,10 @@ final class EventLoop: @unchecked Sendable {
 
     private func conclude(_ hop: Hop, _ code: CURLcode) {
         let transfer = hop.transfer
+        // libcurl may take the end of a connection that was shut for the end of a body.
+        if hasShutSocket, code == CURLE_OK, let key = hop.connection, !connections.contains(key) {
+            hop.failure = .flooded
+        }
         remove(hop)
         if let next = transfer.conclude(hop, code) {
             add(next, of: transfer)
@@ -332,8 +339,8 @@ final class EventLoop: @unchecked Sendable {
         timer = milliseconds < 0 ? nil : milliseconds == 0 ? 0 : now &+ UInt64(milliseconds) &* 1_000_000
     }
 
-    func openedSocket(_ socket: Int32) {
-        poller.opened(socket)
+    func openedSocket(_ socket: Int32, mayHoldUp: Bool) {
+        poller.opened(socket, mayHoldUp: mayHoldUp)
     }
 
     func closeSocket(_ socket: Int32) -> Int32 {
@@ -376,6 +383,14 @@ private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
 extension NetworkError {
     fileprivate static func cancelled(during phase: Phase) -> NetworkError {
         NetworkError(.cancelled, during: phase, "the request was cancelled")
+    }
+
+    fileprivate static var flooded: NetworkError {
+        NetworkError(
+            .protocol,
+            during: .body,
+            "the server kept sending frames without content, so the connection was shut"
+        )
     }
 
     fileprivate static var shutDown: NetworkError {

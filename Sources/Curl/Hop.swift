@@ -158,6 +158,15 @@ final class Hop {
         try require(easy.set(.method, request.head.method.rawValue))
     }
 
+    /// Whether the message may go over HTTP/2.
+    private var mayMultiplex: Bool {
+        switch request.options.version {
+        case .automatic: request.head.scheme == "https"
+        case .http1: false
+        case .http2: true
+        }
+    }
+
     private func configureVersion() {
         let isSecure = request.head.scheme == "https"
         switch request.options.version {
@@ -166,9 +175,7 @@ final class Hop {
         case .http2:
             easy.set(.httpVersion, Int(isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
         }
-        if request.options.version != .http1 && (isSecure || request.options.version == .http2) {
-            easy.set(.pipeWait, 1)
-        }
+        if mayMultiplex { easy.set(.pipeWait, 1) }
         if request.options.version == .http2, !isSecure, Self.losesPriorKnowledge {
             easy.set(.freshConnect, 1)
             easy.set(.forbidReuse, 1)
@@ -251,7 +258,7 @@ final class Hop {
             return CURL_SOCKET_BAD
         }
         openedSockets.append(socket)
-        loop.openedSocket(socket)
+        loop.openedSocket(socket, mayHoldUp: mayMultiplex)
         return socket
     }
 

@@ -11,15 +11,17 @@ protocol Poller: AnyObject {
     /// libcurl wants to hear of a socket: one of the `CURL_POLL_` values.
     func watch(_ socket: Int32, _ what: Int32)
     /// We opened a socket for libcurl, and will see it closed.
-    func opened(_ socket: Int32)
+    ///
+    /// - Parameter mayHoldUp: whether it may speak HTTP/2.
+    func opened(_ socket: Int32, mayHoldUp: Bool)
     /// The socket is about to be closed.
     func closing(_ socket: Int32)
     /// Makes good what `watch` put off.
     func applyChanges()
     /// Waits until a socket stirs, somebody wakes it, or the time is over; -1 waits for ever.
     func wait(milliseconds: Int32)
-    /// Tells libcurl which sockets stirred.
-    func act()
+    /// Tells libcurl which sockets stirred. Gives whether one had to be shut to get libcurl out of it.
+    func act() -> Bool
     /// Tells libcurl that its timer has run down.
     func timeIsUp()
     /// The multi is about to be freed; a wake-up that comes later does nothing.
@@ -45,7 +47,7 @@ final class PortablePoller: Poller {
 
     let watchesSockets = false
     func watch(_ socket: Int32, _ what: Int32) {}
-    func opened(_ socket: Int32) {}
+    func opened(_ socket: Int32, mayHoldUp: Bool) {}
     func closing(_ socket: Int32) {}
     func applyChanges() {}
 
@@ -64,8 +66,9 @@ final class PortablePoller: Poller {
         curl_multi_poll(multi, nil, 0, milliseconds < 0 ? 3_600_000 : milliseconds, nil)
     }
 
-    func act() {
+    func act() -> Bool {
         curl_multi_perform(multi, &running)
+        return false
     }
 
     func timeIsUp() {
