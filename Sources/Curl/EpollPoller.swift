@@ -83,6 +83,7 @@
             makeRoom(for: socket)
             let isChanged = sockets[Int(socket)].isChanged
             sockets[Int(socket)] = Socket(isOurs: true, isChanged: isChanged, mayHoldUp: mayHoldUp)
+            if mayHoldUp { watchdog.opened(socket) }
         }
 
         /// The kernel forgets a closed socket by itself, unless a fork has made another of it.
@@ -125,8 +126,10 @@
             return hasShut
         }
 
-        func timeIsUp() {
+        func timeIsUp() -> Bool {
+            watchdog.enter(nil, at: EventLoop.clock())
             curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
+            return watchdog.leave()
         }
 
         private func closeDescriptor(_ descriptor: Int32) {

@@ -164,7 +164,7 @@ final class EventLoop: @unchecked Sendable {
     private func serveTimer() {
         guard let timer, timer <= now else { return }
         self.timer = nil
-        poller.timeIsUp()
+        if poller.timeIsUp() { hasShutSocket = true }
     }
 
     private func wait() {
@@ -174,7 +174,7 @@ final class EventLoop: @unchecked Sendable {
         poller.wait(milliseconds: hasCommands ? 0 : waitingTime())
         isSleeping.store(false, ordering: .relaxed)
         now = Self.clock()
-        hasShutSocket = poller.act()
+        if poller.act() { hasShutSocket = true }
     }
 
     private func waitingTime() -> Int32 {

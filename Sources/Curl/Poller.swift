@@ -22,8 +22,8 @@ protocol Poller: AnyObject {
     func wait(milliseconds: Int32)
     /// Tells libcurl which sockets stirred. Gives whether one had to be shut to get libcurl out of it.
     func act() -> Bool
-    /// Tells libcurl that its timer has run down.
-    func timeIsUp()
+    /// Tells libcurl that its timer has run down. Gives what `act` gives.
+    func timeIsUp() -> Bool
     /// The multi is about to be freed; a wake-up that comes later does nothing.
     func close()
 }
@@ -71,7 +71,8 @@ final class PortablePoller: Poller {
         return false
     }
 
-    func timeIsUp() {
+    func timeIsUp() -> Bool {
         curl_multi_perform(multi, &running)
+        return false
     }
 }

@@ -13,15 +13,20 @@ import Dispatch
 /// Gets libcurl out of an HTTP/2 connection that it does not come back from.
 ///
 /// libcurl 7.88 reads on as long as frames without content keep arriving: no callback, no timeout, no other transfer.
-/// When the loop has been with one socket for longer than `limit`, the socket is shut, and libcurl sees its end. Costs
-/// one timer a second while such connections are in use, and nothing while the loop sleeps.
+/// When the loop has been in one call for longer than `limit`, the socket that the call was about is shut, or all of
+/// HTTP/2 where it was about libcurl's timer, and libcurl sees the end. Costs one timer a second while such connections
+/// are in use, and nothing while the loop sleeps.
 final class Watchdog: Sendable {
     /// Nanoseconds. Nothing else takes this long, unless a completion blocks.
     private static let limit: UInt64 = 3_000_000_000
 
     private struct State {
+        /// Those that may hold libcurl up.
+        var sockets: Set<Int32> = []
+        /// What libcurl was called about; nil for its timer.
         var socket: Int32?
-        var since: UInt64 = 0
+        /// When libcurl was called; nil while it is not.
+        var since: UInt64?
         var isArmed = false
         var hasShut = false
     }
@@ -29,9 +34,20 @@ final class Watchdog: Sendable {
     private let state = Lock(State())
     private let queue = DispatchQueue(label: "beaglenet-watchdog")
 
-    /// libcurl is about to be given a socket.
-    func enter(_ socket: Int32, at now: UInt64) {
+    /// A socket that may hold libcurl up was opened.
+    func opened(_ socket: Int32) {
+        state.withLock { _ = $0.sockets.insert(socket) }
+    }
+
+    /// The socket is about to be closed; its number may be another's then.
+    func closing(_ socket: Int32) {
+        state.withLock { _ = $0.sockets.remove(socket) }
+    }
+
+    /// libcurl is about to be called about a socket, or about its timer.
+    func enter(_ socket: Int32?, at now: UInt64) {
         let isArmed = state.withLock { state in
+            if state.sockets.isEmpty { return true }
             defer { state.isArmed = true }
             state.socket = socket
             state.since = now
@@ -44,17 +60,10 @@ final class Watchdog: Sendable {
     func leave() -> Bool {
         state.withLock { state in
             defer {
-                state.socket = nil
+                state.since = nil
                 state.hasShut = false
             }
             return state.hasShut
-        }
-    }
-
-    /// The socket is about to be closed; its number may be another's then.
-    func closing(_ socket: Int32) {
-        state.withLock { state in
-            if state.socket == socket { state.socket = nil }
         }
     }
 
@@ -64,11 +73,13 @@ final class Watchdog: Sendable {
 
     private func look() {
         let staysArmed = state.withLock { state in
-            if let socket = state.socket, EventLoop.clock() &- state.since > Self.limit {
-                shutdown(socket, Int32(SHUT_RDWR))
-                state.hasShut = true
+            if let since = state.since, EventLoop.clock() &- since > Self.limit {
+                for socket in state.sockets where state.socket == nil || state.socket == socket {
+                    shutdown(socket, Int32(SHUT_RDWR))
+                    state.hasShut = true
+                }
             }
-            state.isArmed = state.socket != nil
+            state.isArmed = state.since != nil
             return state.isArmed
         }
         if staysArmed { arm() }

@@ -27,6 +27,9 @@ package enum Redirect {
             throw .redirect(.badURL, "the redirect's Location is no URL")
         }
         try check(to, from: from, policy)
+        if let allowed = request.allowedHosts, let host = Origin(to)?.host, !allowed.contains(host) {
+            throw .redirect(.badURL, "the redirect leads to the host \(host), which is not among the allowed ones")
+        }
         var next = request
         try move(&next.head, to: to)
         rewriteMethod(&next, response.status.code)

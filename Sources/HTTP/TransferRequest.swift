@@ -22,6 +22,8 @@ public struct TransferRequest: Sendable {
     /// Fields that belong to the origin of `head`: a redirect to another origin drops them, along with everything
     /// that `Redactor` takes for a credential.
     public var originScopedFields: Set<HTTPField.Name>
+    /// The only hosts, in lower case, that a redirect may lead to; nil lets it lead to any.
+    public var allowedHosts: Set<String>?
     /// Called as bytes move, on a thread of the transport's, at most once per turn of its loop.
     public var onProgress: (@Sendable (TransferProgress) -> Void)?
 

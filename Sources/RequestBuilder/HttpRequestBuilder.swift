@@ -30,8 +30,8 @@ public struct HttpRequestBuilder: Sendable {
     /// The app's own origins, which alone get `additionalHeaders`. Empty: the origin of `baseURL`; without that too,
     /// every origin that the app asks. A redirect to another origin drops them in any case.
     public var origins: Set<Origin> = []
-    /// The only hosts that may be asked, in lower case; nil lets any be asked. URLs often come from a server, and a
-    /// redirect is not held to this.
+    /// The only hosts that may be asked, in lower case, also by a redirect; nil lets any be asked. URLs often come from
+    /// a server.
     public var allowedHosts: Set<String>?
     /// What becomes of empty inputs; kept by default.
     public var emptyFields: EmptyFields = .keep
@@ -109,7 +109,7 @@ public struct HttpRequestBuilder: Sendable {
         _ body: HTTPBody?,
         scoped: [String: String]
     ) -> TransferRequest {
-        TransferRequest(
+        var message = TransferRequest(
             HTTPRequest(
                 method: method,
                 scheme: url.scheme,
@@ -121,6 +121,8 @@ public struct HttpRequestBuilder: Sendable {
             options: request.options ?? TransferOptions(),
             originScopedFields: Set(scoped.keys.compactMap(HTTPField.Name.init(_:)))
         )
+        message.allowedHosts = allowedHosts
+        return message
     }
 }
 

@@ -24,6 +24,25 @@ import Testing
         for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
+    @Test func valuesOfAFormInAQueryAreNotLogged() async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        let form = Request.FormData(method: .get, values: ["diagnosis": "hunter2"])
+        _ = try await client(ScriptedTransport()).submit(form: form, to: "http://host/a?b=1")
+        #expect(logger.messages.count == 2)
+        #expect(logger.messages[0].hasPrefix("-> GET http://host/a?…"))
+        for message in logger.messages { #expect(!message.contains("hunter2")) }
+    }
+
+    @Test func anErrorOfDecodingQuotesNothingOfTheBody() async throws {
+        enum Role: String, Decodable { case admin }
+        for body in ["\"hunter2\"", "hunter2"] {
+            let response = NetworkResponse(text: body)
+            let error = #expect(throws: NetworkError.self) { try response.decode(as: Role.self) }
+            #expect(error.map { "\($0)".contains("hunter2") } == false)
+        }
+    }
+
     @Test func aSecretThatOnlyTheAppKnowsIsNotLogged() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger

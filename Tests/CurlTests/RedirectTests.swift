@@ -15,6 +15,27 @@ struct RedirectTests {
         }
     }
 
+    @Test func redirectIsHeldToTheAllowedHosts() async throws {
+        let other = try LoopbackServer(.response(200, [:], "elsewhere"))
+        let server = try redirecting(302, to: "http://localhost:\(other.port)/to")
+        var request = try server.request(.get, "/from")
+        request.allowedHosts = ["127.0.0.1"]
+        let error = await #expect(throws: NetworkError.self) { try await transport.perform(request) }
+        #expect(error?.kind == .badURL)
+        #expect(error?.phase == .redirect)
+        #expect(other.requests.isEmpty)
+        request.allowedHosts = ["127.0.0.1", "localhost"]
+        #expect(try await transport.perform(request).text() == "elsewhere")
+    }
+
+    @Test func hostOfTheCallersOwnStaysBehind() async throws {
+        let other = try LoopbackServer { .response(200, [:], $0["Host"] ?? "") }
+        let server = try redirecting(302, to: "\(other.url)/to")
+        var request = try server.request(.get, "/from")
+        request.head.headerFields[try #require(HTTPField.Name("Host"))] = "custom.example"
+        #expect(try await transport.perform(request).text() == other.authority)
+    }
+
     struct Rewrite: Sendable, CustomTestStringConvertible {
         let status: Int
         let method: HTTPRequest.Method

@@ -6,6 +6,13 @@ import Testing
 @testable import beagle
 
 struct RawCommandTests {
+    @Test func severalPiecesOfDataAreJoined() async throws {
+        let server = try LoopbackServer { .response(200, [:], $0.body) }
+        let run = try await beagle("raw", server.url, "-d", "a=1", "-d", "b=2")
+        #expect(run.output == Data("a=1&b=2".utf8))
+        #expect(try await beagle("raw", server.url, "-d", "a=1", "-d", "@file").exit == 64)
+    }
+
     @Test func requestArrivesAsDescribed() async throws {
         let server = try LoopbackServer(.response(200, [:], "done"))
         let run = try await beagle(

@@ -27,8 +27,10 @@ extension NetworkError {
         case .keyNotFound(let key, let context): ("\(key.stringValue) is missing", place(context.codingPath))
         case .valueNotFound(let type, let context): ("null where \(type) is expected", place(context.codingPath))
         case .typeMismatch(let type, let context): ("\(type) is expected", place(context.codingPath))
-        case .dataCorrupted(let context): (context.debugDescription, place(context.codingPath))
-        default: ("\(error)", "")
+        // Their descriptions quote the body.
+        case .dataCorrupted(let context) where context.codingPath.isEmpty: ("it is malformed", "")
+        case .dataCorrupted(let context): ("a value is none of those expected", place(context.codingPath))
+        default: ("\(type(of: error))", "")
         }
     }
 

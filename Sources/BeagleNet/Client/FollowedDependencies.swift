@@ -32,7 +32,9 @@ struct FollowedDependencies: Sendable {
     var httpRequestBuilder: HttpRequestBuilder { followed?.httpRequestBuilder ?? kept.httpRequestBuilder }
     var environment: BeagleEnvironment { followed?.environment ?? kept.environment }
     var redactor: Redactor { followed?.redactor ?? kept.redactor }
-    var log: NetworkLog { NetworkLog(logger: logger, redactor: redactor) }
+    func log(ofForm isForm: Bool) -> NetworkLog {
+        NetworkLog(logger: logger, redactor: redactor, hidesQueries: isForm)
+    }
 }
 
 private struct KeptLogger: DependencyLogger {

@@ -99,11 +99,12 @@ public final class NetworkClientDefault: NetworkClient {
         }
         transfer.options = request.options ?? options
         transfer.delivery = delivery
-        dependencies.log.request(transfer)
+        let isForm = if case .submitForm = request.type { true } else { false }
+        dependencies.log(ofForm: isForm).request(transfer)
         let message = transfer.head
         let answer = Answer<TransferResponse>(isHeld: true) { [dependencies] result in
             scope.run {
-                dependencies.log.result(result, of: message)
+                dependencies.log(ofForm: isForm).result(result, of: message)
                 completion(message, result)
             }
         }
@@ -120,7 +121,7 @@ public final class NetworkClientDefault: NetworkClient {
     ) {
         var error = error
         error.underlying = error.underlying ?? ClientError.invalidHttpRequest
-        dependencies.log.refusal(error, of: request)
+        dependencies.log(ofForm: false).refusal(error, of: request)
         Task.detached { [error] in
             scope.run { completion(nil, .failure(error)) }
         }

@@ -6,13 +6,15 @@ import BeagleNetRequestBuilder
 struct NetworkLog {
     let logger: any BeagleLogger
     let redactor: Redactor
+    /// Whether queries are left out whole: those of a form hold what a person typed.
+    var hidesQueries = false
 
     func request(_ transfer: TransferRequest) {
         guard logger.accepts(.info) else { return }
         let fields = transfer.head.headerFields
         let request = Log.NetworkRequest(
             method: transfer.head.method.rawValue,
-            url: redactor.redact(url: transfer.head.urlText),
+            url: shown(transfer.head.urlText),
             headers: headers(fields),
             body: transfer.body.map { summary(of: $0, fields) }
         )
@@ -38,7 +40,7 @@ struct NetworkLog {
         let fields = response.head.headerFields
         let message = Log.NetworkResponse(
             status: response.head.status.code,
-            url: redactor.redact(url: response.url),
+            url: shown(response.url),
             headers: headers(fields),
             body: summary(of: response.body, fields),
             duration: response.metrics.total
@@ -52,12 +54,17 @@ struct NetworkLog {
         guard logger.accepts(level) else { return }
         let message = Log.NetworkResponse(
             status: nil,
-            url: redactor.redact(url: url),
+            url: shown(url),
             duration: error.metrics?.total,
             failure: error.message,
             level: level
         )
         logger.log(Log.network(.httpResponse(response: message)))
+    }
+
+    private func shown(_ url: String) -> String {
+        guard hidesQueries, let mark = url.unicodeScalars.firstIndex(of: "?") else { return redactor.redact(url: url) }
+        return redactor.redact(url: String(url[..<mark])) + "?…"
     }
 
     private func headers(_ fields: HTTPFields) -> [Log.Header] {

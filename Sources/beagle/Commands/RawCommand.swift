@@ -24,21 +24,31 @@ struct RawCommand: TransferCommand {
     @Option(
         name: .shortAndLong,
         help:
-            "The body: text, @FILE, or @- for standard input. JSON says that it is; other text is a form's, as with curl."
+            """
+            The body: text, @FILE, or @- for standard input. JSON says that it is; other text is a form's, and several \
+            are joined by &, as with curl.
+            """
     )
-    var data: String?
+    var data: [String] = []
 
     @OptionGroup var flags: CommonFlags
 
     var showsErrorBody: Bool { true }
 
     func request() throws -> TransferRequest {
-        let method = method ?? (data == nil ? "GET" : "POST")
-        guard let data else { return try address.build(.rawRequest(.init(method: method))) }
-        return try address.build(.rawRequest(.init(method: method, body: try body(data))))
+        let method = method ?? (data.isEmpty ? "GET" : "POST")
+        guard !data.isEmpty else { return try address.build(.rawRequest(.init(method: method))) }
+        return try address.build(.rawRequest(.init(method: method, body: try body())))
     }
 
-    private func body(_ data: String) throws -> RequestBody {
+    func validate() throws {
+        if data.count > 1, data.contains(where: { $0.hasPrefix("@") }) {
+            throw ValidationError("a -d that names a file is the only one")
+        }
+    }
+
+    private func body() throws -> RequestBody {
+        let data = data.joined(separator: "&")
         switch data {
         case "@-":
             return .data(try FileHandle.standardInput.readToEnd() ?? Data())

@@ -73,7 +73,7 @@ struct Failure: Error {
         members["phase"] = .string(phase)
         members["message"] = .string(message)
         members["advice"] = advice.map { .string($0) }
-        members["url"] = url.map { .string($0) }
+        members["url"] = url.map { .string(Redactor().redact(url: $0)) }
         return .object(members)
     }
 
