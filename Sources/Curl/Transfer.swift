@@ -5,7 +5,8 @@ import Synchronization
 /// One request from start to end, over as many hops as redirects make it. It is the token that its caller holds.
 ///
 /// `@unchecked Sendable` is sound because everything but `isCancelled`, `loop` and `started` is reached only on the
-/// loop's thread, to which the transfer is handed through the loop's inbox.
+/// loop's thread, to which the transfer is handed through the loop's inbox. One that the loop refused is ended by the
+/// only task that has it; its token reaches no more than `isCancelled` and `loop`.
 final class Transfer: RequestToken, @unchecked Sendable {
     typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
 
