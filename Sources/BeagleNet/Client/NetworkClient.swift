@@ -59,8 +59,8 @@ extension NetworkClient {
     public func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse {
         guard !Task.isCancelled else { throw .cancelledBeforeStart }
         let result = await withCancellableToken { completion in
-            let answer = Answer<NetworkResponse>(completion)
-            return executeRequest(request) { answer.give($0) }
+            let once = OnceCompletion<NetworkResponse>(completion)
+            return executeRequest(request) { once.give($0) }
         }
         return try result.get()
     }

@@ -102,14 +102,14 @@ public final class NetworkClientDefault: NetworkClient {
         let isForm = if case .submitForm = request.type { true } else { false }
         dependencies.log(ofForm: isForm).request(transfer)
         let message = transfer.head
-        let answer = Answer<TransferResponse>(isHeld: true) { [dependencies] result in
+        let completion = OnceCompletion<TransferResponse>(isHeld: true) { [dependencies] result in
             scope.run {
                 dependencies.log(ofForm: isForm).result(result, of: message)
                 completion(message, result)
             }
         }
-        let token = transport.perform(transfer) { answer.give($0) }
-        answer.open()
+        let token = transport.perform(transfer) { completion.give($0) }
+        completion.open()
         return token
     }
 

@@ -39,8 +39,8 @@ struct DemoCommand: AsyncParsableCommand {
             try await Interrupt.cancelling {
                 try await Backend.serving(port: 0) { try await story.tell(backend: $0, cancels: cancels) }
             }
-            let answer = Answer(json: ["steps": .array(story.steps)])
-            if json { story.console.line("\(answer.envelope(timing: Self.timing(since: start)))") }
+            let result = CommandResult(json: ["steps": .array(story.steps)])
+            if json { story.console.line("\(result.envelope(timing: Self.timing(since: start)))") }
         } catch {
             let failure = Failure(wrapping: error)
             if json {

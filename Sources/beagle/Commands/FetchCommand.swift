@@ -30,17 +30,17 @@ struct FetchCommand: TransferCommand {
         try address.build(.fetchComponent)
     }
 
-    func answer(to received: ReceivedAnswer, on console: Console) throws -> Answer {
+    func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
         guard received.head.status.kind == .successful else {
-            return Answer(json: received.json, output: received.output, note: received.statusLine)
+            return CommandResult(json: received.json, output: received.output, note: received.statusLine)
         }
         let components = try components(of: received)
-        guard tree else { return Answer(json: received.json, output: received.output) }
+        guard tree else { return CommandResult(json: received.json, output: received.output) }
         let lines = components.lines(style: console.styled) + [components.summaryLine]
-        return Answer(json: components.json, output: Data("\(lines.joined(separator: "\n"))\n".utf8))
+        return CommandResult(json: components.json, output: Data("\(lines.joined(separator: "\n"))\n".utf8))
     }
 
-    private func components(of received: ReceivedAnswer) throws -> ComponentTree {
+    private func components(of received: ReceivedResponse) throws -> ComponentTree {
         var failure = Failure(exit: ExitCode.notAScreen, code: "not_a_screen", phase: .decode, "")
         failure.url = received.url
         if !tree { failure.output = received.output }

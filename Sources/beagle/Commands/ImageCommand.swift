@@ -30,11 +30,11 @@ struct ImageCommand: TransferCommand {
         try address.build(.fetchImage)
     }
 
-    func answer(to received: ReceivedAnswer, on console: Console) throws -> Answer {
+    func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
         let type = received.contentType.isEmpty ? "no content type" : received.contentType.printable
         var note = "\(type), \(byteCount(Int64(received.count)))"
         if let file = received.file { note += " → \(file)" }
         if !received.contentType.lowercased().hasPrefix("image/") { note += " (not said to be an image)" }
-        return Answer(json: received.json, output: received.output, note: note)
+        return CommandResult(json: received.json, output: received.output, note: note)
     }
 }

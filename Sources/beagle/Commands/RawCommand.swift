@@ -64,7 +64,7 @@ struct RawCommand: TransferCommand {
         }
     }
 
-    func answer(to received: ReceivedAnswer, on console: Console) throws -> Answer {
-        Answer(json: received.json, output: received.output)
+    func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
+        CommandResult(json: received.json, output: received.output)
     }
 }

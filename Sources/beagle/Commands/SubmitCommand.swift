@@ -39,8 +39,12 @@ struct SubmitCommand: TransferCommand {
         return try address.build(.submitForm(form))
     }
 
-    func answer(to received: ReceivedAnswer, on console: Console) throws -> Answer {
-        Answer(json: received.json, output: received.output, note: received.body.isEmpty ? received.statusLine : nil)
+    func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
+        CommandResult(
+            json: received.json,
+            output: received.output,
+            note: received.body.isEmpty ? received.statusLine : nil
+        )
     }
 }
 

@@ -55,13 +55,13 @@ struct Failure: Error {
     }
 
     /// A status of 400 or above.
-    init(_ answer: ReceivedAnswer) {
-        self.init(exit: ExitCode.httpError, code: "status", phase: .response, answer.statusLine)
-        let problem = Problem(answer.body)
+    init(_ response: ReceivedResponse) {
+        self.init(exit: ExitCode.httpError, code: "status", phase: .response, response.statusLine)
+        let problem = Problem(response.body)
         if let detail = problem?.detail { message += ": \(detail)" }
-        url = answer.url
-        details["status"] = .integer(Int64(answer.head.status.code))
-        details["body"] = answer.jsonBody
+        url = response.url
+        details["status"] = .integer(Int64(response.head.status.code))
+        details["body"] = response.jsonBody
         fields = problem?.fields ?? []
         guard !fields.isEmpty else { return }
         details["fields"] = .object(fields.reduce(into: [:]) { $0[$1.name] = .string($1.message) })

@@ -10,7 +10,7 @@ struct OfflineRequest {
     }
 
     /// Message head and body as they would be sent; a terminal sees no secrets.
-    var answer: Answer {
+    var result: CommandResult {
         get async throws {
             let head = request.head
             let body = try await request.body?.collect() ?? Data()
@@ -26,7 +26,7 @@ struct OfflineRequest {
                 json["bodyBase64"] = .string(body.base64EncodedString())
             }
             let isTerminal = isatty(STDOUT_FILENO) == 1
-            return Answer(json: .object(json), output: isTerminal ? redacted(body) : plain(fields, body))
+            return CommandResult(json: .object(json), output: isTerminal ? redacted(body) : plain(fields, body))
         }
     }
 

@@ -15,11 +15,11 @@ final class Session: Sendable {
         console = Console(flags.color)
     }
 
-    /// Sends the request and receives the whole answer; a body that `-o` names a file for goes there, unless the
+    /// Sends the request and receives the whole response; a body that `-o` names a file for goes there, unless the
     /// status is an error.
     ///
     /// - Parameter keepsBody: whether a body that goes to a file is kept in memory as well.
-    func receive(_ request: TransferRequest, keepsBody: Bool) async throws -> ReceivedAnswer {
+    func receive(_ request: TransferRequest, keepsBody: Bool) async throws -> ReceivedResponse {
         var request = request
         request.delivery = .stream
         if console.hasTerminal {
@@ -36,12 +36,12 @@ final class Session: Sendable {
             throw error
         }
         record(response.metrics)
-        let answer = try await take(response, keepsBody: keepsBody)
-        if flags.verbose { note(answer) }
-        return answer
+        let received = try await take(response, keepsBody: keepsBody)
+        if flags.verbose { note(received) }
+        return received
     }
 
-    private func take(_ response: TransferResponse, keepsBody: Bool) async throws -> ReceivedAnswer {
+    private func take(_ response: TransferResponse, keepsBody: Bool) async throws -> ReceivedResponse {
         let path = flags.output.flatMap { $0 == "-" || response.head.status.code >= 400 ? nil : $0 }
         var body = Data()
         var count = 0
@@ -55,7 +55,7 @@ final class Session: Sendable {
             body = try await response.body.collect(upTo: .max)
             count = body.count
         }
-        return ReceivedAnswer(
+        return ReceivedResponse(
             head: response.head,
             url: response.url,
             protocolName: response.metrics.protocolName,
@@ -104,9 +104,9 @@ final class Session: Sendable {
         for (name, value) in Redactor().redact(head.headerFields) { console.note("> \(name): \(value)") }
     }
 
-    private func note(_ answer: ReceivedAnswer) {
-        console.note(console.styledNote("< \(answer.protocolName) \(answer.statusLine)", .bold))
-        for (name, value) in Redactor().redact(answer.head.headerFields) {
+    private func note(_ response: ReceivedResponse) {
+        console.note(console.styledNote("< \(response.protocolName) \(response.statusLine)", .bold))
+        for (name, value) in Redactor().redact(response.head.headerFields) {
             console.note("< \(name): \(value)".printable)
         }
         let metrics = metrics.withLock { $0 } ?? TransferMetrics()
@@ -116,7 +116,7 @@ final class Session: Sendable {
         ]
         let times = phases.map { "\($0) \(oneDecimal($1.milliseconds))" }.joined(separator: " · ")
         let connection = metrics.isConnectionReused ? "open connection" : "new connection"
-        console.note("* \(times) ms · \(byteCount(Int64(answer.count))) · \(metrics.remoteAddress) · \(connection)")
+        console.note("* \(times) ms · \(byteCount(Int64(response.count))) · \(metrics.remoteAddress) · \(connection)")
     }
 }
 

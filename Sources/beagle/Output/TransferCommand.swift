@@ -9,13 +9,13 @@ protocol TransferCommand: AsyncParsableCommand, Sendable {
     /// The message to send.
     func request() throws -> TransferRequest
 
-    /// What an answer with a status below 400 means.
-    func answer(to received: ReceivedAnswer, on console: Console) throws -> Answer
+    /// What a response with a status below 400 means.
+    func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult
 
     /// Whether the body of an error is a result as well. No by default.
     var showsErrorBody: Bool { get }
 
-    /// Whether `answer` reads a body that goes to a file. No by default.
+    /// Whether `result` reads a body that goes to a file. No by default.
     var keepsBody: Bool { get }
 }
 
@@ -26,8 +26,8 @@ extension TransferCommand {
     func run() async throws {
         let session = Session(flags)
         do {
-            let answer = try await Interrupt.cancelling { try await outcome(in: session) }
-            tell(answer, in: session)
+            let result = try await Interrupt.cancelling { try await outcome(in: session) }
+            tell(result, in: session)
         } catch {
             var failure = Failure(wrapping: error)
             if let error = error as? NetworkError { failure.advice = flags.advice(for: error) }
@@ -36,33 +36,33 @@ extension TransferCommand {
         }
     }
 
-    private func outcome(in session: Session) async throws -> Answer {
+    private func outcome(in session: Session) async throws -> CommandResult {
         var request = try request()
         flags.apply(to: &request.head)
         request.options = flags.options
-        guard !flags.offline else { return try await OfflineRequest(request).answer }
+        guard !flags.offline else { return try await OfflineRequest(request).result }
         let received = try await session.receive(request, keepsBody: keepsBody)
         guard received.head.status.code < 400 else {
             var failure = Failure(received)
             if showsErrorBody { failure.output = head(of: received) + received.body }
             throw failure
         }
-        var answer = try answer(to: received, on: session.console)
-        answer.output = head(of: received) + answer.output
-        return answer
+        var result = try self.result(of: received, on: session.console)
+        result.output = head(of: received) + result.output
+        return result
     }
 
-    private func head(of received: ReceivedAnswer) -> Data {
+    private func head(of received: ReceivedResponse) -> Data {
         flags.include ? Data(received.headText.utf8) : Data()
     }
 
-    private func tell(_ answer: Answer, in session: Session) {
+    private func tell(_ result: CommandResult, in session: Session) {
         let console = session.console
         if flags.json {
-            console.line("\(answer.envelope(timing: session.timing))")
+            console.line("\(result.envelope(timing: session.timing))")
         } else {
-            if let note = answer.note { console.note(note) }
-            console.write(answer.output)
+            if let note = result.note { console.note(note) }
+            console.write(result.output)
         }
     }
 

@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import Foundation
 
 /// A response with its whole body, in memory or in a file.
-struct ReceivedAnswer {
+struct ReceivedResponse {
     let head: HTTPResponse
     /// The URL that answered, after redirects.
     let url: String

@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 
 /// Hands one result on, the first it is given. Where it is let go without any, it hands on that.
-final class Answer<Success: Sendable>: Sendable {
+final class OnceCompletion<Success: Sendable>: Sendable {
     typealias Result = Swift.Result<Success, NetworkError>
 
     private enum State {

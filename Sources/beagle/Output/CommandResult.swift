@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import Foundation
 
 /// What a command found out.
-struct Answer {
+struct CommandResult {
     /// `result` of the tool's `--json`.
     var json: JSONValue
     /// What goes to standard output without `--json`.
