@@ -101,6 +101,19 @@ struct LoopbackServerTests {
         #expect(client.text() == "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n")
     }
 
+    @Test(arguments: [
+        "Content-Length: -1", "Content-Length: +1", "Content-Length: two", "Content-Length: 99999999999999999999",
+        "Content-Length: 9223372036854775807", "Transfer-Encoding: chunked\r\n\r\n-5",
+        "Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff", "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff",
+        "Transfer-Encoding: chunked\r\n\r\n;x",
+    ]) func bodyOfNoLengthIsABadRequest(_ framing: String) throws {
+        let server = try LoopbackServer(.response(200))
+        let client = try RawClient(port: server.port)
+        client.send("POST / HTTP/1.1\r\n\(framing)\r\n\r\n")
+        #expect(client.text()?.hasPrefix("HTTP/1.1 400 Bad Request\r\n") == true)
+        #expect(server.requests.isEmpty)
+    }
+
     @Test func clientThatTakesNothingIsNoticed() async throws {
         let server = try LoopbackServer(.endless(String(repeating: "x", count: 1 << 20)))
         let client = try RawClient(port: server.port)

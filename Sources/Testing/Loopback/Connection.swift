@@ -15,28 +15,40 @@ struct Connection {
 
     mutating func run() {
         if let greeting = stage.onConnect, !play(greeting, method: nil) { return }
-        while let request = readRequest() {
-            stage.journal.note { record in
-                record.requestCount += 1
-                record.requests.append(request)
-                if record.requests.count > 1000 { record.requests.removeFirst() }
+        do throws(Malformed) {
+            while let request = try readRequest() {
+                stage.journal.note { record in
+                    record.requestCount += 1
+                    record.requests.append(request)
+                    if record.requests.count > 1000 { record.requests.removeFirst() }
+                }
+                let isOpen = play(stage.answer(request), method: request.method)
+                if !isOpen { return }
             }
-            let isOpen = play(stage.answer(request), method: request.method)
-            if !isOpen { return }
+        } catch {
+            _ = play(.response(400, ["Connection": "close"]), method: nil)
         }
     }
 }
 
+/// A request of which nobody can tell where it ends.
+private struct Malformed: Error {}
+
 // MARK: - Reading
 
 extension Connection {
-    private mutating func readRequest() -> LoopbackServer.Request? {
+    /// More than any test sends, and little enough to be counted with.
+    private static let mostBytes = 1 << 30
+
+    private mutating func readRequest() throws(Malformed) -> LoopbackServer.Request? {
         guard let head = readHead() else { return nil }
         var request = LoopbackServer.Request(connection: number, head: head)
         guard stage.readsBodies else { return request }
-        guard let body = request.isChunked ? readChunks(into: &request.raw) : take(request.contentLength) else {
-            return nil
-        }
+        let read =
+            request.isChunked
+            ? try readChunks(into: &request.raw)
+            : take(try size(request["Content-Length"] ?? "0", radix: 10))
+        guard let body = read else { return nil }
         if !request.isChunked { request.raw.append(contentsOf: body) }
         request.body = Data(body)
         return request
@@ -58,17 +70,25 @@ extension Connection {
         }
     }
 
-    private mutating func readChunks(into raw: inout Data) -> [UInt8]? {
+    private mutating func readChunks(into raw: inout Data) throws(Malformed) -> [UInt8]? {
         var body: [UInt8] = []
         while let line = readLine() {
             raw.append(contentsOf: line)
             let digits = String(decoding: line.prefix { $0 != 13 && $0 != 59 }, as: UTF8.self)
-            guard let size = Int(digits, radix: 16), let chunk = take(size + 2) else { return nil }
+            let size = try size(digits, radix: 16)
+            guard let chunk = take(size + 2) else { return nil }
             raw.append(contentsOf: chunk)
             if size == 0 { return body }
             body += chunk.dropLast(2)
         }
         return nil
+    }
+
+    private func size(_ digits: String, radix: Int) throws(Malformed) -> Int {
+        guard digits.allSatisfy(\.isHexDigit), let size = Int(digits, radix: radix), size <= Self.mostBytes else {
+            throw Malformed()
+        }
+        return size
     }
 
     /// The next bytes, waiting for them, or nil when the connection ends before.
@@ -83,7 +103,10 @@ extension Connection {
     /// Waits for bytes and reads them; false at the end of the connection or of the server.
     private mutating func fill() -> Bool {
         guard Poll.wait(for: .input, on: socket, or: stage.stopping) == .ready else { return false }
-        return socket.receive(into: &unread)
+        let before = unread.count
+        let isOpen = socket.receive(into: &unread)
+        stage.journal.note { $0.bytesReceived += unread.count - before }
+        return isOpen
     }
 }
 

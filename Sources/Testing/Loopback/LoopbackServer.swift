@@ -22,6 +22,8 @@ public final class LoopbackServer: Sendable {
     ///   - onConnect: played when a connection is accepted, before anything is read from it.
     ///   - readsBodies: whether a request's body is read before it is answered. Without it `Request.body` is empty
     ///     and the bytes stay unread, as from a server that refuses an upload half-way.
+    ///     With it, a body whose length cannot be told or is above 1 GiB is answered with 400 and the end of the
+    ///     connection.
     ///   - answer: says what a request is answered with; called on the connection's thread, so it may block.
     /// - Throws: `NetworkError` of kind `.connect` when the system gives no port.
     public init(

@@ -11,6 +11,8 @@ extension LoopbackServer {
         public var requests: [Request] = []
         /// Answers that were sent to their end.
         public var answers = 0
+        /// Bytes that came from clients, TLS's own included.
+        public var bytesReceived = 0
         /// Bytes handed to the system for sending.
         public var bytesSent = 0
         /// Times that the client took nothing for 0.25 s although there was something to send.

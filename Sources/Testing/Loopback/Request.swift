@@ -46,6 +46,4 @@ extension LoopbackServer.Request {
     }
 
     var isChunked: Bool { self["Transfer-Encoding"]?.lowercased() == "chunked" }
-
-    var contentLength: Int { self["Content-Length"].flatMap { Int($0) } ?? 0 }
 }
