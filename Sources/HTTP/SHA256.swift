@@ -28,7 +28,9 @@ package enum SHA256Digest {
             @convention(c) (UnsafeRawPointer?, Int, UnsafeMutablePointer<UInt8>?) -> UnsafeMutablePointer<UInt8>?
 
         private static let digest: Digest? =
-            SharedLibrary("libcrypto.so.3", "libcrypto.so.1.1")?.function("SHA256")
+            SharedLibrary.functions(of: "libcrypto.so.3", "libcrypto.so.1.1") { library in
+                try library.function("SHA256")
+            }
 
         private static func bytes(of data: Data) throws(NetworkError) -> [UInt8] {
             guard let digest else {

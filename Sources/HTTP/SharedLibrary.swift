@@ -13,13 +13,24 @@
 package struct SharedLibrary: @unchecked Sendable {
     private let handle: UnsafeMutableRawPointer
 
-    package init?(_ names: String...) {
-        guard let handle = names.lazy.compactMap({ dlopen($0, RTLD_NOW) }).first else { return nil }
-        self.handle = handle
+    /// The function of this name, taken for one of type `T`, which the caller answers for.
+    package func function<T>(_ name: String) throws -> T {
+        guard let function = dlsym(handle, name) else { throw Missing() }
+        return unsafeBitCast(function, to: T.self)
     }
 
-    /// The function of this name, taken for one of type `T`, which the caller answers for.
-    package func function<T>(_ name: String) -> T? {
-        dlsym(handle, name).map { unsafeBitCast($0, to: T.self) }
+    /// What `look` makes of the library's functions; nil where the library or one of them is missing.
+    package static func functions<T>(
+        of names: String...,
+        look: (SharedLibrary) throws -> T
+    ) -> T? {
+        for name in names {
+            guard let handle = dlopen(name, RTLD_NOW) else { continue }
+            do { return try look(SharedLibrary(handle: handle)) } catch { continue }
+        }
+        return nil
     }
+
+    /// The library lacks a function that was looked for.
+    private struct Missing: Error {}
 }

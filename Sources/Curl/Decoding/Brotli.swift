@@ -20,20 +20,15 @@ final class Brotli: DecodingLayer {
         let create: Create
         let decompress: Decompress
         let destroy: Destroy
-
-        init?() {
-            guard let file = SharedLibrary("libbrotlidec.so.1", "libbrotlidec.1.dylib"),
-                let create: Create = file.function("BrotliDecoderCreateInstance"),
-                let decompress: Decompress = file.function("BrotliDecoderDecompressStream"),
-                let destroy: Destroy = file.function("BrotliDecoderDestroyInstance")
-            else { return nil }
-            self.create = create
-            self.decompress = decompress
-            self.destroy = destroy
-        }
     }
 
-    static let library = Library()
+    static let library = SharedLibrary.functions(of: "libbrotlidec.so.1", "libbrotlidec.1.dylib") { file in
+        Library(
+            create: try file.function("BrotliDecoderCreateInstance"),
+            decompress: try file.function("BrotliDecoderDecompressStream"),
+            destroy: try file.function("BrotliDecoderDestroyInstance")
+        )
+    }
 
     /// What `decompress` gives.
     private enum Code {

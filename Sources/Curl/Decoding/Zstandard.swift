@@ -23,24 +23,17 @@ final class Zstandard: DecodingLayer {
         let decompress: Decompress
         let isError: IsError
         let destroy: Destroy
-
-        init?() {
-            guard let file = SharedLibrary("libzstd.so.1", "libzstd.1.dylib"),
-                let create: Create = file.function("ZSTD_createDStream"),
-                let setParameter: SetParameter = file.function("ZSTD_DCtx_setParameter"),
-                let decompress: Decompress = file.function("ZSTD_decompressStream"),
-                let isError: IsError = file.function("ZSTD_isError"),
-                let destroy: Destroy = file.function("ZSTD_freeDStream")
-            else { return nil }
-            self.create = create
-            self.setParameter = setParameter
-            self.decompress = decompress
-            self.isError = isError
-            self.destroy = destroy
-        }
     }
 
-    static let library = Library()
+    static let library = SharedLibrary.functions(of: "libzstd.so.1", "libzstd.1.dylib") { file in
+        Library(
+            create: try file.function("ZSTD_createDStream"),
+            setParameter: try file.function("ZSTD_DCtx_setParameter"),
+            decompress: try file.function("ZSTD_decompressStream"),
+            isError: try file.function("ZSTD_isError"),
+            destroy: try file.function("ZSTD_freeDStream")
+        )
+    }
 
     /// `ZSTD_d_windowLogMax`, and the window of 8 MiB that HTTP allows (RFC 9659, 3).
     private static let windowLogMax: (parameter: Int32, value: Int32) = (100, 23)
