@@ -7,21 +7,31 @@ enum CurlFailure {
     ///   - code: libcurl's verdict.
     ///   - detail: libcurl's own words, may be empty.
     ///   - phase: how far the hop was.
-    static func error(_ code: CURLcode, _ detail: String, during phase: NetworkError.Phase) -> NetworkError {
+    ///   - trust: whose certificates it believed.
+    static func error(
+        _ code: CURLcode,
+        _ detail: String,
+        during phase: NetworkError.Phase,
+        trusting trust: TLSTrust
+    ) -> NetworkError {
         let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
-        // libcurl has no mark for the begin of a handshake that did not come to its end, only words.
+        // What a handshake that did not come to its end is known by where libcurl has no mark for its begin.
         let phase = phase == .connect && text.hasPrefix("SSL ") ? .tls : phase
-        let (kind, place) = kind(of: code, during: phase)
-        var error = NetworkError(kind, during: place, text.asClause, advice: advice(for: kind, place))
+        let (kind, place) = kind(of: code, text, during: phase)
+        var error = NetworkError(kind, during: place, text.asClause, advice: nil)
+        error.advice = advice(for: error, code, trust)
         error.transportCode = Int(code.rawValue)
         return error
     }
 
     /// CURLE_TOO_LARGE, since libcurl 8.6.
     private static let tooLarge = CURLcode(rawValue: 100)
+    /// CURLE_ECH_REQUIRED, since libcurl 8.8.
+    private static let echRequired = CURLcode(rawValue: 101)
 
     private static func kind(
         of code: CURLcode,
+        _ text: String,
         during phase: NetworkError.Phase
     ) -> (NetworkError.Kind, NetworkError.Phase) {
         switch code {
@@ -30,7 +40,9 @@ enum CurlFailure {
         case CURLE_UNSUPPORTED_PROTOCOL: (.unsupportedScheme, .build)
         case CURLE_URL_MALFORMAT: (.badURL, .build)
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: (.dns, .resolve)
-        case CURLE_COULDNT_CONNECT: (.connect, .connect)
+        case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE, CURLE_QUIC_CONNECT_ERROR,
+            CURLE_PROXY:
+            (.connect, .connect)
         case CURLE_OPERATION_TIMEDOUT: (.timeout, phase)
         // Also an HTTP/2 connection that ended before the head of the answer.
         case CURLE_PARTIAL_FILE: phase == .body ? (.truncated, phase) : (.network, phase)
@@ -40,26 +52,53 @@ enum CurlFailure {
         // What libcurl says to a response head that it cannot store, as one whose first line is folded.
         case CURLE_BAD_FUNCTION_ARGUMENT where phase == .firstByte: (.protocol, phase)
         case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3: (.protocol, phase)
+        case CURLE_TOO_MANY_REDIRECTS: (.tooManyRedirects, .redirect)
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND: (.network, phase)
+        // A proxy that does not let us through.
+        case CURLE_RECV_ERROR where text.contains("CONNECT"): (.connect, .connect)
         case CURLE_RECV_ERROR: phase == .body ? (.truncated, phase) : (.network, phase)
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND,
-            CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE,
-            CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
-            CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
+            CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+            CURLE_SSL_CACERT_BADFILE, CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE,
+            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS,
+            CURLE_SSL_CLIENTCERT, echRequired:
             (.tls, .tls)
+        // Other protocols' codes, obsolete ones, wrong use of libcurl, and what our callbacks stop it with: they say
+        // themselves why.
         default: (.other, phase)
         }
     }
 
-    private static func advice(for kind: NetworkError.Kind, _ phase: NetworkError.Phase) -> String? {
-        switch kind {
+    private static func advice(for error: NetworkError, _ code: CURLcode, _ trust: TLSTrust) -> String? {
+        switch error.kind {
+        case .dns where code == CURLE_COULDNT_RESOLVE_PROXY,
+            .connect where code == CURLE_PROXY || code == CURLE_RECV_ERROR:
+            "check the proxy, which http_proxy, https_proxy or all_proxy names"
         case .dns: "check the host name and the network"
         case .connect: "check that the server runs at this address and port"
-        case .tls:
-            "check the certificate and the host name; trust its authority with TLSTrust.file(path:) "
-                + "(the system's authorities were read from \(TrustStore.systemFile ?? "nowhere: no file was found"))"
-        case .timeout: "raise Timeouts.\(phase.timeoutName), or look at the server"
+        // What OpenSSL says to an answer that is no TLS.
+        case .tls where error.message.contains("wrong version number"):
+            "is this port http? Then the URL begins with http://"
+        case .tls where code == CURLE_SSL_CACERT_BADFILE:
+            "check that \(file(of: trust)) is there, readable, and in PEM"
+        case .tls: "check the certificate and the host name; \(advice(on: trust))"
+        case .timeout: "raise Timeouts.\(error.phase.timeoutName), or look at the server"
         default: nil
+        }
+    }
+
+    private static func advice(on trust: TLSTrust) -> String {
+        switch trust {
+        case .system:
+            "trust its authority with TLSTrust.file(path:) (the system's authorities were read from \(file(of: trust)))"
+        case .file: "only the authorities in \(file(of: trust)) were trusted (TLSTrust.file)"
+        }
+    }
+
+    private static func file(of trust: TLSTrust) -> String {
+        switch trust {
+        case .system: TrustStore.systemFile ?? "nowhere: no file was found"
+        case .file(let path): path
         }
     }
 }
@@ -75,11 +114,12 @@ extension NetworkError.Phase {
 }
 
 extension String {
-    /// Without the capital and the full stop of a sentence.
+    /// Without the capital and the full stop of a sentence. A name keeps its capitals: OpenSSL.
     fileprivate var asClause: String {
         var text = self[...]
         while let last = text.last, last == "." || last.isWhitespace { text = text.dropLast() }
-        guard let first = text.first, text.dropFirst().first?.isLowercase == true else { return String(text) }
+        let word = text.dropFirst().prefix { $0.isLetter }
+        guard let first = text.first, !word.isEmpty, word.allSatisfy(\.isLowercase) else { return String(text) }
         return first.lowercased() + text.dropFirst()
     }
 }

@@ -458,7 +458,9 @@ final class Hop {
         if response != nil { return .body }
         if sends > 0 { return isUploaded ? .firstByte : .send }
         if easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolve }
-        return easy.offset(CURLINFO_CONNECT_TIME_T) == 0 ? .connect : .tls
+        // A connection has a port of ours as soon as it is made; its time is noted after the handshake.
+        let isConnected = easy.offset(CURLINFO_CONNECT_TIME_T) > 0 || easy.long(CURLINFO_LOCAL_PORT) > 0
+        return isConnected && request.head.scheme == "https" ? .tls : .connect
     }
 
     /// When the hop runs out of time if nothing happens; nil where it may wait for ever.

@@ -121,7 +121,7 @@ final class Transfer: RequestToken, @unchecked Sendable {
             if hop.isStale || shouldResend(hop, code) { return try resend() }
             if let failure = hop.failure, !hop.isCutShort { throw failure }
             guard code == CURLE_OK || hop.isCutShort else {
-                throw CurlFailure.error(code, hop.errorText, during: hop.phase)
+                throw CurlFailure.error(code, hop.errorText, during: hop.phase, trusting: request.options.trust)
             }
             let body = try hop.finish()
             switch hop.route {
