@@ -138,18 +138,24 @@ private final class StreamUpload: UploadSource, Sendable {
         _ buffer: UnsafeMutableRawBufferPointer,
         _ length: Int64?
     ) throws(NetworkError) -> (UploadRead, UnsafeContinuation<Void, Never>?) {
+        if case .failure(let error) = state.end { throw error }
         guard let first = state.chunks.first else {
-            guard let end = state.end else {
+            guard state.end != nil else {
                 state.isWanted = true
                 return (.notYet, nil)
             }
-            try end.get()
-            if let length, length != state.total {
-                throw .wrongLength("the request body ended after \(state.total) of its \(length) bytes")
-            }
+            if let length, length != state.total { throw .wrongLength(state.total, declared: length) }
             return (.end, nil)
         }
-        let count = min(buffer.count, first.count - state.position)
+        // The last byte waits until the body has come to its end: with it the server has a whole message, and no error
+        // could call it back.
+        let isHeldBack = state.end == nil && state.total == length && state.chunks.count == 1
+        let available = first.count - state.position - (isHeldBack ? 1 : 0)
+        guard available > 0 else {
+            state.isWanted = true
+            return (.notYet, nil)
+        }
+        let count = min(buffer.count, available)
         let start = first.startIndex + state.position
         first.copyBytes(to: buffer, from: start..<(start + count))
         state.position += count
@@ -205,7 +211,7 @@ private final class StreamUpload: UploadSource, Sendable {
             state.total += Int64(chunk.count)
             if let length, state.total > length {
                 // Nothing beyond the length may go out: the server would take it for the next message.
-                state.end = .failure(.wrongLength("the request body is longer than its \(length) bytes"))
+                state.end = .failure(.wrongLength(state.total, declared: length))
                 return (false, state.isWanted)
             }
             state.chunks.append(chunk)
@@ -234,11 +240,5 @@ private final class StreamUpload: UploadSource, Sendable {
             return state.isWanted
         }
         if isWanted { resume() }
-    }
-}
-
-extension NetworkError {
-    fileprivate static func wrongLength(_ message: String) -> NetworkError {
-        NetworkError(.badRequest, during: .send, message, advice: "give the true length, or none")
     }
 }

@@ -43,7 +43,8 @@ public struct HTTPBody: Sendable {
     /// A body whose chunks come from an asynchronous sequence.
     ///
     /// - Parameters:
-    ///   - length: bytes in all where known; without it HTTP/1.1 sends chunks (RFC 9112, 7.1).
+    ///   - length: bytes in all where known; without it HTTP/1.1 sends chunks (RFC 9112, 7.1). A sequence that gives
+    ///     more or fewer ends the transfer in an error of kind `.badRequest`; the last byte is sent when it has ended.
     ///   - isReplayable: whether `makeChunks` may be called again, as a 307 redirect needs it. No by default.
     ///   - makeChunks: begins the sequence; called once for every time the body is sent, and must not block.
     public static func stream<Chunks: AsyncSequence & Sendable>(
@@ -100,6 +101,21 @@ public struct HTTPBody: Sendable {
             throw NetworkError(.tooLarge, during: .body, "the body is larger than the \(limit) bytes allowed")
         }
         return whole
+    }
+}
+
+extension NetworkError {
+    /// A body to send that is not as long as was said.
+    ///
+    /// - Parameter count: bytes in all, or so far where there are too many.
+    package static func wrongLength(_ count: Int64, declared length: Int64) -> NetworkError {
+        let found = count < length ? "ended after \(count)" : "has \(count) bytes or more"
+        return NetworkError(
+            .badRequest,
+            during: .send,
+            "the request body \(found), although \(length) bytes were declared",
+            advice: "give the true length, or none"
+        )
     }
 }
 

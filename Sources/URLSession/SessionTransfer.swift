@@ -62,6 +62,9 @@ final class SessionTransfer: RequestToken, @unchecked Sendable {
         reading = Task {
             do throws(NetworkError) {
                 let data = try await body.collect()
+                if let length = body.length, length != data.count {
+                    throw .wrongLength(Int64(data.count), declared: length)
+                }
                 session.queue.async {
                     self.request.body = HTTPBody(data)
                     self.send()

@@ -121,22 +121,36 @@ struct StreamTests {
         #expect(server.requests.first?.body == Data())
     }
 
-    @Test func uploadThatIsShorterThanItSaidFails() async throws {
-        let server = try LoopbackServer(.response(200))
-        let body = HTTPBody.stream(length: 10) { AsyncStream([Data("short".utf8)]) }
-        let error = try await transport.failure(of: server.request(.post, body: body))
+    /// However the server and the body take their turns, a whole message is never sent.
+    @Test(arguments: [["short"], ["too long"], ["0123456789", "!"], ["01234", "56789", "0"], []], [false, true])
+    func uploadOfAnotherLengthThanItSaidFails(_ chunks: [String], answeredFirst: Bool) async throws {
+        let server = try LoopbackServer(readsBodies: !answeredFirst) { .response(200, [:], $0.target) }
+        let bytes = chunks.map { Data($0.utf8) }
+        let body = HTTPBody.stream(length: bytes == [Data("too long".utf8)] ? 3 : 10) { AsyncStream(bytes) }
+        let error = try await transport.failure(of: server.request(.post, "/wrong", body: body))
         #expect(error.kind == .badRequest, "\(error)")
-        #expect(server.requests.isEmpty)
-        try await transport.proveHealth()
+        #expect(error.message.contains(" \(bytes.joined().count)"), "\(error)")
+        #expect(answeredFirst || server.requests.isEmpty)
+        #expect(try await transport.perform(server.request(.get, "/next")).text() == "/next")
+        #expect(server.requests.allSatisfy { ["/wrong", "/next"].contains($0.target) })
     }
 
-    @Test func uploadThatIsLongerThanItSaidDoesNotPoisonTheConnection() async throws {
-        let server = try LoopbackServer { .response(200, [:], $0.target) }
-        let body = HTTPBody.stream(length: 3) { AsyncStream([Data("too long".utf8)]) }
-        let error = try await transport.failure(of: server.request(.post, "/long", body: body))
+    /// The answer to the bytes that were right comes before the one that is too many.
+    @Test func uploadThatIsFoundTooLongAfterTheAnswerFails() async throws {
+        let server = try LoopbackServer(readsBodies: false) { _ in .response(200) }
+        let body = HTTPBody.stream(length: 3) {
+            AsyncThrowingStream<Data, any Error> { continuation in
+                continuation.yield(Data("abc".utf8))
+                Task {
+                    await server.until { $0.answers == 1 }
+                    continuation.yield(Data("d".utf8))
+                    continuation.finish()
+                }
+            }
+        }
+        let error = try await transport.failure(of: server.request(.post, body: body))
         #expect(error.kind == .badRequest, "\(error)")
-        #expect(try await transport.perform(server.request(.get, "/next")).text() == "/next")
-        #expect(server.requests.allSatisfy { ["/long", "/next"].contains($0.target) })
+        #expect(error.message.contains("4 bytes or more, although 3 bytes"), "\(error)")
     }
 
     struct Broken: Error {}

@@ -53,6 +53,23 @@ struct URLSessionTransportTests {
         #expect(server.requests.first?.body == Data("one two".utf8))
     }
 
+    @Test(arguments: [3, 9]) func bodyOfAnotherLengthThanItSaidIsNotSent(_ length: Int64) async throws {
+        let server = try LoopbackServer(.response(204))
+        let body = HTTPBody.stream(length: length) {
+            AsyncStream { chunks in
+                for text in ["one ", "two"] { chunks.yield(Data(text.utf8)) }
+                chunks.finish()
+            }
+        }
+        let error = try await failure(server.url) {
+            $0.head.method = .put
+            $0.body = body
+        }
+        #expect(error.kind == .badRequest)
+        #expect(error.message.contains("7") && error.message.contains("\(length) bytes were declared"))
+        #expect(server.record.connections == 0)
+    }
+
     @Test func missingFileIsToldBeforeAnythingIsSent() async throws {
         let server = try LoopbackServer(.response(204))
         let error = try await failure(server.url) { $0.body = .file(path: "/nonexistent/file") }
