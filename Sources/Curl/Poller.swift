@@ -40,6 +40,7 @@ final class PortablePoller: Poller {
     private let multi: UnsafeMutableRawPointer
     private var running: Int32 = 0
     private let isClosed = Lock(false)
+    private let watchdog = Watchdog()
 
     init(_ multi: UnsafeMutableRawPointer) {
         self.multi = multi
@@ -47,9 +48,15 @@ final class PortablePoller: Poller {
 
     let watchesSockets = false
     func watch(_ socket: Int32, _ what: Int32) {}
-    func opened(_ socket: Int32, mayHoldUp: Bool) {}
-    func closing(_ socket: Int32) {}
     func applyChanges() {}
+
+    func opened(_ socket: Int32, mayHoldUp: Bool) {
+        if mayHoldUp { watchdog.opened(socket) }
+    }
+
+    func closing(_ socket: Int32) {
+        watchdog.closing(socket)
+    }
 
     func wake() {
         isClosed.withLock { isClosed in
@@ -67,12 +74,11 @@ final class PortablePoller: Poller {
     }
 
     func act() -> Bool {
+        // libcurl looks at all sockets in one call: which of them holds it up is not to be seen.
+        watchdog.enter(nil, at: EventLoop.clock())
         curl_multi_perform(multi, &running)
-        return false
+        return watchdog.leave()
     }
 
-    func timeIsUp() -> Bool {
-        curl_multi_perform(multi, &running)
-        return false
-    }
+    func timeIsUp() -> Bool { act() }
 }

@@ -14,7 +14,7 @@ import Dispatch
 ///
 /// libcurl 7.88 reads on as long as frames without content keep arriving: no callback, no timeout, no other transfer.
 /// When the loop has been in one call for longer than `limit`, the socket that the call was about is shut, or all of
-/// HTTP/2 where it was about libcurl's timer, and libcurl sees the end. Costs one timer a second while such connections
+/// HTTP/2 where it was about libcurl's timer or about all sockets, and libcurl sees the end. Costs one timer a second while such connections
 /// are in use, and nothing while the loop sleeps.
 final class Watchdog: Sendable {
     /// Nanoseconds. Nothing else takes this long, unless a completion blocks.
@@ -23,7 +23,7 @@ final class Watchdog: Sendable {
     private struct State {
         /// Those that may hold libcurl up.
         var sockets: Set<Int32> = []
-        /// What libcurl was called about; nil for its timer.
+        /// What libcurl was called about; nil for its timer and for all sockets.
         var socket: Int32?
         /// When libcurl was called; nil while it is not.
         var since: UInt64?
@@ -44,7 +44,7 @@ final class Watchdog: Sendable {
         state.withLock { _ = $0.sockets.remove(socket) }
     }
 
-    /// libcurl is about to be called about a socket, or about its timer.
+    /// libcurl is about to be called about a socket; nil: about its timer, or about all of them.
     func enter(_ socket: Int32?, at now: UInt64) {
         let isArmed = state.withLock { state in
             if state.sockets.isEmpty { return true }

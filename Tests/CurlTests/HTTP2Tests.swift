@@ -140,12 +140,13 @@ struct HTTP2FrameTests {
         Row("endless-rst", .failure([.timeout, .network, .protocol, .truncated])),
     ]
 
-    @Test(arguments: rows) func brokenFramesAreSurvived(_ row: Row) async throws {
+    @Test(arguments: rows, [false, true])
+    func brokenFramesAreSurvived(_ row: Row, onThePortableLoop isPortable: Bool) async throws {
         let port = try #require(FramePeer.shared.get().ports[row.testDescription])
         let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
         let limit = row.testDescription.hasPrefix("endless") ? Duration.seconds(1) : .seconds(20)
         let options = TransferOptions(timeouts: Timeouts(total: limit), version: .http2)
-        let transport = CurlTransport()
+        let transport = CurlTransport(isPortable: isPortable)
         let result: Result<(Int, String), NetworkError>
         do throws(NetworkError) {
             let response = try await transport.perform(TransferRequest(head, options: options))
