@@ -1,13 +1,5 @@
 public import BeagleNetHTTP
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// Performs HTTP transfers with libcurl, on one event-loop thread of its own.
 ///
 /// Connections are pooled per transport and used by all its transfers; HTTP/2 ones by many at once. The thread starts
@@ -16,7 +8,8 @@ public import BeagleNetHTTP
 public final class CurlTransport: HTTPTransport {
     private struct State {
         var loop: EventLoop?
-        var process: pid_t = 0
+        /// `ForkCount.now` when the loop began.
+        var forks = 0
     }
 
     private let state = Lock(State())
@@ -54,8 +47,8 @@ public final class CurlTransport: HTTPTransport {
     ) -> any RequestToken {
         do throws(NetworkError) {
             let loop = try runningLoop()
-            let transfer = Transfer(request, on: loop, completion: completion)
-            loop.post(.start(transfer))
+            let transfer = Transfer(request, on: loop)
+            transfer.start(.callback(completion))
             return transfer
         } catch {
             Task { completion(.failure(error)) }
@@ -63,15 +56,26 @@ public final class CurlTransport: HTTPTransport {
         }
     }
 
+    /// Performs a transfer; cancelling the task cancels it.
+    public func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
+        let transfer = Transfer(request, on: try runningLoop())
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { transfer.start(.continuation($0)) }
+        } onCancel: {
+            transfer.cancel()
+        }
+        return try transfer.takeOutcome().get()
+    }
+
     private func runningLoop() throws(NetworkError) -> EventLoop {
         try state.withLock { state throws(NetworkError) in
-            let process = getpid()
-            if let loop = state.loop, state.process == process { return loop }
+            let forks = ForkCount.now
+            if let loop = state.loop, state.forks == forks { return loop }
             // The parent's loop has no thread here. It is left alone: closing it would say goodbye on connections
             // that the parent still uses.
             if let inherited = state.loop { _ = Unmanaged.passRetained(inherited) }
             let loop = try EventLoop(portable: isPortable)
-            state = State(loop: loop, process: process)
+            state = State(loop: loop, forks: forks)
             return loop
         }
     }

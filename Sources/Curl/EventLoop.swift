@@ -40,6 +40,7 @@ final class EventLoop: @unchecked Sendable {
     private var active: [Transfer] = []
     private var progressing: [Transfer] = []
     private var written: [BodyPipe] = []
+    private var waiting: [UnsafeContinuation<Void, Never>] = []
     private var ending = Ending.no
     /// Whether this turn had to shut a connection.
     private var hasShutSocket = false
@@ -87,7 +88,7 @@ final class EventLoop: @unchecked Sendable {
             wake()
         } else if case .start(let transfer) = command {
             // Nobody else holds a transfer that the loop refused.
-            Task { transfer.fail(.shutDown) }
+            Task { transfer.refuse(.shutDown) }
         }
     }
 
@@ -144,8 +145,10 @@ final class EventLoop: @unchecked Sendable {
             if let sweep, sweep <= now { endOverdue() }
             reportProgress()
             wakeReaders()
+            wakeTasks()
             wait()
             reap()
+            wakeTasks()
             hasShutSocket = false
         }
         close()
@@ -242,9 +245,9 @@ final class EventLoop: @unchecked Sendable {
         if let failure = hop.failure { end(transfer, failure) }
     }
 
-    /// Ends a transfer before libcurl does.
+    /// Ends a transfer before libcurl does. One that is not active has ended, or has yet to start.
     private func end(_ transfer: Transfer, _ error: NetworkError) {
-        guard !transfer.isDone else { return }
+        guard transfer.index != nil else { return }
         if let hop = transfer.hop { remove(hop) }
         transfer.fail(error)
         forget(transfer)
@@ -257,10 +260,12 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func forget(_ transfer: Transfer) {
+        guard let index = transfer.index else { return }
+        transfer.index = nil
         let last = active.removeLast()
         guard last !== transfer else { return }
-        last.index = transfer.index
-        active[transfer.index] = last
+        last.index = index
+        active[index] = last
     }
 
     // MARK: deadlines: looked at when the earliest known one passes, so that activity costs nothing
@@ -306,6 +311,17 @@ final class EventLoop: @unchecked Sendable {
     private func wakeReaders() {
         for pipe in written { pipe.wake() }
         written.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: tasks, woken together: one by one, each would find the pool of threads asleep again
+
+    func resumeSoon(_ continuation: UnsafeContinuation<Void, Never>) {
+        waiting.append(continuation)
+    }
+
+    private func wakeTasks() {
+        for continuation in waiting { continuation.resume() }
+        waiting.removeAll(keepingCapacity: true)
     }
 
     // MARK: libcurl's callbacks
@@ -369,6 +385,7 @@ final class EventLoop: @unchecked Sendable {
             active.append(transfer)
         }
         for transfer in active.reversed() { end(transfer, .shutDown) }
+        wakeTasks()
         poller.close()
         curl_multi_cleanup(multi)
     }

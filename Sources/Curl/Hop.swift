@@ -25,7 +25,6 @@ final class Hop {
     private static let discardLimit = 64 << 10
 
     let easy: EasyHandle
-    let request: TransferRequest
     /// The transfer owns this hop and outlives it.
     unowned let transfer: Transfer
     /// The loop lives as long as its thread, on which alone this object is reached.
@@ -38,6 +37,7 @@ final class Hop {
     private var decoder: ContentDecoder?
     private var sink = Sink.none
     private(set) var response: HTTPResponse?
+    private(set) var framing = ResponseHead.Framing()
     private(set) var interim: [HTTPResponse] = []
     private(set) var route = Route.final
 
@@ -60,15 +60,15 @@ final class Hop {
     private var isSendPaused = false
     private var isUploaded: Bool
 
-    /// Prepares a handle for a message that was checked.
+    private var request: TransferRequest {
+        _read { yield transfer.request }
+    }
+
+    /// Prepares a handle for the transfer's message, which was checked.
     ///
     /// - Parameter freshly: on a connection of its own, because the last one proved dead.
-    init(
-        _ request: TransferRequest,
-        of transfer: Transfer,
-        on loop: EventLoop,
-        freshly: Bool
-    ) throws(NetworkError) {
+    init(of transfer: Transfer, on loop: EventLoop, freshly: Bool) throws(NetworkError) {
+        let request = transfer.request
         let asked = request.head.headerFields
         // A range is one of the encoded bytes (RFC 9110, 14.2).
         decodes = !asked.contains(.acceptEncoding) && !asked.contains(.range) && request.head.method != .head
@@ -80,7 +80,6 @@ final class Hop {
         isUploaded = upload == nil || upload?.length == 0
         guard let easy = EasyHandle(Self.fieldList(request, decodes: decodes)) else { throw .noMemory }
         self.easy = easy
-        self.request = request
         self.transfer = transfer
         self.loop = loop
         lastActivity = loop.now
@@ -326,7 +325,7 @@ final class Hop {
             switch try head.feed(line, &loop.fieldNames) {
             case .more: break
             case .interim(let response): interim.append(response)
-            case .complete(let response): try begin(response)
+            case .complete(let response, let framing): try begin(response, framing)
             }
             return line.count
         } catch {
@@ -335,8 +334,9 @@ final class Hop {
         }
     }
 
-    private func begin(_ response: HTTPResponse) throws(NetworkError) {
+    private func begin(_ response: HTTPResponse, _ framing: ResponseHead.Framing) throws(NetworkError) {
         self.response = response
+        self.framing = framing
         lastActivity = loop.now
         loop.watchDeadline(of: transfer)
         if let connection {
@@ -358,12 +358,10 @@ final class Hop {
     }
 
     private func beginBody(of response: HTTPResponse) throws(NetworkError) {
-        if decodes, response.headerFields.contains(.contentEncoding),
-            let encoding = response.headerFields[.contentEncoding]
-        {
+        if decodes, framing.isEncoded, let encoding = response.headerFields[.contentEncoding] {
             decoder = try ContentDecoder(contentEncoding: encoding)
         }
-        let length = request.head.method == .head ? nil : response.headerFields[.contentLength].flatMap { Int($0) }
+        let length = request.head.method == .head ? nil : framing.length.map(Int.init)
         if let limit = request.options.maxBodyBytes, let length, length > limit, decoder == nil,
             ![204, 304].contains(response.status.code)
         {
@@ -487,7 +485,7 @@ final class Hop {
             bytesSent: bytesSent,
             bytesToSend: upload?.length,
             bytesReceived: bytesReceived,
-            bytesToReceive: response?.headerFields[.contentLength].flatMap { Int64($0) }
+            bytesToReceive: framing.length
         )
     }
 }

@@ -12,7 +12,13 @@ struct ResponseHead {
 
     /// What a line brought about.
     enum Progress {
-        case more, interim(HTTPResponse), complete(HTTPResponse)
+        case more, interim(HTTPResponse), complete(HTTPResponse, Framing)
+    }
+
+    /// What the fields say of the body, read as they pass: looking for a field later takes longer than parsing it.
+    struct Framing {
+        fileprivate(set) var length: Int64?
+        fileprivate(set) var isEncoded = false
     }
 
     private var lines: [UInt8] = []
@@ -45,11 +51,11 @@ struct ResponseHead {
         lines.append(contentsOf: line)
         guard line.isLineEnd else { return .more }
 
-        let head = try Self.parse(lines, &names)
+        let (head, framing) = try Self.parse(lines, &names)
         guard (100..<200).contains(head.status.code) else {
             isComplete = true
             lines = []
-            return .complete(head)
+            return .complete(head, framing)
         }
         guard head.status.code != 101 else {
             throw .head(.protocol, "the server switched protocols unasked")
@@ -69,7 +75,10 @@ struct ResponseHead {
     }
 
     /// Makes a head of a whole block of lines, the status line first (RFC 9112, 4 and 5; RFC 9113, 8.3.2).
-    private static func parse(_ block: [UInt8], _ names: inout FieldNames) throws(NetworkError) -> HTTPResponse {
+    private static func parse(
+        _ block: [UInt8],
+        _ names: inout FieldNames
+    ) throws(NetworkError) -> (HTTPResponse, Framing) {
         try block.withUnsafeBufferPointer { (block) throws(NetworkError) in
             var lines = LineReader(rest: block[...])
             guard let statusLine = lines.next(), let status = status(of: statusLine) else {
@@ -77,11 +86,11 @@ struct ResponseHead {
             }
             var fields = HTTPFields()
             fields.reserveCapacity(16)
+            var framing = Framing()
             while let line = lines.next(), !line.isEmpty {
-                fields.append(try field(of: line, &names))
+                fields.append(try field(of: line, &names, &framing))
             }
-            try checkLengths(in: fields)
-            return HTTPResponse(status: status, headerFields: fields)
+            return (HTTPResponse(status: status, headerFields: fields), framing)
         }
     }
 
@@ -99,31 +108,44 @@ struct ResponseHead {
         return .init(code: code, reasonPhrase: reason.isEmpty ? "" : String(decoding: reason, as: UTF8.self))
     }
 
-    private static func field(of line: Bytes, _ names: inout FieldNames) throws(NetworkError) -> HTTPField {
+    private static func field(
+        of line: Bytes,
+        _ names: inout FieldNames,
+        _ framing: inout Framing
+    ) throws(NetworkError) -> HTTPField {
         guard let colon = line.firstIndex(of: .colon), !line.contains(0),
-            let name = names.name(UnsafeBufferPointer(rebasing: line[..<colon]))
+            let entry = names.entry(UnsafeBufferPointer(rebasing: line[..<colon]))
         else {
             throw .head(.protocol, "a header field of the response is malformed")
         }
         let value = UnsafeBufferPointer(rebasing: line[(colon + 1)...].trimmed)
+        switch entry.role {
+        case .contentLength: try note(length: value, in: &framing)
+        case .contentEncoding: framing.isEncoded = true
+        case .other: break
+        }
         // The common case, without the detour that keeps bytes which are no text.
         guard value.contains(where: { $0 >= 0x80 }) else {
-            return HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
+            return HTTPField(name: entry.name, value: String(decoding: value, as: UTF8.self))
         }
-        return HTTPField(name: name, value: value)
+        return HTTPField(name: entry.name, value: value)
     }
 
     /// A length that is no number, that no number can hold, or that differs from another one is a request to misread
     /// where the message ends (RFC 9112, 6.3); libcurl reads on to the end of the connection then.
-    private static func checkLengths(in fields: HTTPFields) throws(NetworkError) {
-        let lengths = fields[values: .contentLength]
-        guard let first = lengths.first else { return }
-        guard first.utf8.allSatisfy({ (0x30...0x39).contains($0) }), Int64(first) != nil else {
-            throw .head(.protocol, "the response's Content-Length is no length")
+    private static func note(length text: UnsafeBufferPointer<UInt8>, in framing: inout Framing) throws(NetworkError) {
+        var length: Int64 = 0
+        for digit in text {
+            let (tens, isTooLong) = length.multipliedReportingOverflow(by: 10)
+            let (sum, isTooLarge) = tens.addingReportingOverflow(Int64(digit) - 0x30)
+            guard (0x30...0x39).contains(digit), !isTooLong, !isTooLarge else { throw .noLength }
+            length = sum
         }
-        guard lengths.allSatisfy({ $0 == first }) else {
+        guard !text.isEmpty else { throw .noLength }
+        guard framing.length == nil || framing.length == length else {
             throw .head(.protocol, "the response has two different Content-Length fields")
         }
+        framing.length = length
     }
 }
 
@@ -169,6 +191,10 @@ extension Bytes {
 }
 
 extension NetworkError {
+    fileprivate static var noLength: NetworkError {
+        .head(.protocol, "the response's Content-Length is no length")
+    }
+
     fileprivate static func head(_ kind: Kind, _ message: String) -> NetworkError {
         NetworkError(kind, during: .firstByte, message)
     }

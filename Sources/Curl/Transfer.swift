@@ -4,16 +4,30 @@ import Synchronization
 
 /// One request from start to end, over as many hops as redirects make it. It is the token that its caller holds.
 ///
-/// `@unchecked Sendable` is sound because everything but `isCancelled`, `loop` and `started` is reached only on the
-/// loop's thread, to which the transfer is handed through the loop's inbox. One that the loop refused is ended by the
-/// only task that has it; its token reaches no more than `isCancelled` and `loop`.
+/// `@unchecked Sendable` is sound because everything but `state`, `loop` and `started` is reached only on the loop's
+/// thread, to which the transfer is handed through the loop's inbox. Before that only its maker has it, and one that
+/// the loop refused is ended by the only task that has it; its token reaches no more than `state` and `loop`. The
+/// outcome is written before the continuation is resumed and read by the task that it resumes.
 final class Transfer: RequestToken, @unchecked Sendable {
-    typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
+    typealias Outcome = Result<TransferResponse, NetworkError>
+
+    /// Who waits for the outcome.
+    enum Completion {
+        /// Called on the loop's thread.
+        case callback(@Sendable (Outcome) -> Void)
+        /// Resumed at the end of the loop's turn, to take the outcome itself: a turn's tasks are woken together.
+        case continuation(UnsafeContinuation<Void, Never>)
+    }
+
+    private enum State {
+        static let cancelled: UInt8 = 1
+        static let started: UInt8 = 2
+    }
 
     let loop: EventLoop
     /// When the caller asked.
     let started: UInt64
-    private let isCancelled = Atomic(false)
+    private let state = Atomic<UInt8>(0)
 
     private(set) var request: TransferRequest
     private(set) var hop: Hop?
@@ -23,23 +37,37 @@ final class Transfer: RequestToken, @unchecked Sendable {
     private var hasReachedServer = false
     private var pipe: BodyPipe?
     private var completion: Completion?
-    /// Place among the loop's active transfers.
-    var index = 0
+    private var outcome = Outcome.failure(.noOutcome)
+    /// Place among the loop's active transfers; nil before it is one of them.
+    var index: Int?
     /// Whether the loop is about to report progress.
     var isProgressDue = false
 
-    init(_ request: TransferRequest, on loop: EventLoop, completion: @escaping Completion) {
+    init(_ request: TransferRequest, on loop: EventLoop) {
         self.request = request
         self.loop = loop
-        self.completion = completion
         started = EventLoop.clock()
+    }
+
+    /// Hands the transfer to its loop; called once.
+    func start(_ completion: Completion) {
+        self.completion = completion
+        state.bitwiseOr(State.started, ordering: .acquiringAndReleasing)
+        loop.post(.start(self))
+    }
+
+    /// The outcome, for the task whose continuation was resumed.
+    func takeOutcome() -> Outcome {
+        defer { outcome = .failure(.noOutcome) }
+        return outcome
     }
 
     // MARK: any thread
 
     func cancel() {
-        guard !isCancelled.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        loop.post(.cancel(self))
+        let before = state.bitwiseOr(State.cancelled, ordering: .acquiringAndReleasing).oldValue
+        // One that is cancelled before it starts is ended when it does.
+        if before == State.started { loop.post(.cancel(self)) }
     }
 
     func resume() {
@@ -48,15 +76,14 @@ final class Transfer: RequestToken, @unchecked Sendable {
 
     // MARK: the loop's thread
 
-    var isDone: Bool { completion == nil && pipe == nil }
-    var wasCancelled: Bool { isCancelled.load(ordering: .acquiring) }
+    var wasCancelled: Bool { state.load(ordering: .acquiring) & State.cancelled != 0 }
     /// Whether a message that a dead connection swallowed may go out once more.
     var mayResend: Bool { resends == 0 }
 
     /// Makes the hop that is to go out next.
     func prepare(freshly: Bool = false) throws(NetworkError) -> Hop {
         try MessageCheck.check(request)
-        let hop = try Hop(request, of: self, on: loop, freshly: freshly)
+        let hop = try Hop(of: self, on: loop, freshly: freshly)
         self.hop = hop
         return hop
     }
@@ -68,10 +95,9 @@ final class Transfer: RequestToken, @unchecked Sendable {
     func deliverHead(_ response: HTTPResponse, from hop: Hop, body pipe: BodyPipe) {
         self.pipe = pipe
         let reader = BodyPipeReader(pipe)
-        let length = response.headerFields[.contentLength].flatMap { Int64($0) }
-        let isEncoded = response.headerFields.contains(.contentEncoding)
+        let length = hop.framing.isEncoded ? nil : hop.framing.length
         let body = HTTPBody(
-            .stream(length: isEncoded ? nil : length, isReplayable: false) { { try await reader.next() } }
+            .stream(length: length, isReplayable: false) { { try await reader.next() } }
         )
         complete(.success(answer(response, body: body, from: hop)))
     }
@@ -188,10 +214,32 @@ final class Transfer: RequestToken, @unchecked Sendable {
         release()
     }
 
-    private func complete(_ result: Result<TransferResponse, NetworkError>) {
-        guard let completion else { return }
-        self.completion = nil
-        completion(result)
+    /// Ends a transfer that the loop does not take any more; called by the only one that has it.
+    func refuse(_ error: NetworkError) {
+        let waiting = completion
+        completion = nil
+        var error = error
+        error.request = request.head
+        release()
+        switch waiting {
+        case .callback(let call): call(.failure(error))
+        case .continuation(let continuation):
+            outcome = .failure(error)
+            continuation.resume()
+        case nil: break
+        }
+    }
+
+    private func complete(_ outcome: Outcome) {
+        let waiting = completion
+        completion = nil
+        switch waiting {
+        case .callback(let call): call(outcome)
+        case .continuation(let continuation):
+            self.outcome = outcome
+            loop.resumeSoon(continuation)
+        case nil: break
+        }
     }
 
     /// Lets go of what a token that is still held should not keep alive.
@@ -254,4 +302,9 @@ final class Transfer: RequestToken, @unchecked Sendable {
         return address.utf8.contains(UInt8(ascii: ":"))
             ? "[" + address + "]:" + String(port) : address + ":" + String(port)
     }
+}
+
+extension NetworkError {
+    /// Stands where an outcome is not there yet, or was taken.
+    fileprivate static let noOutcome = NetworkError(.other, during: .queue, "the transfer has no outcome")
 }

@@ -14,14 +14,18 @@ public protocol HTTPTransport: Sendable {
         _ request: TransferRequest,
         completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
     ) -> any RequestToken
-}
 
-extension HTTPTransport {
-    /// Performs a transfer; cancelling the task cancels it.
+    /// Performs a transfer; cancelling the task cancels it. A transport that has only the form with a completion gets
+    /// this one from it.
     ///
     /// - Parameter request: what to send and how to deliver the answer.
     /// - Returns: the response, whatever its status.
     /// - Throws: `NetworkError` when there is no whole response.
+    func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse
+}
+
+extension HTTPTransport {
+    /// Performs a transfer through the form with a completion.
     public func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
         let result = await withCancellableToken { completion in
             perform(request, completion: completion)

@@ -2,8 +2,6 @@
 ///
 /// No engine follows by itself: libcurl leaks `X-Api-Key` to other origins, keeps POST on 303 and follows to ftp.
 package enum Redirect {
-    private static let statuses: Set<Int> = [301, 302, 303, 307, 308]
-
     /// The next message, or nil when the response is to be handed over as it is.
     ///
     /// - Parameters:
@@ -16,7 +14,7 @@ package enum Redirect {
         followed count: Int
     ) throws(NetworkError) -> TransferRequest? {
         let policy = request.options.redirects
-        guard policy.limit > 0, statuses.contains(response.status.code), let location = response.headerFields[.location]
+        guard policy.limit > 0, isRedirect(response.status.code), let location = response.headerFields[.location]
         else { return nil }
         guard count < policy.limit else {
             throw .redirect(.tooManyRedirects, "more than \(policy.limit) redirects", "raise RedirectPolicy.limit")
@@ -46,6 +44,13 @@ package enum Redirect {
     }
 
     private static let hostField = HTTPField.Name("Host")!
+
+    private static func isRedirect(_ status: Int) -> Bool {
+        switch status {
+        case 301, 302, 303, 307, 308: true
+        default: false
+        }
+    }
 
     private static func check(_ url: URL, from: URL, _ policy: RedirectPolicy) throws(NetworkError) {
         let scheme = url.scheme?.lowercased() ?? ""
