@@ -36,7 +36,6 @@ final class EventLoop: @unchecked Sendable {
     /// The time of this turn, in nanoseconds of the monotonic clock.
     private(set) var now: UInt64 = EventLoop.clock()
     var connections = Connections()
-    var fieldNames = FieldNames()
     private var active: [Transfer] = []
     private var progressing: [Transfer] = []
     private var written: [BodyPipe] = []

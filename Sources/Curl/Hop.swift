@@ -25,10 +25,11 @@ final class Hop {
     private static let discardLimit = 64 << 10
 
     let easy: EasyHandle
-    /// The transfer owns this hop and outlives it.
-    unowned let transfer: Transfer
-    /// The loop lives as long as its thread, on which alone this object is reached.
-    private unowned let loop: EventLoop
+    /// Without the count that `unowned` keeps: the transfer owns this hop, and every way to it leads through the transfer
+    /// or through a callback that libcurl makes while the loop holds the transfer.
+    unowned(unsafe) let transfer: Transfer
+    /// Likewise: the loop lives as long as its thread, on which alone this object is reached.
+    private unowned(unsafe) let loop: EventLoop
     private let upload: (any UploadSource)?
     private let decodes: Bool
 
@@ -36,8 +37,7 @@ final class Hop {
     private var collected = BodyBuffer()
     private var decoder: ContentDecoder?
     private var sink = Sink.none
-    private(set) var response: HTTPResponse?
-    private(set) var framing = ResponseHead.Framing()
+    private(set) var response: RawHead?
     private(set) var interim: [HTTPResponse] = []
     private(set) var route = Route.final
 
@@ -322,10 +322,10 @@ final class Hop {
 
     private func receiveHead(_ line: UnsafeRawBufferPointer) -> Int {
         do throws(NetworkError) {
-            switch try head.feed(line, &loop.fieldNames) {
+            switch try head.feed(line) {
             case .more: break
             case .interim(let response): interim.append(response)
-            case .complete(let response, let framing): try begin(response, framing)
+            case .complete(let response): try begin(response)
             }
             return line.count
         } catch {
@@ -334,9 +334,8 @@ final class Hop {
         }
     }
 
-    private func begin(_ response: HTTPResponse, _ framing: ResponseHead.Framing) throws(NetworkError) {
+    private func begin(_ response: RawHead) throws(NetworkError) {
         self.response = response
-        self.framing = framing
         lastActivity = loop.now
         loop.watchDeadline(of: transfer)
         if let connection {
@@ -357,11 +356,11 @@ final class Hop {
         }
     }
 
-    private func beginBody(of response: HTTPResponse) throws(NetworkError) {
-        if decodes, framing.isEncoded, let encoding = response.headerFields[.contentEncoding] {
+    private func beginBody(of response: RawHead) throws(NetworkError) {
+        if decodes, response.isEncoded, let encoding = response.head.headerFields[.contentEncoding] {
             decoder = try ContentDecoder(contentEncoding: encoding)
         }
-        let length = request.head.method == .head ? nil : framing.length.map(Int.init)
+        let length = request.head.method == .head ? nil : response.contentLength.map(Int.init)
         if let limit = request.options.maxBodyBytes, let length, length > limit, decoder == nil,
             ![204, 304].contains(response.status.code)
         {
@@ -485,7 +484,7 @@ final class Hop {
             bytesSent: bytesSent,
             bytesToSend: upload?.length,
             bytesReceived: bytesReceived,
-            bytesToReceive: framing.length
+            bytesToReceive: response?.contentLength
         )
     }
 }

@@ -92,10 +92,10 @@ final class Transfer: RequestToken, @unchecked Sendable {
         BodyPipe(resume: { [weak self] in self?.resume() }, cancel: { [weak self] in self?.cancel() })
     }
 
-    func deliverHead(_ response: HTTPResponse, from hop: Hop, body pipe: BodyPipe) {
+    func deliverHead(_ response: RawHead, from hop: Hop, body pipe: BodyPipe) {
         self.pipe = pipe
         let reader = BodyPipeReader(pipe)
-        let length = hop.framing.isEncoded ? nil : hop.framing.length
+        let length = response.isEncoded ? nil : response.contentLength
         let body = HTTPBody(
             .stream(length: length, isReplayable: false) { { try await reader.next() } }
         )
@@ -199,7 +199,7 @@ final class Transfer: RequestToken, @unchecked Sendable {
         var error = error
         error.request = request.head
         if let hop {
-            error.response = hop.response
+            error.response = hop.response?.head
             error.metrics = metrics(of: hop)
             note(hop)
             let partial = hop.abandon()
@@ -249,9 +249,9 @@ final class Transfer: RequestToken, @unchecked Sendable {
         request.onProgress = nil
     }
 
-    private func answer(_ response: HTTPResponse, body: HTTPBody, from hop: Hop) -> TransferResponse {
+    private func answer(_ response: RawHead, body: HTTPBody, from hop: Hop) -> TransferResponse {
         TransferResponse(
-            head: response,
+            response,
             body: body,
             url: request.head.urlText,
             interim: hop.interim,

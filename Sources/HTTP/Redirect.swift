@@ -9,12 +9,12 @@ package enum Redirect {
     ///   - request: the message that was answered.
     ///   - count: redirects followed so far.
     package static func next(
-        after response: HTTPResponse,
+        after response: RawHead,
         to request: TransferRequest,
         followed count: Int
     ) throws(NetworkError) -> TransferRequest? {
         let policy = request.options.redirects
-        guard policy.limit > 0, isRedirect(response.status.code), let location = response.headerFields[.location]
+        guard policy.limit > 0, isRedirect(response.status.code), let location = response.head.headerFields[.location]
         else { return nil }
         guard count < policy.limit else {
             throw .redirect(.tooManyRedirects, "more than \(policy.limit) redirects", "raise RedirectPolicy.limit")

@@ -1,8 +1,15 @@
 /// A response as the transport hands it over: head, body, and how the transfer went.
 public struct TransferResponse: Sendable {
-    /// Status and header fields, in the order received and as received: where the body was decoded,
+    /// Status and header fields, made when first asked for, in the order received and as received: where the body was decoded,
     /// `Content-Encoding` and `Content-Length` still tell of the encoded one.
-    public var head: HTTPResponse
+    public var head: HTTPResponse {
+        get { rawHead.head }
+        set { rawHead = RawHead(newValue) }
+    }
+    /// The status alone, for which no header fields are made.
+    public var status: HTTPResponse.Status { rawHead.status }
+    /// The head as it is before anybody has asked for its fields.
+    package var rawHead: RawHead
     /// The decoded body: whole with `Delivery.collect`, to be read with `Delivery.stream`, empty with `Delivery.file`.
     public var body: HTTPBody
     /// The URL that answered, after redirects.
@@ -20,7 +27,18 @@ public struct TransferResponse: Sendable {
         interim: [HTTPResponse] = [],
         metrics: TransferMetrics = TransferMetrics()
     ) {
-        self.head = head
+        self.init(RawHead(head), body: body, url: url, interim: interim, metrics: metrics)
+    }
+
+    /// Describes a response whose head may stay unread.
+    package init(
+        _ head: RawHead,
+        body: HTTPBody,
+        url: String,
+        interim: [HTTPResponse],
+        metrics: TransferMetrics
+    ) {
+        rawHead = head
         self.body = body
         self.url = url
         self.interim = interim

@@ -100,7 +100,7 @@ final class SessionTransfer: RequestToken, @unchecked Sendable {
         phase = .body
         wait()
         do throws(NetworkError) {
-            next = try Redirect.next(after: head, to: request, followed: metrics.redirects)
+            next = try Redirect.next(after: RawHead(head), to: request, followed: metrics.redirects)
             if next == nil, case .file(let path) = request.delivery { file = try FileSink(path: path, mayWait: false) }
         } catch {
             fail(error)

@@ -12,7 +12,7 @@ struct BenchTransport {
         let isStreamed = arguments.shape == .big
         await measure("transport", arguments) {
             let response = try await transport.perform(request)
-            guard response.head.status == .ok else { throw UnexpectedStatus(status: response.head.status.code) }
+            guard response.status == .ok else { throw UnexpectedStatus(status: response.status.code) }
             guard isStreamed else { return response.body.data?.count ?? 0 }
             var count = 0
             for try await chunk in response.body { count += chunk.count }

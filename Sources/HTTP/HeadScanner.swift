@@ -1,0 +1,164 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Reads a block of header lines: checks it in one pass without making anything, and makes fields of a checked one.
+enum HeadScanner {
+    struct Scanned {
+        fileprivate(set) var status: HTTPResponse.Status
+        fileprivate(set) var contentLength: Int64?
+        fileprivate(set) var isEncoded = false
+    }
+
+    static func scan(_ block: [UInt8]) throws(NetworkError) -> Scanned {
+        try block.withUnsafeBufferPointer { (block) throws(NetworkError) in
+            var lines = LineReader(rest: block)
+            guard let statusLine = lines.next(), let status = status(of: statusLine) else {
+                throw .head("the status line is malformed")
+            }
+            var scanned = Scanned(status: status)
+            while let line = lines.next(), !line.isEmpty { try scan(line, &scanned) }
+            return scanned
+        }
+    }
+
+    static func fields(of block: [UInt8]) -> HTTPFields {
+        block.withUnsafeBufferPointer { block in
+            var lines = LineReader(rest: block)
+            _ = lines.next()
+            var fields = HTTPFields()
+            fields.reserveCapacity(16)
+            while let line = lines.next(), !line.isEmpty {
+                if let field = field(of: line) { fields.append(field) }
+            }
+            return fields
+        }
+    }
+
+    private static func scan(_ line: Bytes, _ scanned: inout Scanned) throws(NetworkError) {
+        guard let colon = line.firstIndex(.colon), colon > 0, line.firstIndex(0) == nil,
+            line[..<colon].allSatisfy({ tokens[Int($0)] })
+        else {
+            throw .head("a header field of the response is malformed")
+        }
+        let name = Bytes(rebasing: line[..<colon])
+        if name.isSpelled("content-length") {
+            try note(length: line.value(after: colon), &scanned)
+        } else if name.isSpelled("content-encoding") {
+            scanned.isEncoded = true
+        }
+    }
+
+    /// A length that is no number, that no number can hold, or that differs from another one is a request to misread
+    /// where the message ends (RFC 9112, 6.3); libcurl reads on to the end of the connection then.
+    private static func note(length text: Bytes, _ scanned: inout Scanned) throws(NetworkError) {
+        var length: Int64 = 0
+        for digit in text {
+            let (tens, isTooLong) = length.multipliedReportingOverflow(by: 10)
+            let (sum, isTooLarge) = tens.addingReportingOverflow(Int64(digit) - 0x30)
+            guard (0x30...0x39).contains(digit), !isTooLong, !isTooLarge else { throw .noLength }
+            length = sum
+        }
+        guard !text.isEmpty else { throw .noLength }
+        guard scanned.contentLength == nil || scanned.contentLength == length else {
+            throw .head("the response has two different Content-Length fields")
+        }
+        scanned.contentLength = length
+    }
+
+    private static func status(of line: Bytes) -> HTTPResponse.Status? {
+        guard line.prefix(5).elementsEqual("HTTP/".utf8), let space = line.firstIndex(.space) else { return nil }
+        let rest = line[(space + 1)...]
+        guard rest.count >= 3 else { return nil }
+        var code = 0
+        for digit in rest.prefix(3) {
+            guard (0x30...0x39).contains(digit) else { return nil }
+            code = code * 10 + Int(digit - 0x30)
+        }
+        let reason = rest.dropFirst(3).drop { $0 == .space }
+        guard code >= 100, rest.count == 3 || rest[rest.startIndex + 3] == .space else { return nil }
+        return .init(code: code, reasonPhrase: reason.isEmpty ? "" : String(decoding: reason, as: UTF8.self))
+    }
+
+    /// Nil only for a line that `scan` would have refused.
+    private static func field(of line: Bytes) -> HTTPField? {
+        guard let colon = line.firstIndex(.colon), let name = FieldNames.name(Bytes(rebasing: line[..<colon])) else {
+            return nil
+        }
+        let value = line.value(after: colon)
+        // The common case, without the detour that keeps bytes which are no text.
+        guard value.contains(where: { $0 >= 0x80 }) else {
+            return HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
+        }
+        return HTTPField(name: name, value: value)
+    }
+
+    /// Which bytes a field's name may hold (RFC 9110, 5.6.2).
+    private static let tokens: [Bool] = (0...255).map { byte in
+        switch UInt8(byte) {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(UInt8(byte))
+        }
+    }
+}
+
+private typealias Bytes = UnsafeBufferPointer<UInt8>
+
+/// Gives the lines of a block without their ends.
+private struct LineReader {
+    var rest: Bytes
+
+    mutating func next() -> Bytes? {
+        guard let end = rest.firstIndex(.lineFeed) else { return nil }
+        let line = rest[..<end]
+        rest = Bytes(rebasing: rest[(end + 1)...])
+        return Bytes(rebasing: line.last == .carriageReturn ? line.dropLast() : line)
+    }
+}
+
+extension UInt8 {
+    fileprivate static let lineFeed: UInt8 = 0x0A
+    fileprivate static let carriageReturn: UInt8 = 0x0D
+    fileprivate static let space: UInt8 = 0x20
+    fileprivate static let tab: UInt8 = 0x09
+    fileprivate static let colon: UInt8 = 0x3A
+}
+
+extension Bytes {
+    /// Where the byte stands first; by `memchr`, which looks at many at a time.
+    fileprivate func firstIndex(_ byte: UInt8) -> Int? {
+        guard let baseAddress, let found = memchr(baseAddress, Int32(byte), count) else { return nil }
+        return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress)
+    }
+
+    /// A field's value: what stands behind its colon, without white space around it.
+    fileprivate func value(after colon: Int) -> Self {
+        var value = self[(colon + 1)...]
+        while let first = value.first, first == .space || first == .tab { value = value.dropFirst() }
+        while let last = value.last, last == .space || last == .tab { value = value.dropLast() }
+        return Self(rebasing: value)
+    }
+
+    /// Whether these are the letters of a name, in whichever case.
+    fileprivate func isSpelled(_ name: StaticString) -> Bool {
+        guard count == name.utf8CodeUnitCount else { return false }
+        for index in 0..<count where self[index] | 0x20 != name.utf8Start[index] { return false }
+        return true
+    }
+}
+
+extension NetworkError {
+    fileprivate static var noLength: NetworkError {
+        .head("the response's Content-Length is no length")
+    }
+
+    fileprivate static func head(_ message: String) -> NetworkError {
+        NetworkError(.protocol, during: .firstByte, message)
+    }
+}

@@ -1,0 +1,51 @@
+import Synchronization
+
+/// The head of a response as its bytes, of which fields are made when somebody first looks at them: most of what a
+/// head costs is making strings that nobody reads.
+package final class RawHead: Sendable {
+    /// What its maker read in passing.
+    package let status: HTTPResponse.Status
+    /// The length of the encoded body, where the server said.
+    package let contentLength: Int64?
+    /// Whether the body has a `Content-Encoding`.
+    package let isEncoded: Bool
+
+    /// Checked lines, the status line first; empty where the head was made of fields.
+    private let block: [UInt8]
+    private let made = AtomicLazyReference<Made>()
+
+    private final class Made: Sendable {
+        let head: HTTPResponse
+
+        init(_ head: HTTPResponse) {
+            self.head = head
+        }
+    }
+
+    /// A head of fields that are there already.
+    package init(_ head: HTTPResponse) {
+        status = head.status
+        contentLength = head.headerFields[.contentLength].flatMap(Int64.init)
+        isEncoded = head.headerFields.contains(.contentEncoding)
+        block = []
+        _ = made.storeIfNil(Made(head))
+    }
+
+    /// A head of these lines.
+    ///
+    /// - Throws: `NetworkError` where they are no head (RFC 9112, 4 and 5; RFC 9113, 8.3.2).
+    package init(parsing block: [UInt8]) throws(NetworkError) {
+        let scanned = try HeadScanner.scan(block)
+        status = scanned.status
+        contentLength = scanned.contentLength
+        isEncoded = scanned.isEncoded
+        self.block = block
+    }
+
+    /// Status and fields, in the order and spelling received.
+    package var head: HTTPResponse {
+        if let made = made.load() { return made.head }
+        let fields = HeadScanner.fields(of: block)
+        return made.storeIfNil(Made(HTTPResponse(status: status, headerFields: fields))).head
+    }
+}
