@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -52,6 +57,19 @@ package final class FileSink {
     package func write(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) {
         try file.write(bytes)
         position += Int64(bytes.count)
+    }
+
+    /// Writes all that a body gives, and commits.
+    ///
+    /// - Parameter onChunk: called after each piece was written.
+    package func write(contentsOf body: HTTPBody, onChunk: (Data) -> Void) async throws(NetworkError) {
+        try await NetworkError.catching {
+            for try await chunk in body {
+                try chunk.withUnsafeBytes { try write($0) }
+                onChunk(chunk)
+            }
+        }
+        try commit()
     }
 
     /// All is there.

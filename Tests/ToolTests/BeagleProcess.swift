@@ -7,6 +7,7 @@ import Foundation
 final class BeagleProcess {
     /// What a run left behind.
     struct Outcome {
+        /// The exit code, -1 where a signal ended it.
         let exit: Int32
         let output: Data
         let errors: String
@@ -76,6 +77,11 @@ final class BeagleProcess {
     /// Sends SIGINT.
     func interrupt() {
         process.interrupt()
+    }
+
+    /// Sends SIGKILL, unless it has ended by itself.
+    func kill() {
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
     }
 
     /// Waits for the end.

@@ -78,20 +78,11 @@ extension StreamingResponse {
         // The announced length is that of the encoded bytes, and the bytes counted are decoded ones.
         let isEncoded = response.headerFields[.contentEncoding] != nil
         let whole = isEncoded ? nil : response.headerFields[.contentLength].flatMap(Int64.init)
-        try await NetworkError.catching {
-            for try await chunk in body {
-                try chunk.withUnsafeBytes { try file.write($0) }
-                progress?(
-                    TransferProgress(
-                        bytesSent: 0,
-                        bytesToSend: 0,
-                        bytesReceived: file.position,
-                        bytesToReceive: whole
-                    )
-                )
-            }
+        try await file.write(contentsOf: body) { _ in
+            progress?(
+                TransferProgress(bytesSent: 0, bytesToSend: 0, bytesReceived: file.position, bytesToReceive: whole)
+            )
         }
-        try file.commit()
     }
 }
 

@@ -68,11 +68,7 @@ final class Session: Sendable {
     private func save(_ body: HTTPBody, to path: String, onChunk: (Data) -> Void) async throws {
         let file = try FileSink(path: path, mayWait: true)
         do {
-            for try await chunk in body {
-                try chunk.withUnsafeBytes { try file.write($0) }
-                onChunk(chunk)
-            }
-            try file.commit()
+            try await file.write(contentsOf: body, onChunk: onChunk)
         } catch {
             let received = byteCount(file.position)
             let end = file.isUndone ? "is as it was; the \(received) received are removed" : "got \(received) of it"
