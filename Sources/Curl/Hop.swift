@@ -47,6 +47,8 @@ final class Hop {
     private(set) var isCutShort = false
     /// The pooled connection was dead or held bytes that are no answer to this message; nothing was sent.
     private(set) var isStale = false
+    /// Two connections went away before they answered: libcurl 8 would go on to try busy ones.
+    private(set) var isSentAway = false
     /// Times that the message was about to be sent.
     private(set) var sends = 0
     private(set) var bytesSent: Int64 = 0
@@ -266,7 +268,8 @@ final class Hop {
         sends += 1
         lastActivity = loop.now
         guard sends == 1 || (sends == 2 && request.mayBeSentTwice) else {
-            failure = .notSentAgain
+            isSentAway = request.mayBeSentTwice && transfer.mayResend
+            if !isSentAway { failure = .notSentAgain }
             return false
         }
         if let connection { loop.connections.end(connection) }

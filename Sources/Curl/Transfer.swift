@@ -144,7 +144,7 @@ final class Transfer: RequestToken, @unchecked Sendable {
     func conclude(_ hop: Hop, _ code: CURLcode) -> Hop? {
         note(hop)
         do throws(NetworkError) {
-            if hop.isStale || shouldResend(hop, code) { return try resend() }
+            if hop.isStale || hop.isSentAway || shouldResend(hop, code) { return try resend(after: hop) }
             if let failure = hop.failure, !hop.isCutShort { throw failure }
             guard code == CURLE_OK || hop.isCutShort else {
                 throw CurlFailure.error(code, hop.errorText, during: hop.phase, trusting: request.options.trust)
@@ -153,7 +153,7 @@ final class Transfer: RequestToken, @unchecked Sendable {
             switch hop.route {
             case .final: finish(hop, body)
             case .redirect(let next): return try follow(next)
-            case .resend: return try resend()
+            case .resend: return try resend(after: hop)
             }
         } catch {
             fail(error)
@@ -173,8 +173,8 @@ final class Transfer: RequestToken, @unchecked Sendable {
             && hop.sends == 1 && request.mayBeSentTwice && mayResend
     }
 
-    private func resend() throws(NetworkError) -> Hop {
-        resends += 1
+    private func resend(after hop: Hop) throws(NetworkError) -> Hop {
+        resends += max(1, hop.sends - 1)
         return try prepare(freshly: true)
     }
 
