@@ -42,11 +42,6 @@ struct StormTests {
         try await storm.run()
         #expect(residentBytes - before < 16 << 20)
     }
-
-    private var residentBytes: Int {
-        let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
-        return (pages.flatMap { Int($0[1]) } ?? 0) * Int(getpagesize())
-    }
 }
 
 /// Eight threads that start requests of several kinds and cancel two in three of them at random moments.

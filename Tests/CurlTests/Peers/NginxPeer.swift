@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 import BeagleNetTesting
 
-/// nginx with HTTP/2 over TLS on one port, and without TLS on another.
+/// nginx with HTTP/2 over TLS on one port, and without TLS on others.
 final class NginxPeer: Sendable {
     /// One for all tests.
     static let shared = Result { try NginxPeer() }
@@ -15,6 +15,8 @@ final class NginxPeer: Sendable {
         let plain: UInt16
         /// HTTP/2 over TLS, no more than five requests on a connection.
         let few: UInt16
+        /// HTTP/1.1 without TLS.
+        let simple: UInt16
     }
 
     let ports: Ports
@@ -49,7 +51,7 @@ final class NginxPeer: Sendable {
         options.version = version
         let head = HTTPRequest(
             method: method,
-            scheme: port == \Ports.plain ? "http" : "https",
+            scheme: [\Ports.plain, \Ports.simple].contains(port) ? "http" : "https",
             authority: "localhost:\(ports[keyPath: port])",
             path: path
         )
@@ -57,9 +59,9 @@ final class NginxPeer: Sendable {
     }
 
     private static func freePorts() throws -> Ports {
-        let servers = try (1...3).map { _ in try LoopbackServer(.close) }
+        let servers = try (1...4).map { _ in try LoopbackServer(.close) }
         for server in servers { server.stop() }
-        return Ports(secure: servers[0].port, plain: servers[1].port, few: servers[2].port)
+        return Ports(secure: servers[0].port, plain: servers[1].port, few: servers[2].port, simple: servers[3].port)
     }
 
     private static let command = """
@@ -90,6 +92,10 @@ final class NginxPeer: Sendable {
                 listen 127.0.0.1:\(ports.few) ssl http2;
                 keepalive_requests 5;
                 return 200 "$connection $request_uri";
+            }
+            server {
+                listen 127.0.0.1:\(ports.simple);
+                return 200 "$request_uri";
             }
         }
         """
