@@ -458,8 +458,9 @@ final class Hop {
         if response != nil { return .body }
         if sends > 0 { return isUploaded ? .firstByte : .send }
         if easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolve }
-        // A connection has a port of ours as soon as it is made; its time is noted after the handshake.
-        let isConnected = easy.offset(CURLINFO_CONNECT_TIME_T) > 0 || easy.long(CURLINFO_LOCAL_PORT) > 0
+        // libcurl notes a connection's time after the handshake, and libcurl 8 its ports too.
+        let isConnected =
+            easy.offset(CURLINFO_CONNECT_TIME_T) > 0 || openedSockets.contains { beagle_socket_is_connected($0) != 0 }
         return isConnected && request.head.scheme == "https" ? .tls : .connect
     }
 
