@@ -36,6 +36,8 @@ final class EventLoop: @unchecked Sendable {
     /// The time of this turn, in nanoseconds of the monotonic clock.
     private(set) var now: UInt64 = EventLoop.clock()
     var connections = Connections()
+    /// Numbers of sockets that had found their peer when they were closed, until they are given out again.
+    private var closedAfterConnecting: Set<Int32> = []
     private var active: [Transfer] = []
     private var progressing: [Transfer] = []
     private var written: [BodyPipe] = []
@@ -356,9 +358,16 @@ final class EventLoop: @unchecked Sendable {
 
     func openedSocket(_ socket: Int32, mayHoldUp: Bool) {
         poller.opened(socket, mayHoldUp: mayHoldUp)
+        closedAfterConnecting.remove(socket)
+    }
+
+    /// Whether a socket that was opened has found its peer, be it closed since.
+    func isConnected(_ socket: Int32) -> Bool {
+        closedAfterConnecting.contains(socket) || beagle_socket_is_connected(socket) != 0
     }
 
     func closeSocket(_ socket: Int32) -> Int32 {
+        if beagle_socket_is_connected(socket) != 0 { closedAfterConnecting.insert(socket) }
         poller.closing(socket)
         connections.remove(socket)
         #if canImport(Glibc)

@@ -459,8 +459,7 @@ final class Hop {
         if sends > 0 { return isUploaded ? .firstByte : .send }
         if easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolve }
         // libcurl notes a connection's time after the handshake, and libcurl 8 its ports too.
-        let isConnected =
-            easy.offset(CURLINFO_CONNECT_TIME_T) > 0 || openedSockets.contains { beagle_socket_is_connected($0) != 0 }
+        let isConnected = easy.offset(CURLINFO_CONNECT_TIME_T) > 0 || openedSockets.contains(where: loop.isConnected)
         return isConnected && request.head.scheme == "https" ? .tls : .connect
     }
 
