@@ -46,8 +46,13 @@ public struct UrlBuilder: UrlBuilderProtocol {
             throw .badURL("the path holds a line break or another control character")
         }
         guard !Expression.occurs(in: path) else { throw .unevaluated }
-        let text = path.unicodeScalars.first == "/" ? try onBase(Components(path)) : Components(path).encoded
-        guard let url = URL(string: text) else { throw .badURL("the path makes no URL", "check its spelling") }
+        let components = Components(path)
+        let text = path.unicodeScalars.first == "/" ? try onBase(components) : components.encoded
+        guard let url = URL(string: text) else {
+            throw components.front.isEmpty
+                ? .badURL("the path makes no URL", "check its spelling")
+                : .badURL("host and port make no URL", "write them as in http://HOST:PORT/PATH")
+        }
         return url
     }
 

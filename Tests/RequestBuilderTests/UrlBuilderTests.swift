@@ -82,7 +82,8 @@ import Testing
         arguments: [
             ("", "empty"), ("/a\nb", "line break"), ("/a\r\nHost: x", "line break"), ("/\0", "control"),
             ("/a\u{7F}", "control"),
-            ("\t/a", "control"), ("//host/a", "would name a host"), ("http://h:port/", "makes no URL"),
+            ("\t/a", "control"), ("//host/a", "would name a host"), ("http://h:port/", "host and port"),
+            ("http://a b/", "host and port"), ("a b:c", "the path makes no URL"),
         ]
     )
     func refuses(path: String, reason: String) {
