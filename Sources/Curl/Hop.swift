@@ -71,16 +71,15 @@ final class Hop {
     /// - Parameter freshly: on a connection of its own, because the last one proved dead.
     init(of transfer: Transfer, on loop: EventLoop, freshly: Bool) throws(NetworkError) {
         let request = transfer.request
-        let asked = request.head.headerFields
-        // A range is one of the encoded bytes (RFC 9110, 14.2).
-        decodes = !asked.contains(.acceptEncoding) && !asked.contains(.range) && request.head.method != .head
+        decodes = Self.decodes(request)
         if let body = request.body {
             upload = try makeUploadSource(body) { [weak transfer] in transfer?.resume() }
         } else {
             upload = nil
         }
         isUploaded = upload == nil || upload?.length == 0
-        guard let easy = EasyHandle(Self.fieldList(request, decodes: decodes)) else { throw .noMemory }
+        let lines = Self.addedLines(to: request, decodes: decodes)
+        guard let easy = EasyHandle(FieldList(request.head.headerFields, lines: lines)) else { throw .noMemory }
         self.easy = easy
         self.transfer = transfer
         self.loop = loop
@@ -92,7 +91,15 @@ final class Hop {
         upload?.close()
     }
 
-    private static func fieldList(_ request: TransferRequest, decodes: Bool) -> FieldList {
+    /// Whether the answer's content encoding is ours to ask for and to undo.
+    static func decodes(_ request: TransferRequest) -> Bool {
+        let asked = request.head.headerFields
+        // A range is one of the encoded bytes (RFC 9110, 14.2).
+        return !asked.contains(.acceptEncoding) && !asked.contains(.range) && request.head.method != .head
+    }
+
+    /// What goes behind the fields of a message: see `FieldList`.
+    static func addedLines(to request: TransferRequest, decodes: Bool) -> [String] {
         let fields = request.head.headerFields
         let method = request.head.method
         var lines = ["Expect:"]
@@ -105,7 +112,7 @@ final class Hop {
         } else if !fields.contains(.contentType) {
             lines.append("Content-Type:")
         }
-        return FieldList(fields, lines: lines)
+        return lines
     }
 
     private static let acceptEncoding = "Accept-Encoding: \(ContentDecoder.accepted)"

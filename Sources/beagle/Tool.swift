@@ -8,7 +8,7 @@ struct Tool: AsyncParsableCommand {
         commandName: "beagle",
         abstract: "Talks to a server-driven backend.",
         discussion: """
-            Results go to standard output, everything else to standard error.
+            Results go to standard output, everything else to standard error. Redirects are followed, ten at most.
 
             EXAMPLE
               beagle demo
@@ -16,7 +16,8 @@ struct Tool: AsyncParsableCommand {
 
             EXIT CODES
               0     done
-              1-99  the transfer failed; libcurl's number: 6 host not found, 7 no connection, 28 time is up, …
+              1-99  the transfer failed; the number is libcurl's: 6 host not found,
+                    7 no connection, 28 time is up, 60 bad certificate, …
               22    an HTTP status of 400 or above
               64    the command line cannot be understood
               101   the answer is no screen
@@ -25,7 +26,8 @@ struct Tool: AsyncParsableCommand {
             JSON
               With --json standard output is one object:
               {"ok": true, "exit": 0, "result": …, "timing": {"totalMs": …, …}}
-              {"ok": false, "exit": 28, "error": {"code": "timeout", "phase": "connect", "message": …, "url": …}, …}
+              {"ok": false, "exit": 28, "timing": {…},
+               "error": {"code": "timeout", "phase": "connect", "message": …, "url": …}}
             """,
         version: beagleNetVersion,
         subcommands: [
@@ -46,10 +48,13 @@ struct Tool: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            if CommandLine.arguments.contains("--json"), exitCode(for: error).rawValue == ExitCode.usage {
-                Console().line("\(usageError(message(for: error)))")
-            }
-            exit(withError: error)
+            guard exitCode(for: error).rawValue == ExitCode.usage else { exit(withError: error) }
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            func shown(_ message: String) -> String { Redactor().redact(usage: message, of: arguments) }
+            let console = Console()
+            if arguments.contains("--json") { console.line("\(usageError(shown(message(for: error))))") }
+            console.note(shown(fullMessage(for: error)))
+            Foundation.exit(ExitCode.usage)
         }
     }
 

@@ -74,6 +74,15 @@ final class BeagleProcess {
         return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
     }
 
+    /// Waits until standard error holds a text. `outcome` has only what comes later.
+    func noted(_ text: String) async {
+        var noted = Data()
+        for await chunk in errors {
+            noted += chunk
+            if String(decoding: noted, as: UTF8.self).contains(text) { break }
+        }
+    }
+
     /// Sends SIGINT.
     func interrupt() {
         process.interrupt()

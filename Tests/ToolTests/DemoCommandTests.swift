@@ -14,6 +14,15 @@ struct DemoCommandTests {
         #expect(run.lines.last?.contains("100 completions") == true)
     }
 
+    @Test func interruptEndsTheStorm() async throws {
+        let process = try BeagleProcess(["demo", "--cancels", "10000000"])
+        while case let line = await process.line(), !line.contains("swap") {
+            try #require(!line.isEmpty)
+        }
+        process.interrupt()
+        #expect(await process.outcome().exit == 130)
+    }
+
     @Test func stepsAreInTheJSON() async throws {
         let run = try await beagle("demo", "--cancels", "1", "--json")
         #expect(run.exit == 0)

@@ -1,3 +1,4 @@
+import ArgumentParser
 import BeagleNetHTTP
 import BeagleNetTesting
 import Foundation
@@ -24,6 +25,9 @@ struct OutputTests {
         ),
         Bad(arguments: ["raw", "/home"], exit: 3, code: "bad_url", hint: "--base http://HOST:PORT"),
         Bad(arguments: ["raw", "/home", "--base", "host"], exit: 3, code: "bad_url", hint: "--base http://host"),
+        Bad(arguments: ["raw", "/home", "--base", ""], exit: 3, code: "bad_url", hint: "the base is empty"),
+        Bad(arguments: ["raw", ""], exit: 3, code: "bad_url", hint: "the URL is empty"),
+        Bad(arguments: ["raw", "http://a b/"], exit: 3, code: "bad_url", hint: "host and port make no URL"),
         Bad(arguments: ["raw", "home", "--base", "http://h"], exit: 3, code: "bad_url", hint: "write /home"),
         Bad(arguments: ["raw", "http://h:99999/"], exit: 3, code: "bad_url", hint: "65535"),
         Bad(arguments: ["raw", "ftp://h/"], exit: 1, code: "unsupported_scheme", hint: "http or https"),
@@ -32,6 +36,14 @@ struct OutputTests {
         Bad(arguments: ["raw", "http://127.0.0.1:1/", "-H", "no colon"], exit: 64, code: "usage", hint: "header"),
         Bad(arguments: ["raw", "http://127.0.0.1:1/", "--max-time", "0"], exit: 64, code: "usage", hint: "max-time"),
         Bad(arguments: ["raw", "http://h/", "--http1.1", "--http2"], exit: 64, code: "usage", hint: "exclude"),
+        Bad(arguments: ["raw", "http://h/", "-o", ""], exit: 64, code: "usage", hint: "-o"),
+        Bad(arguments: ["raw", "http://h/", "--show-secrets"], exit: 64, code: "usage", hint: "--offline"),
+        Bad(
+            arguments: ["raw", "http://h/", "--cacert", "/nonexistent.pem"],
+            exit: 77,
+            code: "file",
+            hint: "--cacert: cannot open /nonexistent.pem: No such file"
+        ),
         Bad(arguments: ["submit", "http://h/", "noequals"], exit: 64, code: "usage", hint: "name=value"),
         Bad(arguments: ["dance"], exit: 64, code: "usage", hint: "dance"),
     ])
@@ -63,14 +75,67 @@ struct OutputTests {
         #expect(error?["url"] == .string("\(server.url)/"))
     }
 
-    @Test func interruptEndsWith130() async throws {
+    @Test func failureOfATransferSaysWhatWasBeingDone() async throws {
         let server = try LoopbackServer(.stall)
-        let process = try BeagleProcess(["raw", server.url])
-        #expect(await server.until { $0.requestCount == 1 })
-        process.interrupt()
-        let run = await process.outcome()
-        #expect(run.exit == 130)
-        #expect(run.errors.contains("interrupted"))
+        let run = try await beagle("raw", server.url, "--max-time", "0.2")
+        #expect(run.exit == 28)
+        let message = "the whole transfer took longer than 0.2 seconds while waiting for the first byte\n"
+        #expect(run.errors.hasPrefix("beagle: \(server.url)/: \(message)"))
+    }
+
+    @Test(arguments: [
+        (NetworkError.Phase.connect, "connection timed out after 9 ms", "connection timed out after 9 ms"),
+        (.connect, "time is up", "time is up while connecting"),
+        (.firstByte, "recv failure: Connection reset by peer", "recv failure: Connection reset by peer while waiting"),
+        (.firstByte, "the response head did not come within 1.0 seconds", "within 1.0 seconds"),
+        (.body, "nothing more of the body came for 1.0 seconds", "for 1.0 seconds"), (.response, "404", "404"),
+        (.tls, "OpenSSL SSL_connect: reset", "SSL_connect: reset"), (.resolve, "could not resolve host: a", "host: a"),
+    ])
+    func phaseIsNamedOnce(_ phase: NetworkError.Phase, _ message: String, _ text: String) {
+        let sentence = Failure(NetworkError(.timeout, during: phase, message)).sentence
+        #expect(sentence.contains(text))
+        #expect(sentence.contains(" while ") == text.contains(" while "))
+    }
+
+    @Test func verboseFailureShowsHowFarItCame() async throws {
+        let server = try LoopbackServer { request in
+            guard request.target == "/body" else { return .stall }
+            return .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .close])
+        }
+        let silent = try await beagle("raw", server.url, "-v", "--max-time", "0.2")
+        let times = try #require(silent.errors.split(separator: "\n").first { $0.hasPrefix("* ") })
+        #expect(times.contains("connect "))
+        #expect(!times.contains("first byte"))
+        #expect(times.contains(" · 0 B · \(server.authority) · new connection"))
+
+        let cutOff = try await beagle("raw", "\(server.url)/body", "-v")
+        #expect(cutOff.exit == 18)
+        #expect(cutOff.errors.contains("< HTTP/1.1 200 OK\n"))
+        #expect(cutOff.errors.contains(" · first byte "))
+        #expect(cutOff.errors.contains(" · 3 B · "))
+    }
+
+    @Test(arguments: [false, true])
+    func interruptEndsWith130AndNamesThePhase(_ isInBody: Bool) async throws {
+        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
+        let server = try LoopbackServer(isInBody ? .sequence([head, .stall]) : .stall)
+        for flags in [[], ["--json"]] as [[String]] {
+            let count = server.record.requestCount
+            let process = try BeagleProcess(["raw", server.url, "-v"] + flags)
+            #expect(await server.until { $0.requestCount > count })
+            // The tool says itself when it has the head.
+            if isInBody { await process.noted("< HTTP/1.1 200 OK") }
+            process.interrupt()
+            let run = await process.outcome()
+            #expect(run.exit == 130)
+            if flags.isEmpty {
+                let phase = isInBody ? "receiving the body" : "waiting for the first byte"
+                #expect(run.errors.contains("\(server.url)/: interrupted while \(phase)"))
+            } else {
+                #expect(try run.json()["error"]?["code"] == "interrupted")
+                #expect(try run.json()["error"]?["phase"] == (isInBody ? "body" : "first byte"))
+            }
+        }
     }
 
     @Test func successIsOneJSONObject() async throws {
@@ -100,6 +165,114 @@ struct OutputTests {
         let json = try await BeagleProcess(arguments + ["--json"]).outcome().json()
         #expect(json["result"]?["url"] == .string("\(server.url)/a"))
         #expect(server.record.connections == 0)
+    }
+
+    @Test(arguments: [
+        ["raw"], ["raw", "-d", "a=1"], ["raw", "-X", "POST"], ["raw", "-X", "HEAD"], ["submit", "a=1"], ["fetch"],
+        ["raw", "-H", "Host: other.example", "-H", "Accept-Encoding: gzip", "-H", "Accept:"],
+    ])
+    func offlineShowsWhatWouldArrive(_ command: [String]) async throws {
+        let server = try LoopbackServer(.response(200, [:], ""))
+        let arguments = [command[0], "\(server.url)/a?b"] + command.dropFirst() + ["-H", "Cookie: a=b"]
+        let shown = try await BeagleProcess(arguments + ["--offline", "--show-secrets"]).outcome()
+        let json = try await BeagleProcess(arguments + ["--offline", "--show-secrets", "--json"]).outcome().json()
+        #expect(server.record.connections == 0)
+
+        _ = try await BeagleProcess(arguments).outcome()
+        let sent = try #require(server.requests.first)
+        let lines = ["\(sent.method) \(server.url)/a?b"] + sent.fields.map { "\($0.name): \($0.value)" }
+        #expect(shown.text.hasPrefix("\(lines.joined(separator: "\n"))\n"))
+        #expect(json["result"]?["headers"] == .array(sent.fields.map { [.string($0.name), .string($0.value)] }))
+        #expect(json["result"]?["method"] == .string(sent.method))
+        #expect(json["result"]?["body"] == .string(String(decoding: sent.body, as: UTF8.self)))
+    }
+
+    @Test(
+        arguments: [
+            (["-X", "HEAD", "-d", "x"], 43), (["-X", "CONNECT"], 43), (["-H", "Content-Length: 1"], 43),
+            (["-H", "Transfer-Encoding: chunked"], 43), (["-d", "@/"], 26),
+        ] as [([String], Int32)]
+    )
+    func offlineRefusesWhatWouldNotBeSent(_ flags: [String], _ exit: Int32) async throws {
+        let run = try await BeagleProcess(["raw", "http://127.0.0.1:1/", "--offline"] + flags).outcome()
+        #expect(run.exit == exit)
+        #expect(run.output.isEmpty)
+    }
+
+    @Test(arguments: [[], ["--json"]] as [[String]])
+    func offlineShowsSecretsOnlyWhenTold(_ flags: [String]) async throws {
+        let arguments = [
+            "raw", "http://127.0.0.1:1/a?token=hidden", "-H", "Authorization: Bearer hidden", "-H", "Cookie: a=hidden",
+            "-d", "hidden", "--offline",
+        ]
+        let run = try await BeagleProcess(arguments + flags).outcome()
+        #expect(run.exit == 0)
+        #expect(!run.text.contains("hidden"))
+        #expect(run.text.contains("REDACTED"))
+        let all = try await BeagleProcess(arguments + flags + ["--show-secrets"]).outcome()
+        #expect(all.text.split(separator: "hidden", omittingEmptySubsequences: false).count == 5)
+    }
+
+    @Test(arguments: [
+        ["raw", "user:hidden@host"], ["raw", "http://user:hidden@host/"], ["raw", "host/x?token=hidden"],
+        ["raw", "/x?token=hidden"], ["raw", "x?token=hidden", "--base", "http://h"],
+        ["raw", "/x", "--base", "u:hidden@h"],
+        ["raw", "http://h/", "http://u:hidden@h/?token=hidden"], ["raw", "http://h/", "password=hidden"],
+        ["raw", "http://h/", "Authorization: hidden"], ["raw", "http://h/", "-H", "Authorization hidden"],
+        ["raw", "http://h/", "--max-time=http://u:hidden@h"], ["serve", "http://u:hidden@h"],
+    ])
+    func commandLineThatIsWrongIsNotQuotedWithItsSecrets(_ arguments: [String]) async throws {
+        let run = try await BeagleProcess(arguments + ["--json"]).outcome()
+        #expect(run.exit == 3 || run.exit == 64)
+        #expect(try run.json()["error"]?["message"]?.string?.isEmpty == false)
+        let plain = try await BeagleProcess(arguments).outcome()
+        #expect(!(run.text + run.errors + plain.text + plain.errors).contains("hidden"))
+    }
+
+    @Test(arguments: ["raw", "image", "fetch"])
+    func errorLeavesTheFileAsItWasAndSaysSo(_ command: String) async throws {
+        let server = try LoopbackServer { request in
+            request.target == "/304" ? .response(304) : .response(404, [:], "<html>not here</html>")
+        }
+        try await withDirectory { directory in
+            let path = "\(directory)/f.png"
+            let run = try await beagle(command, "\(server.url)/404", "-o", path)
+            #expect(run.exit == 22)
+            #expect(run.output.isEmpty)
+            #expect(run.errors.hasPrefix("beagle: \(path) was not written: status 404\n"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
+
+            let json = try await beagle(command, "\(server.url)/404", "-o", path, "--json")
+            #expect(try json.json()["error"]?["body"] == "<html>not here</html>")
+            #expect(json.errors.contains("was not written"))
+
+            try Data("old".utf8).write(to: URL(fileURLWithPath: path))
+            #expect(try await beagle(command, "\(server.url)/304", "-o", path).errors.contains("status 304"))
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("old".utf8))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (NetworkError.Kind.timeout, "raise Timeouts.total", [], "give it more time with --max-time"),
+            (
+                .timeout, "raise Timeouts.connect", ["--connect-timeout", "1"],
+                "give it more time with --connect-timeout"
+            ),
+            (.tls, "is this port http?", [], "is this port http?"),
+            (.tls, "trust it with TLSTrust.file", [], "check the certificate and the host name; --cacert names a file"),
+            (.tls, "trust it with TLSTrust.file", ["--cacert", "a"], "only the authorities of --cacert are trusted"),
+            (.tooLarge, "raise TransferOptions.maxBodyBytes", [], "write it to a file with -o"),
+        ] as [(NetworkError.Kind, String, [String], String)]
+    )
+    func adviceIsInTheToolsWords(
+        _ kind: NetworkError.Kind,
+        _ advice: String,
+        _ arguments: [String],
+        _ words: String
+    ) throws {
+        let error = NetworkError(kind, during: .connect, "", advice: advice)
+        #expect(try CommonFlags.parse(arguments).advice(for: error)?.contains(words) == true)
     }
 
     @Test func verboseShowsHeadsWithoutSecretsOnStandardError() async throws {

@@ -64,11 +64,19 @@ struct RawCommandTests {
         }
     }
 
-    @Test func missingFileIsAnErrorBeforeAnythingIsSent() async throws {
+    @Test(arguments: [("/nonexistent/body", "No such file or directory"), ("/", "Is a directory")])
+    func fileThatCannotBeReadIsAnErrorBeforeAnythingIsSent(_ path: String, _ reason: String) async throws {
         let server = try LoopbackServer(.response(200, [:], ""))
-        let run = try await beagle("raw", server.url, "-d", "@/nonexistent/body")
+        let run = try await beagle("raw", server.url, "-d", "@\(path)")
         #expect(run.exit == 26)
-        #expect(run.errors.contains("/nonexistent/body"))
+        #expect(run.errors.contains("cannot read \(path): \(reason)"))
         #expect(server.record.requestCount == 0)
+    }
+
+    @Test func bodyComesFromAPipe() async throws {
+        let server = try LoopbackServer { .response(200, [:], $0.body) }
+        let run = try await beagle("raw", server.url, "-d", "@/dev/stdin", input: "from a pipe")
+        #expect(run.text == "from a pipe")
+        #expect(try await beagle("raw", server.url, "-d", "@").exit == 64)
     }
 }

@@ -27,7 +27,7 @@ enum Backend {
             } catch let error as SocketError {
                 throw NetworkError(
                     .connect,
-                    during: .connect,
+                    during: .build,
                     "cannot listen on port \(port): \(error.reason)",
                     advice: "take another port, or 0 for any free one"
                 )

@@ -16,18 +16,23 @@ struct Address: ParsableArguments {
         try HttpRequestBuilder().build(Request(url: try target(), type: type))
     }
 
+    /// Messages show it without secrets.
     private func target() throws(NetworkError) -> URL {
+        let shown = Redactor().redact(argument: url)
+        guard !url.isEmpty else { throw .badAddress("the URL is empty", advice: "write http://HOST:PORT/PATH") }
         if url.contains("://") { return try UrlBuilder().url(for: url) }
         guard let base else {
             throw url.hasPrefix("/")
-                ? .badAddress("\(url) is a path without a host", advice: "add --base http://HOST:PORT")
-                : .badAddress("\(url) has no scheme", advice: "write http://\(url)")
+                ? .badAddress("\(shown) is a path without a host", advice: "add --base http://HOST:PORT")
+                : .badAddress("\(shown) has no scheme", advice: "write http://\(shown)")
         }
         guard url.hasPrefix("/") else {
-            throw .badAddress("\(url) is neither a URL nor a path", advice: "write /\(url)")
+            throw .badAddress("\(shown) is neither a URL nor a path", advice: "write /\(shown)")
         }
+        guard !base.isEmpty else { throw .badAddress("the base is empty", advice: "write --base http://HOST:PORT") }
         guard base.contains("://") else {
-            throw .badAddress("the base \(base) has no scheme", advice: "write --base http://\(base)")
+            let shown = Redactor().redact(argument: base)
+            throw .badAddress("the base \(shown) has no scheme", advice: "write --base http://\(shown)")
         }
         return try UrlBuilder(baseUrl: UrlBuilder().url(for: base)).url(for: url)
     }

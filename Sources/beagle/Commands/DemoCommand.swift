@@ -34,7 +34,8 @@ struct DemoCommand: AsyncParsableCommand {
         let story = DemoStory(console: Console(color), isSilent: json)
         let start = ContinuousClock.now
         let cancels = cancels
-        Self.endIfStuck(after: .seconds(120), story.console)
+        // A hundred a second is a slow machine.
+        Self.endIfStuck(after: .seconds(120 + cancels / 100), story.console)
         do {
             try await Interrupt.cancelling {
                 try await Backend.serving(port: 0) { try await story.tell(backend: $0, cancels: cancels) }

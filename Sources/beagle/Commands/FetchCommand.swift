@@ -32,7 +32,7 @@ struct FetchCommand: TransferCommand {
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
         guard received.head.status.kind == .successful else {
-            return CommandResult(json: received.json, output: received.output, note: received.statusLine)
+            return CommandResult(json: received.json, output: received.output, note: received.head.statusLine)
         }
         let components = try components(of: received)
         guard tree else { return CommandResult(json: received.json, output: received.output) }
@@ -49,7 +49,7 @@ struct FetchCommand: TransferCommand {
             value = try JSONValue(parsing: received.body)
         } catch {
             let type = received.contentType.isEmpty ? "no content type" : received.contentType
-            failure.message = "the answer is no screen: not JSON (\(type)): \(error.message)"
+            failure.message = "the answer is no screen (\(type)): \(error.message)"
             throw failure
         }
         if let components = ComponentTree(value) { return components }

@@ -9,8 +9,8 @@ struct ImageCommand: TransferCommand {
         commandName: "image",
         abstract: "Fetch an image.",
         discussion: """
-            FILE is written when all of the image is there; a transfer that fails leaves it as \
-            it was.
+            FILE is written when all of the image is there; a transfer that fails, or a status that is no success, \
+            leaves it as it was.
 
             EXAMPLE
               beagle image http://127.0.0.1:8080/img/banner.png -o banner.png

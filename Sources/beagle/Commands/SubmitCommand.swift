@@ -43,7 +43,7 @@ struct SubmitCommand: TransferCommand {
         CommandResult(
             json: received.json,
             output: received.output,
-            note: received.body.isEmpty ? received.statusLine : nil
+            note: received.body.isEmpty ? received.head.statusLine : nil
         )
     }
 }

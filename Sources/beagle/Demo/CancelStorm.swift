@@ -25,11 +25,11 @@ enum CancelStorm {
     /// Requests under way at a time: few enough for the backend to answer some before they are cancelled.
     private static let width = 8
 
-    /// Runs `count` requests and returns when each is complete.
+    /// Runs `count` requests, fewer where the task is cancelled, and returns when each is complete.
     static func run(_ count: Int, of url: URL, with client: any NetworkClient) async -> Tally {
         let tally = Lock(Tally(completions: Array(repeating: 0, count: count)))
         await withTaskGroup(of: Void.self) { group in
-            for index in 0..<count {
+            for index in 0..<count where !Task.isCancelled {
                 if index >= width { await group.next() }
                 group.addTask { await request(index, of: url, with: client, into: tally) }
             }

@@ -102,6 +102,7 @@ final class DemoStory: Sendable {
         let url = try expect(Beagle.dependencies.urlBuilder.build(path: "/home"), "/home makes a URL")
         let client = client
         let (tally, time) = try await timed { await CancelStorm.run(count, of: url, with: client) }
+        try Task.checkCancellation()
         try check(tally.completions.allSatisfy { $0 == 1 }, "each request has exactly one completion")
         try check(tally.failed == 0, "nothing but cancelling makes a request fail")
         let ends = "\(tally.cancelled) cancelled, \(tally.answered) answered"

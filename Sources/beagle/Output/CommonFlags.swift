@@ -7,7 +7,13 @@ struct CommonFlags: ParsableArguments {
     @Option(name: [.customShort("H"), .long], help: "A header `Name: value`; `Name:` takes one away. Repeatable.")
     var header: [HeaderLine] = []
 
-    @Option(name: .shortAndLong, help: "Write the body to this file; - is standard output.")
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Write the body to this file, unless the status is an error; - is standard output.",
+            valueName: "file"
+        )
+    )
     var output: String?
 
     @Flag(name: .shortAndLong, help: "Write the response's head before the body.")
@@ -16,7 +22,10 @@ struct CommonFlags: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Write heads, secrets left out, and timings to standard error.")
     var verbose = false
 
-    @Option(name: .long, help: ArgumentHelp("The whole transfer may take this long.", valueName: "seconds"))
+    @Option(
+        name: [.customShort("m"), .long],
+        help: ArgumentHelp("The whole transfer may take this long.", valueName: "seconds")
+    )
     var maxTime: Double?
 
     @Option(name: .long, help: ArgumentHelp("Connecting may take this long.", valueName: "seconds"))
@@ -37,13 +46,25 @@ struct CommonFlags: ParsableArguments {
     @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
     var json = false
 
-    @Flag(name: .long, help: "Show the request and send nothing. A terminal sees no secrets.")
+    @Flag(name: .long, help: "Show the request as HTTP/1.1 would send it, without secrets and body, and send nothing.")
     var offline = false
+
+    @Flag(name: .long, help: "With --offline, show secrets and the body as well.")
+    var showSecrets = false
 
     @Option(name: .long, help: "Write in colour.")
     var color = ColorChoice.auto
 
+    /// The file that `-o` names; nil where the body goes to standard output.
+    var file: String? { output == "-" ? nil : output }
+
     func validate() throws {
+        if let index = header.firstIndex(where: { $0.name == nil }) {
+            // It is not repeated: it may hold a secret.
+            throw ValidationError("'-H' takes 'Name: value' or 'Name:'; header \(index + 1) is neither.")
+        }
+        if output == "" { throw ValidationError("'-o' names no file.") }
+        if showSecrets && !offline { throw ValidationError("'--show-secrets' goes with '--offline'.") }
         if http1 && http2 { throw ValidationError("'--http1.1' and '--http2' exclude each other.") }
         for (name, seconds) in [("max-time", maxTime), ("connect-timeout", connectTimeout)] {
             guard let seconds, !(seconds > 0 && seconds <= 1e9) else { continue }
@@ -53,9 +74,11 @@ struct CommonFlags: ParsableArguments {
 
     /// The options of a transfer. Where `--max-time` is given it is the only limit, as it is with curl; what goes to
     /// a file may be of any size and take any time, as long as it goes on.
-    var options: TransferOptions {
+    ///
+    /// - Throws: `Failure` where `--cacert` names no file that can be read.
+    func options() throws -> TransferOptions {
         var options = TransferOptions()
-        if let output, output != "-" {
+        if file != nil {
             options.maxBodyBytes = nil
             options.timeouts.total = nil
         }
@@ -63,44 +86,56 @@ struct CommonFlags: ParsableArguments {
             options.timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: .seconds(maxTime))
         }
         if let connectTimeout { options.timeouts.connect = .seconds(connectTimeout) }
-        if let cacert { options.trust = .file(path: cacert) }
+        if let cacert { options.trust = .file(path: try readable(cacert)) }
         options.version = http1 ? .http1 : http2 ? .http2 : .automatic
         return options
     }
 
-    /// What to try where a limit of the transfer was met.
+    private func readable(_ cacert: String) throws -> String {
+        do throws(NetworkError) {
+            _ = try OpenFile(reading: cacert)
+            return cacert
+        } catch {
+            throw Failure(exit: ExitCode.badAuthorities, code: "file", phase: .build, "--cacert: \(error.message)")
+        }
+    }
+
+    /// What to try, in the tool's words where the library's are those of its API.
     func advice(for error: NetworkError) -> String? {
+        guard error.advisesOnAPI else { return error.advice }
         switch error.kind {
         case .timeout where connectTimeout != nil && [.resolve, .connect, .tls].contains(error.phase):
-            "give it more time with --connect-timeout"
-        case .timeout: "give it more time with --max-time"
-        case .tls: "check the certificate and the host name; --cacert names a file of authorities to trust"
-        case .tooLarge: "write it to a file with -o"
-        default: error.advice
+            return "give it more time with --connect-timeout"
+        case .timeout: return "give it more time with --max-time"
+        case .tls where cacert != nil:
+            return "check the certificate and the host name; only the authorities of --cacert are trusted"
+        case .tls: return "check the certificate and the host name; --cacert names a file of authorities to trust"
+        case .tooLarge: return "write it to a file with -o"
+        default: return error.advice
         }
     }
 
     /// Puts the headers of the command line into a message, instead of those of the same name.
     func apply(to head: inout HTTPRequest) {
-        for name in Set(header.map(\.name)) { head.headerFields[fields: name] = [] }
+        for name in Set(header.compactMap(\.name)) { head.headerFields[fields: name] = [] }
         for line in header {
-            guard let value = line.value else { continue }
-            head.headerFields.append(HTTPField(name: line.name, value: value))
+            guard let name = line.name, let value = line.value else { continue }
+            head.headerFields.append(HTTPField(name: name, value: value))
         }
     }
 }
 
 /// A header of the command line: `Name: value`, or `Name:` to take one away.
 struct HeaderLine: ExpressibleByArgument {
-    let name: HTTPField.Name
+    /// The field's name; nil where the line is no header.
+    let name: HTTPField.Name?
     let value: String?
 
-    init?(argument: String) {
+    init(argument: String) {
         let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else { return nil }
-        let value = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
-        guard HTTPField.isValidValue(value) else { return nil }
-        self.name = name
-        self.value = value.isEmpty ? nil : value
+        let value = parts.dropFirst().first?.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+        let isHeader = value.map(HTTPField.isValidValue) ?? false
+        name = isHeader ? HTTPField.Name(String(parts[0])) : nil
+        self.value = value?.isEmpty == true ? nil : value
     }
 }

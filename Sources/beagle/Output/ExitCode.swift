@@ -10,6 +10,8 @@ extension ExitCode {
     static let readFailed: Int32 = 26
     /// `CURLE_HTTP_RETURNED_ERROR`: a status of 400 or above.
     static let httpError: Int32 = 22
+    /// `CURLE_SSL_CACERT_BADFILE`: the file of authorities cannot be read.
+    static let badAuthorities: Int32 = 77
     /// The command line cannot be understood.
     static let usage: Int32 = 64
     /// The answer is no screen.

@@ -8,7 +8,7 @@ struct Failure: Error {
     /// One word for programs: `timeout`, `status`, `not_a_screen`.
     var code: String
     /// What was being done.
-    var phase: String
+    var phase: NetworkError.Phase
     /// What failed and why.
     var message: String
     /// What to try.
@@ -25,7 +25,7 @@ struct Failure: Error {
     init(exit: Int32, code: String, phase: NetworkError.Phase, _ message: String, advice: String? = nil) {
         self.exit = exit
         self.code = code
-        self.phase = phase.rawValue
+        self.phase = phase
         self.message = message
         self.advice = advice
     }
@@ -48,7 +48,9 @@ struct Failure: Error {
         case let failure as Failure:
             self = failure
         case let interrupt as Interrupt:
-            self.init(exit: interrupt.exitCode, code: "interrupted", phase: .response, "interrupted")
+            let cause = Failure(wrapping: interrupt.cause)
+            self.init(exit: interrupt.exitCode, code: "interrupted", phase: cause.phase, "interrupted")
+            url = cause.url
         default:
             self.init(NetworkError(wrapping: error))
         }
@@ -56,7 +58,7 @@ struct Failure: Error {
 
     /// A status of 400 or above.
     init(_ response: ReceivedResponse) {
-        self.init(exit: ExitCode.httpError, code: "status", phase: .response, response.statusLine)
+        self.init(exit: ExitCode.httpError, code: "status", phase: .response, response.head.statusLine)
         let problem = Problem(response.body)
         if let detail = problem?.detail { message += ": \(detail)" }
         url = response.url
@@ -67,10 +69,17 @@ struct Failure: Error {
         details["fields"] = .object(fields.reduce(into: [:]) { $0[$1.name] = .string($1.message) })
     }
 
+    /// The message, and what was being done where the message doesn't tell.
+    var sentence: String {
+        let words = message.lowercased()
+        guard let doing = phase.doing, !doing.signs.contains(where: words.contains) else { return message }
+        return "\(message) while \(doing.clause)"
+    }
+
     private var json: JSONValue {
         var members = details
         members["code"] = .string(code)
-        members["phase"] = .string(phase)
+        members["phase"] = .string(phase.rawValue)
         members["message"] = .string(message)
         members["advice"] = advice.map { .string($0) }
         members["url"] = url.map { .string(Redactor().redact(url: $0)) }
@@ -83,10 +92,33 @@ struct Failure: Error {
     }
 }
 
+extension NetworkError {
+    /// Whether the advice is to change something of the library's API, which a user of the tool does not see.
+    var advisesOnAPI: Bool {
+        ["Timeouts.", "TLSTrust", "TransferOptions."].contains { advice?.contains($0) == true }
+    }
+}
+
+extension NetworkError.Phase {
+    /// The phase of a transfer in words, and how a message shows that it speaks of it already.
+    fileprivate var doing: (clause: String, signs: [String])? {
+        switch self {
+        case .resolve: ("resolving the host name", ["resolv"])
+        case .connect: ("connecting", ["connect"])
+        case .tls: ("agreeing on TLS", ["tls", "ssl", "certificate"])
+        case .send: ("sending the request", ["send", "sent"])
+        case .firstByte: ("waiting for the first byte", ["response head"])
+        case .body: ("receiving the body", ["body"])
+        case .redirect: ("following a redirect", ["redirect"])
+        default: nil
+        }
+    }
+}
+
 extension Console {
     /// Says why a command failed, which fields of a form are wrong, and what to try.
     func note(_ failure: Failure) {
-        var text = failure.message.printable
+        var text = failure.sentence.printable
         if let url = failure.url { text = "\(Redactor().redact(url: url)): \(text)" }
         note("\(styledNote("beagle:", .red)) \(text)")
         let width = failure.fields.map(\.name.count).max() ?? 0

@@ -6,6 +6,8 @@ import Foundation
 struct Interrupt: Error {
     /// SIGINT or SIGTERM.
     let signal: Int32
+    /// What the work under way failed with.
+    let cause: any Error
 
     /// What a shell expects of a program that a signal ended.
     var exitCode: Int32 { 128 + signal }
@@ -33,7 +35,9 @@ struct Interrupt: Error {
         }
         defer { sources.forEach { $0.cancel() } }
         let result = await task.result
-        if case .failure = result, let signal = received.withLock({ $0 }) { throw Interrupt(signal: signal) }
+        if case .failure(let cause) = result, let signal = received.withLock({ $0 }) {
+            throw Interrupt(signal: signal, cause: cause)
+        }
         return try result.get()
     }
 }

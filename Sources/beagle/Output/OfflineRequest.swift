@@ -1,46 +1,45 @@
+import BeagleNetCurl
 import BeagleNetHTTP
 import Foundation
 
-/// A request that is shown instead of sent.
+/// A request that is shown instead of sent, after the checks that it would go through.
 struct OfflineRequest {
     private let request: TransferRequest
+    private let showsSecrets: Bool
 
-    init(_ request: TransferRequest) {
+    /// - Parameter showsSecrets: whether credentials and the body are shown; else they are left out as in logs.
+    init(_ request: TransferRequest, showsSecrets: Bool) {
         self.request = request
+        self.showsSecrets = showsSecrets
     }
 
-    /// Message head and body as they would be sent; a terminal sees no secrets.
+    /// Message head and body as HTTP/1.1 would send them.
     var result: CommandResult {
         get async throws {
             let head = request.head
-            let body = try await request.body?.collect() ?? Data()
-            let fields = head.headerFields.map { ($0.name.rawName, $0.value) }
+            let wireFields = try CurlTransport.wireFields(of: request)
+            let body = try await request.body?.collect(upTo: .max) ?? Data()
+            let redactor = Redactor()
+            let url = showsSecrets ? head.urlText : redactor.redact(url: head.urlText)
+            let fields = showsSecrets ? wireFields.map { ($0.name.rawName, $0.value) } : redactor.redact(wireFields)
             var json: [String: JSONValue] = [
                 "method": .string(head.method.rawValue),
-                "url": .string(head.urlText),
+                "url": .string(url),
                 "headers": .array(fields.map { [.string($0), .string($1)] }),
+                "bodyBytes": .integer(Int64(body.count)),
             ]
-            if let text = String(validating: body, as: UTF8.self) {
+            if showsSecrets, let text = String(validating: body, as: UTF8.self) {
                 json["body"] = .string(text)
-            } else {
+            } else if showsSecrets {
                 json["bodyBase64"] = .string(body.base64EncodedString())
             }
-            let isTerminal = isatty(STDOUT_FILENO) == 1
-            return CommandResult(json: .object(json), output: isTerminal ? redacted(body) : plain(fields, body))
+            let lines = ["\(head.method.rawValue) \(url)"] + fields.map { "\($0): \($1)" }
+            var output = Data("\(lines.joined(separator: "\n"))\n".utf8)
+            if !body.isEmpty {
+                let summary = redactor.summary(of: body, contentType: head.headerFields[.contentType])
+                output += Data("\n".utf8) + (showsSecrets ? body : Data("(\(summary))".utf8)) + Data("\n".utf8)
+            }
+            return CommandResult(json: .object(json), output: output)
         }
-    }
-
-    private func plain(_ fields: [(String, String)], _ body: Data) -> Data {
-        let head = "\(request.head.method.rawValue) \(request.head.urlText)\n"
-        let lines = fields.map { "\($0): \($1)\n" }.joined()
-        return Data("\(head)\(lines)\n".utf8) + body + Data((body.isEmpty ? "" : "\n").utf8)
-    }
-
-    private func redacted(_ body: Data) -> Data {
-        let redactor = Redactor()
-        let head = "\(request.head.method.rawValue) \(redactor.redact(url: request.head.urlText))\n"
-        let lines = redactor.redact(request.head.headerFields).map { "\($0.name): \($0.value)\n" }.joined()
-        let summary = redactor.summary(of: body, contentType: request.head.headerFields[.contentType])
-        return Data("\(head)\(lines)\n\(body.isEmpty ? "" : "\(summary)\n")".utf8)
     }
 }

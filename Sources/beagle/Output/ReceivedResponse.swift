@@ -11,19 +11,15 @@ struct ReceivedResponse {
     let body: Data
     /// Where the body went, if it went to a file.
     let file: String?
+    /// Whether `-o` asked for a file, also where none was written.
+    let isForFile: Bool
     /// Bytes of the body.
     let count: Int
 
     /// What of the body goes to standard output.
-    var output: Data { file == nil ? body : Data() }
+    var output: Data { isForFile ? Data() : body }
 
     var contentType: String { head.headerFields[.contentType] ?? "" }
-
-    /// `404 Not Found`; HTTP/2 has the number only.
-    var statusLine: String {
-        head.status.reasonPhrase.isEmpty
-            ? "status \(head.status.code)" : "\(head.status.code) \(head.status.reasonPhrase.printable)"
-    }
 
     /// Status line and fields as HTTP/1.1 writes them, also for the other versions.
     var headText: String {
@@ -54,5 +50,12 @@ struct ReceivedResponse {
             members["bodyBase64"] = .string(body.base64EncodedString())
         }
         return .object(members)
+    }
+}
+
+extension HTTPResponse {
+    /// `404 Not Found`; HTTP/2 has the number only.
+    var statusLine: String {
+        status.reasonPhrase.isEmpty ? "status \(status.code)" : "\(status.code) \(status.reasonPhrase.printable)"
     }
 }

@@ -8,7 +8,7 @@ final class Session: Sendable {
     private let flags: CommonFlags
     private let transport = CurlTransport()
     private let start = ContinuousClock.now
-    private let metrics = Lock<TransferMetrics?>(nil)
+    private let metrics = Lock(TransferMetrics())
 
     init(_ flags: CommonFlags) {
         self.flags = flags
@@ -16,7 +16,7 @@ final class Session: Sendable {
     }
 
     /// Sends the request and receives the whole response; a body that `-o` names a file for goes there, unless the
-    /// status is an error.
+    /// status is no success.
     ///
     /// - Parameter keepsBody: whether a body that goes to a file is kept in memory as well.
     func receive(_ request: TransferRequest, keepsBody: Bool) async throws -> ReceivedResponse {
@@ -27,22 +27,24 @@ final class Session: Sendable {
             request.onProgress = { bar.show($0) }
         }
         defer { console.showBar("") }
-        if flags.verbose { note(request.head) }
-        let response: TransferResponse
-        do throws(NetworkError) {
-            response = try await transport.perform(request)
+        if flags.verbose { note(request.head, try CurlTransport.wireFields(of: request)) }
+        do {
+            let response = try await transport.perform(request)
+            record(response.metrics)
+            if flags.verbose { note(response) }
+            let received = try await take(response, keepsBody: keepsBody)
+            if flags.verbose { noteTimes(bytes: Int64(received.count)) }
+            return received
         } catch {
-            record(error.metrics)
+            if let metrics = (error as? NetworkError)?.metrics { record(metrics) }
+            if flags.verbose { noteTimes(bytes: metrics.withLock { $0.decodedBytes }) }
             throw error
         }
-        record(response.metrics)
-        let received = try await take(response, keepsBody: keepsBody)
-        if flags.verbose { note(received) }
-        return received
     }
 
     private func take(_ response: TransferResponse, keepsBody: Bool) async throws -> ReceivedResponse {
-        let path = flags.output.flatMap { $0 == "-" || response.head.status.code >= 400 ? nil : $0 }
+        let status = response.head.status
+        let path = status.kind == .successful ? flags.file : nil
         var body = Data()
         var count = 0
         if let path {
@@ -51,8 +53,9 @@ final class Session: Sendable {
                 if keepsBody { body += chunk }
             }
         } else {
-            // The transport has seen to the limit.
-            body = try await response.body.collect(upTo: .max)
+            if let file = flags.file { console.note("beagle: \(file) was not written: status \(status.code)") }
+            // What goes to standard output the transport has held to its limit; a file would have had none.
+            body = try await response.body.collect(upTo: TransferOptions().maxBodyBytes ?? .max)
             count = body.count
         }
         return ReceivedResponse(
@@ -61,6 +64,7 @@ final class Session: Sendable {
             protocolName: response.metrics.protocolName,
             body: body,
             file: path,
+            isForFile: flags.file != nil,
             count: count
         )
     }
@@ -79,13 +83,13 @@ final class Session: Sendable {
 
     // MARK: - What is told of it
 
-    private func record(_ new: TransferMetrics?) {
+    private func record(_ new: TransferMetrics) {
         metrics.withLock { $0 = new }
     }
 
     /// `timing` of the tool's `--json`, in milliseconds: marks from the start of the last hop, and the whole run.
     var timing: JSONValue {
-        let metrics = metrics.withLock { $0 } ?? TransferMetrics()
+        let metrics = metrics.withLock { $0 }
         return [
             "dnsMs": .number(metrics.nameLookup.milliseconds),
             "connectMs": .number(metrics.connect.milliseconds),
@@ -95,24 +99,32 @@ final class Session: Sendable {
         ]
     }
 
-    private func note(_ head: HTTPRequest) {
+    private func note(_ head: HTTPRequest, _ fields: HTTPFields) {
         console.note(console.styledNote("> \(head.method.rawValue) \(Redactor().redact(url: head.urlText))", .bold))
-        for (name, value) in Redactor().redact(head.headerFields) { console.note("> \(name): \(value)") }
+        for (name, value) in Redactor().redact(fields) { console.note("> \(name): \(value)") }
     }
 
-    private func note(_ response: ReceivedResponse) {
-        console.note(console.styledNote("< \(response.protocolName) \(response.statusLine)", .bold))
+    private func note(_ response: TransferResponse) {
+        let version = response.metrics.protocolName
+        console.note(console.styledNote("< \(version) \(response.head.statusLine)", .bold))
         for (name, value) in Redactor().redact(response.head.headerFields) {
             console.note("< \(name): \(value)".printable)
         }
-        let metrics = metrics.withLock { $0 } ?? TransferMetrics()
+    }
+
+    /// Which phases the transfer came through, and when; what moved, and over which connection.
+    private func noteTimes(bytes: Int64) {
+        let metrics = metrics.withLock { $0 }
         let phases = [
             ("dns", metrics.nameLookup), ("connect", metrics.connect), ("tls", metrics.tlsHandshake),
             ("first byte", metrics.firstByte), ("total", start.duration(to: .now)),
         ]
-        let times = phases.map { "\($0) \(oneDecimal($1.milliseconds))" }.joined(separator: " · ")
-        let connection = metrics.isConnectionReused ? "open connection" : "new connection"
-        console.note("* \(times) ms · \(byteCount(Int64(response.count))) · \(metrics.remoteAddress) · \(connection)")
+        let times = phases.filter { $1 > .zero }.map { "\($0) \(oneDecimal($1.milliseconds))" }
+        var parts = ["\(times.joined(separator: " · ")) ms", byteCount(bytes)]
+        if !metrics.remoteAddress.isEmpty {
+            parts += [metrics.remoteAddress, metrics.isConnectionReused ? "open connection" : "new connection"]
+        }
+        console.note("* \(parts.joined(separator: " · "))")
     }
 }
 

@@ -39,12 +39,14 @@ extension TransferCommand {
     private func outcome(in session: Session) async throws -> CommandResult {
         var request = try request()
         flags.apply(to: &request.head)
-        request.options = flags.options
-        guard !flags.offline else { return try await OfflineRequest(request).result }
+        request.options = try flags.options()
+        guard !flags.offline else {
+            return try await OfflineRequest(request, showsSecrets: flags.showSecrets).result
+        }
         let received = try await session.receive(request, keepsBody: keepsBody)
         guard received.head.status.code < 400 else {
             var failure = Failure(received)
-            if showsErrorBody { failure.output = head(of: received) + received.body }
+            if showsErrorBody { failure.output = head(of: received) + received.output }
             throw failure
         }
         var result = try self.result(of: received, on: session.console)

@@ -1,0 +1,52 @@
+package import BeagleNetHTTP
+import CBeagleNetCurl
+
+extension CurlTransport {
+    /// The header fields with which a message goes out over HTTP/1.1, in order: what libcurl puts in front, its own,
+    /// and what follows. Nothing is sent, and a streamed body is not begun.
+    ///
+    /// - Throws: `NetworkError` where `perform` would refuse the message before it connects.
+    package static func wireFields(of request: TransferRequest) throws(NetworkError) -> HTTPFields {
+        try MessageCheck.check(request)
+        let own = request.head.headerFields
+        let host = if let host = own[hostName] { host } else { try host(of: request.head) }
+        var fields: HTTPFields = [hostName: host]
+        for field in own where field.name != hostName { fields.append(field) }
+        for line in Hop.addedLines(to: request, decodes: Hop.decodes(request)) {
+            // A line without a value takes away what libcurl would add.
+            guard let mark = line.firstRange(of: ": "), let name = HTTPField.Name(String(line[..<mark.lowerBound]))
+            else { continue }
+            fields.append(HTTPField(name: name, value: String(line[mark.upperBound...])))
+        }
+        guard let body = request.body else { return fields }
+        let upload = try makeUploadSource(body) {}
+        defer { upload.close() }
+        fields.append(
+            upload.length.map { HTTPField(name: .contentLength, value: String($0)) }
+                ?? HTTPField(name: .transferEncoding, value: "chunked")
+        )
+        return fields
+    }
+
+    private static let hostName = HTTPField.Name("Host")!
+
+    /// Host and port as libcurl writes them: without the scheme's own port, an IPv6 address in its short form.
+    private static func host(of head: HTTPRequest) throws(NetworkError) -> String {
+        guard let url = curl_url() else { throw .unsent(.other, "libcurl took no URL: out of memory") }
+        defer { curl_url_cleanup(url) }
+        var plain = head
+        plain.path = "/"
+        guard curl_url_set(url, CURLUPART_URL, plain.urlText, 0) == CURLUE_OK, let host = part(CURLUPART_HOST, of: url)
+        else {
+            throw .unsent(.badURL, "the host is none that libcurl knows how to ask")
+        }
+        return part(CURLUPART_PORT, of: url).map { "\(host):\($0)" } ?? host
+    }
+
+    private static func part(_ part: CURLUPart, of url: OpaquePointer) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(url, part, &text, UInt32(CURLU_NO_DEFAULT_PORT)) == CURLUE_OK, let text else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+}
