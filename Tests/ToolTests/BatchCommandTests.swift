@@ -50,6 +50,30 @@ struct BatchCommandTests {
         #expect(bodies.last == Data(repeating: UInt8(ascii: "u"), count: 200_000))
     }
 
+    @Test func onlyOneBodyMayBeGiven() async throws {
+        let replies = try await replies(to: [
+            ["id": 1, "url": "http://h/", "body": "a", "bodyBase64": .null, "bodySize": 1]
+        ])
+        #expect(replies[1]?["error"]?["message"] == "body and bodySize exclude each other")
+    }
+
+    @Test func inputIsReadNoFurtherAheadThanItIsTaken() async {
+        let read = Lock(0)
+        let lines = LineReader.lines {
+            read.withLock { read in
+                read += 1
+                return read <= 10_000 ? "line" : nil
+            }
+        }
+        var (taken, ahead) = (0, 0)
+        for await _ in lines {
+            taken += 1
+            ahead = max(ahead, read.withLock { $0 } - taken)
+        }
+        #expect(taken == 10_000)
+        #expect(ahead <= LineReader.readAhead)
+    }
+
     @Test func largeBodyIsHashedAndLeftOut() async throws {
         try await withBackend { url in
             let replies = try await replies(to: [["id": 1, "url": .string("\(url)/home")]])
@@ -112,6 +136,8 @@ struct BatchCommandTests {
         (#""url": "http://h/", "bodySize": -1"#, "bad_request"),
         (#""url": "http://h/", "bodyBase64": "*""#, "bad_request"),
         (#""url": "http://h/", "redirect": "maybe""#, "bad_request"),
+        (#""url": "http://h/", "body": "", "bodyBase64": """#, "bad_request"),
+        (#""url": "http://h/", "bodyBase64": "", "bodySize": 0"#, "bad_request"),
         (#""url": 7"#, "bad_request"), (#""op": "dance""#, "bad_request"), (#""op": 7"#, "bad_request"),
         (#""url": "http://no-such-host.invalid/""#, "dns"), (#""url": "http://127.0.0.1:1/""#, "connect"),
     ])
@@ -152,6 +178,12 @@ struct BatchCommandTests {
     func timeLimitOfConnectingHasItsOwnWord(_ phase: NetworkError.Phase, _ code: String) {
         let reply = BatchReply.failed(NetworkError(.timeout, during: phase, "time is up"))
         #expect(reply["error"]?["code"] == .string(code))
+    }
+
+    @Test func adviceSpeaksOfTheLinesMembers() {
+        let error = NetworkError(.timeout, during: .firstByte, "time is up", advice: "raise Timeouts.total")
+        let message = BatchReply.failed(error)["error"]?["message"]?.string
+        #expect(message == "time is up; give it more time with timeoutMs or connectTimeoutMs")
     }
 
     @Test func quitEndsItAfterWhatIsUnderWay() async throws {

@@ -15,7 +15,7 @@ struct BatchLine {
         do throws(NetworkError) {
             value = try JSONValue(parsing: text)
         } catch {
-            throw .badLine("the line is not JSON: \(error.message)")
+            throw .badLine("the line is no request: \(error.message)")
         }
         guard let members = value.object else { throw .badLine("the line is no JSON object") }
         self.members = members
@@ -57,6 +57,8 @@ struct BatchLine {
     }
 
     private func body() throws(NetworkError) -> HTTPBody? {
+        let given = ["body", "bodyBase64", "bodySize"].filter { members[$0] ?? .null != .null }
+        guard given.count < 2 else { throw .badLine("\(given.joined(separator: " and ")) exclude each other") }
         if let text = try text("body") { return HTTPBody(text) }
         if let text = try text("bodyBase64") {
             guard let bytes = Data(base64Encoded: text) else { throw .badLine("bodyBase64 is not Base64") }

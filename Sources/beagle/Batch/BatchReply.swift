@@ -27,10 +27,21 @@ enum BatchReply {
     static func failed(_ error: NetworkError) -> [String: JSONValue] {
         let isUnconnected = [.resolve, .connect, .tls].contains(error.phase)
         let code = error.kind == .timeout && isUnconnected ? "connect_timeout" : error.kind.rawValue
-        let message = error.advice.map { "\(error.message); \($0)" } ?? error.message
+        let message = advice(for: error).map { "\(error.message); \($0)" } ?? error.message
         return [
             "error": ["code": .string(code), "phase": .string(error.phase.rawValue), "message": .string(message)]
         ]
+    }
+
+    /// What to try, in the words of the line protocol.
+    private static func advice(for error: NetworkError) -> String? {
+        guard error.advisesOnAPI else { return error.advice }
+        switch error.kind {
+        case .timeout: return "give it more time with timeoutMs or connectTimeoutMs"
+        case .tls: return "check the certificate and the host name; tlsCA names a file of authorities to trust"
+        case .tooLarge: return "raise maxBodyBytes"
+        default: return error.advice
+        }
     }
 
     /// What the tool can do.

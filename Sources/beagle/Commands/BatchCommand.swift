@@ -10,7 +10,8 @@ struct BatchCommand: AsyncParsableCommand {
         abstract: "Answer requests that come as JSON Lines.",
         discussion: """
             Each line of standard input is a request; each line of standard output is a reply with its id, in the \
-            order in which they are done. The end of input, or {"op":"quit"}, ends it when all are answered.
+            order in which they are done. The end of input, or {"op":"quit"}, ends it when all are answered. Input is \
+            read as fast as requests are taken up: 512 are under way at a time.
 
             REQUEST  {"id", "url", "method", "headers": [["Name", "value"]], "body" | "bodyBase64" | "bodySize",
                       "timeoutMs", "connectTimeoutMs", "maxBodyBytes", "tlsCA", "httpVersion": "1.1" | "2",
@@ -25,7 +26,7 @@ struct BatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         do {
-            try await Interrupt.cancelling { try await Self.serve(LineReader.lines) }
+            try await Interrupt.cancelling { try await Self.serve() }
         } catch let interrupt as Interrupt {
             throw ExitCode(interrupt.exitCode)
         }
@@ -34,28 +35,22 @@ struct BatchCommand: AsyncParsableCommand {
     /// Requests under way at a time: a socket each, of the 1,024 that a process may usually have open.
     private static let width = 512
 
-    /// Answers lines until they end. Replies go through one writer, so that lines never mix.
-    private static func serve(_ lines: AsyncStream<String>) async throws {
-        let (replies, outbox) = AsyncStream.makeStream(of: String.self)
-        let console = Console()
-        let writer = Task {
-            for await reply in replies { console.line(reply) }
-        }
+    /// Answers the lines of standard input until they end.
+    private static func serve() async throws {
+        let writer = ReplyWriter()
         let transport = CurlTransport()
         await withTaskGroup(of: Void.self) { group in
             var count = 0
-            for await line in lines where !line.allSatisfy(\.isWhitespace) {
+            for await line in LineReader.lines() where !line.allSatisfy(\.isWhitespace) {
                 let line = Result { () throws(NetworkError) in try BatchLine(line) }
                 if case .success(let line) = line, line.operation == "quit" { break }
                 if count == width { await group.next() } else { count += 1 }
                 group.addTask {
                     let (id, reply) = await reply(to: line, with: transport)
-                    outbox.yield(JSONValue.object(reply.merging(["id": id]) { $1 }).description)
+                    await writer.write(.object(reply.merging(["id": id]) { $1 }))
                 }
             }
         }
-        outbox.finish()
-        await writer.value
         try Task.checkCancellation()
     }
 
@@ -79,5 +74,15 @@ struct BatchCommand: AsyncParsableCommand {
         } catch {
             return (id, BatchReply.failed(error))
         }
+    }
+}
+
+/// Writes replies one after another, so that lines never mix. A request counts as under way until its reply is written:
+/// where nobody reads the replies, no more requests are taken.
+private actor ReplyWriter {
+    private let console = Console()
+
+    func write(_ reply: JSONValue) {
+        console.line("\(reply)")
     }
 }
