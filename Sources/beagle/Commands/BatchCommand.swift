@@ -13,11 +13,16 @@ struct BatchCommand: AsyncParsableCommand {
             order in which they are done. The end of input, or {"op":"quit"}, ends it when all are answered. Input is \
             read as fast as requests are taken up: 512 are under way at a time.
 
-            REQUEST  {"id", "url", "method", "headers": [["Name", "value"]], "body" | "bodyBase64" | "bodySize",
-                      "timeoutMs", "connectTimeoutMs", "maxBodyBytes", "tlsCA", "httpVersion": "1.1" | "2",
-                      "redirect": "follow" | "manual"}
-            REPLY    {"id", "status", "headers", "bodyBytes", "bodySha256", "body": up to 2,000 bytes, "interim"}
-                     {"id", "error": {"code", "phase", "message"}}
+            REQUEST
+              {"id", "url", "method", "headers": [["Name", "value"]],
+               "body" | "bodyBase64" | "bodySize": that many bytes of u,
+               "timeoutMs", "connectTimeoutMs", "maxBodyBytes", "tlsCA": a PEM file,
+               "httpVersion": "1.1" | "2", "redirect": "follow" | "manual"}
+
+            REPLY
+              {"id", "status", "headers", "bodyBytes", "bodySha256",
+               "body": as text below 2,000 bytes, "interim"}
+              {"id", "error": {"code", "phase", "message"}}
 
             EXAMPLE
               echo '{"id": 1, "url": "http://127.0.0.1:8080/home"}' | beagle batch
