@@ -6,7 +6,7 @@ import CBeagleNetCurl
 /// Options that take a `long`.
 enum LongOption: CaseIterable {
     case noSignal, quickExit, httpVersion, pipeWait, noBody, upload, freshConnect, forbidReuse, suppressConnectHeaders
-    case connectTimeout, sslVersion
+    case connectTimeout, sslVersion, pathAsIs
 
     var id: CURLoption {
         switch self {
@@ -21,6 +21,7 @@ enum LongOption: CaseIterable {
         case .suppressConnectHeaders: CURLOPT_SUPPRESS_CONNECT_HEADERS
         case .connectTimeout: CURLOPT_CONNECTTIMEOUT_MS
         case .sslVersion: CURLOPT_SSLVERSION
+        case .pathAsIs: CURLOPT_PATH_AS_IS
         }
     }
 }

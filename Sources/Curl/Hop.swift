@@ -150,6 +150,8 @@ final class Hop {
             try require(easy.set(.requestTarget, "*"))
             head.path = "/"
         }
+        // Else libcurl takes dot segments out, and what goes out is not what was asked, logged and signed.
+        easy.set(.pathAsIs, 1)
         try require(easy.set(.url, head.urlText))
     }
 

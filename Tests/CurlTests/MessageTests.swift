@@ -18,6 +18,13 @@ struct MessageTests {
         #expect(response.url == "\(server.url)/a?b=c%20d&e")
     }
 
+    @Test(arguments: ["/a/../b/./c", "//a", "/%2e%2e/%41", "/a?../b&?", "/.", "/..?"])
+    func targetIsSentAsItIs(_ target: String) async throws {
+        let server = try LoopbackServer(.response(200))
+        _ = try await transport.perform(server.request(.get, target))
+        #expect(server.requests.map(\.target) == [target])
+    }
+
     @Test func fieldsKeepOrderSpellingAndRepetition() async throws {
         let server = try LoopbackServer(.response(200))
         let fields: KeyValuePairs = ["x-lower": "1", "X-Twice": "a", "ACCEPT": "text/*", "X-Twice": "b", "X-Empty": ""]

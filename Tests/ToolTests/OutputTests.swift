@@ -173,14 +173,14 @@ struct OutputTests {
     ])
     func offlineShowsWhatWouldArrive(_ command: [String]) async throws {
         let server = try LoopbackServer(.response(200, [:], ""))
-        let arguments = [command[0], "\(server.url)/a?b"] + command.dropFirst() + ["-H", "Cookie: a=b"]
+        let arguments = [command[0], "\(server.url)/a/../b/.?c"] + command.dropFirst() + ["-H", "Cookie: a=b"]
         let shown = try await BeagleProcess(arguments + ["--offline", "--show-secrets"]).outcome()
         let json = try await BeagleProcess(arguments + ["--offline", "--show-secrets", "--json"]).outcome().json()
         #expect(server.record.connections == 0)
 
         _ = try await BeagleProcess(arguments).outcome()
         let sent = try #require(server.requests.first)
-        let lines = ["\(sent.method) \(server.url)/a?b"] + sent.fields.map { "\($0.name): \($0.value)" }
+        let lines = ["\(sent.method) \(server.url)\(sent.target)"] + sent.fields.map { "\($0.name): \($0.value)" }
         #expect(shown.text.hasPrefix("\(lines.joined(separator: "\n"))\n"))
         #expect(json["result"]?["headers"] == .array(sent.fields.map { [.string($0.name), .string($0.value)] }))
         #expect(json["result"]?["method"] == .string(sent.method))
