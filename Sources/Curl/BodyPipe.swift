@@ -5,8 +5,6 @@ import BeagleNetHTTP
 /// The reader takes everything that is there at once, so that lock and thread hop are paid per batch, not per chunk.
 final class BodyPipe: Sendable {
     private static let high = 1 << 20
-    /// More than one piece from the network decodes to, unless it is made to fill the memory.
-    private static let most = 64 << 20
     private static let pieceSize = 128 << 10
     /// Less than libcurl gives at once while more is waiting: an event, a line, the end of a body.
     private static let smallSize = 16 << 10
@@ -30,9 +28,18 @@ final class BodyPipe: Sendable {
     /// Ends the transfer when the reader goes away or is cancelled.
     private let cancel: @Sendable () -> Void
 
-    init(resume: @escaping @Sendable () -> Void, cancel: @escaping @Sendable () -> Void) {
+    private let ledger: Ledger?
+    private let entry: Ledger.Entry
+
+    init(ledger: Ledger?, resume: @escaping @Sendable () -> Void, cancel: @escaping @Sendable () -> Void) {
+        self.ledger = ledger
+        entry = Ledger.Entry(.pipe, in: ledger)
         self.resume = resume
         self.cancel = cancel
+    }
+
+    deinit {
+        ledger?.add(.buffered, -state.withLock { $0.bytes })
     }
 
     // MARK: the loop's side
@@ -46,8 +53,8 @@ final class BodyPipe: Sendable {
     }
 
     /// Takes bytes in; the reader hears of them by `wake`.
-    func write(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) {
-        let count = state.withLock { state in
+    func write(_ bytes: UnsafeRawBufferPointer) {
+        state.withLock { state in
             if let last = state.chunks.indices.last, state.chunks[last].count + bytes.count <= Self.pieceSize {
                 state.chunks[last].append(contentsOf: bytes)
             } else {
@@ -56,14 +63,7 @@ final class BodyPipe: Sendable {
                 state.chunks.append(chunk)
             }
             state.bytes += bytes.count
-            return state.bytes
-        }
-        guard count <= Self.most else {
-            throw NetworkError(
-                .tooLarge,
-                during: .body,
-                "a few bytes of the body decode to more than \(Self.most) bytes, which nobody has read yet"
-            )
+            ledger?.add(.buffered, bytes.count)
         }
     }
 
@@ -101,6 +101,7 @@ final class BodyPipe: Sendable {
         let (taken, mayGoOn) = try state.withLock { state throws(NetworkError) -> (Taken, Bool) in
             guard state.chunks.isEmpty else {
                 let chunks = state.chunks
+                ledger?.add(.buffered, -state.bytes)
                 state.chunks = []
                 state.bytes = 0
                 defer { state.isPaused = false }

@@ -14,6 +14,7 @@ public final class CurlTransport: HTTPTransport {
 
     private let state = Lock(State())
     private let isPortable: Bool
+    private let ledger = Ledger.current
 
     /// A transport with its own connections.
     public init() {
@@ -74,7 +75,7 @@ public final class CurlTransport: HTTPTransport {
             // The parent's loop has no thread here. It is left alone: closing it would say goodbye on connections
             // that the parent still uses.
             if let inherited = state.loop { _ = Unmanaged.passRetained(inherited) }
-            let loop = try EventLoop(portable: isPortable)
+            let loop = try EventLoop(portable: isPortable, ledger: ledger)
             state = State(loop: loop, forks: forks)
             return loop
         }

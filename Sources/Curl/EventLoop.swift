@@ -31,10 +31,13 @@ final class EventLoop: @unchecked Sendable {
     private let inbox = Lock(Inbox())
     private let isSleeping = Atomic(false)
 
+    let ledger: Ledger?
+    private let entry: Ledger.Entry
     private let multi: UnsafeMutableRawPointer
     private let poller: any Poller
     /// The time of this turn, in nanoseconds of the monotonic clock.
     private(set) var now: UInt64 = EventLoop.clock()
+    private var sockets = OpenSockets()
     var connections = Connections()
     /// Numbers of sockets that had found their peer when they were closed, until they are given out again.
     private var closedAfterConnecting: Set<Int32> = []
@@ -51,7 +54,9 @@ final class EventLoop: @unchecked Sendable {
     private var sweep: UInt64?
 
     /// Starts the thread.
-    init(portable: Bool = false) throws(NetworkError) {
+    init(portable: Bool, ledger: Ledger?) throws(NetworkError) {
+        self.ledger = ledger
+        entry = Ledger.Entry(.loop, in: ledger)
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init() else {
             throw NetworkError(.other, during: .queue, "libcurl could not be initialised")
         }
@@ -258,6 +263,7 @@ final class EventLoop: @unchecked Sendable {
     private func remove(_ hop: Hop) {
         curl_multi_remove_handle(multi, hop.easy.pointer)
         if let connection = hop.connection { connections.end(connection) }
+        for socket in hop.openedSockets where sockets.isLost(socket) { forget(socket) }
     }
 
     private func forget(_ transfer: Transfer) {
@@ -357,8 +363,11 @@ final class EventLoop: @unchecked Sendable {
     }
 
     func openedSocket(_ socket: Int32, mayHoldUp: Bool) {
+        forget(socket)
+        sockets.insert(socket)
         poller.opened(socket, mayHoldUp: mayHoldUp)
         closedAfterConnecting.remove(socket)
+        ledger?.add(.socket)
     }
 
     /// Whether a socket that was opened has found its peer, be it closed since.
@@ -368,8 +377,7 @@ final class EventLoop: @unchecked Sendable {
 
     func closeSocket(_ socket: Int32) -> Int32 {
         if beagle_socket_is_connected(socket) != 0 { closedAfterConnecting.insert(socket) }
-        poller.closing(socket)
-        connections.remove(socket)
+        forget(socket)
         #if canImport(Glibc)
             return Glibc.close(socket)
         #elseif canImport(Musl)
@@ -377,6 +385,13 @@ final class EventLoop: @unchecked Sendable {
         #else
             return Darwin.close(socket)
         #endif
+    }
+
+    private func forget(_ socket: Int32) {
+        guard sockets.remove(socket) else { return }
+        poller.closing(socket)
+        connections.remove(socket)
+        ledger?.add(.socket, -1)
     }
 
     // MARK: the end

@@ -32,10 +32,13 @@ final class Hop {
     private unowned(unsafe) let loop: EventLoop
     private let upload: (any UploadSource)?
     private let decodes: Bool
+    private let entry: Ledger.Entry
 
     private var head = ResponseHead()
     private var collected = BodyBuffer()
     private var decoder: ContentDecoder?
+    /// Bytes that the decoder has used of those that libcurl keeps during a pause.
+    private var usedBytes = 0
     private var sink = Sink.none
     private(set) var response: RawHead?
     private(set) var interim: [HTTPResponse] = []
@@ -55,7 +58,7 @@ final class Hop {
     private(set) var bytesReceived: Int64 = 0
     private(set) var decodedBytes: Int64 = 0
     private(set) var connection: Connections.Key?
-    private var openedSockets: [Int32] = []
+    private(set) var openedSockets: [Int32] = []
     private var knownConnects = 0
     private(set) var lastActivity: UInt64
     private(set) var isReceivePaused = false
@@ -73,7 +76,7 @@ final class Hop {
         let request = transfer.request
         decodes = Self.decodes(request)
         if let body = request.body {
-            upload = try makeUploadSource(body) { [weak transfer] in transfer?.resume() }
+            upload = try makeUploadSource(body, ledger: loop.ledger) { [weak transfer] in transfer?.resume() }
         } else {
             upload = nil
         }
@@ -83,6 +86,7 @@ final class Hop {
         self.easy = easy
         self.transfer = transfer
         self.loop = loop
+        entry = Ledger.Entry(.hop, in: loop.ledger)
         lastActivity = loop.now
         try configure(freshly: freshly)
     }
@@ -392,17 +396,14 @@ final class Hop {
     }
 
     private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-        if case .pipe(let pipe) = sink, pipe.isFull() {
-            isReceivePaused = true
-            return Int(CURL_WRITEFUNC_PAUSE)
-        }
+        if isReaderBehind { return pause() }
         lastActivity = loop.now
-        bytesReceived += Int64(bytes.count)
         loop.noteProgress(transfer)
         do throws(NetworkError) {
             if let decoder {
-                try decoder.decode(bytes) { piece throws(NetworkError) in try accept(piece) }
+                guard try decode(bytes, by: decoder) else { return pause() }
             } else {
+                bytesReceived += Int64(bytes.count)
                 try accept(bytes)
             }
             return bytes.count
@@ -410,6 +411,36 @@ final class Hop {
             failure = error
             return 0
         }
+    }
+
+    private var isReaderBehind: Bool {
+        if case .pipe(let pipe) = sink { return pipe.isFull() }
+        return false
+    }
+
+    /// What tells libcurl to keep the bytes of this call; it gives them again after the pause.
+    private func pause() -> Int {
+        isReceivePaused = true
+        return Int(CURL_WRITEFUNC_PAUSE)
+    }
+
+    /// Decodes as much as the reader keeps up with; false where that is not all. After the pause the bytes come again,
+    /// and those that have been used are passed over.
+    private func decode(_ bytes: UnsafeRawBufferPointer, by decoder: ContentDecoder) throws(NetworkError) -> Bool {
+        var rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(usedBytes))
+        let before = rest.count
+        defer { bytesReceived += Int64(before - rest.count) }
+        while true {
+            let piece = try decoder.decode(&rest)
+            if piece.isEmpty { break }
+            try accept(piece)
+            if isReaderBehind {
+                usedBytes = bytes.count - rest.count
+                return false
+            }
+        }
+        usedBytes = 0
+        return true
     }
 
     private func accept(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) {
@@ -423,7 +454,7 @@ final class Hop {
         switch sink {
         case .collect: try collected.append(bytes)
         case .pipe(let pipe):
-            try pipe.write(bytes)
+            pipe.write(bytes)
             loop.noteWritten(pipe)
         case .file(let file): try file.write(bytes)
         case .discard, .none: break

@@ -38,6 +38,7 @@ final class Transfer: RequestToken, @unchecked Sendable {
     private var pipe: BodyPipe?
     private var completion: Completion?
     private var outcome = Outcome.failure(.noOutcome)
+    private let entry: Ledger.Entry
     /// Place among the loop's active transfers; nil before it is one of them.
     var index: Int?
     /// Whether the loop is about to report progress.
@@ -46,6 +47,7 @@ final class Transfer: RequestToken, @unchecked Sendable {
     init(_ request: TransferRequest, on loop: EventLoop) {
         self.request = request
         self.loop = loop
+        entry = Ledger.Entry(.transfer, in: loop.ledger)
         started = EventLoop.clock()
     }
 
@@ -89,7 +91,11 @@ final class Transfer: RequestToken, @unchecked Sendable {
     }
 
     func makePipe() -> BodyPipe {
-        BodyPipe(resume: { [weak self] in self?.resume() }, cancel: { [weak self] in self?.cancel() })
+        BodyPipe(
+            ledger: loop.ledger,
+            resume: { [weak self] in self?.resume() },
+            cancel: { [weak self] in self?.cancel() }
+        )
     }
 
     func deliverHead(_ response: RawHead, from hop: Hop, body pipe: BodyPipe) {

@@ -22,12 +22,13 @@ enum UploadRead {
 /// - Parameter resume: tells the loop that bytes have come after `.notYet`; callable from any thread.
 func makeUploadSource(
     _ body: HTTPBody,
+    ledger: Ledger? = nil,
     resume: @escaping @Sendable () -> Void
 ) throws(NetworkError) -> any UploadSource {
     switch body.content {
     case .data(let data): DataUpload(data)
     case .file(let path): try FileUpload(path: path)
-    case .stream(let length, _, let open): StreamUpload(length: length, open, resume: resume)
+    case .stream(let length, _, let open): StreamUpload(length: length, open, ledger: ledger, resume: resume)
     }
 }
 
@@ -111,15 +112,18 @@ private final class StreamUpload: UploadSource, Sendable {
     private let state = Lock(State())
     private let open: @Sendable () -> HTTPBody.Reader
     private let resume: @Sendable () -> Void
+    private let entry: Ledger.Entry
 
     init(
         length: Int64?,
         _ open: @escaping @Sendable () -> HTTPBody.Reader,
+        ledger: Ledger?,
         resume: @escaping @Sendable () -> Void
     ) {
         self.length = length
         self.open = open
         self.resume = resume
+        entry = Ledger.Entry(.upload, in: ledger)
     }
 
     // MARK: the loop's side

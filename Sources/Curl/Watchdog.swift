@@ -22,7 +22,7 @@ final class Watchdog: Sendable {
 
     private struct State {
         /// Those that may hold libcurl up.
-        var sockets: Set<Int32> = []
+        var sockets = OpenSockets()
         /// What libcurl was called about; nil for its timer and for all sockets.
         var socket: Int32?
         /// When libcurl was called; nil while it is not.
@@ -36,7 +36,7 @@ final class Watchdog: Sendable {
 
     /// A socket that may hold libcurl up was opened.
     func opened(_ socket: Int32) {
-        state.withLock { _ = $0.sockets.insert(socket) }
+        state.withLock { $0.sockets.insert(socket) }
     }
 
     /// The socket is about to be closed; its number may be another's then.
@@ -74,7 +74,7 @@ final class Watchdog: Sendable {
     private func look() {
         let staysArmed = state.withLock { state in
             if let since = state.since, EventLoop.clock() &- since > Self.limit {
-                for socket in state.sockets where state.socket == nil || state.socket == socket {
+                for socket in state.sockets.open where state.socket == nil || state.socket == socket {
                     shutdown(socket, Int32(SHUT_RDWR))
                     state.hasShut = true
                 }

@@ -5,7 +5,7 @@ import Testing
 
 /// Servers that cut off, stall or break the protocol: never a success on half an answer, and never a poisoned
 /// connection afterwards.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct BadServerTests {
     private static let ok = "HTTP/1.1 200 OK\r\n"
     private static let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"

@@ -4,7 +4,7 @@ import BeagleNetTesting
 import Testing
 
 /// Cancelling in every phase: one completion, at once, and the connection is let go.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct CancelTests {
     let transport = CurlTransport()
 

@@ -1,10 +1,11 @@
-import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
 import Testing
 
+@testable import BeagleNetCurl
+
 /// Content encodings: decoded whole, handed over as they came, or refused.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct EncodingTests {
     static let text = Data((0..<5_000).map { "line \($0 * 7919 % 1000)\n" }.joined().utf8)
 
@@ -95,6 +96,46 @@ struct EncodingTests {
             #expect(try await transport.perform(server.request(.get, target)).text() == "")
         }
         #expect(try await transport.perform(server.request(.head)).text() == "")
+    }
+
+    /// 64 MiB in a few kilobytes.
+    static func bombs() throws -> [Encoded] {
+        let zeros = Data(count: 64 << 20)
+        let all = [
+            Encoded(name: "gzip", body: try Deflated.gzip(zeros)),
+            Encoded(name: "deflate", body: try Deflated.zlib(zeros)),
+            Encoded(name: "gzip, gzip", body: try Deflated.gzip(Deflated.gzip(zeros))),
+            Encoded(name: "zstd", body: repeatedZstd(count: 512)),
+            Encoded(name: "br", body: try Deflated.brotli(zeros) ?? Data()),
+        ]
+        return all.filter { encoded in
+            !encoded.body.isEmpty
+                && encoded.name.split(separator: ", ").allSatisfy { ContentDecoder.accepted.contains($0) }
+        }
+    }
+
+    /// A frame of zstd with blocks that repeat one byte 128 Ki times (RFC 8878, 3.1.1).
+    private static func repeatedZstd(count: UInt32) -> Data {
+        var frame = Data([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x50])
+        for number in 1...count {
+            let header: UInt32 = (number == count ? 1 : 0) | 1 << 1 | (128 << 10) << 3
+            frame += withUnsafeBytes(of: header.littleEndian) { $0.prefix(3) } + [0]
+        }
+        return frame
+    }
+
+    /// What nobody has read yet never grows beyond a pipe and a piece of 64 KiB, although all of the body has come.
+    @Test(arguments: try bombs()) func decoderWaitsForItsReader(_ bomb: Encoded) async throws {
+        let server = try LoopbackServer(.response(200, ["Content-Encoding": bomb.name], bomb.body))
+        let response = try await transport.perform(server.request(delivery: .stream))
+        #expect(await server.until { $0.answers == 1 })
+        var count = 0
+        for try await chunk in response.body { count += chunk.count }
+        #expect(count == 64 << 20)
+        #if DEBUG
+            let peak = try #require(Ledger.current).peak(.buffered)
+            #expect(peak >= 1 << 20 && peak <= 1 << 20 + 64 << 10)
+        #endif
     }
 
     @Test func unknownEncodingIsHandedOverAsItCame() async throws {

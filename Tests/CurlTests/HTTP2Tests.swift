@@ -4,7 +4,7 @@ import BeagleNetTesting
 import Testing
 
 /// HTTP/2 with nginx where it is installed; without it there is no honest peer.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
+@Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
 struct HTTP2Tests {
     let transport = CurlTransport()
     let peer: NginxPeer
@@ -50,6 +50,11 @@ struct HTTP2Tests {
     /// nginx says GOAWAY after five requests on a connection.
     @Test func requestsGoOnWhenConnectionsAreSentAway() async throws {
         #expect(try await connections(of: 40, at: \.few).count >= 8)
+    }
+
+    /// However many are asked for at once, the server takes one at a time.
+    @Test func oneStreamAtATimeIsEnoughForAll() async throws {
+        _ = try await connections(of: 20, at: \.single)
     }
 
     /// The connections, as nginx numbers them, over which requests sent at once go.
@@ -109,7 +114,7 @@ struct HTTP2Tests {
 }
 
 /// HTTP/2 peers that break the rules of frames, played by Python where it is installed.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: TLSPeer.isAvailable, "python3 is not installed"))
+@Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: TLSPeer.isAvailable, "python3 is not installed"))
 struct HTTP2FrameTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -139,6 +144,30 @@ struct HTTP2FrameTests {
         Row("endless-empty-data", .failure([.timeout, .network, .protocol, .truncated])),
         Row("endless-rst", .failure([.timeout, .network, .protocol, .truncated])),
     ]
+
+    /// The server says that it has not looked at the request (RFC 9113, 8.7), but libcurl does not say so to us.
+    @Test(arguments: ["refused-once", "sent-away-once"])
+    func requestThatWasNotTakenIsSentAgainWhereThatDoesNoHarm(_ peer: String) async throws {
+        let port = try #require(FramePeer().ports[peer])
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
+        var options = TransferOptions.impatient
+        options.version = .http2
+        let response = try await CurlTransport().perform(TransferRequest(head, options: options))
+        #expect(try await response.text() == "ok")
+        #expect(response.metrics.resends == 1)
+    }
+
+    @Test(arguments: ["refused-once", "sent-away-once"])
+    func submissionThatWasNotTakenIsAnError(_ peer: String) async throws {
+        let port = try #require(FramePeer().ports[peer])
+        let head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
+        var options = TransferOptions.impatient
+        options.version = .http2
+        let request = TransferRequest(head, body: HTTPBody("pay"), options: options)
+        let error = try await CurlTransport().failure(of: request)
+        #expect([.network, .protocol].contains(error.kind), "\(error)")
+        #expect(error.metrics?.resends == 0)
+    }
 
     @Test(arguments: rows, [false, true])
     func brokenFramesAreSurvived(_ row: Row, onThePortableLoop isPortable: Bool) async throws {

@@ -4,7 +4,7 @@ import BeagleNetTesting
 import Testing
 
 /// What a server may send, and where it is stopped.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct LimitTests {
     private static func lines(_ count: Int, of length: Int = 1) -> String {
         (0..<count).map { "X-\($0): \(String(repeating: "v", count: length))\r\n" }.joined()

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// What goes over the wire, and what comes back from an honest server.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct MessageTests {
     let transport = CurlTransport()
 

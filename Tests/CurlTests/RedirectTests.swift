@@ -4,7 +4,7 @@ import BeagleNetTesting
 import Testing
 
 /// Where redirects lead, what goes there, and what stays behind.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct RedirectTests {
     let transport = CurlTransport()
 

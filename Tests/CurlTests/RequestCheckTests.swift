@@ -4,7 +4,7 @@ import BeagleNetTesting
 import Testing
 
 /// Messages that cannot be sent as they are: refused before anything goes out.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct RequestCheckTests {
     struct Message: Sendable, CustomTestStringConvertible {
         var scheme: String? = "http"

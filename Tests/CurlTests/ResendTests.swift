@@ -4,7 +4,7 @@ import BeagleNetTesting
 import Testing
 
 /// A kept connection that dies under a request: what may be sent again is, once; nothing else ever is.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct ResendTests {
     let transport = CurlTransport()
 

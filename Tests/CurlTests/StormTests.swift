@@ -6,7 +6,7 @@ import Testing
 
 /// Random cancels from many threads: one completion each, whatever happens. `BEAGLENET_STORM` sets the number of
 /// requests (2,000 without it); then the storms are taken to run alone, and memory is looked at.
-@Suite(.serialized)
+@Suite(.serialized, .leavesNothing)
 struct StormTests {
     private static let asked = ProcessInfo.processInfo.environment["BEAGLENET_STORM"].flatMap(Int.init)
     private static let count = asked ?? 2_000

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Bodies that are read and written as they come.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct StreamTests {
     let transport = CurlTransport()
 

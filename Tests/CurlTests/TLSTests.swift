@@ -4,7 +4,7 @@ import BeagleNetTesting
 import Testing
 
 /// Certificates and handshakes. Python is the peer where it is installed; without it there is nobody to talk TLS to.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: TLSPeer.isAvailable, "python3 is not installed"))
+@Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: TLSPeer.isAvailable, "python3 is not installed"))
 struct TLSTests {
     let transport = CurlTransport()
     let peer: TLSPeer

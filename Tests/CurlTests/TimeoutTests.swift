@@ -4,7 +4,7 @@ import BeagleNetTesting
 import Testing
 
 /// Which limit ends a transfer, and which phase the error names.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct TimeoutTests {
     let transport = CurlTransport()
 

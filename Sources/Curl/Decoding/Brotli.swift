@@ -34,7 +34,6 @@ final class Brotli: DecodingLayer {
     private enum Code {
         static let error: Int32 = 0
         static let success: Int32 = 1
-        static let needsMoreOutput: Int32 = 3
     }
 
     private let library: Library
@@ -55,23 +54,23 @@ final class Brotli: DecodingLayer {
     }
 
     func decode(
-        _ input: UnsafeRawBufferPointer,
-        _ sink: (UnsafeRawBufferPointer) throws(NetworkError) -> Void
-    ) throws(NetworkError) {
-        if input.isEmpty || isEnded { return }
+        _ input: inout UnsafeRawBufferPointer,
+        into room: UnsafeMutableRawBufferPointer
+    ) throws(NetworkError) -> Int {
+        guard !isEnded, isBegun || !input.isEmpty else {
+            // What stands behind the end is ignored.
+            input = .none
+            return 0
+        }
         isBegun = true
-        let room = DecodingRoom()
         var bytesLeft = input.count
         var next = input.bindMemory(to: UInt8.self).baseAddress
-        var code = Code.needsMoreOutput
-        while code == Code.needsMoreOutput {
-            var roomLeft = room.bytes.count
-            var place = room.bytes.bindMemory(to: UInt8.self).baseAddress
-            code = library.decompress(decoder, &bytesLeft, &next, &roomLeft, &place, nil)
-            guard code != Code.error else { throw .encoding("the encoded body is damaged") }
-            let count = room.bytes.count - roomLeft
-            if count > 0 { try sink(room.prefix(count)) }
-        }
+        var roomLeft = room.count
+        var place = room.bindMemory(to: UInt8.self).baseAddress
+        let code = library.decompress(decoder, &bytesLeft, &next, &roomLeft, &place, nil)
+        guard code != Code.error else { throw .encoding("the encoded body is damaged") }
         isEnded = code == Code.success
+        input.keepLast(isEnded ? 0 : bytesLeft)
+        return room.count - roomLeft
     }
 }

@@ -8,7 +8,7 @@ final class ContentDecoder {
     /// More layers than this are an attack, not an encoding.
     private static let maxLayers = 4
 
-    private let layers: [any DecodingLayer]
+    private let last: Stage
 
     /// What we ask servers for: gzip and deflate always, brotli and zstd where their libraries are installed.
     static let accepted: String = {
@@ -31,8 +31,8 @@ final class ContentDecoder {
             guard let layer = try Self.layer(name) else { return nil }
             layers.append(layer)
         }
-        if layers.isEmpty { return nil }
-        self.layers = layers.reversed()
+        guard let outermost = layers.popLast() else { return nil }
+        last = layers.reversed().reduce(Stage(outermost)) { Stage($1, after: $0) }
     }
 
     private static func layer(_ name: String) throws(NetworkError) -> (any DecodingLayer)? {
@@ -45,56 +45,83 @@ final class ContentDecoder {
         }
     }
 
-    /// Decodes a piece and gives what comes out to `sink`, in pieces of at most 64 KiB.
-    func decode(
-        _ input: UnsafeRawBufferPointer,
-        _ sink: (UnsafeRawBufferPointer) throws(NetworkError) -> Void
-    ) throws(NetworkError) {
-        try decode(input, through: 0, sink)
+    /// Decodes the next piece: at most 64 KiB, which stay until the next call. Empty when all of `input` has been used
+    /// and nothing more comes of it.
+    ///
+    /// - Parameter input: what has been used is taken off.
+    func decode(_ input: inout UnsafeRawBufferPointer) throws(NetworkError) -> UnsafeRawBufferPointer {
+        try last.fill(from: &input)
+        defer { last.output = .none }
+        return last.output
     }
 
     /// Checks that every layer came to its end. A body of no bytes at all is whole: a 204 has no content to encode.
     func finish() throws(NetworkError) {
-        for layer in layers where layer.isBegun && !layer.isEnded {
-            throw .encoding("the encoded body was cut off")
+        var stage: Stage? = last
+        while let layer = stage?.layer {
+            if layer.isBegun && !layer.isEnded { throw .encoding("the encoded body was cut off") }
+            stage = stage?.source
         }
     }
 
-    private func decode(
-        _ input: UnsafeRawBufferPointer,
-        through index: Int,
-        _ sink: (UnsafeRawBufferPointer) throws(NetworkError) -> Void
-    ) throws(NetworkError) {
-        guard index < layers.count else { return try sink(input) }
-        try layers[index].decode(input) { output throws(NetworkError) in
-            try decode(output, through: index + 1, sink)
+    /// One encoding being undone, and what came out of it.
+    private final class Stage {
+        let layer: any DecodingLayer
+        let source: Stage?
+        private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
+        /// What nobody has taken yet, in `room`.
+        var output = UnsafeRawBufferPointer.none
+
+        init(_ layer: any DecodingLayer, after source: Stage? = nil) {
+            self.layer = layer
+            self.source = source
+        }
+
+        deinit {
+            room.deallocate()
+        }
+
+        /// Works until there is output or all input has been used.
+        func fill(from input: inout UnsafeRawBufferPointer) throws(NetworkError) {
+            guard let source else {
+                return take(try layer.decode(&input, into: room))
+            }
+            repeat {
+                if source.output.isEmpty { try source.fill(from: &input) }
+                let isStarved = source.output.isEmpty
+                take(try layer.decode(&source.output, into: room))
+                if isStarved { return }
+            } while output.isEmpty
+        }
+
+        private func take(_ count: Int) {
+            output = UnsafeRawBufferPointer(rebasing: room[..<count])
         }
     }
 }
 
-/// One content encoding being undone.
+/// One content encoding, being undone.
 protocol DecodingLayer: AnyObject {
     /// Whether bytes have come.
     var isBegun: Bool { get }
     /// Whether the encoded data came to their end.
     var isEnded: Bool { get }
+    /// Decodes as much as there is room for, and gives how many bytes that are: none only where all of `input` has
+    /// been used and nothing is left inside.
+    ///
+    /// - Parameter input: what has been used is taken off.
     func decode(
-        _ input: UnsafeRawBufferPointer,
-        _ sink: (UnsafeRawBufferPointer) throws(NetworkError) -> Void
-    ) throws(NetworkError)
+        _ input: inout UnsafeRawBufferPointer,
+        into room: UnsafeMutableRawBufferPointer
+    ) throws(NetworkError) -> Int
 }
 
-/// Room for decoded bytes on their way to the next layer.
-struct DecodingRoom: ~Copyable {
-    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
+extension UnsafeRawBufferPointer {
+    static var none: UnsafeRawBufferPointer { .init(start: nil, count: 0) }
 
-    /// The first `count` bytes.
-    func prefix(_ count: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: bytes[..<count])
-    }
-
-    deinit {
-        bytes.deallocate()
+    /// Leaves the last `count` bytes.
+    mutating func keepLast(_ count: Int) {
+        self = UnsafeRawBufferPointer(rebasing: suffix(count))
     }
 }
 

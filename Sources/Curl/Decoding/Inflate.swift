@@ -25,31 +25,30 @@ final class Inflate: DecodingLayer {
     }
 
     func decode(
-        _ input: UnsafeRawBufferPointer,
-        _ sink: (UnsafeRawBufferPointer) throws(NetworkError) -> Void
-    ) throws(NetworkError) {
-        guard let first = input.first else { return }
-        if !isBegun { try begin(firstByte: first) }
-        stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
-        stream.pointee.avail_in = UInt32(input.count)
-        if isEnded, try !beginNextMember() { return }
-        let room = DecodingRoom()
+        _ input: inout UnsafeRawBufferPointer,
+        into room: UnsafeMutableRawBufferPointer
+    ) throws(NetworkError) -> Int {
+        if !isBegun {
+            guard let first = input.first else { return 0 }
+            try begin(firstByte: first)
+        }
         while true {
-            stream.pointee.next_out = room.bytes.bindMemory(to: UInt8.self).baseAddress
-            stream.pointee.avail_out = UInt32(room.bytes.count)
+            if isEnded, try !beginNextMember(input) { break }
+            stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
+            stream.pointee.avail_in = UInt32(input.count)
+            stream.pointee.next_out = room.bindMemory(to: UInt8.self).baseAddress
+            stream.pointee.avail_out = UInt32(room.count)
             let code = inflate(stream, Z_NO_FLUSH)
             guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else {
                 throw .encoding("the encoded body is damaged")
             }
-            let count = room.bytes.count - Int(stream.pointee.avail_out)
-            if count > 0 { try sink(room.prefix(count)) }
-            if code == Z_STREAM_END {
-                isEnded = true
-                guard try beginNextMember() else { return }
-            } else if stream.pointee.avail_in == 0, stream.pointee.avail_out > 0 {
-                return
-            }
+            isEnded = code == Z_STREAM_END
+            input.keepLast(Int(stream.pointee.avail_in))
+            let count = room.count - Int(stream.pointee.avail_out)
+            if count > 0 || (input.isEmpty && !isEnded) { return count }
         }
+        input = .none
+        return 0
     }
 
     private func begin(firstByte: UInt8) throws(NetworkError) {
@@ -61,8 +60,8 @@ final class Inflate: DecodingLayer {
     }
 
     /// A gzip body may have several members (RFC 1952, 2.2); anything else behind the end is ignored.
-    private func beginNextMember() throws(NetworkError) -> Bool {
-        guard format == .gzip, stream.pointee.avail_in > 0, stream.pointee.next_in.pointee == 0x1F else { return false }
+    private func beginNextMember(_ input: UnsafeRawBufferPointer) throws(NetworkError) -> Bool {
+        guard format == .gzip, input.first == 0x1F else { return false }
         guard inflateReset(stream) == Z_OK else { throw .encoding("the encoded body is damaged") }
         isEnded = false
         return true

@@ -42,6 +42,8 @@ final class Zstandard: DecodingLayer {
     private let decoder: OpaquePointer
     private(set) var isBegun = false
     private(set) var isEnded = false
+    /// Whether there was no room for all that came out.
+    private var hasMore = false
 
     /// Nil where the library is not installed.
     init?() throws(NetworkError) {
@@ -57,23 +59,21 @@ final class Zstandard: DecodingLayer {
     }
 
     func decode(
-        _ input: UnsafeRawBufferPointer,
-        _ sink: (UnsafeRawBufferPointer) throws(NetworkError) -> Void
-    ) throws(NetworkError) {
-        if input.isEmpty { return }
-        isBegun = true
-        let room = DecodingRoom()
-        var source = Buffer(bytes: UnsafeMutableRawPointer(mutating: input.baseAddress), size: input.count)
-        var isRoomFull = true
-        while source.position < source.size || isRoomFull {
-            var target = Buffer(bytes: room.bytes.baseAddress, size: room.bytes.count)
+        _ input: inout UnsafeRawBufferPointer,
+        into room: UnsafeMutableRawBufferPointer
+    ) throws(NetworkError) -> Int {
+        while !input.isEmpty || hasMore {
+            isBegun = true
+            var source = Buffer(bytes: UnsafeMutableRawPointer(mutating: input.baseAddress), size: input.count)
+            var target = Buffer(bytes: room.baseAddress, size: room.count)
             let left = library.decompress(decoder, &target, &source)
             guard library.isError(left) == 0 else { throw .encoding("the encoded body is damaged") }
-            if target.position > 0 { try sink(room.prefix(target.position)) }
-            isRoomFull = target.position == target.size
+            input.keepLast(source.size - source.position)
             // Zero: a frame came to its end; another may follow (RFC 8878, 3).
             isEnded = left == 0
-            if isEnded, source.position == source.size { return }
+            hasMore = !isEnded && target.position == target.size
+            if target.position > 0 { return target.position }
         }
+        return 0
     }
 }

@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// Compresses with zlib, to have something to decode.
+/// Compresses, to have something to decode.
 enum Deflated {
     /// RFC 1952.
     static func gzip(_ data: Data) throws -> Data { try compress(data, windowBits: 15 + 16) }
@@ -11,6 +11,26 @@ enum Deflated {
 
     /// RFC 1951 without a wrapper, which some servers call `deflate`.
     static func bare(_ data: Data) throws -> Data { try compress(data, windowBits: -15) }
+
+    /// RFC 7932; nil where the system has no libbrotlienc.
+    static func brotli(_ data: Data) throws -> Data? {
+        typealias Compress =
+            @convention(c) (
+                Int32, Int32, Int32, Int, UnsafePointer<UInt8>?, UnsafeMutablePointer<Int>?,
+                UnsafeMutablePointer<UInt8>?
+            ) -> Int32
+        let compress: Compress? = SharedLibrary.functions(of: "libbrotlienc.so.1", "libbrotlienc.1.dylib") { library in
+            try library.function("BrotliEncoderCompress")
+        }
+        guard let compress else { return nil }
+        var output = [UInt8](repeating: 0, count: data.count + 1024)
+        var count = output.count
+        let isDone = data.withUnsafeBytes { input in
+            compress(5, 22, 0, input.count, input.bindMemory(to: UInt8.self).baseAddress, &count, &output)
+        }
+        guard isDone == 1 else { throw NetworkError(.other, during: .build, "brotli does not compress") }
+        return Data(output[..<count])
+    }
 
     private static func compress(_ data: Data, windowBits: Int32) throws -> Data {
         var stream = z_stream()

@@ -8,7 +8,8 @@ final class FramePeer: Sendable {
     let ports: [String: Int]
     private let peer: Peer
 
-    private init() throws {
+    /// Servers of its own, where what they did before matters; else `shared`.
+    init() throws {
         var ports: [String: Int] = [:]
         peer = try Peer("python3 '\(Peer.path("Peers/h2_peer.py"))'") { line in
             let words = line.split(separator: " ")

@@ -17,6 +17,8 @@ final class NginxPeer: Sendable {
         let few: UInt16
         /// HTTP/1.1 without TLS.
         let simple: UInt16
+        /// HTTP/2 over TLS, one stream at a time on a connection.
+        let single: UInt16
     }
 
     let ports: Ports
@@ -59,9 +61,15 @@ final class NginxPeer: Sendable {
     }
 
     private static func freePorts() throws -> Ports {
-        let servers = try (1...4).map { _ in try LoopbackServer(.close) }
+        let servers = try (1...5).map { _ in try LoopbackServer(.close) }
         for server in servers { server.stop() }
-        return Ports(secure: servers[0].port, plain: servers[1].port, few: servers[2].port, simple: servers[3].port)
+        return Ports(
+            secure: servers[0].port,
+            plain: servers[1].port,
+            few: servers[2].port,
+            simple: servers[3].port,
+            single: servers[4].port
+        )
     }
 
     private static let command = """
@@ -96,6 +104,11 @@ final class NginxPeer: Sendable {
             server {
                 listen 127.0.0.1:\(ports.simple);
                 return 200 "$request_uri";
+            }
+            server {
+                listen 127.0.0.1:\(ports.single) ssl http2;
+                http2_max_concurrent_streams 1;
+                return 200 "$connection $request_uri";
             }
         }
         """

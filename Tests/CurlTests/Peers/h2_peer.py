@@ -49,6 +49,8 @@ SCRIPTS = {
         b"",
     ),
     "length-too-long": (frame(HEADERS, END_HEADERS, payload=STATUS_200 + b"\x0f\x0d\x019") + end, b""),
+    "refused-once": (frame(RST_STREAM, payload=struct.pack(">I", 7)), b""),
+    "sent-away-once": (goaway(0, 0), None),
     "endless-settings": (b"", settings * 100),
     "endless-empty-data": (head, frame(DATA) * 100),
     "endless-rst": (head, frame(RST_STREAM, stream=1, payload=struct.pack(">I", 2)) * 100),
@@ -92,9 +94,12 @@ def serve(name, first, more):
     listener = socket.create_server(("127.0.0.1", 0))
 
     def accept():
+        script = (first, more)
         while True:
             connection, _ = listener.accept()
-            threading.Thread(target=handle, args=(connection, first, more), daemon=True).start()
+            threading.Thread(target=handle, args=(connection, *script), daemon=True).start()
+            if name.endswith("-once"):
+                script = SCRIPTS["plain"]
 
     threading.Thread(target=accept, daemon=True).start()
     print(name, listener.getsockname()[1])

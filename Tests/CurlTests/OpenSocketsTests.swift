@@ -1,0 +1,30 @@
+import Testing
+
+@testable import BeagleNetCurl
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+struct OpenSocketsTests {
+    @Test func aNumberThatIsAnothersByNowIsLost() {
+        let (first, second) = (open("/dev/null", O_RDONLY), open("/dev/zero", O_RDONLY))
+        var sockets = OpenSockets()
+        sockets.insert(first)
+        sockets.insert(second)
+        #expect(!sockets.isLost(first) && sockets.open.count == 2)
+
+        // The first number now stands for what the second stands for.
+        #expect(dup2(second, first) == first)
+        #expect(sockets.isLost(first) && sockets.open == [second])
+
+        close(first)
+        close(second)
+        #expect(sockets.open.isEmpty)
+        #expect(sockets.remove(first) && !sockets.remove(first))
+    }
+}
