@@ -1,0 +1,32 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Dispatch
+import Testing
+
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+struct WatchdogTests {
+    /// A settings frame, and a head of status 200 that more is to follow (RFC 9113, 4.1).
+    private static let head = Data([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, 1, 4, 0, 0, 0, 1, 0x88])
+
+    /// The head of a stream is told from inside libcurl: who keeps that call does what a flood of empty frames does.
+    @Test(arguments: [false, true])
+    func connectionThatKeepsLibcurlIsShut(onThePortableLoop isPortable: Bool) async throws {
+        let server = try LoopbackServer(readsBodies: false) { _ in .sequence([.raw(Self.head), .stall]) }
+        let transport = CurlTransport(isPortable: isPortable)
+        let options = TransferOptions(timeouts: Timeouts(total: .seconds(40)), version: .http2)
+        let isShut = DispatchSemaphore(value: 0)
+        let completion = Completion()
+        async let end = server.until { $0.connections == 1 && $0.openConnections == 0 }
+        transport.perform(try server.request(options: options, delivery: .stream)) { result in
+            #expect(isShut.wait(timeout: .now() + 30) == .success)
+            completion.complete(result)
+        }
+        #expect(await end)
+        isShut.signal()
+        let body = try await completion.result.get().body
+        let error = await #expect(throws: NetworkError.self) { try await body.collect() }
+        #expect(error?.kind != .timeout, "\(String(describing: error))")
+        try await transport.proveHealth()
+    }
+}
