@@ -25,6 +25,7 @@ final class BeagleProcess {
     private let output: AsyncStream<Data>
     private let errors: AsyncStream<Data>
     private let ending: AsyncStream<Int32>
+    private let writing: AsyncStream<Never>
 
     /// Starts the tool.
     ///
@@ -58,8 +59,11 @@ final class BeagleProcess {
         output = Self.chunks(of: stdout.fileHandleForReading)
         if terminal != nil { try stderr.fileHandleForWriting.close() }
         errors = Self.chunks(of: stderr.fileHandleForReading)
+        let (writing, written) = AsyncStream.makeStream(of: Never.self)
+        self.writing = writing
         Thread.detachNewThread { [writer = stdin.fileHandleForWriting] in
             writer.write(Data(input.utf8))
+            written.finish()
             if !keepsInputOpen { writer.closeFile() }
         }
     }
@@ -81,6 +85,11 @@ final class BeagleProcess {
             noted += chunk
             if String(decoding: noted, as: UTF8.self).contains(text) { break }
         }
+    }
+
+    /// Waits until standard input has taken all of the input: the process reads it where it is longer than a pipe.
+    func inputTaken() async {
+        for await _ in writing {}
     }
 
     /// Sends SIGINT.

@@ -73,6 +73,14 @@ struct RawCommandTests {
         #expect(server.record.requestCount == 0)
     }
 
+    @Test func interruptEndsTheWaitForABody() async throws {
+        let input = String(repeating: "x", count: 1 << 20)
+        let process = try BeagleProcess(["raw", "http://h/", "-d", "@-"], input: input, keepsInputOpen: true)
+        await process.inputTaken()
+        process.interrupt()
+        #expect(await process.outcome().exit == -1, "the signal ended it")
+    }
+
     @Test func bodyComesFromAPipe() async throws {
         let server = try LoopbackServer { .response(200, [:], $0.body) }
         let run = try await beagle("raw", server.url, "-d", "@/dev/stdin", input: "from a pipe")

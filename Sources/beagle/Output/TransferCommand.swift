@@ -26,7 +26,9 @@ extension TransferCommand {
     func run() async throws {
         let session = Session(flags)
         do {
-            let result = try await Interrupt.cancelling { try await outcome(in: session) }
+            // Reading standard input cannot be cancelled: until it is read, a signal just ends the program.
+            let request = try request()
+            let result = try await Interrupt.cancelling { try await outcome(of: request, in: session) }
             tell(result, in: session)
         } catch {
             var failure = Failure(wrapping: error)
@@ -36,8 +38,8 @@ extension TransferCommand {
         }
     }
 
-    private func outcome(in session: Session) async throws -> CommandResult {
-        var request = try request()
+    private func outcome(of request: TransferRequest, in session: Session) async throws -> CommandResult {
+        var request = request
         flags.apply(to: &request.head)
         request.options = try flags.options()
         guard !flags.offline else {
