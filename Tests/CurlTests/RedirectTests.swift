@@ -173,6 +173,19 @@ struct RedirectTests {
         try await transport.proveHealth()
     }
 
+    @Test func locationOf90KiBIsFollowedOrRefused() async throws {
+        let server = try redirecting(302, to: "/" + String(repeating: "a", count: 90 << 10))
+        let request = try server.request(.get, "/from", options: .impatient)
+        do throws(NetworkError) {
+            let response = try await transport.perform(request)
+            #expect(response.head.status.code == 200)
+        } catch {
+            #expect([.badURL, .protocol, .tooLarge].contains(error.kind), "\(error)")
+        }
+        #expect(server.record.requestCount <= 2)
+        try await transport.proveHealth()
+    }
+
     @Test func loopEndsAtTheLimit() async throws {
         let server = try redirecting(302, to: "/from")
         let error = try await transport.failure(of: server.request(.get, "/from"))
