@@ -36,6 +36,8 @@ final class Transfer: RequestToken, @unchecked Sendable {
     /// Whether the server may have acted on a message of this transfer.
     private var hasReachedServer = false
     private var pipe: BodyPipe?
+    /// What a streamed response reads when its body has ended. Not of the pipe, which would stay with the response.
+    private var metricsAtEnd: Lock<TransferMetrics?>?
     private var completion: Completion?
     private var outcome = Outcome.failure(.noOutcome)
     private let entry: Ledger.Entry
@@ -105,7 +107,9 @@ final class Transfer: RequestToken, @unchecked Sendable {
         let body = HTTPBody(
             .stream(length: length, isReplayable: false) { { try await reader.next() } }
         )
-        complete(.success(answer(response, body: body, from: hop)))
+        let metricsAtEnd = Lock<TransferMetrics?>(nil)
+        self.metricsAtEnd = metricsAtEnd
+        complete(.success(answer(response, body: body, from: hop) { metricsAtEnd.withLock { $0 } }))
     }
 
     // MARK: deadlines
@@ -192,6 +196,8 @@ final class Transfer: RequestToken, @unchecked Sendable {
 
     private func finish(_ hop: Hop, _ body: Data) {
         if let pipe {
+            let metrics = metrics(of: hop)
+            metricsAtEnd?.withLock { $0 = metrics }
             pipe.end(.success(()))
             self.pipe = nil
         } else if let response = hop.response {
@@ -213,6 +219,8 @@ final class Transfer: RequestToken, @unchecked Sendable {
         }
         error.mayHaveReachedServer = hasReachedServer
         if let pipe {
+            let metrics = error.metrics
+            metricsAtEnd?.withLock { $0 = metrics }
             pipe.end(.failure(error))
             self.pipe = nil
         }
@@ -255,13 +263,19 @@ final class Transfer: RequestToken, @unchecked Sendable {
         request.onProgress = nil
     }
 
-    private func answer(_ response: RawHead, body: HTTPBody, from hop: Hop) -> TransferResponse {
+    private func answer(
+        _ response: RawHead,
+        body: HTTPBody,
+        from hop: Hop,
+        metricsAtEnd: (@Sendable () -> TransferMetrics?)? = nil
+    ) -> TransferResponse {
         TransferResponse(
             response,
             body: body,
             url: request.head.urlText,
             interim: hop.interim,
-            metrics: metrics(of: hop)
+            metrics: metrics(of: hop),
+            metricsAtEnd: metricsAtEnd
         )
     }
 

@@ -9,37 +9,42 @@ extension JSONValue {
     /// - Parameters:
     ///   - tree: the value.
     ///   - leaf: asked first at every place, for values that are known elsewhere.
+    ///   - encode: writes `Encodable` values as JSON; a plain `JSONEncoder` by default.
     /// - Throws: `NetworkError` of kind `.badRequest` that names place and type of the first value without a JSON form.
     package init(
         converting tree: Any,
-        leaf: (Any) -> JSONValue? = { _ in nil }
+        leaf: (Any) -> JSONValue? = { _ in nil },
+        encode: (any Encodable) throws -> Data = { try JSONEncoder().encode($0) }
     ) throws(NetworkError) {
-        self = try Self.convert(tree, "$", leaf)
+        self = try Self.convert(tree, "$", leaf, encode)
     }
 
     private static func convert(
         _ value: Any,
         _ place: String,
-        _ leaf: (Any) -> JSONValue?
+        _ leaf: (Any) -> JSONValue?,
+        _ encode: (any Encodable) throws -> Data
     ) throws(NetworkError) -> JSONValue {
         if let known = leaf(value) ?? scalar(value) { return known }
         if let optional = value as? any AnyOptional {
             guard let wrapped = optional.wrapped else { return .null }
-            return try convert(wrapped, place, leaf)
+            return try convert(wrapped, place, leaf, encode)
         }
         if let elements = value as? [Any] {
             var converted: [JSONValue] = []
             for (index, element) in elements.enumerated() {
-                converted.append(try convert(element, "\(place)[\(index)]", leaf))
+                converted.append(try convert(element, "\(place)[\(index)]", leaf, encode))
             }
             return .array(converted)
         }
         if let members = value as? [String: Any] {
             var converted: [String: JSONValue] = [:]
-            for (name, member) in members { converted[name] = try convert(member, "\(place).\(name)", leaf) }
+            for (name, member) in members {
+                converted[name] = try convert(member, "\(place).\(name)", leaf, encode)
+            }
             return .object(converted)
         }
-        return try encode(value, place)
+        return try Self.encode(value, place, encode)
     }
 
     /// Asks for the very type, since a bridged number would pass for a truth value.
@@ -61,13 +66,17 @@ extension JSONValue {
         return Int64(exactly: number).map { .integer($0) } ?? .number(Double(number))
     }
 
-    private static func encode(_ value: Any, _ place: String) throws(NetworkError) -> JSONValue {
+    private static func encode(
+        _ value: Any,
+        _ place: String,
+        _ encode: (any Encodable) throws -> Data
+    ) throws(NetworkError) -> JSONValue {
         // JSONEncoder would write dates as seconds since 2001 and bytes as Base64, which is nobody's obvious wish.
         guard let encodable = value as? any Encodable, !(value is Date), !(value is Data) else {
             throw unconvertible(value, place, nil)
         }
         do {
-            return try JSONValue(parsing: JSONEncoder().encode(encodable))
+            return try JSONValue(parsing: encode(encodable))
         } catch {
             throw unconvertible(value, place, error)
         }

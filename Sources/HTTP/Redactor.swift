@@ -57,11 +57,16 @@ public struct Redactor: Sendable, Hashable {
     /// Size and media type of a body, never its contents.
     public func summary(of body: Data?, contentType: String?) -> String {
         guard let body, !body.isEmpty else { return "no body" }
+        return "\(body.count) bytes of \(mediaType(contentType))"
+    }
+
+    /// The media type alone; what is none is not shown.
+    package func mediaType(_ contentType: String?) -> String {
         let type = contentType?.prefix { $0 != ";" && $0 != " " } ?? ""
         let isMediaType =
             type.split(separator: "/", omittingEmptySubsequences: false)
             .map { HTTPField.Name(String($0)) != nil } == [true, true]
-        return "\(body.count) bytes of \(isMediaType ? type.lowercased() : "unknown type")"
+        return isMediaType ? type.lowercased() : "unknown type"
     }
 
     /// What the app decided about a name, if it did.
@@ -78,8 +83,11 @@ extension Redactor {
     private func redact(_ field: HTTPField) -> String {
         let name = field.name.canonicalName
         guard isSecret(header: name) else {
-            return ["location", "content-location", "referer", "origin", "link"].contains(name)
-                ? redact(url: field.value) : field.value
+            switch name {
+            case "location", "content-location", "referer", "origin": return redact(url: field.value)
+            case "link": return links(field.value)
+            default: return field.value
+            }
         }
         switch name {
         case "authorization", "proxy-authorization": return withScheme(field.value)
@@ -93,6 +101,14 @@ extension Redactor {
     private func withScheme(_ value: String) -> String {
         guard let space = value.firstIndex(of: " ") else { return Self.placeholder }
         return "\(value[..<space]) \(Self.placeholder)"
+    }
+
+    /// Each URL stands in angle brackets (RFC 8288, 3).
+    private func links(_ value: String) -> String {
+        value.unicodeScalars.split(separator: "<", omittingEmptySubsequences: false).map { part in
+            let end = part.firstIndex(of: ">") ?? part.endIndex
+            return redact(url: String(part[..<end])) + String(part[end...])
+        }.joined(separator: "<")
     }
 
     private func cookies(_ value: String) -> String {

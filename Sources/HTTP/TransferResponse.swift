@@ -16,18 +16,37 @@ public struct TransferResponse: Sendable {
     public var url: String
     /// Informational (1xx) responses that came before.
     public var interim: [HTTPResponse]
-    /// Phases, sizes and connection of the last hop.
-    public var metrics: TransferMetrics
+    private let metricsAtHandover: TransferMetrics
+    private let metricsAtEnd: (@Sendable () -> TransferMetrics?)?
+
+    /// Phases, sizes and connection of the last hop; with `Delivery.stream` up to the head, until the body has ended.
+    public var metrics: TransferMetrics { metricsAtEnd?() ?? metricsAtHandover }
 
     /// Describes a response.
+    ///
+    /// - Parameters:
+    ///   - head: status and header fields.
+    ///   - body: the decoded body.
+    ///   - url: the URL that answered.
+    ///   - interim: informational responses that came before.
+    ///   - metrics: how the transfer went so far.
+    ///   - metricsAtEnd: how it went in all, where the body is streamed: nil before its end. Asked at any time.
     public init(
         head: HTTPResponse,
         body: HTTPBody = HTTPBody(),
         url: String,
         interim: [HTTPResponse] = [],
-        metrics: TransferMetrics = TransferMetrics()
+        metrics: TransferMetrics = TransferMetrics(),
+        metricsAtEnd: (@Sendable () -> TransferMetrics?)? = nil
     ) {
-        self.init(RawHead(head), body: body, url: url, interim: interim, metrics: metrics)
+        self.init(
+            RawHead(head),
+            body: body,
+            url: url,
+            interim: interim,
+            metrics: metrics,
+            metricsAtEnd: metricsAtEnd
+        )
     }
 
     /// Describes a response whose head may stay unread.
@@ -36,12 +55,14 @@ public struct TransferResponse: Sendable {
         body: HTTPBody,
         url: String,
         interim: [HTTPResponse],
-        metrics: TransferMetrics
+        metrics: TransferMetrics,
+        metricsAtEnd: (@Sendable () -> TransferMetrics?)?
     ) {
         rawHead = head
         self.body = body
         self.url = url
         self.interim = interim
-        self.metrics = metrics
+        metricsAtHandover = metrics
+        self.metricsAtEnd = metricsAtEnd
     }
 }

@@ -30,6 +30,28 @@ struct StreamTests {
         #expect(try await response.text() == "body")
     }
 
+    @Test func metricsAreThoseOfTheWholeTransferOnceTheBodyHasEnded() async throws {
+        let gate = try LoopbackServer.Gate()
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
+        let server = try LoopbackServer(.sequence([.raw(head), .gate(gate), .raw("body")]))
+        let response = try await transport.perform(server.request(delivery: .stream))
+        #expect(response.metrics.decodedBytes == 0)
+        gate.open()
+        #expect(try await response.text() == "body")
+        #expect(response.metrics.decodedBytes == 4)
+        #expect(response.metrics.bytesReceived == 4)
+        #expect(response.metrics.total >= response.metrics.firstByte)
+        #expect(response.metrics.protocolName == "HTTP/1.1")
+    }
+
+    @Test func metricsOfATruncatedStreamAreThoseUpToItsFailure() async throws {
+        let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close]))
+        let response = try await transport.perform(server.request(delivery: .stream))
+        let error = await #expect(throws: NetworkError.self) { try await response.body.collect() }
+        #expect(error?.metrics?.decodedBytes == 4)
+        #expect(response.metrics == error?.metrics)
+    }
+
     @Test func chunksComeAsTheyAreSent() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(

@@ -66,6 +66,11 @@ import Testing
             ("Cookie", "a=1; b=2", "a=REDACTED; b=REDACTED"), ("Cookie", "loose; b=2", "REDACTED; b=REDACTED"),
             ("Set-Cookie", "a=1; Path=/; Secure", "a=REDACTED; Path=/; Secure"), ("X-Api-Key", "k v", "REDACTED"),
             ("Location", "https://h/?code=1", "https://h/?code=REDACTED"), ("Accept", "token=1", "token=1"),
+            (
+                "Link", "<https://h/?a=1>; rel=next, <https://h/?token=x&b=2#otp=1>; rel=last,</?pin=1>",
+                "<https://h/?a=1>; rel=next, <https://h/?token=REDACTED&b=2#otp=REDACTED>; rel=last,</?pin=REDACTED>"
+            ),
+            ("Link", "https://u:p@h/?token=x", "https://REDACTED:REDACTED@h/?token=REDACTED"),
         ]
     )
     func redactsField(name: String, value: String, expected: String) throws {
