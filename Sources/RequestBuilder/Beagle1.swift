@@ -7,7 +7,11 @@ extension HttpRequestBuilder {
         // Any other type of additional data was ignored.
         let additional = request.additionalData as? HttpAdditionalData
         var url = try target(of: request)
-        var appWide = origins.isEmpty || origins.contains(url.origin) ? additionalHeaders : [:]
+        var appWide = environmentHeaders(for: url.origin)
+        if origins.isEmpty || origins.contains(url.origin) {
+            let names = Set(additionalHeaders.keys.map { $0.lowercased() })
+            appWide = appWide.filter { !names.contains($0.key.lowercased()) }.merging(additionalHeaders) { $1 }
+        }
         var headers = HeaderList()
         var message = RequestContent(method: .get)
         switch request.type {
@@ -32,7 +36,9 @@ extension HttpRequestBuilder {
     private func raw(_ data: Request.RequestData) throws(NetworkError) -> RequestContent {
         let method = data.method ?? "GET"
         var content = RequestContent(method: try HTTPRequest.Method(checking: method))
-        if method != "GET" { content.body = try (data.content ?? .json([:])).encoded(.escapingSlashes) }
+        if method != "GET" {
+            content.body = try (data.content ?? .json([:])).encoded(by: bodyEncoder, .escapingSlashes)
+        }
         return content
     }
 

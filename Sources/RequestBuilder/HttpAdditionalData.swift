@@ -17,7 +17,7 @@ public struct HttpAdditionalData: RemoteScreenAdditionalData, Hashable {
     public struct HttpData: Sendable, Hashable {
         /// The method of a screen's request; a form's or raw request's own method goes before it.
         public var method: Method
-        /// The body; no bytes are no body.
+        /// The body; no bytes are no body. Text with an expression `@{…}` that was not evaluated is refused.
         public var body: Data
 
         /// A method with its body.

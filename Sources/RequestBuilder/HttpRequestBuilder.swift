@@ -21,6 +21,8 @@ public struct HttpRequestBuilder: Sendable {
     /// Headers that every request to one of the app's origins carries. They win over all others of the same name in
     /// any case.
     public var additionalHeaders: [String: String] = [:]
+    /// Headers for the origin of `baseURL` and for `origins`.
+    package var environmentHeaders: [String: String] = [:]
     /// The value of `beagle-platform`; nil leaves the header out.
     public var platform: String? = "IOS"
     /// The value of `User-Agent`; nil leaves the header out.
@@ -28,11 +30,14 @@ public struct HttpRequestBuilder: Sendable {
     /// What paths are put onto, and whose origin is the app's own where `origins` is empty.
     public var baseURL: URL?
     /// The app's own origins, which alone get `additionalHeaders`. Empty: the origin of `baseURL`; without that too,
-    /// every origin that the app asks. A redirect to another origin drops them in any case.
+    /// every origin that the app asks, and then a credential among them, as `Authorization` or `X-Api-Key`, is a build
+    /// error. A redirect to another origin drops them in any case.
     public var origins: Set<Origin> = []
     /// The only hosts that may be asked, in lower case, also by a redirect; nil lets any be asked. URLs often come from
     /// a server.
     public var allowedHosts: Set<String>?
+    /// What writes `Encodable` values in bodies; a plain `JSONEncoder` by default.
+    public var bodyEncoder: any BodyEncoder = JSONEncoder()
     /// What becomes of empty inputs; kept by default.
     public var emptyFields: EmptyFields = .keep
     /// Whose rules a message is built by; ours by default.
@@ -52,7 +57,10 @@ public struct HttpRequestBuilder: Sendable {
     ///
     /// A body on GET, HEAD or TRACE is refused, and so are two bodies; `Content-Type` goes out only with a body.
     /// Headers of one name, in any case, replace each other in this order: ours, those of `additionalData`, of
-    /// `RequestData`, `additionalHeaders`.
+    /// `RequestData`, of a `BeagleEnvironment`, `additionalHeaders`.
+    ///
+    /// An expression `@{…}` that was not evaluated is refused in the URL, in headers and in the body of `additionalData`,
+    /// which come with a screen. Values of forms and bodies of raw requests are data: a person may have typed it.
     ///
     /// - Parameter request: what the app asks.
     /// - Returns: the message and how to transfer it; `options` are the request's, else the defaults.
@@ -76,10 +84,13 @@ public struct HttpRequestBuilder: Sendable {
         if let contentType = content.contentType { try headers.set(.contentType, checking: contentType) }
         try headers.set(request.additionalData?.headers ?? [:])
         if case .rawRequest(let data) = request.type { try headers.set(data.headers ?? [:]) }
-        let appWide = appWideHeaders(for: url.origin)
-        try headers.set(appWide)
+        let environment = environmentHeaders(for: url.origin)
+        let additional = try additionalHeaders(for: url.origin)
+        try headers.set(environment)
+        try headers.set(additional)
         if content.body == nil { headers.remove(.contentType) }
-        return message(request, url, content.method, headers, content.body, scoped: appWide)
+        let scoped = environment.merging(additional) { $1 }
+        return message(request, url, content.method, headers, content.body, scoped: scoped)
     }
 
     /// The request's URL, if it may be asked.
@@ -95,10 +106,26 @@ public struct HttpRequestBuilder: Sendable {
     }
 
     /// The headers of the app that an origin may have.
-    private func appWideHeaders(for origin: Origin) -> [String: String] {
+    private func additionalHeaders(for origin: Origin) throws(NetworkError) -> [String: String] {
         if additionalHeaders.isEmpty { return [:] }
-        let isOwn = origins.isEmpty ? baseURL.map { Origin($0) == origin } : origins.contains(origin)
-        return isOwn ?? true ? additionalHeaders : [:]
+        guard origins.isEmpty else { return origins.contains(origin) ? additionalHeaders : [:] }
+        if let baseURL { return Origin(baseURL) == origin ? additionalHeaders : [:] }
+        let redactor = Redactor()
+        let names = additionalHeaders.keys.compactMap(HTTPField.Name.init(_:)).map(\.rawName).sorted()
+        if let name = names.first(where: { redactor.isSecret(header: $0) }) {
+            throw .badRequest(
+                "additionalHeaders hold the credential \(name), and nothing says whose server may have it",
+                "declare origins or a base URL, or put it into the headers of the request"
+            )
+        }
+        return additionalHeaders
+    }
+
+    /// The headers of the environment that an origin may have.
+    func environmentHeaders(for origin: Origin) -> [String: String] {
+        if environmentHeaders.isEmpty { return [:] }
+        let isOwn = origins.contains(origin) || baseURL.map { Origin($0) == origin } ?? false
+        return isOwn ? environmentHeaders : [:]
     }
 
     func message(

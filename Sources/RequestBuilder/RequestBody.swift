@@ -5,7 +5,7 @@ public struct RequestBody: Sendable {
     enum Content: Sendable {
         case json(JSONValue)
         case value(any Sendable)
-        case encodable(any Sendable, encode: @Sendable () throws -> Data)
+        case encodable(any Encodable & Sendable, encoder: (any BodyEncoder)?)
         case form([FormField])
         case http(HTTPBody)
     }
@@ -18,12 +18,13 @@ public struct RequestBody: Sendable {
         RequestBody(content: .json(value), contentType: "application/json")
     }
 
-    /// A value that `encoder` writes as JSON, `application/json`. What it cannot write is a build error.
+    /// A value that `encoder` writes as JSON, `application/json`; the builder's `bodyEncoder` where nil. What it cannot
+    /// write is a build error.
     public static func encodable(
         _ value: any Encodable & Sendable,
-        encoder: JSONEncoder = JSONEncoder()
+        encoder: (any BodyEncoder)? = nil
     ) -> RequestBody {
-        RequestBody(content: .encodable(value) { try encoder.encode(value) }, contentType: "application/json")
+        RequestBody(content: .encodable(value, encoder: encoder), contentType: "application/json")
     }
 
     /// These bytes, `application/octet-stream` unless said otherwise.
@@ -60,20 +61,27 @@ public struct RequestBody: Sendable {
 extension RequestBody {
     /// The body as it is sent.
     ///
+    /// - Parameters:
+    ///   - encoder: what writes `Encodable` values that bring no encoder.
+    ///   - options: how JSON is written.
     /// - Throws: `NetworkError` of kind `.badRequest` that names the place of what cannot be written.
-    func encoded(_ options: JSONValue.WritingOptions = []) throws(NetworkError) -> HTTPBody {
+    func encoded(
+        by encoder: any BodyEncoder,
+        _ options: JSONValue.WritingOptions = []
+    ) throws(NetworkError) -> HTTPBody {
         switch content {
         case .json(let value): HTTPBody(try value.data(options))
-        case .value(let value): HTTPBody(try JSONValue(converting: value).data(options))
-        case .encodable(let value, let encode): HTTPBody(try Self.run(encode, type(of: value)))
+        case .value(let value):
+            HTTPBody(try JSONValue(converting: value, encode: { try encoder.encode($0) }).data(options))
+        case .encodable(let value, let own): HTTPBody(try Self.encode(value, own ?? encoder))
         case .form(let fields): HTTPBody(try fields.sent(.keep).urlEncoded)
         case .http(let body): body
         }
     }
 
-    private static func run(_ encode: () throws -> Data, _ type: Any.Type) throws(NetworkError) -> Data {
+    private static func encode(_ value: any Encodable, _ encoder: any BodyEncoder) throws(NetworkError) -> Data {
         do {
-            return try encode()
+            return try encoder.encode(value)
         } catch let error as NetworkError {
             throw error
         } catch {
@@ -81,7 +89,7 @@ extension RequestBody {
             throw NetworkError(
                 .badRequest,
                 during: .build,
-                "\(type) could not be encoded as the body\(place)",
+                "\(type(of: value)) could not be encoded as the body\(place)",
                 advice: "see the error below this one",
                 underlying: error
             )

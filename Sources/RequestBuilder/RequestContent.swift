@@ -11,7 +11,7 @@ struct RequestContent {
 extension HttpRequestBuilder {
     /// Method, body and query items of a request by our rules.
     func content(of request: Request) throws(NetworkError) -> RequestContent {
-        let httpData = (request.additionalData as? HttpAdditionalData)?.httpData
+        let httpData = request.additionalData?.httpData
         var content: RequestContent
         switch request.type {
         case .fetchComponent, .fetchImage: content = RequestContent(method: try method(httpData?.method.rawValue))
@@ -47,7 +47,7 @@ extension HttpRequestBuilder {
     ) throws(NetworkError) -> RequestContent {
         RequestContent(
             method: try method(data.method ?? httpData?.method.rawValue),
-            body: try data.content?.encoded(),
+            body: try data.content?.encoded(by: bodyEncoder),
             contentType: data.content?.contentType
         )
     }
@@ -86,6 +86,12 @@ extension RequestContent {
         }
         if case .submitForm = type {
             throw .badRequest("a \(method.rawValue) form sends its values in the query and has no body", bodyAdvice)
+        }
+        if let text = String(validating: data, as: UTF8.self), Expression.occurs(in: text) {
+            throw .badRequest(
+                "the body of the additional data holds an expression @{…} that was not evaluated",
+                "evaluate it before the request, or write \\u0040 for an @ that means itself"
+            )
         }
         body = HTTPBody(data)
         contentType = "application/json"

@@ -75,9 +75,21 @@ import Testing
         var headers = ["Tag": "1"]
     }
 
-    @Test("row 15: the headers of any additional data are sent")
+    private struct Posted: RemoteScreenAdditionalData {
+        var headers = ["Tag": "1"]
+        var httpData: HttpAdditionalData.HttpData? { .init(method: .POST, body: Data("{}".utf8)) }
+    }
+
+    @Test("row 15: what any additional data says is sent")
     func takesAnyAdditionalData() throws {
-        #expect(try builder.message("http://h/", .fetchComponent, Tagged()).headers.contains("Tag: 1"))
+        let tagged = try builder.message("http://h/", .fetchComponent, Tagged())
+        #expect(tagged.headers.contains("Tag: 1"))
+        #expect(tagged.method == "GET")
+        #expect(tagged.body == nil)
+        let posted = try builder.message("http://h/", .fetchComponent, Posted())
+        #expect(posted.headers.contains("Tag: 1"))
+        #expect(posted.method == "POST")
+        #expect(posted.body == "{}")
     }
 
     @Test(

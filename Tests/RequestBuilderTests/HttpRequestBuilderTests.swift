@@ -108,6 +108,52 @@ import Testing
         #expect(try builder.message("http://h/", .form(.get), data).body == nil)
     }
 
+    @Test(
+        "row 43: a screen's body with an expression that was not evaluated is refused",
+        arguments: [#"{"a":"@{ctx.token}"}"#, "@{a}"]
+    )
+    func refusesExpressionInBodyOfScreen(body: String) {
+        let error = builder.refusal("http://h/", .fetchComponent, post(body))
+        #expect(error?.kind == .badRequest)
+        #expect(error?.message.contains("@{…}") == true)
+        #expect(error?.description.contains("ctx.token") == false)
+    }
+
+    @Test(
+        "row 43: bytes that are no text, and an @ that is written otherwise, are fine",
+        arguments: [Data("\u{FF}@{a}".utf8.dropFirst()), Data(#"{"a":"\u0040{b}"}"#.utf8), Data("@{".utf8)]
+    )
+    func acceptsBodyOfScreen(body: Data) throws {
+        let data = HttpAdditionalData(httpData: .init(method: .POST, body: body))
+        let url = try #require(URL(string: "http://h/"))
+        #expect(try builder.build(Request(url: url, type: .fetchImage, additionalData: data)).body?.data == body)
+    }
+
+    @Test("row 43: what a person typed into a form, and an app's own body, is data")
+    func sendsExpressionsThatAreData() throws {
+        #expect(try builder.message("http://h/", .form(.post, ["a": "@{b}"])).body == #"{"a":"@{b}"}"#)
+        #expect(try builder.message("http://h/", .form(.get, ["a": "@{b}"])).url == "http://h/?a=%40%7Bb%7D")
+        #expect(try builder.message("http://h/", .raw("POST", body: ["a": "@{b}"])).body == #"{"a":"@{b}"}"#)
+        #expect(try builder.message("http://h/", .raw("POST", body: .text("@{b}"))).body == "@{b}")
+    }
+
+    private struct Marking: BodyEncoder {
+        var mark: String
+        func encode<Value: Encodable>(_ value: Value) throws -> Data { Data("\"\(mark)\"".utf8) }
+    }
+
+    private struct Note: Encodable, Sendable { var text = "x" }
+
+    @Test func theBuildersEncoderWritesValuesThatBringNone() throws {
+        var builder = builder
+        #expect(try builder.message("http://h/", .raw("POST", body: .encodable(Note()))).body == #"{"text":"x"}"#)
+        builder.bodyEncoder = Marking(mark: "builder")
+        #expect(try builder.message("http://h/", .raw("POST", body: .encodable(Note()))).body == #""builder""#)
+        #expect(try builder.message("http://h/", .raw("POST", body: ["a": Note()])).body == #"{"a":"builder"}"#)
+        let own = RequestBody.encodable(Note(), encoder: Marking(mark: "own"))
+        #expect(try builder.message("http://h/", .raw("POST", body: own)).body == #""own""#)
+    }
+
     @Test func screensAreFetchedWithMethodAndBody() throws {
         let message = try builder.message("http://h/", .fetchComponent, post(#"{"a":1}"#))
         #expect(message.method == "POST")

@@ -117,7 +117,7 @@ import Testing
         "row 13: app-wide headers go to the app's own origins only",
         arguments: [
             // Origins, base URL, asked, whether the header goes along.
-            ([], nil, "http://any/", true), ([], "https://h", "https://h/a", true), ([], "https://h", "/a", true),
+            ([], "https://h", "https://h/a", true), ([], "https://h", "/a", true),
             ([], "https://h", "https://cdn.h/", false), ([], "https://h", "http://h/", false),
             ([], "https://h", "https://h:444/", false), (["https://a", "http://b:81"], nil, "https://A/x", true),
             (["https://a", "http://b:81"], nil, "http://b:81/", true),
@@ -135,6 +135,46 @@ import Testing
             #expect((built.head.headerFields[.authorization] != nil) == isSent)
             #expect((built.originScopedFields.map(\.canonicalName).sorted() == ["app", "authorization"]) == isSent)
             #expect(isSent || built.originScopedFields.isEmpty)
+        }
+    }
+
+    @Test(
+        "row 13: a credential among the app-wide headers is refused where nothing says whose server may have it",
+        arguments: ["Authorization", "cookie", "Proxy-Authorization", "X-Api-Key"]
+    )
+    func refusesCredentialForAnyOrigin(name: String) throws {
+        var builder = builder
+        builder.additionalHeaders = ["App": "1"]
+        #expect(try builder.message("http://any/").headers.contains("App: 1"))
+        builder.additionalHeaders[name] = "hunter2"
+        let error = builder.refusal("http://any/")
+        #expect(error?.kind == .badRequest)
+        #expect(error?.message.contains(name) == true)
+        #expect(error?.advice?.contains("origins") == true)
+        #expect(error?.description.contains("hunter2") == false)
+        builder.compatibility = .beagle1
+        #expect(try builder.message("http://any/").headers.contains("\(name): hunter2"))
+    }
+
+    @Test("row 13: an environment's headers go to its own origin and to those declared")
+    func scopesHeadersOfTheEnvironment() throws {
+        for compatibility in [HttpRequestBuilder.Compatibility.standard, .beagle1] {
+            var builder = HttpRequestBuilder(compatibility: compatibility)
+            builder.baseURL = URL(string: "https://h")
+            builder.origins = [Origin(scheme: "https", host: "a")]
+            builder.additionalHeaders = ["App": "1", "x-both": "app"]
+            builder.environmentHeaders = ["Authorization": "Bearer x", "X-Both": "environment"]
+            let own = try builder.message("/").headers
+            #expect(own.contains("Authorization: Bearer x"))
+            #expect(!own.contains("App: 1"))
+            let declared = try builder.message("https://a/").headers
+            #expect(declared.contains("Authorization: Bearer x"))
+            #expect(declared.contains("x-both: app"))
+            let other = try builder.build(Request(url: try #require(URL(string: "https://b")), type: .fetchImage))
+            #expect(other.head.headerFields[.authorization] == nil)
+            #expect(other.originScopedFields.isEmpty)
+            let scoped = try builder.build(Request(url: try #require(URL(string: "/")), type: .fetchImage))
+            #expect(scoped.originScopedFields.contains(.authorization))
         }
     }
 }

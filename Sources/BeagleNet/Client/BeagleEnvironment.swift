@@ -16,8 +16,8 @@ public struct BeagleEnvironment: Sendable, Hashable {
     public var name: String
     /// What paths are put onto; nil where all URLs are absolute.
     public var baseURL: URL?
-    /// Headers for every request to the origin of `baseURL`. A header of the same name in
-    /// `HttpRequestBuilder.additionalHeaders` wins.
+    /// Headers for every request to the origin of `baseURL`, and to the builder's `origins`. A header of the same name
+    /// in `HttpRequestBuilder.additionalHeaders` wins.
     public var headers: [String: String]
 
     /// Describes a backend.
@@ -32,10 +32,7 @@ public struct BeagleEnvironment: Sendable, Hashable {
         guard let baseURL else { return builder }
         var builder = builder
         builder.baseURL = baseURL
-        let names = Set(builder.additionalHeaders.keys.map { $0.lowercased() })
-        for (name, value) in headers where !names.contains(name.lowercased()) {
-            builder.additionalHeaders[name] = value
-        }
+        builder.environmentHeaders = headers
         return builder
     }
 }
@@ -49,7 +46,7 @@ extension BeagleDependencies {
     }
 }
 
-private enum EnvironmentKey: DependencyDefault {
+enum EnvironmentKey: DependencyDefault {
     static func live(_ dependencies: BeagleDependencies) -> BeagleEnvironment {
         BeagleEnvironment(name: "default", baseURL: nil)
     }
