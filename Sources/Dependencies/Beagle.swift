@@ -23,10 +23,19 @@ public enum Beagle {
     ///   - operation: what to run.
     public static func withDependencies<R>(
         _ context: BeagleDependencies.Context? = nil,
-        _ change: (BeagleDependencies) -> Void = { _ in },
+        _ change: (BeagleDependencies) throws -> Void,
         operation: () throws -> R
     ) rethrows -> R {
         try Scope(dependencies.scoped(context, change)).run(operation)
+    }
+
+    // Functions of their own: a default for `change` would ask for `try` where nothing throws.
+    /// Runs an operation with nothing but a context of its own. Tasks that it starts have it too.
+    public static func withDependencies<R>(
+        _ context: BeagleDependencies.Context? = nil,
+        operation: () throws -> R
+    ) rethrows -> R {
+        try withDependencies(context, { _ in }, operation: operation)
     }
 
     /// Runs an asynchronous operation with dependencies of its own. Tasks that it starts have them too.
@@ -39,10 +48,19 @@ public enum Beagle {
     public static func withDependencies<R>(
         isolation: isolated (any Actor)? = #isolation,
         _ context: BeagleDependencies.Context? = nil,
-        _ change: (BeagleDependencies) -> Void = { _ in },
+        _ change: (BeagleDependencies) throws -> Void,
         operation: () async throws -> R
     ) async rethrows -> R {
         try await Scope(dependencies.scoped(context, change)).run(operation)
+    }
+
+    /// Runs an asynchronous operation with nothing but a context of its own. Tasks that it starts have it too.
+    public static func withDependencies<R>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ context: BeagleDependencies.Context? = nil,
+        operation: () async throws -> R
+    ) async rethrows -> R {
+        try await withDependencies(context, { _ in }, operation: operation)
     }
 
     /// The dependencies in force at some point, as a value that crosses threads: a dispatch queue or a thread of a C

@@ -23,6 +23,10 @@ public final class BeagleDependencies: Sendable {
         var given: [ObjectIdentifier: any Held] = [:]
         var made: [ObjectIdentifier: any Held] = [:]
         var making: [any DependencyDefault.Type] = []
+        /// What stays when the container goes.
+        var followed: Set<ObjectIdentifier> = []
+        /// Whether the container has gone, so that nobody would cut a circle any more.
+        var isOrphaned = false
 
         subscript(key: ObjectIdentifier) -> (any Held)? { given[key] ?? made[key] }
     }
@@ -30,15 +34,30 @@ public final class BeagleDependencies: Sendable {
     /// What defaults of this container are made for.
     public let context: Context
     private let state: RecursiveLock<State>
+    private let isFollower: Bool
 
     /// A container in which nothing is set.
     public convenience init(_ context: Context = .live) {
-        self.init(context, State())
+        self.init(context, RecursiveLock(State()))
     }
 
-    private init(_ context: Context, _ state: State) {
+    private init(_ context: Context, _ state: RecursiveLock<State>, isFollower: Bool = false) {
         self.context = context
-        self.state = RecursiveLock(state)
+        self.state = state
+        self.isFollower = isFollower
+    }
+
+    /// What this container holds may hold a follower, which holds the state: the circle is cut here.
+    deinit {
+        if isFollower { return }
+        let dropped = state.withLock { state in
+            let dropped = state
+            state.isOrphaned = true
+            state.given = state.given.filter { state.followed.contains($0.key) }
+            state.made = state.made.filter { state.followed.contains($0.key) }
+            return dropped
+        }
+        withExtendedLifetime(dropped) {}
     }
 
     /// The dependency of this key: the value set, else its default.
@@ -62,10 +81,17 @@ public final class BeagleDependencies: Sendable {
         _ context: Context? = nil,
         _ change: (BeagleDependencies) throws -> Void
     ) rethrows -> BeagleDependencies {
-        let inherited = State(given: state.withLock { $0.given })
+        let inherited = RecursiveLock(State(given: state.withLock { $0.given }))
         let container = BeagleDependencies(context ?? self.context, inherited)
         try change(container)
         return container
+    }
+
+    /// The same dependencies for something that this container may hold: it does not keep this container alive, and
+    /// when that has gone it has the values of `keys` as they were last, and new defaults for the rest.
+    package func follower(keeping keys: [any DependencyDefault.Type]) -> BeagleDependencies {
+        state.withLock { $0.followed.formUnion(keys.map { ObjectIdentifier($0) }) }
+        return BeagleDependencies(context, state, isFollower: true)
     }
 
     private func held<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value? {
@@ -86,6 +112,7 @@ public final class BeagleDependencies: Sendable {
                 }
             state.withLock { state in
                 state.making.removeLast()
+                guard !state.isOrphaned || state.followed.contains(ObjectIdentifier(key)) else { return }
                 state.made[ObjectIdentifier(key)] = HeldValue(value)
             }
             return value

@@ -13,7 +13,7 @@ extension BeagleDependencies: DependencyLogger {
     }
 }
 
-private enum LoggerKey: DependencyDefault {
-    static func live(_ dependencies: BeagleDependencies) -> any BeagleLogger { SwiftLogLogger() }
-    static func test(_ dependencies: BeagleDependencies) -> any BeagleLogger { OffLogger() }
+package enum LoggerKey: DependencyDefault {
+    package static func live(_ dependencies: BeagleDependencies) -> any BeagleLogger { SwiftLogLogger() }
+    package static func test(_ dependencies: BeagleDependencies) -> any BeagleLogger { OffLogger() }
 }

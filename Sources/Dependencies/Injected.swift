@@ -1,12 +1,13 @@
 /// Reads a dependency by its name in `BeagleDependencies`, anew each time: `@Injected(\.logger) var logger`.
 ///
 /// It is looked for in the container given, else in the scope of the reader, else in the scope in which the property
-/// was made, else in the app's dependencies.
+/// was made, while that lives, else in the app's dependencies. A container given is kept alive, a scope is not: what a
+/// scope holds may have injected properties itself.
 @propertyWrapper
 public struct Injected<Value: Sendable>: Sendable {
     private let name: any KeyPath<BeagleDependencies, Value> & Sendable
     private let container: BeagleDependencies?
-    private let birthplace: Beagle.Slot?
+    private weak let birthplace: Beagle.Slot?
 
     /// Reads the dependency of this name.
     ///

@@ -36,6 +36,25 @@ struct BeagleTests {
         }
     }
 
+    @Test func aChangeMayThrowAndThenNothingIsRun() async {
+        struct Refusal: Error {}
+        #expect(throws: Refusal.self) {
+            try Beagle.withDependencies(.test) { _ in
+                throw Refusal()
+            } operation: {
+                Issue.record("it was run")
+            }
+        }
+        await #expect(throws: Refusal.self) {
+            try await Beagle.withDependencies { _ in
+                throw Refusal()
+            } operation: {
+                await Task.yield()
+                Issue.record("it was run")
+            }
+        }
+    }
+
     @Test func aThrownErrorLeavesTheScope() {
         struct Refusal: Error {}
         let outer = Beagle.dependencies

@@ -22,16 +22,41 @@ struct InjectedTests {
         }
     }
 
-    @Test func whereTheReaderHasNoScopeTheBirthplaceAnswers() async {
-        let reader = Beagle.withDependencies {
-            $0.logger = MemoryLogger()
-        } operation: {
-            Reader()
+    @Test func whereTheReaderHasNoScopeTheBirthplaceAnswersWhileItLives() async {
+        let logger = MemoryLogger()
+        let dependencies = BeagleDependencies()
+        dependencies.logger = logger
+        var scope: Beagle.Scope? = Beagle.Scope(dependencies)
+        let reader = scope?.run { Reader() }
+        func read() async -> (any BeagleLogger)? {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async { continuation.resume(returning: reader?.logger) }
+            }
         }
-        let logger = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: reader.logger) }
+        #expect(await read() as? MemoryLogger === logger)
+        withExtendedLifetime(scope) {}
+        scope = nil
+        #expect(await !(read() is MemoryLogger))
+    }
+
+    private final class Cart: Sendable {
+        let logger = Injected(\.logger)
+    }
+
+    private enum CartKey: DependencyDefault {
+        static func live(_ dependencies: BeagleDependencies) -> Cart { Cart() }
+    }
+
+    @Test func aScopeIsNotKeptAliveByWhatItHolds() {
+        weak var container: BeagleDependencies?
+        weak var cart: Cart?
+        Beagle.withDependencies(.test) {
+            container = Beagle.dependencies
+            cart = Beagle.dependencies[CartKey.self]
+            #expect(cart != nil)
         }
-        #expect(logger is MemoryLogger)
+        #expect(container == nil)
+        #expect(cart == nil)
     }
 
     @Test func aLoggerSetLaterIsRead() {

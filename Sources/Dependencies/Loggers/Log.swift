@@ -7,7 +7,7 @@ public enum Log: LogType {
     public enum Network: Sendable, Hashable {
         /// A request is about to be sent.
         case httpRequest(request: NetworkRequest)
-        /// A request came to its end.
+        /// A response came, or a request failed. Of a streamed body a second message tells the end.
         case httpResponse(response: NetworkResponse)
         /// A path or URL in a screen names no URL.
         case couldNotBuildUrl(url: String)

@@ -39,7 +39,7 @@ extension Log {
         public var description: String { "-> \(method) \(url)\(details(body, headers))" }
     }
 
-    /// What a log shows of the end of a request. Whoever makes it leaves secrets out.
+    /// What a log shows of a response or of the end of a request. Whoever makes it leaves secrets out.
     public struct NetworkResponse: Sendable, Hashable, CustomStringConvertible {
         /// The HTTP status; nil where no response came.
         public var status: Int?
@@ -56,8 +56,8 @@ extension Log {
         /// How much it matters.
         public var level: LogLevel
 
-        /// Describes the end of a request; `level` is `.error` where there is a failure and `.info` otherwise, unless
-        /// given.
+        /// Describes the end of a request; `level` is `.error` where there is a failure or a status of 500 and above,
+        /// and `.info` otherwise, unless given.
         public init(
             status: Int?,
             url: String,
@@ -73,7 +73,7 @@ extension Log {
             self.body = body
             self.duration = duration
             self.failure = failure
-            self.level = level ?? (failure == nil ? .info : .error)
+            self.level = level ?? (failure == nil ? LogLevel(status: status ?? 0) : .error)
         }
 
         /// Status or failure, URL, duration, body and header fields in one line.

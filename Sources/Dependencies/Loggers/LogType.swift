@@ -19,6 +19,11 @@ public enum LogLevel: Int, Sendable, Hashable, CaseIterable, Comparable {
     /// Something did not work.
     case error
 
+    /// A server's own fault, 500 and above, is an error; whatever else it answers is in the ordinary course.
+    package init(status: Int) {
+        self = status >= 500 ? .error : .info
+    }
+
     /// Whether `left` matters less than `right`.
     public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
 }
