@@ -92,9 +92,25 @@ import Testing
         let response = try await client.stream(Request(url: URL(string: server.url)!, type: .fetchImage))
         var chunks = response.body.makeAsyncIterator()
         #expect(try await chunks.next() == Data("a".utf8))
+        #expect(response.metrics.decodedBytes < 2)
         gate.open()
         #expect(try await chunks.next() == Data("b".utf8))
         #expect(try await chunks.next() == nil)
+        #expect(response.metrics.decodedBytes == 2)
+        let messages = try #require(Beagle.dependencies.logger as? MemoryLogger).messages
+        #expect(messages.map { $0.prefix(6) } == ["-> GET", "<- 200", "<- 200"])
+    }
+
+    @Test func aStreamThatIsDroppedHalfWayEndsItsTransferAndIsLoggedOnce() async throws {
+        let server = try serve { _ in .sequence([.raw("HTTP/1.1 200 OK\r\n\r\n"), .endless("more")]) }
+        let logger = try #require(Beagle.dependencies.logger as? MemoryLogger)
+        do {
+            let response = try await client.stream(Request(url: URL(string: server.url)!, type: .fetchImage))
+            var chunks = response.body.makeAsyncIterator()
+            #expect(try await chunks.next() != nil)
+        }
+        #expect(logger.messages.count == 3)
+        #expect(logger.messages.last?.hasPrefix("<- the body was let go") == true)
     }
 
     @Test func aDownloadIsWholeOrNotThere() async throws {
@@ -110,7 +126,10 @@ import Testing
         let error = try await #require(throws: NetworkError.self) { try await client.download("/half", to: path) }
         #expect(error.kind == .truncated)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path()).isEmpty)
-        try await client.download("/whole", to: path)
+        let response = try await client.download("/whole", to: path)
+        #expect(response.metrics.decodedBytes == 300_000)
+        #expect(response.metrics.total >= response.metrics.firstByte)
+        #expect(response.metrics.firstByte > .zero)
         #expect(try Data(contentsOf: URL(filePath: path)) == Data(repeating: 1, count: 300_000))
         #expect(server.requests.count == 2)
     }

@@ -198,15 +198,52 @@ import Testing
         #expect(client == nil)
     }
 
-    @Test func aClientOutlivesItsContainerWithTheLoggerItHad() async throws {
+    @Test func aClientOutlivesItsContainerWithWhatItHadLast() async throws {
+        let transport = ScriptedTransport()
         let logger = MemoryLogger()
+        weak var container: BeagleDependencies?
         let client = {
             let dependencies = BeagleDependencies()
+            container = dependencies
+            let client = NetworkClientDefault(dependencies: dependencies, transport: transport)
+            dependencies.networkClient = client
             dependencies.logger = logger
-            return NetworkClientDefault(dependencies: dependencies, transport: ScriptedTransport())
+            dependencies.environment = .example
+            dependencies.httpRequestBuilder.platform = "LINUX"
+            return client
         }()
-        _ = try await client.executeRequest(request)
+        #expect(container == nil)
+        let response = try await client.image("/a.png")
+        #expect(response.url == "http://example.com/a.png")
         #expect(logger.messages.count == 2)
+        let head = transport.requests.withLock { $0[0].head }
+        #expect(head.headerFields[.init("beagle-platform")!] == "LINUX")
+    }
+
+    @Test func aClientOfAnotherLoggerHasTheRestOfTheCurrentDependencies() async throws {
+        struct Given: DependencyLogger {
+            let logger: any BeagleLogger
+        }
+        let transport = ScriptedTransport()
+        let logger = MemoryLogger()
+        let client = NetworkClientDefault(dependencies: Given(logger: logger), transport: transport)
+        Beagle.dependencies.environment = BeagleEnvironment(
+            name: "own",
+            baseURL: URL(string: "http://own"),
+            headers: ["X-Environment": "1"]
+        )
+        _ = try await client.image("/a.png")
+        let head = transport.requests.withLock { $0[0].head }
+        #expect(head.authority == "own")
+        #expect(head.headerFields[.init("X-Environment")!] == "1")
+        #expect(logger.messages.count == 2)
+    }
+
+    @Test func aSecretThatOnlyTheAppKnowsStaysWithItsOrigin() async throws {
+        let transport = ScriptedTransport()
+        Beagle.dependencies.redactor.secrets = ["X-Mine", "not a header[name]"]
+        _ = try await client(transport).image("http://host/", headers: ["x-mine": "hunter2"])
+        #expect(transport.requests.withLock { $0[0].originScopedFields } == [.init("X-Mine")!])
     }
 
     @Test func optionsOfTheRequestGoBeforeTheClients() async throws {

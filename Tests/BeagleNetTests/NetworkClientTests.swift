@@ -87,6 +87,18 @@ import Testing
         #expect(try await client.fetch("/", as: Screen.self, decoder: Fixed(title: "call")).title == "call")
     }
 
+    @Test func theContainersEncoderWritesBodies() async throws {
+        struct Fixed: BodyEncoder {
+            func encode<Value: Encodable>(_ value: Value) throws -> Data { Data("\"fixed\"".utf8) }
+        }
+        let transport = ScriptedTransport()
+        Beagle.dependencies.bodyEncoder = Fixed()
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        let data = Request.RequestData(method: "POST", body: .encodable(["a": 1]))
+        _ = try await client.send(Request(url: URL(string: "http://host/")!, type: .rawRequest(data)))
+        #expect(transport.requests.withLock { $0[0].body?.data } == Data("\"fixed\"".utf8))
+    }
+
     @Test func aFormIsSubmittedAsItStands() async throws {
         let client = StubClient { request in
             guard case .submitForm(let form) = request.type else {

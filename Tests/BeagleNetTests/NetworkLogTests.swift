@@ -65,6 +65,86 @@ import Testing
         #expect(logger.messages[1] == "<- no such host http://host/")
     }
 
+    @Test(arguments: [(200, LogLevel.info), (404, .info), (499, .info), (500, .error), (503, .error)])
+    func aFaultOfTheServerIsLoggedAsAnError(status: Int, level: LogLevel) async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = LevelLogger(level, logger)
+        let request = Request(url: URL(string: "http://host/")!, type: .fetchComponent)
+        _ = try await client(ScriptedTransport(status: .init(code: status))).send(request)
+        #expect(logger.logs.last?.level == level)
+        #expect(logger.messages.last?.hasPrefix("<- \(status) ") == true)
+    }
+
+    // MARK: - Streams
+
+    /// A client whose streams give `half` and then what `more` says.
+    private func streaming(
+        _ more: @escaping @Sendable (AsyncThrowingStream<Data, any Error>.Continuation) -> Void
+    ) -> NetworkClientDefault {
+        client(
+            ScriptedTransport { request in
+                let body = HTTPBody.stream {
+                    AsyncThrowingStream { continuation in
+                        continuation.yield(Data("half".utf8))
+                        more(continuation)
+                    }
+                }
+                let head = HTTPResponse(status: .ok, headerFields: [.contentType: "a/b; c=d"])
+                return .success(TransferResponse(head: head, body: body, url: request.head.urlText))
+            }
+        )
+    }
+
+    private func logger() -> MemoryLogger {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        return logger
+    }
+
+    private let stream = Request(url: URL(string: "http://host/a?token=hunter2")!, type: .fetchImage)
+
+    @Test func theEndOfAStreamIsLoggedOnce() async throws {
+        let logger = logger()
+        do {
+            let response = try await streaming { $0.finish() }.stream(stream)
+            #expect(logger.messages.count == 2)
+            #expect(try await response.collect().text() == "half")
+        }
+        #expect(logger.messages.count == 3)
+        let end = try #require(logger.messages.last)
+        #expect(end.hasPrefix("<- 200 http://host/a?token=REDACTED in "))
+        #expect(end.hasSuffix(" ms [read 4 bytes]"))
+        for message in logger.messages { #expect(!message.contains("hunter2")) }
+    }
+
+    @Test func theFailureOfAStreamIsLoggedOnceAsAnError() async throws {
+        let logger = logger()
+        do {
+            let cut = NetworkError(.truncated, during: .body, "cut short")
+            let response = try await streaming { $0.finish(throwing: cut) }.stream(stream)
+            await #expect(throws: NetworkError.self) { try await response.collect() }
+        }
+        #expect(logger.logs.map(\.level) == [.info, .info, .error])
+        let end = try #require(logger.messages.last)
+        #expect(end.hasPrefix("<- cut short http://host/a"))
+        #expect(end.hasSuffix(" ms [read 4 bytes]"))
+    }
+
+    @Test(arguments: [0, 1])
+    func aStreamThatIsLetGoIsLoggedOnceAsCancelled(chunks: Int) async throws {
+        let logger = logger()
+        do {
+            let response = try await streaming { _ in }.stream(stream)
+            var iterator = response.body.makeAsyncIterator()
+            for _ in 0..<chunks { #expect(try await iterator.next() != nil) }
+            #expect(logger.messages.count == 2)
+        }
+        #expect(logger.logs.map(\.level) == [.info, .info, .info])
+        let end = try #require(logger.messages.last)
+        #expect(end.hasPrefix("<- the body was let go before its end http://host/a"))
+        #expect(end.hasSuffix(" ms [read \(chunks * 4) bytes]"))
+    }
+
     @Test func aLoggerSetLaterIsUsed() async throws {
         let client = client(ScriptedTransport())
         let logger = MemoryLogger()

@@ -77,6 +77,22 @@ struct URLSessionTransportTests {
         #expect(server.record.connections == 0)
     }
 
+    @Test func aDownloadHasItsMetricsAndOneLogOfItsEnd() async throws {
+        let server = try LoopbackServer(.response(200, [:], "contents"))
+        let dependencies = BeagleDependencies()
+        let logger = MemoryLogger()
+        dependencies.logger = logger
+        let client = NetworkClientDefault(dependencies: dependencies, transport: transport)
+        let path = NSTemporaryDirectory() + "beaglenet-\(UUID().uuidString)"
+        defer { unlink(path) }
+        let response = try await client.download(try #require(URL(string: server.url)), to: path)
+        #expect(response.metrics.decodedBytes == 8)
+        #expect(response.metrics.total >= response.metrics.firstByte)
+        #expect(response.metrics.firstByte > .zero)
+        #expect(logger.messages.count == 2)
+        #expect(logger.messages.last?.contains("[8 bytes of unknown type") == true)
+    }
+
     @Test func answerGoesIntoAFile() async throws {
         let server = try LoopbackServer(.response(200, [:], "contents"))
         let path = NSTemporaryDirectory() + "beaglenet-\(UUID().uuidString)"

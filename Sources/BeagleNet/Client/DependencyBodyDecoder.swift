@@ -13,6 +13,6 @@ extension BeagleDependencies {
     }
 }
 
-private enum BodyDecoderKey: DependencyDefault {
+enum BodyDecoderKey: DependencyDefault {
     static func live(_ dependencies: BeagleDependencies) -> any BodyDecoder { JSONDecoder() }
 }

@@ -9,6 +9,6 @@ extension BeagleDependencies {
     }
 }
 
-private enum HttpRequestBuilderKey: DependencyDefault {
+enum HttpRequestBuilderKey: DependencyDefault {
     static func live(_ dependencies: BeagleDependencies) -> HttpRequestBuilder { HttpRequestBuilder() }
 }

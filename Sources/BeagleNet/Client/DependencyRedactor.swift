@@ -10,6 +10,6 @@ extension BeagleDependencies {
     }
 }
 
-private enum RedactorKey: DependencyDefault {
+enum RedactorKey: DependencyDefault {
     static func live(_ dependencies: BeagleDependencies) -> Redactor { Redactor() }
 }

@@ -17,6 +17,6 @@ extension BeagleDependencies: DependencyUrlBuilder {
 }
 
 /// nil where none is set, so that the default follows the environment.
-private enum UrlBuilderKey: DependencyDefault {
+enum UrlBuilderKey: DependencyDefault {
     static func live(_ dependencies: BeagleDependencies) -> (any UrlBuilderProtocol)? { nil }
 }

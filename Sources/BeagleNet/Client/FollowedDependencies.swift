@@ -2,41 +2,31 @@ import BeagleNetDependencies
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-/// The dependencies of a client that its container may hold: follows the container without keeping it alive, and keeps
-/// what it had at first for the time after.
+/// The dependencies of a client that its container may hold: as they are now, and after the container has gone as they
+/// were last. Whoever gives a logger that is no container has the rest of `Beagle.dependencies`.
 struct FollowedDependencies: Sendable {
-    private weak let followed: BeagleDependencies?
-    private let kept: Kept
+    private weak let given: BeagleDependencies?
+    private let followed: BeagleDependencies?
+    private let logger: any DependencyLogger
 
-    private struct Kept {
-        let logger: any DependencyLogger
-        let httpRequestBuilder: HttpRequestBuilder
-        let environment: BeagleEnvironment
-        let redactor: Redactor
-    }
-
-    /// Of `BeagleDependencies` nothing is kept but the values; anything else is kept itself.
     init(_ dependencies: any DependencyLogger) {
-        followed = dependencies as? BeagleDependencies
-        let container = followed ?? BeagleDependencies()
-        kept = Kept(
-            logger: followed.map { KeptLogger(logger: $0.logger) } ?? dependencies,
-            httpRequestBuilder: container.httpRequestBuilder,
-            environment: container.environment,
-            redactor: container.redactor
-        )
+        given = dependencies as? BeagleDependencies
+        followed = given?.follower(keeping: [
+            LoggerKey.self, HttpRequestBuilderKey.self, EnvironmentKey.self, RedactorKey.self, UrlBuilderKey.self,
+            BodyDecoderKey.self,
+        ])
+        logger = followed ?? dependencies
     }
 
-    var container: BeagleDependencies? { followed }
-    var logger: any BeagleLogger { followed?.logger ?? kept.logger.logger }
-    var httpRequestBuilder: HttpRequestBuilder { followed?.httpRequestBuilder ?? kept.httpRequestBuilder }
-    var environment: BeagleEnvironment { followed?.environment ?? kept.environment }
-    var redactor: Redactor { followed?.redactor ?? kept.redactor }
+    /// The container given, while it lives.
+    var container: BeagleDependencies { given ?? current }
+    var httpRequestBuilder: HttpRequestBuilder { current.httpRequestBuilder }
+    var environment: BeagleEnvironment { current.environment }
+    var redactor: Redactor { current.redactor }
+
+    private var current: BeagleDependencies { followed ?? Beagle.dependencies }
+
     func log(ofForm isForm: Bool) -> NetworkLog {
-        NetworkLog(logger: logger, redactor: redactor, hidesQueries: isForm)
+        NetworkLog(logger: logger.logger, redactor: redactor, hidesQueries: isForm)
     }
-}
-
-private struct KeptLogger: DependencyLogger {
-    let logger: any BeagleLogger
 }

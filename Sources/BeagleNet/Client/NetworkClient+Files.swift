@@ -33,7 +33,7 @@ extension NetworkClient {
             return try await response.collect().result().get()
         }
         try await response.save(to: path, progress: progress)
-        return NetworkResponse(response: response.response, url: response.url)
+        return NetworkResponse(response: response.response, url: response.url, metrics: response.metrics)
     }
 
     /// Sends the contents of a file, never holding it in memory.

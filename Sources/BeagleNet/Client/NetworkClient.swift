@@ -49,7 +49,9 @@ extension NetworkClient {
     /// The whole answer of `executeRequest`, as a stream.
     public func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
         let response = try await send(request)
-        return StreamingResponse(response: response.response, body: HTTPBody(response.data), url: response.url)
+        return StreamingResponse(response: response.response, body: HTTPBody(response.data), url: response.url) {
+            response.metrics
+        }
     }
 
     /// Performs a request; cancelling the task cancels it.

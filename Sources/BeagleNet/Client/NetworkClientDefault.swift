@@ -29,8 +29,9 @@ public final class NetworkClientDefault: NetworkClient {
     /// A client with a transport of its own.
     ///
     /// - Parameters:
-    ///   - dependencies: whose logger is used, as it is at each request. Of `BeagleDependencies` builder and
-    ///     environment are used likewise, and it is not kept alive: afterwards they stay as they were at first.
+    ///   - dependencies: whose logger is used, as it is at each request. Of `BeagleDependencies` builder, environment
+    ///     and redactor are used likewise, and it is not kept alive: afterwards they stay as they were last. For anything
+    ///     else they are those of `Beagle.dependencies`.
     ///   - transport: what performs the transfers.
     ///   - options: timeouts, limits and policies of requests that bring none of their own.
     public init(
@@ -50,8 +51,8 @@ public final class NetworkClientDefault: NetworkClient {
         set { ownBuilder.withLock { $0 = newValue } }
     }
 
-    /// The dependencies given, while they live.
-    public var container: BeagleDependencies { dependencies.container ?? Beagle.dependencies }
+    /// The dependencies given; where a logger was given that is no container, `Beagle.dependencies`.
+    public var container: BeagleDependencies { dependencies.container }
 
     /// Starts a request and returns at once.
     ///
@@ -77,7 +78,7 @@ public final class NetworkClientDefault: NetworkClient {
             start(request, options: options, delivery: .stream) { completion($1) }
         }
         let response = try result.get()
-        return StreamingResponse(response: response.head, body: response.body, url: response.url)
+        return StreamingResponse(response: response.head, body: response.body, url: response.url) { response.metrics }
     }
 
     private typealias Completion = @Sendable (HTTPRequest?, Result<TransferResponse, NetworkError>) -> Void
@@ -99,13 +100,14 @@ public final class NetworkClientDefault: NetworkClient {
         }
         transfer.options = request.options ?? options
         transfer.delivery = delivery
+        transfer.originScopedFields.formUnion(dependencies.redactor.secrets.compactMap(HTTPField.Name.init(_:)))
         let isForm = if case .submitForm = request.type { true } else { false }
         dependencies.log(ofForm: isForm).request(transfer)
         let message = transfer.head
+        let started = ContinuousClock.now
         let completion = OnceCompletion<TransferResponse>(isHeld: true) { [dependencies] result in
             scope.run {
-                dependencies.log(ofForm: isForm).result(result, of: message)
-                completion(message, result)
+                completion(message, dependencies.log(ofForm: isForm).result(result, of: message, since: started))
             }
         }
         let token = transport.perform(transfer) { completion.give($0) }

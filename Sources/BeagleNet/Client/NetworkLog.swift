@@ -21,25 +21,36 @@ struct NetworkLog {
         logger.log(Log.network(.httpRequest(request: request)))
     }
 
-    func result(_ result: Result<TransferResponse, NetworkError>, of request: HTTPRequest) {
+    /// - Returns: the result; of a streamed body the end is told as well.
+    func result(
+        _ result: Result<TransferResponse, NetworkError>,
+        of request: HTTPRequest,
+        since start: ContinuousClock.Instant
+    ) -> Result<TransferResponse, NetworkError> {
         switch result {
-        case .success(let response): self.response(response)
-        case .failure(let error): failure(error, url: request.urlText)
+        case .success(var response):
+            self.response(response)
+            guard case .stream = response.body.content else { return result }
+            response.body = response.body.tellingItsEnd { [response] in end($0, $1, of: response, since: start) }
+            return .success(response)
+        case .failure(let error):
+            failure(error, url: request.urlText, after: error.metrics?.total)
+            return result
         }
     }
 
     func refusal(_ error: NetworkError, of request: Request) {
         let url = request.url.absoluteString
-        guard error.kind == .badURL else { return failure(error, url: url) }
+        guard error.kind == .badURL else { return failure(error, url: url, after: nil) }
         guard logger.accepts(.error) else { return }
         logger.log(Log.network(.couldNotBuildUrl(url: redactor.redact(url: url))))
     }
 
     private func response(_ response: TransferResponse) {
-        guard logger.accepts(.info) else { return }
+        guard logger.accepts(LogLevel(status: response.status.code)) else { return }
         let fields = response.head.headerFields
         let message = Log.NetworkResponse(
-            status: response.head.status.code,
+            status: response.status.code,
             url: shown(response.url),
             headers: headers(fields),
             body: summary(of: response.body, fields),
@@ -48,14 +59,30 @@ struct NetworkLog {
         logger.log(Log.network(.httpResponse(response: message)))
     }
 
+    private func end(
+        _ count: Int64,
+        _ error: NetworkError?,
+        of response: TransferResponse,
+        since start: ContinuousClock.Instant
+    ) {
+        let duration = ContinuousClock.now - start
+        let body = "read \(count) bytes"
+        if let error { return failure(error, url: response.url, after: duration, body: body) }
+        let status = response.status.code
+        guard logger.accepts(LogLevel(status: status)) else { return }
+        let message = Log.NetworkResponse(status: status, url: shown(response.url), body: body, duration: duration)
+        logger.log(Log.network(.httpResponse(response: message)))
+    }
+
     /// Being cancelled is no fault.
-    private func failure(_ error: NetworkError, url: String) {
+    private func failure(_ error: NetworkError, url: String, after duration: Duration?, body: String? = nil) {
         let level: LogLevel = error.isCancelled ? .info : .error
         guard logger.accepts(level) else { return }
         let message = Log.NetworkResponse(
             status: nil,
             url: shown(url),
-            duration: error.metrics?.total,
+            body: body,
+            duration: duration,
             failure: error.message,
             level: level
         )
@@ -75,6 +102,6 @@ struct NetworkLog {
         let contentType = fields[.contentType]
         if let data = body.data { return redactor.summary(of: data, contentType: contentType) }
         let size = body.length.map { "\($0) bytes" } ?? "a stream"
-        return contentType.map { "\(size) of \($0)" } ?? size
+        return contentType.map { "\(size) of \(redactor.mediaType($0))" } ?? size
     }
 }

@@ -9,12 +9,29 @@ public struct StreamingResponse: Sendable {
     public var body: HTTPBody
     /// The URL that answered, after redirects; empty where the client does not tell.
     public var url: String
+    private let currentMetrics: @Sendable () -> TransferMetrics
+
+    /// Where the time went: up to the head until the body has ended, then in all. All zero where the client does not
+    /// tell.
+    public var metrics: TransferMetrics { currentMetrics() }
 
     /// Describes a response.
-    public init(response: HTTPResponse, body: HTTPBody, url: String = "") {
+    ///
+    /// - Parameters:
+    ///   - response: status and header fields.
+    ///   - body: the decoded body.
+    ///   - url: the URL that answered.
+    ///   - metrics: asked for `metrics` each time.
+    public init(
+        response: HTTPResponse,
+        body: HTTPBody,
+        url: String = "",
+        metrics: @escaping @Sendable () -> TransferMetrics = { TransferMetrics() }
+    ) {
         self.response = response
         self.body = body
         self.url = url
+        currentMetrics = metrics
     }
 
     /// The whole response in memory.
@@ -22,6 +39,7 @@ public struct StreamingResponse: Sendable {
     /// - Parameter limit: the most bytes to take, 256 MiB by default.
     /// - Throws: `NetworkError` of kind `.tooLarge` beyond `limit`, or what ended the body early.
     public func collect(upTo limit: Int = 256 << 20) async throws(NetworkError) -> NetworkResponse {
-        NetworkResponse(data: try await body.collect(upTo: limit), response: response, url: url)
+        let data = try await body.collect(upTo: limit)
+        return NetworkResponse(data: data, response: response, url: url, metrics: metrics)
     }
 }

@@ -1,0 +1,55 @@
+import BeagleNetHTTP
+
+extension HTTPBody {
+    /// The same body; where it is streamed, `tell` hears once how many bytes were read and why no more: nil at the end.
+    func tellingItsEnd(_ tell: @escaping @Sendable (Int64, NetworkError?) -> Void) -> HTTPBody {
+        guard case .stream(let length, let isReplayable, let open) = content else { return self }
+        let end = BodyEnd(tell)
+        let content = Content.stream(length: length, isReplayable: isReplayable) {
+            let read = open()
+            return { try await end.watch(read) }
+        }
+        return HTTPBody(content)
+    }
+}
+
+/// Tells of the end of a body, the first that there is. It lives as long as somebody may read.
+private final class BodyEnd: Sendable {
+    private struct State {
+        var count: Int64 = 0
+        var isTold = false
+    }
+
+    private let state = Lock(State())
+    private let tell: @Sendable (Int64, NetworkError?) -> Void
+
+    init(_ tell: @escaping @Sendable (Int64, NetworkError?) -> Void) {
+        self.tell = tell
+    }
+
+    deinit {
+        end(NetworkError(.cancelled, during: .body, "the body was let go before its end"))
+    }
+
+    func watch(_ read: HTTPBody.Reader) async throws -> Data? {
+        do {
+            guard let chunk = try await read() else {
+                end(nil)
+                return nil
+            }
+            state.withLock { $0.count += Int64(chunk.count) }
+            return chunk
+        } catch {
+            end(NetworkError(wrapping: error))
+            throw error
+        }
+    }
+
+    private func end(_ error: NetworkError?) {
+        let count: Int64? = state.withLock { state in
+            defer { state.isTold = true }
+            return state.isTold ? nil : state.count
+        }
+        if let count { tell(count, error) }
+    }
+}
