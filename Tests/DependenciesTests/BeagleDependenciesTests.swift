@@ -3,6 +3,37 @@ import Dispatch
 import Testing
 
 struct BeagleDependenciesTests {
+    private final class Thing: Sendable {}
+
+    private enum FollowedKey: DependencyDefault {
+        static func live(_ dependencies: BeagleDependencies) -> Thing { Thing() }
+    }
+
+    private enum OtherKey: DependencyDefault {
+        static func live(_ dependencies: BeagleDependencies) -> Thing { Thing() }
+    }
+
+    @Test func aFollowerHasTheSameValuesAndThenThoseItWasToKeep() {
+        weak var other: Thing?
+        weak var made: Thing?
+        let last = Thing()
+        let follower = {
+            let container = BeagleDependencies()
+            let follower = container.follower(keeping: [FollowedKey.self])
+            #expect(follower[FollowedKey.self] === container[FollowedKey.self])
+            container[FollowedKey.self] = last
+            other = container[OtherKey.self]
+            #expect(follower[OtherKey.self] === other)
+            return follower
+        }()
+        #expect(follower[FollowedKey.self] === last)
+        #expect(other == nil)
+        made = follower[OtherKey.self]
+        #expect(made == nil, "a default made without a container is nobody's")
+        follower.reset(FollowedKey.self)
+        #expect(follower[FollowedKey.self] === follower[FollowedKey.self])
+    }
+
     @Test func aDefaultIsMadeOnceHoweverManyThreadsAskAtOnce() {
         let dependencies = BeagleDependencies()
         dependencies.counter = Counter()

@@ -5,7 +5,9 @@ public import BeagleNetRequestBuilder
 /// Answers requests. Everything that needs the network asks the one in `BeagleDependencies.networkClient`, so that an
 /// app can put its own in the place of `NetworkClientDefault`.
 ///
-/// A client of your own needs only `executeRequest(_:completion:)`; everything else is built on it.
+/// A client of your own needs only `executeRequest(_:completion:)`; everything else is built on it. One that wraps
+/// another hands on its `stream`, `container` and `options` too: without them, bodies are not streamed, paths are put onto
+/// the base of `Beagle.dependencies`, and a call with a timeout has the documented defaults for the rest.
 @preconcurrency
 public protocol NetworkClient: Sendable {
     /// Why a request failed.
