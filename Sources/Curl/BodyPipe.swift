@@ -5,12 +5,13 @@ import BeagleNetHTTP
 /// The reader takes everything that is there at once, so that lock and thread hop are paid per batch, not per chunk.
 final class BodyPipe: Sendable {
     private static let high = 1 << 20
-    private static let pieceSize = 128 << 10
     /// Less than libcurl gives at once while more is waiting: an event, a line, the end of a body.
     private static let smallSize = 16 << 10
 
     private struct State {
         var chunks: [Data] = []
+        /// What comes behind the chunks and is being filled.
+        var slab: SlabPool.Slab?
         var bytes = 0
         var isPaused = false
         var end: Result<Void, NetworkError>?
@@ -23,6 +24,7 @@ final class BodyPipe: Sendable {
     }
 
     private let state = Lock(State())
+    private let slabs = SlabPool()
     /// Tells the loop to go on: called by the reader, at most once per pause.
     private let resume: @Sendable () -> Void
     /// Ends the transfer when the reader goes away or is cancelled.
@@ -40,6 +42,7 @@ final class BodyPipe: Sendable {
 
     deinit {
         ledger?.add(.buffered, -state.withLock { $0.bytes })
+        if let slab = state.withLock({ $0.slab }) { slabs.discard(slab) }
     }
 
     // MARK: the loop's side
@@ -55,16 +58,32 @@ final class BodyPipe: Sendable {
     /// Takes bytes in; the reader hears of them by `wake`.
     func write(_ bytes: UnsafeRawBufferPointer) {
         state.withLock { state in
-            if let last = state.chunks.indices.last, state.chunks[last].count + bytes.count <= Self.pieceSize {
-                state.chunks[last].append(contentsOf: bytes)
+            if state.bytes == 0, bytes.count < Self.smallSize {
+                state.chunks.append(Data(bytes))
             } else {
-                var chunk = Data(capacity: bytes.count < Self.smallSize ? bytes.count : Self.pieceSize)
-                chunk.append(contentsOf: bytes)
-                state.chunks.append(chunk)
+                append(bytes, &state)
             }
             state.bytes += bytes.count
             ledger?.add(.buffered, bytes.count)
         }
+    }
+
+    /// Fills slabs with any number of bytes.
+    private func append(_ bytes: UnsafeRawBufferPointer, _ state: inout State) {
+        var rest = bytes
+        while !rest.isEmpty {
+            var slab = state.slab ?? slabs.take()
+            let count = min(slab.room, rest.count)
+            slab.append(UnsafeRawBufferPointer(rebasing: rest[..<count]))
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            state.slab = slab
+            if slab.room == 0 { seal(&state) }
+        }
+    }
+
+    private func seal(_ state: inout State) {
+        if let slab = state.slab { state.chunks.append(slabs.data(of: slab)) }
+        state.slab = nil
     }
 
     /// Lets a waiting reader go on.
@@ -99,7 +118,8 @@ final class BodyPipe: Sendable {
 
     private func take() throws(NetworkError) -> Taken {
         let (taken, mayGoOn) = try state.withLock { state throws(NetworkError) -> (Taken, Bool) in
-            guard state.chunks.isEmpty else {
+            guard state.bytes == 0 else {
+                seal(&state)
                 let chunks = state.chunks
                 ledger?.add(.buffered, -state.bytes)
                 state.chunks = []
@@ -119,7 +139,7 @@ final class BodyPipe: Sendable {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 let isReady = state.withLock { state in
-                    if !state.chunks.isEmpty || state.end != nil { return true }
+                    if state.bytes > 0 || state.end != nil { return true }
                     state.waiter = continuation
                     return false
                 }

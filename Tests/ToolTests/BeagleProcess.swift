@@ -113,7 +113,7 @@ final class BeagleProcess {
     private static func chunks(of handle: FileHandle) -> AsyncStream<Data> {
         let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
         Thread.detachNewThread {
-            while case let chunk = handle.availableData, !chunk.isEmpty { continuation.yield(chunk) }
+            while case let chunk = nextBytes(of: handle), !chunk.isEmpty { continuation.yield(chunk) }
             continuation.finish()
         }
         return stream
@@ -146,4 +146,14 @@ func withDirectory<R>(_ body: (_ path: String) async throws -> R) async throws -
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(at: directory) }
     return try await body(directory.path)
+}
+
+/// What is there to read, empty at the end. `FileHandle.availableData` ends the process when a signal interrupts it.
+private func nextBytes(of handle: FileHandle) -> Data {
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+        let count = read(handle.fileDescriptor, &buffer, buffer.count)
+        if count >= 0 { return Data(buffer[..<count]) }
+        if errno != EINTR { return Data() }
+    }
 }

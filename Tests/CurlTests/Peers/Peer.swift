@@ -42,7 +42,7 @@ final class Peer: Sendable {
     private static func read(_ output: FileHandle, _ onLine: (String) -> Void, _ command: String) throws {
         var text = ""
         while !text.hasSuffix("ready\n") {
-            let bytes = output.availableData
+            let bytes = nextBytes(of: output)
             guard !bytes.isEmpty else {
                 throw NetworkError(.other, during: .connect, "a peer ended before it was ready: \(command)")
             }
@@ -62,5 +62,15 @@ final class Peer: Sendable {
     static func path(_ name: String) -> String {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent(name).path
+    }
+}
+
+/// What is there to read, empty at the end. `FileHandle.availableData` ends the process when a signal interrupts it.
+private func nextBytes(of handle: FileHandle) -> Data {
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+        let count = read(handle.fileDescriptor, &buffer, buffer.count)
+        if count >= 0 { return Data(buffer[..<count]) }
+        if errno != EINTR { return Data() }
     }
 }

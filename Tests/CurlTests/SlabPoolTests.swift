@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import BeagleNetCurl
+
+struct SlabPoolTests {
+    @Test func memoryComesBackWhenNobodyHasItsBytes() {
+        let pool = SlabPool()
+        // Few bytes are kept inside `Data` itself.
+        let text = String(repeating: "first ", count: 20)
+        var slab = pool.take()
+        filled(&slab, with: text)
+        let first = pool.data(of: slab)
+        let address = address(of: first)
+        var other = pool.take()
+        filled(&other, with: String(repeating: "other ", count: 20))
+        let second = pool.data(of: other)
+        #expect(self.address(of: second) != address, "bytes that are still wanted were given away")
+        #expect(first == Data(text.utf8))
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func memoryIsUsedAgain() {
+        let pool = SlabPool()
+        var addresses: Set<UInt> = []
+        for index in 0..<100 {
+            var slab = pool.take()
+            let text = String(repeating: "piece \(index) ", count: 20)
+            filled(&slab, with: text)
+            let data = pool.data(of: slab)
+            #expect(data == Data(text.utf8))
+            addresses.insert(address(of: data))
+        }
+        #expect(addresses.count == 1)
+    }
+
+    /// The bytes outlive the pool's owner.
+    @Test func bytesKeepTheirMemory() {
+        var pool: SlabPool? = SlabPool()
+        var slab = pool?.take()
+        let text = String(repeating: "kept ", count: 20)
+        if slab != nil { filled(&slab!, with: text) }
+        let data = slab.flatMap { pool?.data(of: $0) }
+        pool = nil
+        #expect(data == Data(text.utf8))
+    }
+
+    private func filled(_ slab: inout SlabPool.Slab, with text: String) {
+        Data(text.utf8).withUnsafeBytes { slab.append($0) }
+    }
+
+    private func address(of data: Data) -> UInt {
+        data.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+    }
+}
