@@ -27,6 +27,7 @@ public final class BeagleDependencies: Sendable {
         var followed: Set<ObjectIdentifier> = []
         /// Whether the container has gone, so that nobody would cut a circle any more.
         var isOrphaned = false
+        var version = 0
 
         subscript(key: ObjectIdentifier) -> (any Held)? { given[key] ?? made[key] }
     }
@@ -53,6 +54,7 @@ public final class BeagleDependencies: Sendable {
         let dropped = state.withLock { state in
             let dropped = state
             state.isOrphaned = true
+            state.version += 1
             state.given = state.given.filter { state.followed.contains($0.key) }
             state.made = state.made.filter { state.followed.contains($0.key) }
             return dropped
@@ -93,6 +95,9 @@ public final class BeagleDependencies: Sendable {
         state.withLock { $0.followed.formUnion(keys.map { ObjectIdentifier($0) }) }
         return BeagleDependencies(context, state, isFollower: true)
     }
+
+    /// Another one after each change: what was made of dependencies holds as long as this stays.
+    package var version: Int { state.withLock { $0.version } }
 
     private func held<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value? {
         let held = state.withLock { $0[ObjectIdentifier(key)] }
@@ -137,6 +142,7 @@ public final class BeagleDependencies: Sendable {
             let replaced = [state.given[key], state.made[key]]
             state.given[key] = value
             state.made[key] = nil
+            state.version += 1
             return replaced
         }
         withExtendedLifetime(replaced) {}

@@ -35,14 +35,15 @@ extension HTTPTransport {
 }
 
 /// Bridges a callback with a token to `async`, with one suspension: cancelling the task cancels the token, also when
-/// it was cancelled before the token existed.
+/// it was cancelled before the token existed. A callback that is called twice, or let go without a call, does no harm.
 package func withCancellableToken<Success: Sendable>(
     _ start: (@escaping @Sendable (Result<Success, NetworkError>) -> Void) -> (any RequestToken)?
 ) async -> Result<Success, NetworkError> {
     let slot = TokenSlot()
     return await withTaskCancellationHandler {
         await withUnsafeContinuation { continuation in
-            slot.fill(start { continuation.resume(returning: $0) })
+            let completion = OnceCompletion<Success> { continuation.resume(returning: $0) }
+            slot.fill(start { completion.give($0) })
         }
     } onCancel: {
         slot.cancel()

@@ -27,6 +27,13 @@ public protocol NetworkClient: Sendable {
     @discardableResult
     func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)?
 
+    /// Performs a request; cancelling the task cancels it. A client that has only the form with a completion gets this one
+    /// from it.
+    ///
+    /// - Returns: the response, whose status is in 200...299.
+    /// - Throws: `NetworkError`; of kind `.status`, with response and data, for any other status.
+    func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse
+
     /// Gives the head of the response as soon as it is there, whatever its status, and the body as it is read.
     ///
     /// A client that does not do this itself answers with the whole body, through `executeRequest`.
@@ -56,17 +63,10 @@ extension NetworkClient {
         }
     }
 
-    /// Performs a request; cancelling the task cancels it.
-    ///
-    /// - Returns: the response, whose status is in 200...299.
-    /// - Throws: `NetworkError`; of kind `.status`, with response and data, for any other status.
+    /// Performs a request through `executeRequest` with a completion.
     public func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse {
         guard !Task.isCancelled else { throw .cancelledBeforeStart }
-        let result = await withCancellableToken { completion in
-            let once = OnceCompletion<NetworkResponse>(completion)
-            return executeRequest(request) { once.give($0) }
-        }
-        return try result.get()
+        return try await withCancellableToken { executeRequest(request, completion: $0) }.get()
     }
 
     /// Performs a request and hands its response over whatever the status; cancelling the task cancels it.

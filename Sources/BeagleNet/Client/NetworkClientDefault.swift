@@ -47,7 +47,7 @@ public final class NetworkClientDefault: NetworkClient {
     /// Makes the messages, from the next request on: the builder set here, else the container's. May be set at any
     /// time from any thread.
     public var httpRequestBuilder: HttpRequestBuilder {
-        get { ownBuilder.withLock { $0 } ?? dependencies.httpRequestBuilder }
+        get { ownBuilder.withLock { $0 } ?? dependencies.settings.builder }
         set { ownBuilder.withLock { $0 = newValue } }
     }
 
@@ -59,9 +59,24 @@ public final class NetworkClientDefault: NetworkClient {
     /// - Returns: the handle that cancels the request; nil where the message could not be built.
     @discardableResult
     public func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
-        start(request, options: options, delivery: .collect) { message, result in
-            completion(result.flatMap { NetworkResponse($0).result(of: message) })
+        let scope = Beagle.scope
+        do {
+            let logged = try prepared(for: request, options: options, delivery: .collect)
+            return start(logged, scope, completion)
+        } catch {
+            Task.detached { scope.run { completion(.failure(error)) } }
+            return nil
         }
+    }
+
+    /// Performs a request; cancelling the task cancels it.
+    ///
+    /// - Returns: the response, whose status is in 200...299.
+    /// - Throws: `NetworkError`; of kind `.status`, with response and data, for any other status.
+    public func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse {
+        let logged = try prepared(for: request, options: options, delivery: .collect)
+        let response = NetworkResponse(try await perform(logged))
+        return try response.result(of: logged.transfer.head).get()
     }
 
     /// Gives the head of the response as soon as it is there, whatever its status, and the body as it is read.
@@ -70,74 +85,75 @@ public final class NetworkClientDefault: NetworkClient {
     ///
     /// - Throws: `NetworkError` where there is no response.
     public func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
-        guard !Task.isCancelled else { throw .cancelledBeforeStart }
         var options = options
         options.timeouts.total = nil
         options.maxBodyBytes = nil
-        let result = await withCancellableToken { completion in
-            start(request, options: options, delivery: .stream) { completion($1) }
-        }
-        let response = try result.get()
+        let response = try await perform(prepared(for: request, options: options, delivery: .stream))
         return StreamingResponse(response: response.head, body: response.body, url: response.url) { response.metrics }
     }
 
-    private typealias Completion = @Sendable (HTTPRequest?, Result<TransferResponse, NetworkError>) -> Void
+    /// A message ready to go, and who is told of it.
+    private struct LoggedTransfer {
+        let transfer: TransferRequest
+        let log: NetworkLog
+        let start = ContinuousClock.now
 
-    /// The completion gets the message with the result, where there is one.
-    private func start(
-        _ request: Request,
-        options: TransferOptions,
-        delivery: TransferRequest.Delivery,
-        completion: @escaping Completion
-    ) -> (any RequestToken)? {
-        let scope = Beagle.scope
-        var transfer: TransferRequest
-        do {
-            transfer = try dependencies.environment.applied(to: httpRequestBuilder).build(request)
-        } catch {
-            refuse(request, error, scope, completion)
-            return nil
+        /// The outcome, told to the logger.
+        func told(_ outcome: Result<TransferResponse, NetworkError>) -> Result<TransferResponse, NetworkError> {
+            log.result(outcome, of: transfer.head, since: start)
         }
-        transfer.options = request.options ?? options
-        transfer.delivery = delivery
-        transfer.originScopedFields.formUnion(dependencies.redactor.secrets.compactMap(HTTPField.Name.init(_:)))
-        let isForm = if case .submitForm = request.type { true } else { false }
-        dependencies.log(ofForm: isForm).request(transfer)
-        let message = transfer.head
-        let started = ContinuousClock.now
-        let completion = OnceCompletion<TransferResponse>(isHeld: true) { [dependencies] result in
+    }
+
+    private func prepared(
+        for request: Request,
+        options: TransferOptions,
+        delivery: TransferRequest.Delivery
+    ) throws(NetworkError) -> LoggedTransfer {
+        let settings = dependencies.settings
+        var log = NetworkLog(logger: dependencies.logger, redactor: settings.redactor)
+        do {
+            let builder =
+                ownBuilder.withLock { $0 }.map { settings.environment.applied(to: $0) } ?? settings.environmentBuilder
+            var transfer = try builder.build(request)
+            transfer.options = request.options ?? options
+            transfer.delivery = delivery
+            transfer.originScopedFields.formUnion(settings.secretFields)
+            if case .submitForm = request.type { log.hidesQueries = true }
+            return LoggedTransfer(transfer: transfer, log: log)
+        } catch {
+            var error = error
+            error.underlying = error.underlying ?? ClientError.invalidHttpRequest
+            log.refusal(error, of: request)
+            throw error
+        }
+    }
+
+    private func start(
+        _ logged: LoggedTransfer,
+        _ scope: Beagle.Scope,
+        _ completion: @escaping RequestCompletion
+    ) -> any RequestToken {
+        logged.log.request(logged.transfer)
+        let once = OnceCompletion<TransferResponse>(isHeld: true) { outcome in
             scope.run {
-                completion(message, dependencies.log(ofForm: isForm).result(result, of: message, since: started))
+                let outcome = logged.told(outcome)
+                completion(outcome.flatMap { NetworkResponse($0).result(of: logged.transfer.head) })
             }
         }
-        let token = transport.perform(transfer) { completion.give($0) }
-        completion.open()
+        let token = transport.perform(logged.transfer) { once.give($0) }
+        once.open()
         return token
     }
 
-    private func refuse(
-        _ request: Request,
-        _ error: NetworkError,
-        _ scope: Beagle.Scope,
-        _ completion: @escaping Completion
-    ) {
-        var error = error
-        error.underlying = error.underlying ?? ClientError.invalidHttpRequest
-        dependencies.log(ofForm: false).refusal(error, of: request)
-        Task.detached { [error] in
-            scope.run { completion(nil, .failure(error)) }
+    private func perform(_ logged: LoggedTransfer) async throws(NetworkError) -> TransferResponse {
+        guard !Task.isCancelled else { throw .cancelledBeforeStart }
+        logged.log.request(logged.transfer)
+        let outcome: Result<TransferResponse, NetworkError>
+        do {
+            outcome = .success(try await transport.perform(logged.transfer))
+        } catch {
+            outcome = .failure(error)
         }
-    }
-}
-
-extension NetworkResponse {
-    /// A response that the transport collected.
-    fileprivate init(_ response: TransferResponse) {
-        self.init(
-            data: response.body.data ?? Data(),
-            response: response.head,
-            url: response.url,
-            metrics: response.metrics
-        )
+        return try logged.told(outcome).get()
     }
 }

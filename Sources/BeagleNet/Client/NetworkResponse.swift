@@ -10,7 +10,13 @@ public struct NetworkResponse: Sendable {
     /// The decoded body.
     public var data: Data
     /// Status and header fields.
-    public var response: HTTPResponse
+    public var response: HTTPResponse {
+        get { rawHead.head }
+        set { rawHead = RawHead(newValue) }
+    }
+    /// The status alone, for which no header fields are made.
+    public var status: HTTPResponse.Status { rawHead.status }
+    private var rawHead: RawHead
     /// The URL that answered, after redirects; empty where the client does not tell.
     public var url: String
     /// Where the time went; all zero where the client does not tell.
@@ -24,9 +30,17 @@ public struct NetworkResponse: Sendable {
         metrics: TransferMetrics = TransferMetrics()
     ) {
         self.data = data
-        self.response = response
+        rawHead = RawHead(response)
         self.url = url
         self.metrics = metrics
+    }
+
+    /// A response that a transport collected.
+    init(_ response: TransferResponse) {
+        data = response.body.data ?? Data()
+        rawHead = response.rawHead
+        url = response.url
+        metrics = response.metrics
     }
 
     /// A response of this text, as UTF-8.
@@ -98,11 +112,11 @@ public struct NetworkResponse: Sendable {
 
     /// The response where its status is in 200...299, else the failure that holds it.
     func result(of request: HTTPRequest? = nil) -> Result<NetworkResponse, NetworkError> {
-        guard response.status.kind != .successful else { return .success(self) }
+        guard status.kind != .successful else { return .success(self) }
         var error = NetworkError(
             .status,
             during: .response,
-            "the server answered \(response.status)",
+            "the server answered \(status)",
             advice: response.advice,
             underlying: NetworkClientDefault.ClientError.invalidHttpResponse
         ).holding(self)

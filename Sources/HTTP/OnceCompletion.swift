@@ -1,8 +1,6 @@
-import BeagleNetHTTP
-
 /// Hands one result on, the first it is given. Where it is let go without any, it hands on that.
-final class OnceCompletion<Success: Sendable>: Sendable {
-    typealias Result = Swift.Result<Success, NetworkError>
+package final class OnceCompletion<Success: Sendable>: Sendable {
+    package typealias Result = Swift.Result<Success, NetworkError>
 
     private enum State {
         case held(Result?), open, given
@@ -14,7 +12,7 @@ final class OnceCompletion<Success: Sendable>: Sendable {
     /// - Parameters:
     ///   - isHeld: whether a result waits for `open()`.
     ///   - deliver: what takes the result, called once.
-    init(isHeld: Bool = false, _ deliver: @escaping @Sendable (Result) -> Void) {
+    package init(isHeld: Bool = false, _ deliver: @escaping @Sendable (Result) -> Void) {
         state = Lock(isHeld ? .held(nil) : .open)
         self.deliver = deliver
     }
@@ -30,7 +28,7 @@ final class OnceCompletion<Success: Sendable>: Sendable {
         Task.detached { [deliver] in deliver(.failure(lost)) }
     }
 
-    func give(_ result: Result) {
+    package func give(_ result: Result) {
         let isDue = state.withLock { state in
             switch state {
             case .open:
@@ -47,7 +45,7 @@ final class OnceCompletion<Success: Sendable>: Sendable {
     }
 
     /// Lets results through. One that came before is handed on from another thread.
-    func open() {
+    package func open() {
         let early: Result? = state.withLock { state in
             guard case .held(let result) = state else { return nil }
             state = result == nil ? .open : .given
