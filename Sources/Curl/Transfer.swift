@@ -295,7 +295,8 @@ final class Transfer: RequestToken, @unchecked Sendable {
         }
         metrics.requestStart = mark(CURLINFO_PRETRANSFER_TIME_T)
         metrics.firstByte = mark(CURLINFO_STARTTRANSFER_TIME_T)
-        metrics.total = mark(CURLINFO_TOTAL_TIME_T)
+        // Inside of a callback libcurl's total is that of before.
+        metrics.total = max(mark(CURLINFO_TOTAL_TIME_T), metrics.firstByte)
         metrics.bytesSent = hop.bytesSent
         metrics.bytesReceived = hop.bytesReceived
         metrics.decodedBytes = hop.decodedBytes

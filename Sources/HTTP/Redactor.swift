@@ -57,7 +57,7 @@ public struct Redactor: Sendable, Hashable {
     /// Size and media type of a body, never its contents.
     public func summary(of body: Data?, contentType: String?) -> String {
         guard let body, !body.isEmpty else { return "no body" }
-        return "\(body.count) bytes of \(mediaType(contentType))"
+        return "\(body.count) byte\(body.count == 1 ? "" : "s") of \(mediaType(contentType))"
     }
 
     /// The media type alone; what is none is not shown.

@@ -138,7 +138,8 @@ struct WireURL {
     private static func port(_ digits: Substring) throws(NetworkError) -> Int? {
         if digits.isEmpty { return nil }
         guard let port = Int(digits), (1...65_535).contains(port), digits.utf8.first != UInt8(ascii: "+") else {
-            throw .badURL("the port \(digits) is not a number from 1 to 65535")
+            // Not quoted: in front of an unescaped slash it may be a part of a password.
+            throw .badURL("the port is not a number from 1 to 65535")
         }
         return port
     }
