@@ -126,6 +126,9 @@ struct HTTP2FrameTests {
         }
     }
 
+    /// libcurl 8.14 now and then takes such a frame in and goes on waiting, in its own loop as well: a limit ends that.
+    private static let endOfConnection: [NetworkError.Kind] = [.network, .protocol] + (isLibcurl8 ? [.timeout] : [])
+
     static let rows = [
         Row("plain", .response(200, "ok")),
         Row("padded", .response(200, "ok")),
@@ -136,8 +139,8 @@ struct HTTP2FrameTests {
         Row("close-before-the-head", .failure([.network, .protocol, .truncated])),
         Row("close-in-the-body", .failure([.network, .protocol, .truncated])),
         Row("no-status", .failure([.network, .protocol])),
-        Row("undecodable-head", .failure([.network, .protocol])),
-        Row("data-on-stream-0", .failure([.network, .protocol])),
+        Row("undecodable-head", .failure(endOfConnection)),
+        Row("data-on-stream-0", .failure(endOfConnection)),
         Row("push-although-disabled", .either(200, [.network, .protocol])),
         Row("length-too-long", .failure([.network, .protocol, .truncated])),
         Row("endless-settings", .failure([.timeout, .network, .protocol])),
