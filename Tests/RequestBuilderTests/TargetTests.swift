@@ -35,7 +35,8 @@ import Testing
         arguments: [
             ("/a", .badURL, "no scheme"), ("www.x", .badURL, "no scheme"), ("//h/a", .badURL, "no scheme"),
             ("http:///a", .badURL, "no host"), ("http://", .badURL, "no host"), ("http:a", .badURL, "no host"),
-            ("http://:80/", .badURL, "no host"), ("http://?a", .badURL, "no host"), ("http://h:0/", .badURL, "the port"),
+            ("http://:80/", .badURL, "no host"), ("http://?a", .badURL, "no host"),
+            ("http://h:0/", .badURL, "the port"),
             ("http://h:65536/", .badURL, "the port"), ("http://h:99999999999999999999/", .badURL, "port"),
             ("http://u:hidden/x@h/", .badURL, "the port"),
             ("http://u:hidden@h/", .badURL, "user name or password"), ("http://u@h/", .badURL, "user name or password"),
