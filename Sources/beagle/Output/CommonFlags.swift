@@ -16,7 +16,7 @@ struct CommonFlags: ParsableArguments {
     )
     var output: String?
 
-    @Flag(name: .shortAndLong, help: "Write the response's head before the body.")
+    @Flag(name: .shortAndLong, help: "Write the response's head, secrets included, before the body.")
     var include = false
 
     @Flag(name: .shortAndLong, help: "Write heads, secrets left out, and timings to standard error.")
@@ -43,7 +43,10 @@ struct CommonFlags: ParsableArguments {
     @Flag(name: .customLong("http2"), help: "Speak HTTP/2: negotiated over TLS, else with prior knowledge.")
     var http2 = false
 
-    @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
+    @Flag(
+        name: .long,
+        help: "Write one JSON object on standard output, also when it fails; secrets of the answer are in it."
+    )
     var json = false
 
     @Flag(name: .long, help: "Show the request as HTTP/1.1 would send it, without secrets and body, and send nothing.")

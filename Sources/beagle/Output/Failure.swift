@@ -71,10 +71,14 @@ struct Failure: Error {
 
     /// The message, and what was being done where the message doesn't tell.
     var sentence: String {
+        if phase == .build, Self.unbuildable.contains(code) { return "\(message); nothing was sent" }
         let words = message.lowercased()
         guard let doing = phase.doing, !doing.signs.contains(where: words.contains) else { return message }
         return "\(message) while \(doing.clause)"
     }
+
+    /// Codes of requests that cannot be built.
+    private static let unbuildable = [NetworkError.Kind.badURL, .badRequest, .unsupportedScheme].map(\.rawValue)
 
     private var json: JSONValue {
         var members = details
