@@ -47,15 +47,16 @@ extension JSONValue {
         return try Self.encode(value, place, encode)
     }
 
-    /// Asks for the very type, since a bridged number would pass for a truth value.
+    /// Asks for the very type, since a bridged number would pass for a truth value. A number that JSON cannot express is
+    /// left to the encoder.
     private static func scalar(_ value: Any) -> JSONValue? {
         switch type(of: value) {
         case is JSONValue.Type: value as? JSONValue
         case is String.Type: (value as? String).map { .string($0) }
         case is Substring.Type: (value as? Substring).map { .string(String($0)) }
         case is Bool.Type: (value as? Bool).map { .bool($0) }
-        case is Double.Type: (value as? Double).map { .number($0) }
-        case is Float.Type: (value as? Float).map { .number(Double($0)) }
+        case is Double.Type: (value as? Double).flatMap { $0.isFinite ? .number($0) : nil }
+        case is Float.Type: (value as? Float).flatMap { $0.isFinite ? .number(Double($0)) : nil }
         default: whole(value)
         }
     }

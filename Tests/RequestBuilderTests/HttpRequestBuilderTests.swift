@@ -201,7 +201,8 @@ import Testing
             (.raw("POST", body: ["a": [Foreign()]]), "$.a[0]"), (.raw("POST", body: Failing()), "$"),
             (.raw("POST", body: .encodable(Failing())), "inner.ratio"),
             (.raw("POST", body: .json([.number(.nan)])), "nan"),
-            (.raw("POST", body: ["d": Date.distantPast]), "$.d"),
+            (.raw("POST", body: ["d": Date.distantPast]), "$.d"), (.raw("POST", body: ["n": [Double.nan]]), "$.n[0]"),
+            (.raw("POST", body: ["f": Float.infinity]), "$.f"),
             (.submitForm(.init(method: .post, fields: [FormField("n", .number(.infinity))])), "inf"),
         ]
         for (type, place) in refused {
