@@ -7,7 +7,7 @@ import Testing
         NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
     }
 
-    @Test func bothEndsAreLoggedWithoutSecrets() async throws {
+    @Test("row 38: both ends are logged without secrets") func bothEndsAreLoggedWithoutSecrets() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         let transport = ScriptedTransport("{\"iban\":\"hunter2\"}", [.setCookie: "id=hunter2"])
@@ -41,6 +41,17 @@ import Testing
             let error = #expect(throws: NetworkError.self) { try response.decode(as: Role.self) }
             #expect(error.map { "\($0)".contains("hunter2") } == false)
         }
+    }
+
+    @Test func anErrorOfTheAppsOwnIsLoggedByItsTypeOnly() async throws {
+        struct Refused: Error { let token = "hunter2" }
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        let transport = ScriptedTransport { _ in .failure(NetworkError(wrapping: Refused())) }
+        let request = Request(url: URL(string: "http://host/")!, type: .fetchComponent)
+        await #expect(throws: NetworkError.self) { try await client(transport).executeRequest(request) }
+        #expect(logger.messages.last?.contains("Refused") == true)
+        for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
     @Test func aSecretThatOnlyTheAppKnowsIsNotLogged() async throws {
