@@ -21,7 +21,7 @@ import Testing
         #expect(response.url == "http://host/screen")
     }
 
-    @Test(arguments: [199, 300, 304, 404, 500])
+    @Test("row 14: any other status is a failure that holds the answer, 304 too", arguments: [199, 300, 304, 404, 500])
     func anyOtherStatusIsAFailureThatHoldsTheAnswer(code: Int) async throws {
         let client = client(ScriptedTransport(status: .init(code: code), "why"))
         let error = try await #require(throws: NetworkError.self) { try await client.executeRequest(request) }
@@ -32,10 +32,14 @@ import Testing
         #expect(error.error as? NetworkClientDefault.ClientError == .invalidHttpResponse)
     }
 
-    @Test func sendHandsAnyStatusOver() async throws {
-        let client = client(ScriptedTransport(status: .notFound, "why"))
+    @Test("rows 14 and 20: send hands any status over, with reason phrase, fields and text", arguments: [304, 404])
+    func sendHandsAnyStatusOver(code: Int) async throws {
+        let status = HTTPResponse.Status(code: code, reasonPhrase: "Said So")
+        let client = client(ScriptedTransport(status: status, "why", [.eTag: "\"1\""]))
         let response = try await client.send(request)
-        #expect(response.response.status == .notFound)
+        #expect(response.response.status.code == code)
+        #expect(response.response.status.reasonPhrase == "Said So")
+        #expect(response.response.headerFields[.eTag] == "\"1\"")
         #expect(try response.text() == "why")
         #expect(response.url == "http://host/screen")
     }
@@ -95,7 +99,8 @@ import Testing
         #expect(throws: NetworkError.self) { try result.get() }
     }
 
-    @Test func theCompletionIsCalledAfterTheClientIsReleased() async {
+    @Test("row 16: the completion is called after the client is released")
+    func theCompletionIsCalledAfterTheClientIsReleased() async {
         let held = HeldCompletion()
         let result = await withCheckedContinuation { continuation in
             client(held.transport()).executeRequest(request) { continuation.resume(returning: $0) }
@@ -180,6 +185,18 @@ import Testing
         #expect(heads[0].headerFields[.init("X-Environment")!] == "environment")
         #expect(heads[1].headerFields[.init("X-Environment")!] == nil)
         #expect(heads[1].headerFields[.init("X-App")!] == nil)
+    }
+
+    @Test func anEnvironmentWithoutBaseURLHasTheBuilders() async throws {
+        let transport = ScriptedTransport()
+        let client = client(transport)
+        Beagle.dependencies.environment = BeagleEnvironment(name: "own", baseURL: nil, headers: ["X-Environment": "1"])
+        Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://base")
+        Beagle.dependencies.httpRequestBuilder.origins = [Origin(scheme: "http", host: "declared")]
+        for target in ["/a", "http://declared/a", "http://elsewhere/a"] { _ = try await client.image(target) }
+        let heads = transport.requests.withLock { $0.map(\.head) }
+        #expect(heads.map(\.authority) == ["base", "declared", "elsewhere"])
+        #expect(heads.map { $0.headerFields[.init("X-Environment")!] } == ["1", "1", nil])
     }
 
     @Test func neitherContainerNorClientKeepsTheOther() {

@@ -14,10 +14,10 @@ import BeagleNetRequestBuilder
 public struct BeagleEnvironment: Sendable, Hashable {
     /// What people call it.
     public var name: String
-    /// What paths are put onto; nil where all URLs are absolute.
+    /// What paths are put onto; the builder's `baseURL` where nil.
     public var baseURL: URL?
-    /// Headers for every request to the origin of `baseURL`, and to the builder's `origins`. A header of the same name
-    /// in `HttpRequestBuilder.additionalHeaders` wins.
+    /// Headers for every request to the base URL's origin, and to the builder's `origins`. A header of the same name in
+    /// `HttpRequestBuilder.additionalHeaders` wins.
     public var headers: [String: String]
 
     /// Describes a backend.
@@ -29,9 +29,8 @@ public struct BeagleEnvironment: Sendable, Hashable {
 
     /// The builder for requests to this backend.
     func applied(to builder: HttpRequestBuilder) -> HttpRequestBuilder {
-        guard let baseURL else { return builder }
         var builder = builder
-        builder.baseURL = baseURL
+        builder.baseURL = baseURL ?? builder.baseURL
         builder.environmentHeaders = headers
         return builder
     }
