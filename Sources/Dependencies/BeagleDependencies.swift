@@ -74,7 +74,7 @@ public final class BeagleDependencies: Sendable {
     }
 
     /// A container with what is set in this one, changed by `change`, and with defaults of its own, so that
-    /// connections and cookies of one scope never reach another.
+    /// connections of one scope never reach another.
     ///
     /// - Parameters:
     ///   - context: what defaults are made for; this container's context where nil.

@@ -1,4 +1,6 @@
 /// Timeouts, limits and policies of one transfer. Every limit has a default; nil lifts it.
+///
+/// Cookies are not kept: `Set-Cookie` is a field like any other, and a request has the `Cookie` that the app gives it.
 public struct TransferOptions: Sendable, Hashable {
     /// How long each phase may take.
     public var timeouts: Timeouts

@@ -146,6 +146,18 @@ import Testing
         #expect(server.requests.map { $0["content-length"] } == ["300000", "300000"])
     }
 
+    @Test("row 18: cookies are handed over, not kept", arguments: [nil, "own=2"])
+    func cookiesAreHandedOverNotKept(own: String?) async throws {
+        let server = try serve { request in
+            request.target == "/a" ? .response(302, ["Location": "/b", "Set-Cookie": "id=1"]) : .response(200)
+        }
+        for _ in 0..<2 { _ = try await client.image("/a", headers: own.map { ["Cookie": $0] } ?? [:]) }
+        #expect(server.requests.map { $0["cookie"] } == [own, own, own, own])
+        let url = try #require(URL(string: "/a"))
+        let request = Request(url: url, type: .fetchImage, options: TransferOptions(redirects: .manual))
+        #expect(try await client.send(request).response.headerFields[.setCookie] == "id=1")
+    }
+
     @Test func aTimeoutNamesItself() async throws {
         let server = try serve { _ in .stall }
         let error = try await #require(throws: NetworkError.self) {
