@@ -95,10 +95,12 @@ setup_debian() {
 setup_fedora() {
     packages="libcurl-devel zlib-devel git binutils gcc-c++ glibc-devel libstdc++-devel ncurses-libs libxml2 sqlite-libs tzdata"
     if [ "$peers" = yes ]; then packages="$packages nginx nghttp2 python3 openssl jq"; fi
-    if [ -e /usr/include/curl/curl.h ] && [ "$peers" = no ]; then return; fi
+    headers=no
+    if [ -e /usr/include/curl/curl.h ] && [ -e /usr/include/zlib.h ]; then headers=yes; fi
+    if [ "$headers$peers" = yesno ]; then return; fi
     echo "setup: make sure that these are installed:" >&2
     echo "    sudo dnf install $packages" >&2
-    [ -e /usr/include/curl/curl.h ] || exit 69
+    [ "$headers" = yes ] || exit 69
 }
 
 setup_macos() {

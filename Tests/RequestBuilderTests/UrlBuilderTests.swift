@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "defect 42: only what a component cannot hold is encoded",
+        "row 42: only what a component cannot hold is encoded",
         arguments: [
             ("/a b", "/a%20b"), ("/á?y=ç#ü", "/%C3%A1?y=%C3%A7#%C3%BC"), ("/a%20b c", "/a%20b%20c"),
             ("/100%", "/100%25"), ("/%zz%41", "/%25zz%41"), ("/%2fx", "/%2fx"),
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "defect 42: a base keeps its query, its fragment goes",
+        "row 42: a base keeps its query, its fragment goes",
         arguments: [
             ("https://h/v?k=1", "/a", "https://h/v/a?k=1"), ("https://h/v/?k=1", "/a?b=2", "https://h/v/a?k=1&b=2"),
             ("https://h?k=1", "/a", "https://h/a?k=1"), ("https://h/v#f", "/a", "https://h/v/a"),
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "defect 43: an expression that was not evaluated is refused",
+        "row 43: an expression that was not evaluated is refused",
         arguments: ["/a/@{ctx.id}", "@{url}", "https://@{host}/a", "/a?b=@{c}", "/a/@%7Bctx%7D", "/\\@{a}", "/@@{a}"]
     )
     func refusesExpressions(path: String) {

@@ -44,6 +44,13 @@ extension NetworkClient {
     }
 
     /// Asks for an image; its bytes are the response's `data`.
+    ///
+    /// - Parameters:
+    ///   - target: path or URL.
+    ///   - query: items put after the query that `target` has.
+    ///   - headers: header fields of this request.
+    ///   - timeout: limit on the whole request; the client's where nil.
+    /// - Throws: `NetworkError`; of kind `.status` where the status is outside 200...299.
     public func image(
         _ target: some RequestTarget,
         query: [URLQueryItem] = [],
@@ -55,6 +62,12 @@ extension NetworkClient {
 
     /// Submits a form.
     ///
+    /// - Parameters:
+    ///   - form: method and inputs.
+    ///   - target: path or URL.
+    ///   - query: items put after the query that `target` has; those of a GET or DELETE form come before them.
+    ///   - headers: header fields of this request.
+    ///   - timeout: limit on the whole request; the client's where nil.
     /// - Throws: `NetworkError`; of kind `.status` where the server refuses the form, with its answer in `data`.
     public func submit(
         form: Request.FormData,
