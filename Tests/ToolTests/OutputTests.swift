@@ -45,7 +45,8 @@ struct OutputTests {
             code: "file",
             hint: "--cacert: cannot open /nonexistent.pem: No such file"
         ),
-        Bad(arguments: ["submit", "http://h/", "noequals"], exit: 64, code: "usage", hint: "name=value"),
+        Bad(arguments: ["submit", "http://h/", "noequals"], exit: 64, code: "usage", hint: "field 1 has no name"),
+        Bad(arguments: ["submit", "http://h/", "a=b", "=c"], exit: 64, code: "usage", hint: "field 2 has no name"),
         Bad(arguments: ["dance"], exit: 64, code: "usage", hint: "dance"),
     ])
     func failureSaysWhatToDo(_ bad: Bad) async throws {

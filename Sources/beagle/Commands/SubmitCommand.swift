@@ -30,6 +30,13 @@ struct SubmitCommand: TransferCommand {
 
     @OptionGroup var flags: CommonFlags
 
+    func validate() throws {
+        if let index = fields.firstIndex(where: \.name.isEmpty) {
+            // It is not repeated: it may hold a secret.
+            throw ValidationError("Form field \(index + 1) has no name: write 'name=value'.")
+        }
+    }
+
     func request() throws -> TransferRequest {
         let form = Request.FormData(
             method: method.value,
@@ -50,13 +57,14 @@ struct SubmitCommand: TransferCommand {
 
 /// An input of a form: `name=value`.
 struct FieldArgument: ExpressibleByArgument {
+    /// The name; empty where there is none.
     let name: String
     let value: String
 
-    init?(argument: String) {
+    init(argument: String) {
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty else { return nil }
-        (name, value) = (String(parts[0]), String(parts[1]))
+        name = parts.count == 2 ? String(parts[0]) : ""
+        value = String(parts.last ?? "")
     }
 }
 
