@@ -89,6 +89,14 @@ public final class BeagleDependencies: Sendable {
         return container
     }
 
+    // A function of its own: a default for `change` would ask for `try` where nothing throws.
+    /// A container with what is set in this one, and with defaults of its own.
+    ///
+    /// - Parameter context: what defaults are made for; this container's context where nil.
+    public func scoped(_ context: Context? = nil) -> BeagleDependencies {
+        scoped(context) { _ in }
+    }
+
     /// The same dependencies for something that this container may hold: it does not keep this container alive, and
     /// when that has gone it has the values of `keys` as they were last, and new defaults for the rest.
     package func follower(keeping keys: [any DependencyDefault.Type]) -> BeagleDependencies {

@@ -78,6 +78,10 @@ struct BeagleDependenciesTests {
         #expect(scoped[ObjectKey.self] !== outer)
         #expect(scoped[SumKey.self] == 1)
         #expect(dependencies[SumKey.self] == 42)
+        let preview = scoped.scoped(.preview)
+        #expect(preview.context == .preview)
+        #expect(preview[SumKey.self] == 1)
+        #expect(preview.scoped().context == .preview)
     }
 
     @Test func aReplacedValueMayAskTheContainerWhenItIsReleased() {
