@@ -1,6 +1,8 @@
 /// Timeouts, limits and policies of one transfer. Every limit has a default; nil lifts it.
 ///
 /// Cookies are not kept: `Set-Cookie` is a field like any other, and a request has the `Cookie` that the app gives it.
+/// `CurlTransport` asks through the proxy that `http_proxy`, `https_proxy` or `all_proxy` of the environment names,
+/// unless `no_proxy` names the host.
 public struct TransferOptions: Sendable, Hashable {
     /// How long each phase may take.
     public var timeouts: Timeouts

@@ -8,7 +8,8 @@ struct Tool: AsyncParsableCommand {
         commandName: "beagle",
         abstract: "Talks to a server-driven backend.",
         discussion: """
-            Results go to standard output, everything else to standard error. Redirects are followed, ten at most.
+            Results go to standard output, everything else to standard error. Redirects are followed, ten at most. A \
+            proxy is the one that http_proxy, https_proxy or all_proxy names, unless no_proxy names the host.
 
             EXAMPLE
               beagle demo

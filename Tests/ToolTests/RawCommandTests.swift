@@ -54,6 +54,15 @@ struct RawCommandTests {
         }
     }
 
+    @Test(arguments: ["", "host.invalid"])
+    func proxyOfTheEnvironmentIsAsked(unlessExcepted excepted: String) async throws {
+        let server = try LoopbackServer(.response(200, [:], "from the proxy"))
+        let environment = ["http_proxy": server.url, "no_proxy": excepted]
+        let run = try await BeagleProcess(["raw", "http://host.invalid/a"], environment: environment).outcome()
+        #expect(run.exit == (excepted.isEmpty ? 0 : 6))
+        #expect(server.requests.map(\.target) == (excepted.isEmpty ? ["http://host.invalid/a"] : []))
+    }
+
     @Test func bodyOfAnErrorIsAResult() async throws {
         try await withBackend { url in
             let run = try await beagle("raw", "\(url)/fail", "-i")
