@@ -7,7 +7,7 @@ import Synchronization
 /// `@unchecked Sendable` is sound because everything but `state`, `loop` and `started` is reached only on the loop's
 /// thread, to which the transfer is handed through the loop's inbox. Before that only its maker has it, and one that
 /// the loop refused is ended by the only task that has it; its token reaches no more than `state` and `loop`. The
-/// outcome is written before the continuation is resumed and read by the task that it resumes.
+/// outcome is written before `state` says that there is one, and read after, by the task that waited for it.
 final class Transfer: RequestToken, @unchecked Sendable {
     typealias Outcome = Result<TransferResponse, NetworkError>
 
@@ -22,6 +22,8 @@ final class Transfer: RequestToken, @unchecked Sendable {
     private enum State {
         static let cancelled: UInt8 = 1
         static let started: UInt8 = 2
+        /// There is an outcome; a body that is read goes on.
+        static let answered: UInt8 = 4
     }
 
     let loop: EventLoop
@@ -62,6 +64,7 @@ final class Transfer: RequestToken, @unchecked Sendable {
 
     /// The outcome, for the task whose continuation was resumed.
     func takeOutcome() -> Outcome {
+        guard state.load(ordering: .acquiring) & State.answered != 0 else { return .failure(.noOutcome) }
         defer { outcome = .failure(.noOutcome) }
         return outcome
     }
@@ -71,7 +74,7 @@ final class Transfer: RequestToken, @unchecked Sendable {
     func cancel() {
         let before = state.bitwiseOr(State.cancelled, ordering: .acquiringAndReleasing).oldValue
         // One that is cancelled before it starts is ended when it does.
-        if before == State.started { loop.post(.cancel(self)) }
+        if before & (State.started | State.cancelled) == State.started { loop.post(.cancel(self)) }
     }
 
     func resume() {
@@ -238,7 +241,7 @@ final class Transfer: RequestToken, @unchecked Sendable {
         switch waiting {
         case .callback(let call): call(.failure(error))
         case .continuation(let continuation):
-            outcome = .failure(error)
+            keep(.failure(error))
             continuation.resume()
         case nil: break
         }
@@ -250,10 +253,15 @@ final class Transfer: RequestToken, @unchecked Sendable {
         switch waiting {
         case .callback(let call): call(outcome)
         case .continuation(let continuation):
-            self.outcome = outcome
+            keep(outcome)
             loop.resumeSoon(continuation)
         case nil: break
         }
+    }
+
+    private func keep(_ outcome: Outcome) {
+        self.outcome = outcome
+        state.bitwiseOr(State.answered, ordering: .releasing)
     }
 
     /// Lets go of what a token that is still held should not keep alive.
