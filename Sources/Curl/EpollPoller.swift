@@ -30,7 +30,7 @@
         private let alarm: Int32
         /// Owned by this object and reached only on the loop's thread.
         private let events: UnsafeMutablePointer<epoll_event>
-        private var eventCount: Int32 = 0
+        private(set) var eventCount: Int32 = 0
         private var sockets: [Socket] = Array(repeating: Socket(), count: 256)
         private var changed: [Int32] = []
         private var running: Int32 = 0
@@ -92,6 +92,12 @@
             if sockets[Int(socket)].mayHoldUp { watchdog.closing(socket) }
             if sockets[Int(socket)].registered != 0 { _ = beagle_epoll_ctl(epoll, EPOLL_CTL_DEL, socket, 0) }
             sockets[Int(socket)] = Socket(isChanged: sockets[Int(socket)].isChanged)
+        }
+
+        func lost(_ socket: Int32) {
+            let wanted = Int(socket) < sockets.count ? sockets[Int(socket)].wanted : 0
+            closing(socket)
+            if wanted != 0 { watch(socket, Int32(wanted)) }
         }
 
         func applyChanges() {

@@ -263,7 +263,7 @@ final class EventLoop: @unchecked Sendable {
     private func remove(_ hop: Hop) {
         curl_multi_remove_handle(multi, hop.easy.pointer)
         if let connection = hop.connection { connections.end(connection) }
-        for socket in hop.openedSockets where sockets.isLost(socket) { forget(socket) }
+        forgetLost(hop.openedSockets)
     }
 
     private func forget(_ transfer: Transfer) {
@@ -387,9 +387,14 @@ final class EventLoop: @unchecked Sendable {
         #endif
     }
 
-    private func forget(_ socket: Int32) {
+    /// Forgets those of a hop's sockets that libcurl has closed without a word.
+    func forgetLost(_ opened: [Int32]) {
+        for socket in opened where sockets.isLost(socket) { forget(socket, isLost: true) }
+    }
+
+    private func forget(_ socket: Int32, isLost: Bool = false) {
         guard sockets.remove(socket) else { return }
-        poller.closing(socket)
+        if isLost { poller.lost(socket) } else { poller.closing(socket) }
         connections.remove(socket)
         ledger?.add(.socket, -1)
     }

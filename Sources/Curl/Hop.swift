@@ -292,6 +292,7 @@ final class Hop {
         if connects > knownConnects {
             // One of several addresses that were tried may have had no socket; another had.
             failure = nil
+            loop.forgetLost(openedSockets)
             loop.connections.add(key, openedSockets)
         } else if loop.connections.isStale(key) {
             isStale = true

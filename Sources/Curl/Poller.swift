@@ -16,6 +16,8 @@ protocol Poller: AnyObject {
     func opened(_ socket: Int32, mayHoldUp: Bool)
     /// The socket is about to be closed.
     func closing(_ socket: Int32)
+    /// The socket was closed without a word to us. Its number may be another's by now, even one that libcurl waits for.
+    func lost(_ socket: Int32)
     /// Makes good what `watch` put off.
     func applyChanges()
     /// Waits until a socket stirs, somebody wakes it, or the time is over; -1 waits for ever.
@@ -56,6 +58,10 @@ final class PortablePoller: Poller {
 
     func closing(_ socket: Int32) {
         watchdog.closing(socket)
+    }
+
+    func lost(_ socket: Int32) {
+        closing(socket)
     }
 
     func wake() {

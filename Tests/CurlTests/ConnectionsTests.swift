@@ -60,24 +60,3 @@ struct ConnectionsTests {
         #expect(!connections.isStale(key))
     }
 }
-
-private final class SocketPair {
-    let ours: Int32
-    let theirs: Int32
-
-    init() throws {
-        var sockets: [Int32] = [-1, -1]
-        #if canImport(Darwin)
-            let kind = SOCK_STREAM
-        #else
-            let kind = Int32(SOCK_STREAM.rawValue)
-        #endif
-        try #require(socketpair(AF_UNIX, kind, 0, &sockets) == 0)
-        (ours, theirs) = (sockets[0], sockets[1])
-    }
-
-    deinit {
-        close(ours)
-        close(theirs)
-    }
-}

@@ -1,0 +1,64 @@
+#if os(Linux)
+    import CBeagleNetCurl
+    import Testing
+
+    @testable import BeagleNetCurl
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Musl
+    #endif
+
+    struct EpollPollerTests {
+        /// libcurl closes the slower of two connections that it tries without a word. Its number is soon that of a
+        /// resolver, one after another, while the poller still believes it ours.
+        @Test(arguments: 1...2) func whoTookALostSocketsNumberIsHeard(_ takers: Int) throws {
+            let multi = try #require(curl_multi_init())
+            defer { curl_multi_cleanup(multi) }
+            let poller = try EpollPoller(multi)
+            let lost = try SocketPair()
+            let number = lost.ours
+            poller.opened(number, mayHoldUp: false)
+            watch(number, CURL_POLL_OUT, by: poller)
+            watch(number, CURL_POLL_REMOVE, by: poller)
+
+            let pairs = try (0..<takers).map { _ in try SocketPair() }
+            for pair in pairs {
+                watch(number, CURL_POLL_REMOVE, by: poller)
+                #expect(dup2(pair.ours, number) == number)
+                watch(number, CURL_POLL_IN, by: poller)
+            }
+            poller.lost(number)
+
+            #expect(write(pairs[takers - 1].theirs, "x", 1) == 1)
+            poller.wait(milliseconds: 10_000)
+            #expect(poller.eventCount == 1)
+            withExtendedLifetime(lost) {}
+        }
+
+        /// A number that nobody waits for is let alone: it may be a file of the app's.
+        @Test func whoTookALostSocketsNumberOtherwiseIsLetAlone() throws {
+            let multi = try #require(curl_multi_init())
+            defer { curl_multi_cleanup(multi) }
+            let poller = try EpollPoller(multi)
+            let lost = try SocketPair()
+            let number = lost.ours
+            poller.opened(number, mayHoldUp: false)
+            watch(number, CURL_POLL_IN, by: poller)
+            watch(number, CURL_POLL_REMOVE, by: poller)
+            let pair = try SocketPair()
+            #expect(dup2(pair.ours, number) == number)
+            poller.lost(number)
+            #expect(write(pair.theirs, "x", 1) == 1)
+            poller.wait(milliseconds: 0)
+            #expect(poller.eventCount == 0)
+            withExtendedLifetime(lost) {}
+        }
+
+        private func watch(_ socket: Int32, _ what: Int32, by poller: EpollPoller) {
+            poller.watch(socket, what)
+            poller.applyChanges()
+        }
+    }
+#endif
