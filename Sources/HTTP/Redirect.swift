@@ -20,7 +20,8 @@ package enum Redirect {
             throw .redirect(.tooManyRedirects, "more than \(policy.limit) redirects", "raise RedirectPolicy.limit")
         }
         guard let from = URL(string: request.head.urlText),
-            let to = URL(string: location, relativeTo: from)?.absoluteURL
+            // Of a whole URL the dot segments go too (RFC 3986, 5.2.2).
+            let to = URL(string: location, relativeTo: from)?.absoluteURL.standardized
         else {
             throw .redirect(.badURL, "the redirect's Location is no URL")
         }

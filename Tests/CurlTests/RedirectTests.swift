@@ -173,6 +173,20 @@ struct RedirectTests {
         try await transport.proveHealth()
     }
 
+    /// RFC 3986, 5.2.4: dot segments are taken out of any reference, a whole URL too.
+    @Test(arguments: ["http://HOST/a/../b/./c", "//HOST/a/../b/./c", "/a/../b/./c", "../b/c?x=/../y", "http://HOST/.."])
+    func dotSegmentsOfALocationAreResolved(_ location: String) async throws {
+        let authority = Lock("")
+        let server = try LoopbackServer { request in
+            let location = location.replacing("HOST", with: authority.withLock { $0 })
+            return request.target == "/from/here"
+                ? .response(302, ["Location": location]) : .response(200, [:], request.target)
+        }
+        authority.withLock { $0 = server.authority }
+        let target = try await transport.perform(server.request(.get, "/from/here")).text()
+        #expect(target == (location.hasSuffix("/..") ? "/" : location.hasSuffix("y") ? "/b/c?x=/../y" : "/b/c"))
+    }
+
     @Test func locationOf90KiBIsFollowedOrRefused() async throws {
         let server = try redirecting(302, to: "/" + String(repeating: "a", count: 90 << 10))
         let request = try server.request(.get, "/from", options: .impatient)
