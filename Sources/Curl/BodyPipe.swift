@@ -24,7 +24,7 @@ final class BodyPipe: Sendable {
     }
 
     private let state = Lock(State())
-    private let slabs = SlabPool()
+    private let slabs: SlabPool
     /// Tells the loop to go on: called by the reader, at most once per pause.
     private let resume: @Sendable () -> Void
     /// Ends the transfer when the reader goes away or is cancelled.
@@ -36,6 +36,7 @@ final class BodyPipe: Sendable {
     init(ledger: Ledger?, resume: @escaping @Sendable () -> Void, cancel: @escaping @Sendable () -> Void) {
         self.ledger = ledger
         entry = Ledger.Entry(.pipe, in: ledger)
+        slabs = SlabPool(ledger: ledger)
         self.resume = resume
         self.cancel = cancel
     }
@@ -92,6 +93,7 @@ final class BodyPipe: Sendable {
     }
 
     func end(_ result: Result<Void, NetworkError>) {
+        slabs.close()
         let waiter = state.withLock { state in
             if state.end == nil { state.end = result }
             return state.takeWaiter()

@@ -18,6 +18,8 @@ package final class Ledger: Sendable {
         case upload
         /// Bytes in pipes that nobody has read.
         case buffered
+        /// Memory for pieces of streamed bodies: with the pipe, unused, or with who has the piece.
+        case slab
     }
 
     #if DEBUG

@@ -23,15 +23,23 @@ final class SlabPool: Sendable {
         }
     }
 
-    private let unused = Lock<[Slab]>([])
+    /// Nil once it is closed.
+    private let unused = Lock<[Slab]?>([])
+    private let ledger: Ledger?
+
+    init(ledger: Ledger? = nil) {
+        self.ledger = ledger
+    }
 
     deinit {
-        for slab in unused.withLock({ $0 }) { slab.start.deallocate() }
+        close()
     }
 
     /// An empty slab.
     func take() -> Slab {
-        unused.withLock { $0.popLast() } ?? Slab(start: .allocate(byteCount: Self.slabSize, alignment: 16))
+        if let slab = unused.withLock({ $0?.popLast() }) { return slab }
+        ledger?.add(.slab)
+        return Slab(start: .allocate(byteCount: Self.slabSize, alignment: 16))
     }
 
     /// The bytes of a slab, whose memory comes back here when nobody has them any more.
@@ -44,13 +52,27 @@ final class SlabPool: Sendable {
         giveBack(slab.start)
     }
 
+    /// No slab will be taken any more. Who keeps a piece of a body keeps the memory of that piece alone.
+    func close() {
+        let slabs = unused.withLock { unused in
+            defer { unused = nil }
+            return unused ?? []
+        }
+        for slab in slabs { free(slab) }
+    }
+
     private func giveBack(_ start: UnsafeMutableRawPointer) {
         let slab = Slab(start: start)
         let isKept = unused.withLock { unused in
-            guard unused.count < Self.most else { return false }
-            unused.append(slab)
+            guard let count = unused?.count, count < Self.most else { return false }
+            unused?.append(slab)
             return true
         }
-        if !isKept { start.deallocate() }
+        if !isKept { free(slab) }
+    }
+
+    private func free(_ slab: Slab) {
+        slab.start.deallocate()
+        ledger?.add(.slab, -1)
     }
 }

@@ -14,8 +14,8 @@ import Dispatch
 ///
 /// libcurl 7.88 reads on as long as frames without content keep arriving: no callback, no timeout, no other transfer.
 /// When the loop has been in one call for longer than `limit`, the socket that the call was about is shut, or all of
-/// HTTP/2 where it was about libcurl's timer or about all sockets, and libcurl sees the end. Costs one timer a second while such connections
-/// are in use, and nothing while the loop sleeps.
+/// HTTP/2 where it was about libcurl's timer or about all sockets, and libcurl sees the end. Costs one timer a second
+/// while such connections are in use, and nothing while the loop sleeps.
 final class Watchdog: Sendable {
     /// Nanoseconds. Nothing else takes this long, unless a completion blocks.
     private static let limit: UInt64 = 3_000_000_000

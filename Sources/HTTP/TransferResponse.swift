@@ -1,7 +1,7 @@
 /// A response as the transport hands it over: head, body, and how the transfer went.
 public struct TransferResponse: Sendable {
-    /// Status and header fields, made when first asked for, in the order received and as received: where the body was decoded,
-    /// `Content-Encoding` and `Content-Length` still tell of the encoded one.
+    /// Status and header fields, made when first asked for, in the order received and as received: where the body was
+    /// decoded, `Content-Encoding` and `Content-Length` still tell of the encoded one.
     public var head: HTTPResponse {
         get { rawHead.head }
         set { rawHead = RawHead(newValue) }

@@ -95,6 +95,21 @@ struct HTTP2Tests {
         #expect(try await paused.body.collect().count == 16 << 20)
     }
 
+    @Test func decoderWaitsForItsReader() async throws {
+        let bomb = HTTPBody(try Deflated.gzip(Data(count: 16 << 20)))
+        let put = try await transport.perform(peer.request("/files/bomb", method: .put, body: bomb))
+        #expect(put.status.code == 201)
+        let bombed = try await transport.perform(peer.request("/gzip/bomb", delivery: .stream))
+        let other = try await transport.perform(peer.request("/other"))
+        #expect(bombed.metrics.protocolName == "HTTP/2" && other.metrics.isConnectionReused)
+        var count = 0
+        for try await chunk in bombed.body { count += chunk.count }
+        #expect(count == 16 << 20)
+        #if DEBUG
+            #expect(try #require(Ledger.current).peak(.buffered) <= 1 << 20 + 64 << 10)
+        #endif
+    }
+
     @Test func cancelledStreamSparesTheConnection() async throws {
         let first = try await transport.perform(peer.request("/one")).text().split(separator: " ").first
         let completion = Completion()

@@ -113,6 +113,18 @@ struct StreamTests {
         }
     }
 
+    @Test func aPieceThatIsKeptKeepsItsOwnMemoryAlone() async throws {
+        let server = try LoopbackServer(.response(200, [:], Self.pattern(4 << 20)))
+        let response = try await transport.perform(server.request(delivery: .stream))
+        var kept: Data?
+        for try await chunk in response.body where kept == nil && chunk.count >= 16 << 10 { kept = chunk }
+        #expect(kept != nil)
+        #if DEBUG
+            #expect(try #require(Ledger.current).left[.slab] == 1)
+        #endif
+        withExtendedLifetime((response, kept)) {}
+    }
+
     // MARK: - Uploads
 
     @Test func uploadOfUnknownLengthGoesInChunks() async throws {

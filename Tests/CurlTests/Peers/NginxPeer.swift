@@ -95,6 +95,7 @@ final class NginxPeer: Sendable {
                 listen 127.0.0.1:\(ports.plain) http2;
                 location / { return 200 "$connection $server_protocol $request_uri"; }
                 location /files/ { root .; dav_methods PUT; }
+                location /gzip/ { rewrite ^/gzip/(.*) /files/$1 break; root .; add_header Content-Encoding gzip; }
             }
             server {
                 listen 127.0.0.1:\(ports.few) ssl http2;
