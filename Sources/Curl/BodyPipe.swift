@@ -83,8 +83,10 @@ final class BodyPipe: Sendable {
     }
 
     private func seal(_ state: inout State) {
-        if let slab = state.slab { state.chunks.append(slabs.data(of: slab)) }
-        state.slab = nil
+        guard var slab = state.slab, slab.count > 0 else { return }
+        // Few bytes are copied, so that whoever keeps them does not keep a slab.
+        state.chunks.append(slab.count < Self.smallSize ? slab.copyOut() : slabs.data(of: slab))
+        state.slab = slab.count == 0 ? slab : nil
     }
 
     /// Lets a waiting reader go on.

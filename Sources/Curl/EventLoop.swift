@@ -412,7 +412,9 @@ final class EventLoop: @unchecked Sendable {
             transfer.index = active.count
             active.append(transfer)
         }
-        for transfer in active.reversed() { end(transfer, .shutDown) }
+        for transfer in active.reversed() {
+            end(transfer, transfer.wasCancelled ? .cancelled(during: transfer.hop?.phase ?? .queue) : .shutDown)
+        }
         wakeTasks()
         poller.close()
         curl_multi_cleanup(multi)

@@ -377,10 +377,8 @@ final class Hop {
         if decodes, response.isEncoded, let encoding = response.head.headerFields[.contentEncoding] {
             decoder = try ContentDecoder(contentEncoding: encoding)
         }
-        let length = request.head.method == .head ? nil : response.contentLength.map(Int.init)
-        if let limit = request.options.maxBodyBytes, let length, length > limit, decoder == nil,
-            ![204, 304].contains(response.status.code)
-        {
+        let length = announcedLength.map(Int.init)
+        if let limit = request.options.maxBodyBytes, let length, length > limit, decoder == nil {
             throw .bodyTooLarge(limit)
         }
         switch request.delivery {
@@ -483,7 +481,7 @@ final class Hop {
                 "the connection ended inside the response head"
             )
         }
-        if !isCutShort { try decoder?.finish() }
+        try decoder?.finish()
         if case .file(let file) = sink { try file.commit() }
         return collected.take()
     }
@@ -520,6 +518,13 @@ final class Hop {
         return now.advanced(by: min(firstByte, idle))
     }
 
+    /// The length of the encoded body that comes, where it is known (RFC 9112, 6.3).
+    var announcedLength: Int64? {
+        guard let response else { return nil }
+        let hasNone = request.head.method == .head || response.status.code == 204 || response.status.code == 304
+        return hasNone ? 0 : response.contentLength
+    }
+
     /// libcurl's own words on what went wrong.
     var errorText: String { String(cString: easy.fields.errorText) }
 
@@ -528,7 +533,7 @@ final class Hop {
             bytesSent: bytesSent,
             bytesToSend: upload?.length,
             bytesReceived: bytesReceived,
-            bytesToReceive: response?.contentLength
+            bytesToReceive: announcedLength
         )
     }
 }

@@ -18,6 +18,8 @@ struct ResponseHead {
     private var lines: [UInt8] = []
     private var bytes = 0
     private var count = 0
+    /// Lines before the head that is being read.
+    private var earlier = 0
     private var interimCount = 0
     private(set) var isComplete = false
 
@@ -54,12 +56,15 @@ struct ResponseHead {
             throw .head(.protocol, "more than \(Limit.interim) informational responses before the final one")
         }
         lines.removeAll(keepingCapacity: true)
+        earlier = count
         return .interim(head.head)
     }
 
     /// Joins the line to come to the one before, as if it had been one (RFC 9112, 5.2).
     private mutating func unfold() throws(NetworkError) {
-        guard count > 2 else { throw .head(.protocol, "the first header line of the response is a continuation") }
+        guard count - earlier > 2 else {
+            throw .head(.protocol, "the first header line of the response is a continuation")
+        }
         while let last = lines.last, last == .lineFeed || last == .carriageReturn { lines.removeLast() }
     }
 }

@@ -21,6 +21,12 @@ final class SlabPool: Sendable {
             (start + count).copyMemory(from: source, byteCount: bytes.count)
             count += bytes.count
         }
+
+        /// The bytes in memory of their own; the slab is empty afterwards.
+        mutating func copyOut() -> Data {
+            defer { count = 0 }
+            return Data(bytes: start, count: count)
+        }
     }
 
     /// Nil once it is closed.

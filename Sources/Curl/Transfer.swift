@@ -106,7 +106,7 @@ final class Transfer: RequestToken, @unchecked Sendable {
     func deliverHead(_ response: RawHead, from hop: Hop, body pipe: BodyPipe) {
         self.pipe = pipe
         let reader = BodyPipeReader(pipe)
-        let length = response.isEncoded ? nil : response.contentLength
+        let length = response.isEncoded ? nil : hop.announcedLength
         let body = HTTPBody(
             .stream(length: length, isReplayable: false) { { try await reader.next() } }
         )

@@ -12,6 +12,7 @@ enum HeadScanner {
         fileprivate(set) var status: HTTPResponse.Status
         fileprivate(set) var contentLength: Int64?
         fileprivate(set) var isEncoded = false
+        fileprivate(set) var isTransferEncoded = false
     }
 
     static func scan(_ block: [UInt8]) throws(NetworkError) -> Scanned {
@@ -50,6 +51,8 @@ enum HeadScanner {
             try note(length: line.value(after: colon), &scanned)
         } else if name.isSpelled("content-encoding") {
             scanned.isEncoded = true
+        } else if name.isSpelled("transfer-encoding") {
+            scanned.isTransferEncoded = true
         }
     }
 

@@ -180,12 +180,19 @@ extension NetworkError {
     }
 
     /// Takes any error for a `NetworkError`: itself where it is one, `.cancelled` for a `CancellationError`, else
-    /// `.other` with the error below it.
+    /// `.other` with the error as `underlying` and no more than its type in `message`: what it holds may be secret.
     public init(wrapping error: any Error) {
         switch error {
         case let error as NetworkError: self = error
         case is CancellationError: self = NetworkError(.cancelled, during: .queue, "the request was cancelled")
-        default: self = NetworkError(.other, during: .response, String(describing: error), underlying: error)
+        default:
+            self = NetworkError(
+                .other,
+                during: .response,
+                "\(type(of: error)) was thrown",
+                advice: "look at underlying",
+                underlying: error
+            )
         }
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 package final class RawHead: Sendable {
     /// What its maker read in passing.
     package let status: HTTPResponse.Status
-    /// The length of the encoded body, where the server said.
+    /// The length of the encoded body, where the server said and it counts (RFC 9112, 6.3).
     package let contentLength: Int64?
     /// Whether the body has a `Content-Encoding`.
     package let isEncoded: Bool
@@ -25,7 +25,8 @@ package final class RawHead: Sendable {
     /// A head of fields that are there already.
     package init(_ head: HTTPResponse) {
         status = head.status
-        contentLength = head.headerFields[.contentLength].flatMap(Int64.init)
+        let isTransferEncoded = head.headerFields.contains(.transferEncoding)
+        contentLength = isTransferEncoded ? nil : head.headerFields[.contentLength].flatMap(Int64.init)
         isEncoded = head.headerFields.contains(.contentEncoding)
         block = []
         _ = made.storeIfNil(Made(head))
@@ -37,7 +38,7 @@ package final class RawHead: Sendable {
     package init(parsing block: [UInt8]) throws(NetworkError) {
         let scanned = try HeadScanner.scan(block)
         status = scanned.status
-        contentLength = scanned.contentLength
+        contentLength = scanned.isTransferEncoded ? nil : scanned.contentLength
         isEncoded = scanned.isEncoded
         self.block = block
     }

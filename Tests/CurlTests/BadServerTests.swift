@@ -125,6 +125,11 @@ struct BadServerTests {
         Case("carriage return in a value", head("X: a\rSet-Cookie: b"), .either(200, [.protocol])),
         Case("folded field", head("X: a\r\n b"), .either(200, [.protocol])),
         Case("folded first field", head(" folded: 1"), .failure([.protocol, .network])),
+        Case(
+            "folded first field after an interim response",
+            .raw("HTTP/1.1 103 E\r\nA: b\r\n\r\n\(ok) folded: 1\r\nContent-Length: 2\r\n\r\nok"),
+            .failure([.protocol, .network])
+        ),
         Case("white space before the colon", head("X : a"), .either(200, [.protocol])),
         Case("a field without a colon", head("nothing"), .either(200, [.protocol])),
         Case("a field without a name", head(": a"), .either(200, [.protocol])),

@@ -45,6 +45,17 @@ struct SlabPoolTests {
         #expect(data == Data(text.utf8))
     }
 
+    @Test func copiedBytesLeaveTheSlabEmpty() {
+        let pool = SlabPool()
+        var slab = pool.take()
+        filled(&slab, with: String(repeating: "copied ", count: 20))
+        let copy = slab.copyOut()
+        #expect(slab.count == 0)
+        filled(&slab, with: String(repeating: "another ", count: 20))
+        #expect(copy == Data(String(repeating: "copied ", count: 20).utf8))
+        pool.discard(slab)
+    }
+
     private func filled(_ slab: inout SlabPool.Slab, with text: String) {
         Data(text.utf8).withUnsafeBytes { slab.append($0) }
     }

@@ -83,7 +83,7 @@ struct NetworkLog {
             url: shown(url),
             body: body,
             duration: duration,
-            failure: error.logged,
+            failure: error.message,
             level: level
         )
         logger.log(Log.network(.httpResponse(response: message)))
@@ -103,14 +103,5 @@ struct NetworkLog {
         if let data = body.data { return redactor.summary(of: data, contentType: contentType) }
         let size = body.length.map { "\($0) bytes" } ?? "a stream"
         return contentType.map { "\(size) of \(redactor.mediaType($0))" } ?? size
-    }
-}
-
-extension NetworkError {
-    /// What failed and why; where that is the description of an error of the app's own, only its type, as the
-    /// description may show what it holds.
-    fileprivate var logged: String {
-        guard let underlying, message == String(describing: underlying) else { return message }
-        return "\(type(of: underlying))"
     }
 }

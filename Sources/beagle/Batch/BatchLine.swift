@@ -27,7 +27,10 @@ struct BatchLine {
 
     /// The request that the line describes.
     func request() throws(NetworkError) -> TransferRequest {
-        var head = try HTTPRequest(method: method(), absoluteURL: text("url") ?? "")
+        guard let url = try text("url") else {
+            throw NetworkError(.badURL, during: .build, "the line has no url")
+        }
+        var head = try HTTPRequest(method: method(), absoluteURL: url)
         head.headerFields = try fields()
         return TransferRequest(head, body: try body(), options: try options())
     }

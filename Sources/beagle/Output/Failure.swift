@@ -51,8 +51,12 @@ struct Failure: Error {
             let cause = Failure(wrapping: interrupt.cause)
             self.init(exit: interrupt.exitCode, code: "interrupted", phase: cause.phase, "interrupted")
             url = cause.url
+        case let error as NetworkError:
+            self.init(error)
         default:
             self.init(NetworkError(wrapping: error))
+            // Errors here are the system's and our own: a person needs their words.
+            if !(error is CancellationError) { (message, advice) = (String(describing: error), nil) }
         }
     }
 
