@@ -119,7 +119,7 @@ struct EncodingTests {
         var frame = Data([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x50])
         for number in 1...count {
             let header: UInt32 = (number == count ? 1 : 0) | 1 << 1 | (128 << 10) << 3
-            frame += withUnsafeBytes(of: header.littleEndian) { $0.prefix(3) } + [0]
+            frame += withUnsafeBytes(of: header.littleEndian) { Array($0.prefix(3)) } + [0]
         }
         return frame
     }
