@@ -83,10 +83,10 @@ final class BodyPipe: Sendable {
     }
 
     private func seal(_ state: inout State) {
-        guard var slab = state.slab, slab.count > 0 else { return }
+        guard let slab = state.slab else { return }
+        state.slab = nil
         // Few bytes are copied, so that whoever keeps them does not keep a slab.
-        state.chunks.append(slab.count < Self.smallSize ? slab.copyOut() : slabs.data(of: slab))
-        state.slab = slab.count == 0 ? slab : nil
+        state.chunks.append(slab.count < Self.smallSize ? slabs.copy(of: slab) : slabs.data(of: slab))
     }
 
     /// Lets a waiting reader go on.

@@ -21,12 +21,6 @@ final class SlabPool: Sendable {
             (start + count).copyMemory(from: source, byteCount: bytes.count)
             count += bytes.count
         }
-
-        /// The bytes in memory of their own; the slab is empty afterwards.
-        mutating func copyOut() -> Data {
-            defer { count = 0 }
-            return Data(bytes: start, count: count)
-        }
     }
 
     /// Nil once it is closed.
@@ -51,6 +45,12 @@ final class SlabPool: Sendable {
     /// The bytes of a slab, whose memory comes back here when nobody has them any more.
     func data(of slab: Slab) -> Data {
         Data(bytesNoCopy: slab.start, count: slab.count, deallocator: .custom { start, _ in self.giveBack(start) })
+    }
+
+    /// The bytes of a slab in memory of their own; the slab comes back.
+    func copy(of slab: Slab) -> Data {
+        defer { discard(slab) }
+        return Data(bytes: slab.start, count: slab.count)
     }
 
     /// Takes back a slab whose bytes nobody wants.
