@@ -424,9 +424,10 @@ final class Hop {
     }
 
     /// Decodes as much as the reader keeps up with; false where that is not all. After the pause the bytes come again,
-    /// and those that have been used are passed over.
+    /// however they are cut then, and those that have been used are passed over.
     private func decode(_ bytes: UnsafeRawBufferPointer, by decoder: ContentDecoder) throws(NetworkError) -> Bool {
-        var rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(usedBytes))
+        let skipped = min(usedBytes, bytes.count)
+        var rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(skipped))
         let before = rest.count
         defer { bytesReceived += Int64(before - rest.count) }
         while true {
@@ -434,11 +435,11 @@ final class Hop {
             if piece.isEmpty { break }
             try accept(piece)
             if isReaderBehind {
-                usedBytes = bytes.count - rest.count
+                usedBytes = max(usedBytes, bytes.count - rest.count)
                 return false
             }
         }
-        usedBytes = 0
+        usedBytes -= skipped
         return true
     }
 
