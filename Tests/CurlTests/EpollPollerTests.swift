@@ -34,7 +34,7 @@
             #expect(write(pairs[takers - 1].theirs, "x", 1) == 1)
             poller.wait(milliseconds: 10_000)
             #expect(poller.eventCount == 1)
-            withExtendedLifetime(lost) {}
+            withExtendedLifetime((lost, pairs)) {}
         }
 
         /// A number that nobody waits for is let alone: it may be a file of the app's.
@@ -53,7 +53,7 @@
             #expect(write(pair.theirs, "x", 1) == 1)
             poller.wait(milliseconds: 0)
             #expect(poller.eventCount == 0)
-            withExtendedLifetime(lost) {}
+            withExtendedLifetime((lost, pair)) {}
         }
 
         private func watch(_ socket: Int32, _ what: Int32, by poller: EpollPoller) {
