@@ -38,7 +38,7 @@ import Testing
             ("http://:80/", .badURL, "no host"), ("http://?a", .badURL, "no host"),
             ("http://h:0/", .badURL, "the port"),
             ("http://h:65536/", .badURL, "the port"), ("http://h:99999999999999999999/", .badURL, "port"),
-            ("http://u:hidden/x@h/", .badURL, "the port"),
+            ("http://u:987654/x@h/", .badURL, "the port"),
             ("http://u:hidden@h/", .badURL, "user name or password"), ("http://u@h/", .badURL, "user name or password"),
             ("http://a%20b/", .badURL, "no host may hold"), ("http://a%00b/", .badURL, "no host may hold"),
             ("http://a%0D%0Ab/", .badURL, "no host may hold"), ("http://a%40b/", .badURL, "no host may hold"),
@@ -57,7 +57,7 @@ import Testing
             let error = builder.refusal(url)
             #expect(error?.kind == kind)
             #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
-            #expect(error?.description.contains("hidden") == false)
+            for secret in ["hidden", "987654"] { #expect(error?.description.contains(secret) == false) }
         }
     }
 
