@@ -13,16 +13,18 @@ public final class CurlTransport: HTTPTransport {
     }
 
     private let state = Lock(State())
+    private let configuration: CurlConfiguration
     private let isPortable: Bool
     private let ledger = Ledger.current
 
     /// A transport with its own connections.
-    public init() {
-        isPortable = false
+    public convenience init(_ configuration: CurlConfiguration = CurlConfiguration()) {
+        self.init(configuration, isPortable: false)
     }
 
-    /// A transport that waits with `curl_multi_poll`, as it does where there is no epoll.
-    package init(isPortable: Bool) {
+    /// - Parameter isPortable: whether it waits with `curl_multi_poll`, as it does where there is no epoll.
+    package init(_ configuration: CurlConfiguration = CurlConfiguration(), isPortable: Bool) {
+        self.configuration = configuration
         self.isPortable = isPortable
     }
 
@@ -75,7 +77,8 @@ public final class CurlTransport: HTTPTransport {
             // The parent's loop has no thread here. It is left alone: closing it would say goodbye on connections
             // that the parent still uses.
             if let inherited = state.loop { _ = Unmanaged.passRetained(inherited) }
-            let loop = try EventLoop(portable: isPortable, ledger: ledger)
+            try configuration.validate()
+            let loop = try EventLoop(configuration, portable: isPortable, ledger: ledger)
             state = State(loop: loop, forks: forks)
             return loop
         }

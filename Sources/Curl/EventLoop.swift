@@ -54,7 +54,7 @@ final class EventLoop: @unchecked Sendable {
     private var sweep: UInt64?
 
     /// Starts the thread.
-    init(portable: Bool, ledger: Ledger?) throws(NetworkError) {
+    init(_ configuration: CurlConfiguration, portable: Bool, ledger: Ledger?) throws(NetworkError) {
         self.ledger = ledger
         entry = Ledger.Entry(.loop, in: ledger)
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init() else {
@@ -67,7 +67,7 @@ final class EventLoop: @unchecked Sendable {
             curl_multi_cleanup(multi)
             throw error
         }
-        configureMulti()
+        configureMulti(configuration)
         do throws(NetworkError) {
             try startThread()
         } catch {
@@ -339,12 +339,11 @@ final class EventLoop: @unchecked Sendable {
         return Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue()
     }
 
-    private func configureMulti() {
+    private func configureMulti(_ configuration: CurlConfiguration) {
         let me = Unmanaged.passUnretained(self).toOpaque()
         beagle_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-        // Idle connections kept, well below the usual limit of open files; libcurl's own rule is four times the
-        // transfers in flight.
-        beagle_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 256)
+        // libcurl's own rule is four times the transfers in flight.
+        beagle_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maxIdleConnections)
         beagle_multi_set_pointer(multi, CURLMOPT_TIMERDATA, me)
         beagle_multi_set_timer_callback(multi) { _, milliseconds, context in
             EventLoop.from(context).setTimer(milliseconds)

@@ -19,6 +19,10 @@ public struct NetworkError: Error, Sendable {
         public static let unsupportedScheme = Kind(rawValue: "unsupported_scheme")
         /// Method, header or body cannot be sent as they are. Nothing was sent.
         public static let badRequest = Kind(rawValue: "bad_request")
+        /// An option or a value of the configuration cannot be used; `message` names it. Nothing was sent.
+        public static let badConfiguration = Kind(rawValue: "bad_configuration")
+        /// This engine, or the libcurl below it, cannot do what was asked. Nothing was sent.
+        public static let unsupported = Kind(rawValue: "unsupported")
         /// The host name was not resolved.
         public static let dns = Kind(rawValue: "dns")
         /// No connection could be made.

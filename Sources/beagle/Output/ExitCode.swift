@@ -22,13 +22,14 @@ extension ExitCode {
         switch error.kind {
         case .unsupportedScheme, .insecureRedirect: 1
         case .badURL: 3
+        case .unsupported: 4
         case .dns: 6
         case .truncated: 18
         case .status: httpError
         case .file: error.phase == .build || error.phase == .send ? readFailed : writeFailed
         case .timeout: 28
         case .cancelled: 42
-        case .badRequest: 43
+        case .badRequest, .badConfiguration: 43
         case .tooManyRedirects: 47
         case .encoding: 61
         case .tooLarge: 63
