@@ -97,8 +97,14 @@ let package = Package(
         ),
         .testTarget(
             name: "CurlTests",
-            dependencies: ["BeagleNetCurl", "CBeagleNetCurl", "BeagleNetTesting"],
-            exclude: ["Certificates", "Peers/h2_peer.py", "Peers/tls_peer.py"],
+            dependencies: ["BeagleNetCurl", "CBeagleNetCurl", "BeagleNetTesting", "ForkProbe"],
+            exclude: ["Certificates", "Peers/h2_peer.py", "Peers/tls_peer.py", "Peers/ws_peer.py"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "ForkProbe",
+            dependencies: ["BeagleNetCurl"],
+            path: "Tests/ForkProbe",
             swiftSettings: settings
         ),
         .testTarget(

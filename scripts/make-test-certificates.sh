@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes the certificates of Tests/CurlTests/Certificates anew: an authority, and server certificates that are good or
-# wrong in one way each. Their keys are no secrets: nothing but these tests trusts them. They last 100 years.
+# Makes the certificates of Tests/CurlTests/Certificates anew: an authority, server certificates that are good or wrong
+# in one way each, and a client's. Their keys are no secrets: nothing but these tests trusts them. They last 100 years.
 set -eu
 cd "$(dirname "$0")/../Tests/CurlTests/Certificates"
-rm -f ./*.pem
+rm -f ./*.pem ./*.p12 ./*.pin
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -57,3 +57,12 @@ issue self-signed itself "$server$here"
 authority intermediate ca
 issue no-intermediate intermediate "$server$here"
 rm intermediate.pem
+
+# A client's, also with its key encrypted, and both in one file. The passphrase is "open sesame".
+issue client ca "basicConstraints=CA:FALSE\nextendedKeyUsage=clientAuth\n"
+openssl pkcs8 -topk8 -in client.key.pem -out client.encrypted.key.pem -passout "pass:open sesame"
+cat client.pem client.key.pem > client.both.pem
+openssl pkcs12 -export -in client.pem -inkey client.key.pem -out client.p12 -passout "pass:open sesame"
+
+# The pin of the good server's key (RFC 7469, 2.4).
+openssl pkey -in good.key.pem -pubout -outform der | openssl dgst -sha256 -binary | openssl base64 -A > good.pin

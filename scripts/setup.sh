@@ -19,6 +19,7 @@ for argument in "$@"; do
 done
 
 missing=
+python_packages="websockets==17.4"
 
 # need PACKAGE FILE...: PACKAGE is missing when none of the files exists (an unmatched pattern is no file).
 need() {
@@ -60,8 +61,15 @@ find_missing_on_debian() {
     need tzdata /usr/share/zoneinfo/Europe
     if [ "$peers" = yes ]; then
         need_command nginx-light nginx
+        need_command lighttpd lighttpd
         need_command nghttp2-server nghttpd
+        need_command nghttp2-client h2load
+        need_command tinyproxy-bin tinyproxy
+        need_command squid-openssl squid
+        need_command microsocks microsocks
+        need_command dante-server danted
         need_command python3 python3
+        need python3-venv /usr/lib/python3*/ensurepip/__init__.py "$(command -v pip3 || echo none)"
         need_command openssl openssl
         need_command jq jq
         need_command binutils readelf
@@ -94,7 +102,7 @@ setup_debian() {
 
 setup_fedora() {
     packages="libcurl-devel zlib-devel git binutils gcc-c++ glibc-devel libstdc++-devel ncurses-libs libxml2 sqlite-libs tzdata"
-    if [ "$peers" = yes ]; then packages="$packages nginx nghttp2 python3 openssl jq"; fi
+    if [ "$peers" = yes ]; then packages="$packages nginx lighttpd nghttp2 tinyproxy squid python3 openssl jq"; fi
     headers=no
     if [ -e /usr/include/curl/curl.h ] && [ -e /usr/include/zlib.h ]; then headers=yes; fi
     if [ "$headers$peers" = yesno ]; then return; fi
@@ -109,7 +117,19 @@ setup_macos() {
         exit 69
     fi
     # The SDK brings libcurl and zlib; only the peers come from elsewhere.
-    if [ "$peers" = yes ]; then echo "setup: peers: brew install nginx nghttp2 python3 openssl jq binutils" >&2; fi
+    if [ "$peers" = yes ]; then echo "setup: peers: brew install nginx lighttpd nghttp2 python3 openssl jq binutils" >&2; fi
+}
+
+# What tests talk to that is Python's, in an environment of its own: PyPI's packages.
+setup_python() {
+    if [ "$peers" = no ] || .build/python/bin/python3 -c 'import websockets.asyncio.server' 2>/dev/null; then return; fi
+    echo "setup: .build/python/bin/pip install $python_packages" >&2
+    if [ "$dry_run" = yes ]; then return; fi
+    # shellcheck disable=SC2086 # one word a package
+    if ! python3 -m venv .build/python || ! .build/python/bin/pip install -q $python_packages; then
+        echo "setup: the packages of PyPI that tests talk to are missing; see above" >&2
+        exit 69
+    fi
 }
 
 check_swift() {
@@ -146,3 +166,4 @@ case $(uname -s) in
     *) echo "setup: not a system that this package knows" >&2; exit 69 ;;
 esac
 check_swift
+setup_python

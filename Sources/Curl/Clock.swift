@@ -1,14 +1,12 @@
 extension Duration {
     /// Whole milliseconds, rounded up.
     var milliseconds: Int64 {
-        (nanoseconds + 999_999) / 1_000_000
+        Int64(clamping: (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
 
     /// Nanoseconds; durations that do not fit are cut to what does.
     var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow || whole > .max - 1_000_000_000 ? .max - 1_000_000_000 : whole + attoseconds / 1_000_000_000
+        Int64(clamping: attoseconds / 1_000_000_000)
     }
 }
 

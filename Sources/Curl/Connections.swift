@@ -1,3 +1,4 @@
+import BeagleNetHTTP
 import CBeagleNetCurl
 
 #if canImport(Glibc)
@@ -18,7 +19,7 @@ struct Connections {
         let localPort: Int32
         private let remotePort: Int32
         /// Of both addresses' texts.
-        private let addresses: Int
+        private let addresses: UInt64
 
         /// The two ends of a connection, as libcurl writes them.
         init(
@@ -27,74 +28,95 @@ struct Connections {
             _ remote: UnsafePointer<CChar>?,
             _ remotePort: Int32
         ) {
-            var hasher = Hasher()
-            for address in [local, remote] {
-                let bytes = UnsafeRawBufferPointer(start: address, count: address.map { strlen($0) } ?? 0)
-                hasher.combine(bytes: bytes)
-                hasher.combine(0 as UInt8)
-            }
             self.localPort = localPort
             self.remotePort = remotePort
-            addresses = hasher.finalize()
+            addresses = Self.mix(Self.mix(0xCBF2_9CE4_8422_2325, local), remote)
+        }
+
+        /// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) of a text with its end.
+        private static func mix(_ seed: UInt64, _ text: UnsafePointer<CChar>?) -> UInt64 {
+            var hash = seed
+            var next = text
+            while let byte = next?.pointee {
+                hash = (hash ^ UInt64(UInt8(bitPattern: byte))) &* 0x100_0000_01B3
+                next = byte == 0 ? nil : next.map { $0 + 1 }
+            }
+            return hash
         }
     }
 
-    private struct Connection {
-        var socket: Int32
-        var users = 0
+    /// A connection in the pool, reached only on the loop's thread.
+    final class Connection {
+        fileprivate let key: Key
+        private let socket: Int32
+        /// The server's address and port.
+        let remoteAddress: String
+        fileprivate(set) var isOpen = true
+        private var users = 0
         /// Whether it speaks HTTP/2, where bytes may come at any time; nil before its first answer.
         var isMultiplexed: Bool?
+        /// What was agreed on with TLS.
+        var session: TransferMetrics.Details?
+
+        fileprivate init(_ key: Key, _ socket: Int32, _ remoteAddress: String) {
+            self.key = key
+            self.socket = socket
+            self.remoteAddress = remoteAddress
+        }
+
+        /// Whether it is idle and must not be used; then it is shut, so that libcurl drops it.
+        ///
+        /// One that speaks HTTP/1.1 is idle although its last user has not been reaped yet: it serves one at a time.
+        func shutIfStale() -> Bool {
+            guard isOpen, isMultiplexed.map({ !$0 }) ?? (users == 0), beagle_socket_stirs(socket) != 0 else {
+                return false
+            }
+            shutdown(socket, Int32(SHUT_RDWR))
+            return true
+        }
+
+        /// Ends it where nobody uses it.
+        func shutIfIdle() {
+            if isOpen, users == 0 { shutdown(socket, Int32(SHUT_RDWR)) }
+        }
+
+        /// A message goes out on it.
+        func begin() {
+            users += 1
+        }
+
+        /// A message has been answered, or given up.
+        func end() {
+            users = max(0, users - 1)
+        }
     }
 
     private var connections: [Key: Connection] = [:]
-    private var keys: [Int32: Key] = [:]
+    private var bySocket: [Int32: Connection] = [:]
 
-    /// A connection was made, on one of these sockets.
-    mutating func add(_ key: Key, _ sockets: [Int32]) {
+    subscript(key: Key) -> Connection? { connections[key] }
+
+    /// A connection was made, on one of these sockets; nil where it is not to be told which.
+    mutating func add(_ key: Key, _ sockets: [Int32], to remoteAddress: String) -> Connection? {
         guard key.localPort > 0,
             let socket = sockets.count == 1 ? sockets[0] : sockets.last(where: { localPort(of: $0) == key.localPort })
-        else { return }
-        connections[key] = Connection(socket: socket)
-        keys[socket] = key
+        else { return nil }
+        let connection = Connection(key, socket, remoteAddress)
+        connections[key] = connection
+        bySocket[socket] = connection
+        return connection
     }
 
     /// The socket was closed.
     mutating func remove(_ socket: Int32) {
-        guard let key = keys.removeValue(forKey: socket), connections[key]?.socket == socket else { return }
-        connections[key] = nil
+        guard let connection = bySocket.removeValue(forKey: socket) else { return }
+        connection.isOpen = false
+        if connections[connection.key] === connection { connections[connection.key] = nil }
     }
 
-    /// Whether an idle connection must not be used; it is shut, so that libcurl drops it.
-    ///
-    /// One that speaks HTTP/1.1 is idle although its last user has not been reaped yet: it serves one at a time.
-    func isStale(_ key: Key) -> Bool {
-        guard let connection = connections[key],
-            connection.isMultiplexed.map({ !$0 }) ?? (connection.users == 0),
-            beagle_socket_stirs(connection.socket) != 0
-        else { return false }
-        shutdown(connection.socket, Int32(SHUT_RDWR))
-        return true
-    }
-
-    /// Whether the connection is open.
-    func contains(_ key: Key) -> Bool {
-        connections[key] != nil
-    }
-
-    /// A message goes out on the connection.
-    mutating func begin(_ key: Key) {
-        connections[key]?.users += 1
-    }
-
-    /// The head of an answer came on the connection.
-    mutating func answered(_ key: Key, isMultiplexed: Bool) {
-        connections[key]?.isMultiplexed = isMultiplexed
-    }
-
-    /// A message has been answered, or given up.
-    mutating func end(_ key: Key) {
-        guard let index = connections.index(forKey: key) else { return }
-        connections.values[index].users = max(0, connections.values[index].users - 1)
+    /// Ends the connections that nobody uses.
+    func shutIdle() {
+        for connection in bySocket.values { connection.shutIfIdle() }
     }
 
     private func localPort(of socket: Int32) -> Int32? {

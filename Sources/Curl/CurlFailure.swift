@@ -7,21 +7,40 @@ enum CurlFailure {
     ///   - code: libcurl's verdict.
     ///   - detail: libcurl's own words, may be empty.
     ///   - phase: how far the hop was.
-    ///   - trust: whose certificates it believed.
+    ///   - options: what it was told.
+    ///   - isOfProxy: whether a proxy's certificate was refused.
     static func error(
         _ code: CURLcode,
         _ detail: String,
         during phase: NetworkError.Phase,
-        trusting trust: TLSTrust
+        with options: TransferOptions,
+        isOfProxy: Bool = false
     ) -> NetworkError {
+        if let error = badOption(code, detail, options) { return error }
         let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
         // What a handshake that did not come to its end is known by where libcurl has no mark for its begin.
         let phase = phase == .connect && text.hasPrefix("SSL ") ? .tls : phase
         let (kind, place) = kind(of: code, text, during: phase)
         var error = NetworkError(kind, during: place, text.asClause, advice: nil)
-        error.advice = advice(for: error, code, trust)
+        error.advice = isOfProxy ? proxyAdvice(options) : advice(for: error, code, options)
         error.transportCode = Int(code.rawValue)
         return error
+    }
+
+    /// An option that the TLS library refused; the server has not been told anything then.
+    private static func badOption(_ code: CURLcode, _ detail: String, _ options: TransferOptions) -> NetworkError? {
+        switch code {
+        case CURLE_SSL_CERTPROBLEM: return options.identity.map { .badIdentity($0.problem) }
+        case CURLE_SSL_CIPHER where options.ciphers != TLSCiphers():
+            var error = NetworkError.badOption(
+                "ciphers",
+                "the TLS library knows none of them",
+                advice: "use the names that 'openssl ciphers' shows"
+            )
+            error.transportCode = Int(code.rawValue)
+            return error
+        default: return nil
+        }
     }
 
     /// CURLE_TOO_LARGE, since libcurl 8.6.
@@ -51,6 +70,8 @@ enum CurlFailure {
         case CURLE_BAD_CONTENT_ENCODING: (.encoding, .body)
         // What libcurl says to a response head that it cannot store, as one whose first line is folded.
         case CURLE_BAD_FUNCTION_ARGUMENT where phase == .firstByte: (.protocol, phase)
+        // What libcurl says to a trailer that is no field, with the code of a write that failed.
+        case _ where text == "Failed reading the chunked-encoded stream": (.protocol, phase)
         case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3: (.protocol, phase)
         case CURLE_TOO_MANY_REDIRECTS: (.tooManyRedirects, .redirect)
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND: (.network, phase)
@@ -69,21 +90,42 @@ enum CurlFailure {
         }
     }
 
-    private static func advice(for error: NetworkError, _ code: CURLcode, _ trust: TLSTrust) -> String? {
-        switch error.kind {
+    private static func advice(
+        for error: NetworkError,
+        _ code: CURLcode,
+        _ options: TransferOptions
+    ) -> String? {
+        let trust = options.trust
+        return switch error.kind {
         case .dns where code == CURLE_COULDNT_RESOLVE_PROXY,
             .connect where code == CURLE_PROXY || code == CURLE_RECV_ERROR:
-            "check the proxy, which http_proxy, https_proxy or all_proxy names"
+            proxyAdvice(options)
         case .dns: "check the host name and the network"
-        case .connect: "check that the server runs at this address and port"
+        case .connect where code == CURLE_INTERFACE_FAILED:
+            "check TransferOptions.local: this machine has to have the interface, and a port that is free"
+        case .connect:
+            if case .through(let proxy) = options.proxy {
+                "check that the server runs at this address and port, or the proxy at \(proxy.address)"
+            } else {
+                "check that the server runs at this address and port"
+            }
         // What OpenSSL says to an answer that is no TLS.
         case .tls where error.message.contains("wrong version number"):
             "is this port http? Then the URL begins with http://"
         case .tls where code == CURLE_SSL_CACERT_BADFILE:
             "check that \(file(of: trust)) is there, readable, and in PEM"
+        case .tls where code == CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            "the server's key is none of TransferOptions.pins: it may have a new one, or not be the server that was meant"
         case .tls: "check the certificate and the host name; \(advice(on: trust))"
         case .timeout: "raise Timeouts.\(error.phase.timeoutName), or look at the server"
         default: nil
+        }
+    }
+
+    private static func proxyAdvice(_ options: TransferOptions) -> String {
+        switch options.proxy {
+        case .through(let proxy): "check the proxy \(proxy.address), its credentials and its certificate (Proxy.trust)"
+        case .environment, .direct: "check the proxy, which http_proxy, https_proxy or all_proxy names"
         }
     }
 
@@ -91,7 +133,8 @@ enum CurlFailure {
         switch trust {
         case .system:
             "trust its authority with TLSTrust.file(path:) (the system's authorities were read from \(file(of: trust)))"
-        case .file: "only the authorities in \(file(of: trust)) were trusted (TLSTrust.file)"
+        case .native: "trust its authority in the system's store"
+        case .file, .authorities: "only the authorities in \(file(of: trust)) were trusted (TLSTrust)"
         }
     }
 
@@ -99,6 +142,8 @@ enum CurlFailure {
         switch trust {
         case .system: TrustStore.systemFile ?? "nowhere: no file was found"
         case .file(let path): path
+        case .authorities: "the bytes of TransferOptions.trust"
+        case .native: "the system's store"
         }
     }
 }

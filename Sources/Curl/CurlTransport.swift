@@ -1,21 +1,29 @@
 public import BeagleNetHTTP
 
-/// Performs HTTP transfers with libcurl, on one event-loop thread of its own.
+/// Performs HTTP transfers and opens WebSockets with libcurl, on one event-loop thread of its own, and on a second for
+/// those that last.
 ///
-/// Connections are pooled per transport and used by all its transfers; HTTP/2 ones by many at once. The thread starts
-/// with the first transfer. Releasing the transport lets transfers in flight come to their end, `shutDown()` ends
-/// them at once; either way each completion is called once. After a `fork` the child gets connections of its own.
+/// Connections are pooled per thread and used by all its transfers; HTTP/2 ones by many at once. A thread starts with
+/// its first transfer. Event streams, and what `TransferOptions.isLongLived` says, go to the second thread. What is
+/// found to last on the first, because it is an event stream or has gone on for `CurlConfiguration.longLivedAfter`,
+/// stays there: later requests for its path go to the second thread, and others to its host to a third. Releasing the
+/// transport lets transfers in flight come to their end, `shutDown()` ends them at once; either way each completion is
+/// called once. After a `fork` the child gets connections of its own.
 public final class CurlTransport: HTTPTransport {
     private struct State {
-        var loop: EventLoop?
-        /// `ForkCount.now` when the loop began.
+        /// By the raw value of their role.
+        var loops = LoopRole.allCases.map { _ in nil as LoopOwner? }
+        /// `ForkCount.now` when the loops began.
         var forks = 0
+        /// Listens for changes of the network.
+        var listening: Task<Void, Never>?
     }
 
     private let state = Lock(State())
     private let configuration: CurlConfiguration
     private let isPortable: Bool
-    private let ledger = Ledger.current
+    private let streams = StreamMemory()
+    let ledger = Ledger.current
 
     /// A transport with its own connections.
     public convenience init(_ configuration: CurlConfiguration = CurlConfiguration()) {
@@ -26,20 +34,33 @@ public final class CurlTransport: HTTPTransport {
     package init(_ configuration: CurlConfiguration = CurlConfiguration(), isPortable: Bool) {
         self.configuration = configuration
         self.isPortable = isPortable
+        guard let changes = configuration.networkChanges else { return }
+        let listening = Task { [weak self] in
+            for await _ in changes { self?.leaveNetwork() }
+        }
+        state.withLock { $0.listening = listening }
     }
 
     deinit {
-        send(.finish)
+        state.withLock { $0.listening }?.cancel()
     }
 
     /// Ends all transfers in flight with `NetworkError.Kind.shutdown` and closes the connections. A transfer that
     /// is begun later starts anew.
     public func shutDown() {
-        let loop = state.withLock { state in
-            defer { state.loop = nil }
-            return state.loop
+        for owner in takeLoops() { owner.loop.post(.shutDown) }
+    }
+
+    /// Leaves the loops with their connections to the transfers that they have; the next one begins another.
+    private func leaveNetwork() {
+        for owner in takeLoops() { owner.loop.post(.leaveNetwork) }
+    }
+
+    private func takeLoops() -> [LoopOwner] {
+        state.withLock { state in
+            defer { state.loops = State().loops }
+            return state.loops.compactMap(\.self)
         }
-        loop?.post(.shutDown)
     }
 
     /// Starts a transfer; see `HTTPTransport`. `completion` must not block: the loop's thread calls it.
@@ -49,9 +70,9 @@ public final class CurlTransport: HTTPTransport {
         completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
     ) -> any RequestToken {
         do throws(NetworkError) {
-            let loop = try runningLoop()
-            let transfer = Transfer(request, on: loop)
-            transfer.start(.callback(completion))
+            let owner = try owner(for: streams.role(of: request))
+            let transfer = Transfer(request, on: owner.loop)
+            withExtendedLifetime(owner) { transfer.start(.callback(completion)) }
             return transfer
         } catch {
             Task { completion(.failure(error)) }
@@ -61,31 +82,49 @@ public final class CurlTransport: HTTPTransport {
 
     /// Performs a transfer; cancelling the task cancels it.
     public func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
-        let transfer = Transfer(request, on: try runningLoop())
+        let owner = try owner(for: streams.role(of: request))
+        let transfer = Transfer(request, on: owner.loop)
         await withTaskCancellationHandler {
-            await withUnsafeContinuation { transfer.start(.continuation($0)) }
+            await withUnsafeContinuation { continuation in
+                withExtendedLifetime(owner) { transfer.start(.continuation(continuation)) }
+            }
         } onCancel: {
             transfer.cancel()
         }
         return try transfer.takeOutcome().get()
     }
 
-    private func runningLoop() throws(NetworkError) -> EventLoop {
+    /// Who has the running loop of this role, to be held while something is handed to the loop.
+    func owner(for role: LoopRole) throws(NetworkError) -> LoopOwner {
         try state.withLock { state throws(NetworkError) in
             let forks = ForkCount.now
-            if let loop = state.loop, state.forks == forks { return loop }
-            // The parent's loop has no thread here. It is left alone: closing it would say goodbye on connections
-            // that the parent still uses.
-            if let inherited = state.loop { _ = Unmanaged.passRetained(inherited) }
+            if state.forks != forks {
+                // The parent's loops have no thread here. They are left alone: closing them would say goodbye on
+                // connections that the parent still uses.
+                for case let inherited? in state.loops { _ = Unmanaged.passRetained(inherited) }
+                state.loops = State().loops
+                state.forks = forks
+            }
+            if let owner = state.loops[role.rawValue] { return owner }
             try configuration.validate()
-            let loop = try EventLoop(configuration, portable: isPortable, ledger: ledger)
-            state = State(loop: loop, forks: forks)
-            return loop
+            let loop = try EventLoop(configuration, role, streams, portable: isPortable, ledger: ledger)
+            let owner = LoopOwner(loop)
+            state.loops[role.rawValue] = owner
+            return owner
         }
     }
+}
 
-    private func send(_ command: EventLoop.Command) {
-        state.withLock { $0.loop }?.post(command)
+/// Lets a loop end when neither a transport has it nor something is just being handed to it.
+final class LoopOwner: Sendable {
+    let loop: EventLoop
+
+    init(_ loop: EventLoop) {
+        self.loop = loop
+    }
+
+    deinit {
+        loop.post(.finish)
     }
 }
 

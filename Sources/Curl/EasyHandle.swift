@@ -1,3 +1,4 @@
+import BeagleNetHTTP
 import CBeagleNetCurl
 
 /// Owns one libcurl easy handle: one message and its answer.
@@ -38,6 +39,13 @@ struct EasyHandle: ~Copyable {
     }
 
     @discardableResult
+    func set(_ option: BlobOption, _ bytes: Data) -> Bool {
+        bytes.withUnsafeBytes {
+            beagle_easy_set_blob(pointer, option.id, $0.baseAddress, $0.count) == CURLE_OK
+        }
+    }
+
+    @discardableResult
     func set(_ option: PointerOption, _ value: UnsafeMutableRawPointer?) -> Bool {
         beagle_easy_set_pointer(pointer, option.id, value) == CURLE_OK
     }
@@ -68,5 +76,38 @@ struct EasyHandle: ~Copyable {
         var value: UnsafePointer<CChar>?
         beagle_easy_get_string(pointer, info, &value)
         return value.map { String(cString: $0) }
+    }
+
+    /// The server's address and port, an IPv6 address in brackets; empty where there is no connection.
+    var remoteAddress: String {
+        guard let address = string(CURLINFO_PRIMARY_IP), !address.isEmpty else { return "" }
+        let port = long(CURLINFO_PRIMARY_PORT)
+        // That of a Unix socket is its path.
+        guard port > 0 else { return address }
+        return address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+
+    // MARK: a connection that libcurl made and left to us
+
+    /// The connection's socket; nil where it is gone.
+    var activeSocket: Int32? {
+        var socket = CURL_SOCKET_BAD
+        beagle_easy_get_socket(pointer, CURLINFO_ACTIVESOCKET, &socket)
+        return socket == CURL_SOCKET_BAD ? nil : socket
+    }
+
+    /// Sends what the socket takes, and counts it. `CURLE_AGAIN`: it takes nothing now; the same bytes come next, as
+    /// OpenSSL wants them from the same place again.
+    func send(_ bytes: UnsafeRawBufferPointer) -> (code: CURLcode, count: Int) {
+        var count = 0
+        let code = curl_easy_send(pointer, bytes.baseAddress, bytes.count, &count)
+        return (code, count)
+    }
+
+    /// Receives what is there, and counts it: 0 is the end. `CURLE_AGAIN`: nothing is there now.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> (code: CURLcode, count: Int) {
+        var count = 0
+        let code = curl_easy_recv(pointer, buffer.baseAddress, buffer.count, &count)
+        return (code, count)
     }
 }

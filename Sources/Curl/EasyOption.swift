@@ -6,7 +6,9 @@ import CBeagleNetCurl
 /// Options that take a `long`.
 enum LongOption: CaseIterable {
     case noSignal, quickExit, httpVersion, pipeWait, noBody, upload, freshConnect, forbidReuse, suppressConnectHeaders
-    case connectTimeout, sslVersion, pathAsIs
+    case connectTimeout, sslVersion, bufferSize, connectOnly, verbose, expectTimeout
+    case tunnelsEverything, proxyFieldsApart, proxySSLVersion, sslOptions, ipVersion, localPort, localPortCount
+    case keepAlive, keepAliveIdle, keepAliveInterval, maxIdleAge, maxAge, happyEyeballsDelay
 
     var id: CURLoption {
         switch self {
@@ -21,18 +23,36 @@ enum LongOption: CaseIterable {
         case .suppressConnectHeaders: CURLOPT_SUPPRESS_CONNECT_HEADERS
         case .connectTimeout: CURLOPT_CONNECTTIMEOUT_MS
         case .sslVersion: CURLOPT_SSLVERSION
-        case .pathAsIs: CURLOPT_PATH_AS_IS
+        case .expectTimeout: CURLOPT_EXPECT_100_TIMEOUT_MS
+        case .bufferSize: CURLOPT_BUFFERSIZE
+        case .verbose: CURLOPT_VERBOSE
+        case .connectOnly: CURLOPT_CONNECT_ONLY
+        case .tunnelsEverything: CURLOPT_HTTPPROXYTUNNEL
+        case .proxyFieldsApart: CURLOPT_HEADEROPT
+        case .proxySSLVersion: CURLOPT_PROXY_SSLVERSION
+        case .sslOptions: CURLOPT_SSL_OPTIONS
+        case .ipVersion: CURLOPT_IPRESOLVE
+        case .localPort: CURLOPT_LOCALPORT
+        case .localPortCount: CURLOPT_LOCALPORTRANGE
+        case .keepAlive: CURLOPT_TCP_KEEPALIVE
+        case .keepAliveIdle: CURLOPT_TCP_KEEPIDLE
+        case .keepAliveInterval: CURLOPT_TCP_KEEPINTVL
+        case .maxIdleAge: CURLOPT_MAXAGE_CONN
+        case .maxAge: CURLOPT_MAXLIFETIME_CONN
+        case .happyEyeballsDelay: CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS
         }
     }
 }
 
 /// Options that take a `curl_off_t`.
 enum OffsetOption: CaseIterable {
-    case uploadSize
+    case uploadSize, receiveRate, sendRate
 
     var id: CURLoption {
         switch self {
         case .uploadSize: CURLOPT_INFILESIZE_LARGE
+        case .receiveRate: CURLOPT_MAX_RECV_SPEED_LARGE
+        case .sendRate: CURLOPT_MAX_SEND_SPEED_LARGE
         }
     }
 }
@@ -40,6 +60,8 @@ enum OffsetOption: CaseIterable {
 /// Options that take a string, which libcurl copies.
 enum StringOption: CaseIterable {
     case url, requestTarget, method, caFile, caPath
+    case proxy, proxyExceptions, proxyUser, proxyPassword, proxyCAFile, proxyCAPath
+    case certificate, certificateForm, key, passphrase, pins, ciphers, ciphersOfTLS13, unixSocket, interface
 
     var id: CURLoption {
         switch self {
@@ -48,6 +70,35 @@ enum StringOption: CaseIterable {
         case .method: CURLOPT_CUSTOMREQUEST
         case .caFile: CURLOPT_CAINFO
         case .caPath: CURLOPT_CAPATH
+        case .proxy: CURLOPT_PROXY
+        case .proxyExceptions: CURLOPT_NOPROXY
+        case .proxyUser: CURLOPT_PROXYUSERNAME
+        case .proxyPassword: CURLOPT_PROXYPASSWORD
+        case .proxyCAFile: CURLOPT_PROXY_CAINFO
+        case .proxyCAPath: CURLOPT_PROXY_CAPATH
+        case .certificate: CURLOPT_SSLCERT
+        case .certificateForm: CURLOPT_SSLCERTTYPE
+        case .key: CURLOPT_SSLKEY
+        case .passphrase: CURLOPT_KEYPASSWD
+        case .pins: CURLOPT_PINNEDPUBLICKEY
+        case .ciphers: CURLOPT_SSL_CIPHER_LIST
+        case .ciphersOfTLS13: CURLOPT_TLS13_CIPHERS
+        case .unixSocket: CURLOPT_UNIX_SOCKET_PATH
+        case .interface: CURLOPT_INTERFACE
+        }
+    }
+}
+
+/// Options that take bytes, which libcurl copies.
+enum BlobOption: CaseIterable {
+    case authorities, proxyAuthorities, certificate, key
+
+    var id: CURLoption {
+        switch self {
+        case .authorities: CURLOPT_CAINFO_BLOB
+        case .proxyAuthorities: CURLOPT_PROXY_CAINFO_BLOB
+        case .certificate: CURLOPT_SSLCERT_BLOB
+        case .key: CURLOPT_SSLKEY_BLOB
         }
     }
 }
@@ -55,7 +106,7 @@ enum StringOption: CaseIterable {
 /// Options that take a pointer, which libcurl hands back.
 enum PointerOption: CaseIterable {
     case owner, bodyContext, headContext, uploadContext, seekContext, openContext, closeContext, requestContext
-    case errorText
+    case errorText, parsedURL, debugContext, resolveContext, handshakeContext
 
     var id: CURLoption {
         switch self {
@@ -68,17 +119,24 @@ enum PointerOption: CaseIterable {
         case .closeContext: CURLOPT_CLOSESOCKETDATA
         case .requestContext: CURLOPT_PREREQDATA
         case .errorText: CURLOPT_ERRORBUFFER
+        case .resolveContext: CURLOPT_RESOLVER_START_DATA
+        case .handshakeContext: CURLOPT_SSL_CTX_DATA
+        case .parsedURL: CURLOPT_CURLU
+        case .debugContext: CURLOPT_DEBUGDATA
         }
     }
 }
 
 /// Options that take a list, which has to live as long as the handle.
 enum ListOption: CaseIterable {
-    case fields
+    case fields, proxyFields, overrides, resolve
 
     var id: CURLoption {
         switch self {
         case .fields: CURLOPT_HTTPHEADER
+        case .resolve: CURLOPT_RESOLVE
+        case .proxyFields: CURLOPT_PROXYHEADER
+        case .overrides: CURLOPT_CONNECT_TO
         }
     }
 }

@@ -23,6 +23,8 @@
             var isChanged = false
             /// Whether libcurl may not come back from it.
             var mayHoldUp = false
+            /// Whether libcurl has left it to us.
+            var isOwn = false
         }
 
         private let multi: UnsafeMutableRawPointer
@@ -33,6 +35,7 @@
         private(set) var eventCount: Int32 = 0
         private var sockets: [Socket] = Array(repeating: Socket(), count: 256)
         private var changed: [Int32] = []
+        private var stirred: [Int32] = []
         private var running: Int32 = 0
         private let watchdog = Watchdog()
 
@@ -86,6 +89,16 @@
             if mayHoldUp { watchdog.opened(socket) }
         }
 
+        func own(_ socket: Int32) {
+            makeRoom(for: socket)
+            sockets[Int(socket)].isOwn = true
+        }
+
+        func takeStirred() -> [Int32] {
+            defer { stirred.removeAll(keepingCapacity: true) }
+            return stirred
+        }
+
         /// The kernel forgets a closed socket by itself, unless a fork has made another of it.
         func closing(_ socket: Int32) {
             guard Int(socket) < sockets.count else { return }
@@ -121,6 +134,8 @@
                 let state = Int(socket) < sockets.count ? sockets[Int(socket)] : Socket()
                 if state.isOurs && state.wanted == 0 {
                     apply(socket)
+                } else if state.isOwn {
+                    stirred.append(socket)
                 } else if state.mayHoldUp {
                     watchdog.enter(socket, at: EventLoop.clock())
                     curl_multi_socket_action(multi, socket, selection(events[index].events), &running)

@@ -16,7 +16,15 @@ import Synchronization
 /// only on the loop's thread, which begins after `init` and keeps the loop alive to its end.
 final class EventLoop: @unchecked Sendable {
     enum Command {
-        case start(Transfer), cancel(Transfer), resume(Transfer), finish, shutDown
+        case start(Transfer), cancel(Transfer), resume(Transfer), raise(Transfer, Priority)
+        case connect(Transfer, to: Result<[IPAddress], NetworkError>, of: Origin)
+        /// The connections are those of a network that was left: idle ones are closed, others after their use.
+        case leaveNetwork
+        /// Nothing more will be started: the loop ends with its last transfer.
+        case finish
+        case shutDown
+        /// A part of a task that runs here: see `CurlTransport.enqueue`.
+        case run(UnownedJob, UnownedTaskExecutor)
     }
 
     private struct Inbox {
@@ -31,33 +39,78 @@ final class EventLoop: @unchecked Sendable {
     private let inbox = Lock(Inbox())
     private let isSleeping = Atomic(false)
 
+    private let configuration: CurlConfiguration
+    /// What hops have to say of connections; nil where these are libcurl's own way in all but their number.
+    let connectionConfiguration: CurlConfiguration?
     let ledger: Ledger?
+    private let role: LoopRole
+    var isForWhatLasts: Bool { role == .lasting }
+    private let streams: StreamMemory
+    private let longLivedAfter: Duration
     private let entry: Ledger.Entry
     private let multi: UnsafeMutableRawPointer
-    private let poller: any Poller
+    let poller: any Poller
     /// The time of this turn, in nanoseconds of the monotonic clock.
     private(set) var now: UInt64 = EventLoop.clock()
     private var sockets = OpenSockets()
     var connections = Connections()
+    let memory: ClientMemory?
+    private let resolver: CurlConfiguration.Resolver?
+    var tlsSession = TLSSession()
+    var tunnelOwners = TunnelOwners()
+    /// Authorities that offer no HTTP/2 over TLS; some of them, where there are very many.
+    var singleAuthorities: Set<String> = []
     /// Numbers of sockets that had found their peer when they were closed, until they are given out again.
     private var closedAfterConnecting: Set<Int32> = []
+    /// Who of the active transfers is out, and who waits.
+    private var admission: Admission<Transfer>
+    let prefetchBytesPerSecond: Int?
     private var active: [Transfer] = []
     private var progressing: [Transfer] = []
+    /// When progress may be told again.
+    private var nextProgress: UInt64 = 0
     private var written: [BodyPipe] = []
+    /// Transfers that have become WebSockets, by their connection's socket.
+    var webSockets: [Int32: Transfer] = [:]
     private var waiting: [UnsafeContinuation<Void, Never>] = []
     private var ending = Ending.no
+    private var hasLeftNetwork = false
     /// Whether this turn had to shut a connection.
     private var hasShutSocket = false
     /// When libcurl wants to be called.
     private var timer: UInt64?
     /// When the first of the active transfers may have run out of time.
     private var sweep: UInt64?
+    /// When to look again whether transfers last.
+    private var review: UInt64 = 0
 
     /// Starts the thread.
-    init(_ configuration: CurlConfiguration, portable: Bool, ledger: Ledger?) throws(NetworkError) {
+    ///
+    /// - Parameters:
+    ///   - configuration: what was validated.
+    ///   - role: what runs here.
+    ///   - streams: what is told of transfers that last.
+    ///   - portable: whether to wait with `curl_multi_poll`.
+    ///   - ledger: where the loop and what it has is counted.
+    init(
+        _ configuration: CurlConfiguration,
+        _ role: LoopRole,
+        _ streams: StreamMemory,
+        portable: Bool,
+        ledger: Ledger?
+    ) throws(NetworkError) {
+        self.configuration = configuration
+        connectionConfiguration = configuration.hasPlainConnections ? nil : configuration
         self.ledger = ledger
+        self.role = role
+        self.streams = streams
+        longLivedAfter = configuration.longLivedAfter
         entry = Ledger.Entry(.loop, in: ledger)
-        guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init() else {
+        memory = ClientMemory(configuration)
+        resolver = configuration.resolver
+        prefetchBytesPerSecond = configuration.prefetchBytesPerSecond
+        admission = Admission(role.limits(of: configuration))
+        guard Self.isLibcurlReady, let multi = curl_multi_init() else {
             throw NetworkError(.other, during: .queue, "libcurl could not be initialised")
         }
         self.multi = multi
@@ -67,7 +120,7 @@ final class EventLoop: @unchecked Sendable {
             curl_multi_cleanup(multi)
             throw error
         }
-        configureMulti(configuration)
+        configureMulti()
         do throws(NetworkError) {
             try startThread()
         } catch {
@@ -75,6 +128,9 @@ final class EventLoop: @unchecked Sendable {
             throw error
         }
     }
+
+    /// Once in a process: before libcurl 7.84 two threads must not do it at once.
+    private static let isLibcurlReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     static func clock() -> UInt64 {
         var time = timespec()
@@ -90,11 +146,12 @@ final class EventLoop: @unchecked Sendable {
             inbox.commands.append(command)
             return true
         }
-        if isTaken {
-            wake()
-        } else if case .start(let transfer) = command {
-            // Nobody else holds a transfer that the loop refused.
-            Task { transfer.refuse(.shutDown) }
+        if isTaken { return wake() }
+        switch command {
+        // Nobody else holds a transfer that the loop refused.
+        case .start(let transfer): Task { transfer.refuse(.shutDown) }
+        case .run(let job, _): globalConcurrentExecutor.enqueue(job)
+        case .cancel, .resume, .connect, .raise, .leaveNetwork, .finish, .shutDown: break
         }
     }
 
@@ -139,16 +196,21 @@ final class EventLoop: @unchecked Sendable {
         var commands: [Command] = []
         while true {
             now = Self.clock()
-            inbox.withLock { inbox in
-                swap(&inbox.commands, &commands)
+            // Twice, so that what a task which runs here begins goes out without another look at the sockets.
+            for _ in 0..<2 {
+                inbox.withLock { inbox in
+                    swap(&inbox.commands, &commands)
+                }
+                for command in commands { execute(command) }
+                commands.removeAll(keepingCapacity: true)
             }
-            for command in commands { execute(command) }
-            commands.removeAll(keepingCapacity: true)
             if ending == .now || (ending == .whenIdle && active.isEmpty) { break }
 
             serveTimer()
             reap()
             if let sweep, sweep <= now { endOverdue() }
+            if review <= now { reviewTransfers() }
+            while let next = admission.next() { takeTurn(next) }
             reportProgress()
             wakeReaders()
             wakeTasks()
@@ -163,10 +225,16 @@ final class EventLoop: @unchecked Sendable {
     private func execute(_ command: Command) {
         switch command {
         case .start(let transfer): start(transfer)
-        case .cancel(let transfer): end(transfer, .cancelled(during: transfer.hop?.phase ?? .queue))
+        case .cancel(let transfer): end(transfer, .cancelled(during: transfer.phase))
         case .resume(let transfer): resume(transfer)
+        case .connect(let transfer, let addresses, let origin): connect(transfer, to: addresses, of: origin)
+        case .raise(let transfer, let priority): raise(transfer, to: priority)
+        case .leaveNetwork:
+            hasLeftNetwork = true
+            connections.shutIdle()
         case .finish: if ending == .no { ending = .whenIdle }
         case .shutDown: ending = .now
+        case .run(let job, let executor): job.runSynchronously(on: executor)
         }
     }
 
@@ -184,10 +252,11 @@ final class EventLoop: @unchecked Sendable {
         isSleeping.store(false, ordering: .relaxed)
         now = Self.clock()
         if poller.act() { hasShutSocket = true }
+        if !webSockets.isEmpty { serveStirred() }
     }
 
     private func waitingTime() -> Int32 {
-        let next = min(timer ?? .max, sweep ?? .max)
+        let next = min(timer ?? .max, sweep ?? .max, progressing.isEmpty ? .max : nextProgress)
         guard next != .max else { return -1 }
         let now = Self.clock()
         return next <= now ? 0 : Int32(min((next - now + 999_999) / 1_000_000, 3_600_000))
@@ -199,14 +268,104 @@ final class EventLoop: @unchecked Sendable {
         transfer.index = active.count
         active.append(transfer)
         guard !transfer.wasCancelled else { return end(transfer, .cancelled(during: .queue)) }
+        admit(transfer)
+    }
+
+    /// Lets a transfer go out, or wait until it may.
+    private func admit(_ transfer: Transfer) {
+        let place = admission.enter(
+            transfer,
+            scheme: transfer.request.head.scheme,
+            authority: transfer.request.head.authority,
+            priority: transfer.request.options.priority
+        )
+        transfer.place = place
+        if place.isWaiting {
+            transfer.wait(since: now)
+            watchDeadline(of: transfer)
+        } else {
+            launch(transfer)
+        }
+    }
+
+    private func takeTurn(_ transfer: Transfer) {
+        transfer.place?.takeTurn()
+        transfer.stopWaiting(at: now)
+        launch(transfer)
+    }
+
+    /// - Parameter freshly: on a connection of its own.
+    private func launch(_ transfer: Transfer, freshly: Bool = false) {
         do throws(NetworkError) {
-            add(try transfer.prepare(), of: transfer)
+            add(try transfer.prepare(freshly: freshly || hasLeftNetwork), of: transfer)
+        } catch {
+            transfer.fail(error)
+            forget(transfer)
+        }
+    }
+
+    /// Gives a transfer's place to others.
+    private func givePlace(of transfer: Transfer) {
+        if let place = transfer.place { admission.leave(place) }
+        transfer.place = nil
+    }
+
+    private func raise(_ transfer: Transfer, to priority: Priority) {
+        guard transfer.index != nil, transfer.raisePriority(to: priority) else { return }
+        if let failure = transfer.hop?.failure { return end(transfer, failure) }
+        guard var place = transfer.place else { return }
+        transfer.place = nil
+        admission.raise(&place, to: priority)
+        transfer.place = place
+    }
+
+    private func add(_ hop: Hop, of transfer: Transfer) {
+        guard let resolver else { return insert(hop, of: transfer) }
+        do throws(NetworkError) {
+            guard let origin = try hop.nameToResolve() else { return insert(hop, of: transfer) }
+            hop.isResolving = true
+            transfer.resolving = Task { [weak transfer, self] in
+                let addresses = await Self.addresses(of: origin, by: resolver)
+                if let transfer { post(.connect(transfer, to: addresses, of: origin)) }
+            }
+            watchDeadline(of: transfer)
         } catch {
             end(transfer, error)
         }
     }
 
-    private func add(_ hop: Hop, of transfer: Transfer) {
+    private static func addresses(
+        of origin: Origin,
+        by resolver: CurlConfiguration.Resolver
+    ) async -> Result<[IPAddress], NetworkError> {
+        do {
+            return .success(try await resolver(origin.host, origin.port))
+        } catch {
+            return .failure(
+                NetworkError(
+                    .dns,
+                    during: .resolve,
+                    "the app's resolver found no address of \(origin.host): \(type(of: error)) was thrown",
+                    advice: "look at underlying",
+                    underlying: error
+                )
+            )
+        }
+    }
+
+    /// Goes on with a hop whose host the app has looked up. A transfer that has ended meanwhile has none.
+    private func connect(_ transfer: Transfer, to found: Result<[IPAddress], NetworkError>, of origin: Origin) {
+        guard transfer.index != nil, let hop = transfer.hop, hop.isResolving else { return }
+        do throws(NetworkError) {
+            try hop.connect(to: try found.get(), of: origin)
+            hop.isResolving = false
+            insert(hop, of: transfer)
+        } catch {
+            end(transfer, error)
+        }
+    }
+
+    private func insert(_ hop: Hop, of transfer: Transfer) {
         let code = curl_multi_add_handle(multi, hop.easy.pointer)
         guard code == CURLM_OK else {
             return end(
@@ -233,26 +392,37 @@ final class EventLoop: @unchecked Sendable {
     private func conclude(_ hop: Hop, _ code: CURLcode) {
         let transfer = hop.transfer
         // libcurl may take the end of a connection that was shut for the end of a body.
-        if hasShutSocket, code == CURLE_OK, let key = hop.connection, !connections.contains(key) {
+        if hasShutSocket, code == CURLE_OK, hop.connection?.isOpen == false {
             hop.failure = .flooded
         }
-        remove(hop)
-        if let next = transfer.conclude(hop, code) {
-            add(next, of: transfer)
-        } else {
-            forget(transfer)
+        if code == CURLE_OK, hop.failure == nil, let webSocket = transfer.webSocket {
+            return begin(webSocket, of: transfer, hop)
         }
+        remove(hop)
+        switch transfer.conclude(hop, code) {
+        case .end: forget(transfer)
+        case .again(let freshly): launch(transfer, freshly: freshly)
+        case .elsewhere:
+            givePlace(of: transfer)
+            admit(transfer)
+        }
+    }
+
+    /// An origin was seen to answer many on one connection, or one only.
+    func learn(_ place: Admission<Transfer>.Place, isMultiplexed: Bool) {
+        admission.learn(place, isMultiplexed: isMultiplexed)
     }
 
     /// Lets a paused transfer go on. What libcurl's callbacks find meanwhile it keeps to itself.
     private func resume(_ transfer: Transfer) {
+        if transfer.webSocket != nil { return serve(transfer) }
         guard let hop = transfer.hop else { return }
         hop.resume()
         if let failure = hop.failure { end(transfer, failure) }
     }
 
     /// Ends a transfer before libcurl does. One that is not active has ended, or has yet to start.
-    private func end(_ transfer: Transfer, _ error: NetworkError) {
+    func end(_ transfer: Transfer, _ error: NetworkError) {
         guard transfer.index != nil else { return }
         if let hop = transfer.hop { remove(hop) }
         transfer.fail(error)
@@ -262,13 +432,14 @@ final class EventLoop: @unchecked Sendable {
     /// Takes a hop out of the multi; after that libcurl calls back for it no more.
     private func remove(_ hop: Hop) {
         curl_multi_remove_handle(multi, hop.easy.pointer)
-        if let connection = hop.connection { connections.end(connection) }
+        hop.connection?.end()
         forgetLost(hop.openedSockets)
     }
 
     private func forget(_ transfer: Transfer) {
         guard let index = transfer.index else { return }
         transfer.index = nil
+        givePlace(of: transfer)
         let last = active.removeLast()
         guard last !== transfer else { return }
         last.index = index
@@ -285,6 +456,8 @@ final class EventLoop: @unchecked Sendable {
     private func endOverdue() {
         sweep = nil
         for transfer in active {
+            transfer.hop?.judgeSpeed(at: now)
+            keepAlive(transfer)
             guard let deadline = transfer.deadline(at: now) else { continue }
             if deadline <= now {
                 end(transfer, transfer.timeout(at: now))
@@ -294,16 +467,37 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
+    // MARK: transfers that last
+
+    /// Remembers that a transfer lasts, so that the next one like it runs where it is in nobody's way.
+    func noteLasting(_ transfer: Transfer) {
+        guard role != .lasting, !transfer.isKnownToLast else { return }
+        transfer.isKnownToLast = true
+        // Others might wait for ever for the place of what has no end.
+        givePlace(of: transfer)
+        streams.note(transfer.request, on: role)
+    }
+
+    /// Looks for them now and then while there is something else to do: what nobody is beside need not be known.
+    private func reviewTransfers() {
+        review = now.advanced(by: min(longLivedAfter, .seconds(1)))
+        guard role != .lasting else { return }
+        for transfer in active where transfer.started.advanced(by: longLivedAfter) <= now && transfer.isOpenEnded {
+            noteLasting(transfer)
+        }
+    }
+
     // MARK: progress
 
     func noteProgress(_ transfer: Transfer) {
-        guard transfer.request.onProgress != nil, !transfer.isProgressDue else { return }
+        if transfer.isProgressDue { return }
         transfer.isProgressDue = true
         progressing.append(transfer)
     }
 
     private func reportProgress() {
-        guard !progressing.isEmpty else { return }
+        guard !progressing.isEmpty, nextProgress <= now else { return }
+        nextProgress = now.advanced(by: ProgressPace.interval)
         let due = progressing
         progressing.removeAll(keepingCapacity: true)
         for transfer in due { transfer.reportProgress() }
@@ -339,11 +533,15 @@ final class EventLoop: @unchecked Sendable {
         return Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue()
     }
 
-    private func configureMulti(_ configuration: CurlConfiguration) {
+    private func configureMulti() {
         let me = Unmanaged.passUnretained(self).toOpaque()
         beagle_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         // libcurl's own rule is four times the transfers in flight.
         beagle_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maxIdleConnections)
+        // Should a server take fewer streams on a connection than `Admission` reckons with.
+        let unlimited = 0
+        let limits = role.limits(of: configuration)
+        beagle_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, limits.connectionsPerOrigin ?? unlimited)
         beagle_multi_set_pointer(multi, CURLMOPT_TIMERDATA, me)
         beagle_multi_set_timer_callback(multi) { _, milliseconds, context in
             EventLoop.from(context).setTimer(milliseconds)
@@ -395,6 +593,7 @@ final class EventLoop: @unchecked Sendable {
         guard sockets.remove(socket) else { return }
         if isLost { poller.lost(socket) } else { poller.closing(socket) }
         connections.remove(socket)
+        webSockets[socket] = nil
         ledger?.add(.socket, -1)
     }
 
@@ -407,16 +606,36 @@ final class EventLoop: @unchecked Sendable {
             defer { inbox.commands = [] }
             return inbox.commands
         }
-        for case .start(let transfer) in rest {
-            transfer.index = active.count
-            active.append(transfer)
+        for command in rest {
+            switch command {
+            case .start(let transfer):
+                transfer.index = active.count
+                active.append(transfer)
+            case .run(let job, _): globalConcurrentExecutor.enqueue(job)
+            case .cancel, .resume, .connect, .raise, .leaveNetwork, .finish, .shutDown: break
+            }
         }
         for transfer in active.reversed() {
-            end(transfer, transfer.wasCancelled ? .cancelled(during: transfer.hop?.phase ?? .queue) : .shutDown)
+            end(transfer, transfer.wasCancelled ? .cancelled(during: transfer.phase) : .shutDown)
         }
+        // They hold the loop, too.
+        progressing = []
+        written = []
         wakeTasks()
         poller.close()
         curl_multi_cleanup(multi)
+    }
+}
+
+extension LoopRole {
+    /// How much may go on at once: of what lasts any number, as who waits for the end of that may wait for ever.
+    fileprivate func limits(of configuration: CurlConfiguration) -> Admission<Transfer>.Limits {
+        guard self != .lasting else { return Admission.Limits() }
+        return Admission.Limits(
+            connections: configuration.maxConnections,
+            connectionsPerOrigin: configuration.maxConnectionsPerOrigin,
+            streamsPerOrigin: configuration.maxStreamsPerOrigin
+        )
     }
 }
 

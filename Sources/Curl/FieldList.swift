@@ -54,6 +54,17 @@ struct FieldList: ~Copyable {
     }
 }
 
+/// Lines in the form that libcurl reads, kept with what needs them.
+final class LineList {
+    private let list: FieldList
+
+    init(_ fields: HTTPFields = [:], lines: [String] = []) {
+        list = FieldList(fields, lines: lines)
+    }
+
+    var first: UnsafeMutablePointer<curl_slist>? { list.first }
+}
+
 extension UnsafeMutablePointer<CChar> {
     /// Writes the text's bytes here and gives the place behind them. There has to be room.
     fileprivate func write(_ text: String) -> Self {

@@ -8,23 +8,30 @@ extension Hop {
         let asked = request.head.headerFields
         // A range is one of the encoded bytes (RFC 9110, 14.2).
         return !asked.contains(.acceptEncoding) && !asked.contains(.range) && request.head.method != .head
+            && request.options.extras?.codings != []
     }
 
     /// What goes behind the fields of a message: see `FieldList`.
     static func addedLines(to request: TransferRequest, decodes: Bool) -> [String] {
         let fields = request.head.headerFields
         let method = request.head.method
-        var lines = ["Expect:"]
-        if decodes { lines.append(acceptEncoding) }
+        // Few, as libcurl goes through all of them for each field that it may add.
+        var lines: [String] = []
+        if decodes { lines.append(acceptEncoding(request.options.extras?.codings)) }
         if !fields.contains(.accept) { lines.append("Accept:") }
-        if !fields.contains(.userAgent) { lines.append("User-Agent:") }
         if request.body == nil {
             // A method that expects a body and has none says so (RFC 9110, 8.6).
             if method == .post || method == .put || method == .patch { lines.append("Content-Length: 0") }
-        } else if !fields.contains(.contentType) {
-            lines.append("Content-Type:")
+        } else {
+            lines.append(asksConsent(request) ? "Expect: 100-continue" : "Expect:")
+            if !fields.contains(.contentType) { lines.append("Content-Type:") }
         }
         return lines
+    }
+
+    private static func acceptEncoding(_ codings: [ContentCoding]?) -> String {
+        guard let codings else { return acceptEncoding }
+        return "Accept-Encoding: \(codings.map(\.rawValue).joined(separator: ", "))"
     }
 
     private static let acceptEncoding = "Accept-Encoding: \(ContentDecoder.accepted)"
@@ -38,12 +45,29 @@ extension Hop {
         try configureTarget()
         try require(easy.set(.fields, easy.fields.first))
         if freshly { easy.set(.freshConnect, 1) }
-        // Without a value libcurl has a limit of its own.
-        let connect = request.options.timeouts.connect?.milliseconds ?? Int64(Int32.max)
-        easy.set(.connectTimeout, Int(min(max(1, connect), Int64(Int32.max))))
+        try configureLimits()
         try configureMethod()
-        configureVersion()
-        if request.head.scheme == "https" { try configureTLS() }
+        try configureVersion()
+        let extras = request.options.extras
+        if request.head.scheme == "https" { try configureTLS(extras) }
+        if let configuration = loop.connectionConfiguration { try configureConnection(configuration) }
+        if let extras {
+            try configureConnection(extras)
+            try configureProxy(extras.proxy)
+            try configureGuard(extras)
+        }
+        // Last, as it overrules what others say.
+        if transfer.webSocket != nil { configureConnectOnly() }
+    }
+
+    /// Has libcurl make a connection, through a proxy's tunnel where there is a proxy, and leave it to us.
+    /// https://curl.se/libcurl/c/CURLOPT_CONNECT_ONLY.html
+    private func configureConnectOnly() {
+        easy.set(.connectOnly, 1)
+        easy.set(.freshConnect, 1)
+        // With it libcurl would close the connection as soon as it is made.
+        easy.set(.forbidReuse, 0)
+        easy.set(.tunnelsEverything, 1)
     }
 
     /// What a message cannot go out without.
@@ -51,15 +75,28 @@ extension Hop {
         if !isSet { throw .noMemory }
     }
 
+    /// What not every libcurl, or not every TLS library below it, knows.
+    func require(_ isSet: Bool, for option: String, since version: String) throws(NetworkError) {
+        if isSet { return }
+        let capabilities = CurlCapabilities.current
+        throw .unsent(
+            .unsupported,
+            "\(option): libcurl \(capabilities.version) with \(capabilities.tls) does not take it",
+            "it takes libcurl \(version) with OpenSSL"
+        )
+    }
+
     private func configureTarget() throws(NetworkError) {
-        var head = request.head
-        if head.path == "*" {
-            // OPTIONS of the server as a whole (RFC 9110, 9.3.7).
-            try require(easy.set(.requestTarget, "*"))
-            head.path = "/"
+        guard request.head.path == "*" else {
+            try require(easy.set(.url, url))
+            // Without one, libcurl will say what is wrong with the text.
+            if let parsed = parsedURL.pointer { easy.set(.parsedURL, UnsafeMutableRawPointer(parsed)) }
+            return
         }
-        // Else libcurl takes dot segments out, and what goes out is not what was asked, logged and signed.
-        easy.set(.pathAsIs, 1)
+        // OPTIONS of the server as a whole (RFC 9110, 9.3.7).
+        try require(easy.set(.requestTarget, "*"))
+        var head = request.head
+        head.path = "/"
         try require(easy.set(.url, head.urlText))
     }
 
@@ -79,21 +116,29 @@ extension Hop {
     /// Whether the message may go over HTTP/2.
     var mayMultiplex: Bool {
         switch request.options.version {
-        case .automatic: request.head.scheme == "https"
+        case .automatic, .http3: request.head.scheme == "https"
         case .http1: false
         case .http2: true
         }
     }
 
-    private func configureVersion() {
+    private func configureVersion() throws(NetworkError) {
         let isSecure = request.head.scheme == "https"
         switch request.options.version {
         case .automatic: easy.set(.httpVersion, Int(CURL_HTTP_VERSION_2TLS))
         case .http1: easy.set(.httpVersion, Int(CURL_HTTP_VERSION_1_1))
         case .http2:
             easy.set(.httpVersion, Int(isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+        case .http3:
+            try CurlCapabilities.current.require(.http3, for: "TransferOptions.version")
+            easy.set(.httpVersion, Int(isSecure ? CURL_HTTP_VERSION_3 : CURL_HTTP_VERSION_2TLS))
         }
-        if mayMultiplex { easy.set(.pipeWait, 1) }
+        if waitsForMultiplexing { easy.set(.pipeWait, 1) }
+        if !mayMultiplex, request.delivery != .collect, !loop.isForWhatLasts {
+            // Four times libcurl's own: long bodies in plain cost half as much. Over HTTP/2 and TLS, where bytes come
+            // in frames and records, more room costs more; and a parked stream would keep it for nothing.
+            easy.set(.bufferSize, 64 << 10)
+        }
         if request.options.version == .http2, !isSecure, Self.losesPriorKnowledge {
             easy.set(.freshConnect, 1)
             easy.set(.forbidReuse, 1)

@@ -13,7 +13,7 @@ import CBeagleNetCurl
 final class Hop {
     /// What the answer leads to.
     enum Route {
-        case final, redirect(TransferRequest), resend
+        case final, redirect(TransferRequest), challenged(DigestSession), resend
     }
 
     /// Where the bytes of the answer go.
@@ -24,6 +24,11 @@ final class Hop {
     /// Bytes of an unwanted body that are read to keep the connection.
     private static let discardLimit = 64 << 10
 
+    /// Its own, as each look at a property of another object that may change costs a check of exclusive access.
+    let request: TransferRequest
+    /// The URL asked, which is the answer's as well.
+    let url: String
+    let parsedURL: ParsedURL
     let easy: EasyHandle
     /// Without the count that `unowned` keeps: the transfer owns this hop, and every way to it leads through the transfer
     /// or through a callback that libcurl makes while the loop holds the transfer.
@@ -32,6 +37,8 @@ final class Hop {
     unowned(unsafe) let loop: EventLoop
     let upload: (any UploadSource)?
     let decodes: Bool
+    /// What libcurl reads besides the fields, as long as the handle is in the multi.
+    var lists: [LineList] = []
     private let entry: Ledger.Entry
 
     private var head = ResponseHead()
@@ -57,23 +64,35 @@ final class Hop {
     private(set) var bytesSent: Int64 = 0
     private(set) var bytesReceived: Int64 = 0
     private(set) var decodedBytes: Int64 = 0
-    private(set) var connection: Connections.Key?
+    private(set) var connection: Connections.Connection?
     private(set) var openedSockets: [Int32] = []
     private var knownConnects = 0
     private(set) var lastActivity: UInt64
     private(set) var isReceivePaused = false
-    private var isSendPaused = false
-    private var isUploaded: Bool
-
-    var request: TransferRequest {
-        _read { yield transfer.request }
-    }
+    private(set) var isSendPaused = false
+    /// Whether the app is asked for the host's addresses; the hop is not yet in the multi.
+    var isResolving = false
+    private(set) var isUploaded: Bool
+    /// The server does not know how to consent to a body.
+    private(set) var isExpectationRefused = false
+    var connecting = Connecting()
+    /// nil where a body may be as slow as it likes.
+    var speed: SpeedWatch?
+    /// When the message was about to go out, when the last of its body was taken, and when the answer came; only where
+    /// there is a body.
+    private var uploadTimes: (begin: UInt64, end: UInt64, answer: UInt64) = (0, 0, 0)
+    /// What was agreed on with TLS.
+    private var session: TransferMetrics.Details?
+    /// Set where the head is to be told as it was sent.
+    private let sentHead: SentHead?
 
     /// Prepares a handle for the transfer's message, which was checked.
     ///
     /// - Parameter freshly: on a connection of its own, because the last one proved dead.
     init(of transfer: Transfer, on loop: EventLoop, freshly: Bool) throws(NetworkError) {
-        let request = transfer.request
+        request = transfer.request
+        url = request.head.urlText
+        parsedURL = ParsedURL(url)
         decodes = Self.decodes(request)
         if let body = request.body {
             upload = try makeUploadSource(body, ledger: loop.ledger) { [weak transfer] in transfer?.resume() }
@@ -81,8 +100,10 @@ final class Hop {
             upload = nil
         }
         isUploaded = upload == nil || upload?.length == 0
+        sentHead = request.options.extras?.keepsRequestHead == true ? SentHead() : nil
         let lines = Self.addedLines(to: request, decodes: decodes)
-        guard let easy = EasyHandle(FieldList(request.head.headerFields, lines: lines)) else { throw .noMemory }
+        let fields = try Self.fields(of: request, by: loop.memory, answering: transfer.digest)
+        guard let easy = EasyHandle(FieldList(fields, lines: lines)) else { throw .noMemory }
         self.easy = easy
         self.transfer = transfer
         self.loop = loop
@@ -119,10 +140,25 @@ final class Hop {
                 Hop.from(context).seek(to: offset, from: origin)
             }
         }
+        if sentHead != nil {
+            easy.set(.debugContext, me)
+            beagle_easy_set_debug_callback(easy.pointer) { _, kind, bytes, count, context in
+                if kind == CURLINFO_HEADER_OUT || kind == CURLINFO_DATA_OUT {
+                    Hop.from(context).sentHead?.take(UnsafeRawBufferPointer(start: bytes, count: count))
+                }
+                return 0
+            }
+            easy.set(.verbose, 1)
+        }
         easy.set(.requestContext, me)
         beagle_easy_set_request_callback(easy.pointer) { context, remote, local, remotePort, localPort in
+            let hop = Hop.from(context)
+            if let refusal = hop.guardsRefusal(of: remote) {
+                hop.failure = refusal
+                return CURL_PREREQFUNC_ABORT
+            }
             let connection = Connections.Key(local, localPort, remote, remotePort)
-            return Hop.from(context).willSend(on: connection) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            return hop.willSend(on: connection) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         }
         easy.set(.openContext, me)
         beagle_easy_set_open_callback(easy.pointer) { context, _, address in
@@ -143,6 +179,10 @@ final class Hop {
     }
 
     private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
+        if let refusal = guardsRefusal(of: address) {
+            failure = refusal
+            return CURL_SOCKET_BAD
+        }
         let socket = beagle_socket(address)
         guard socket >= 0 else {
             failure = NetworkError(
@@ -153,6 +193,7 @@ final class Hop {
             )
             return CURL_SOCKET_BAD
         }
+        connecting.resolvesSince = nil
         openedSockets.append(socket)
         loop.openedSocket(socket, mayHoldUp: mayMultiplex)
         return socket
@@ -162,12 +203,14 @@ final class Hop {
     private func willSend(on key: Connections.Key) -> Bool {
         sends += 1
         lastActivity = loop.now
+        connecting = Connecting()
+        renewSpeed()
         guard sends == 1 || (sends == 2 && request.mayBeSentTwice) else {
             isSentAway = request.mayBeSentTwice && transfer.mayResend
-            if !isSentAway { failure = .notSentAgain }
+            if !isSentAway { failure = .notSentAgain(request) }
             return false
         }
-        if let connection { loop.connections.end(connection) }
+        connection?.end()
         connection = nil
         let connects = easy.long(CURLINFO_NUM_CONNECTS)
         defer { knownConnects = connects }
@@ -175,13 +218,21 @@ final class Hop {
             // One of several addresses that were tried may have had no socket; another had.
             failure = nil
             loop.forgetLost(openedSockets)
-            loop.connections.add(key, openedSockets)
-        } else if loop.connections.isStale(key) {
-            isStale = true
-            return false
+            noteTunnel(stands: true)
+            connection = loop.connections.add(key, openedSockets, to: easy.remoteAddress)
+        } else {
+            let pooled = loop.connections[key]
+            isStale = pooled?.shutIfStale() ?? false
+            if isStale { return false }
+            connection = pooled
         }
-        loop.connections.begin(key)
-        connection = key
+        connection?.begin()
+        sentHead?.begin()
+        if upload != nil { uploadTimes = (EventLoop.clock(), 0, 0) }
+        if request.head.scheme == "https" {
+            session = connection?.session ?? loop.tlsSession.details(of: easy)
+            connection?.session = session
+        }
         return true
     }
 
@@ -192,14 +243,14 @@ final class Hop {
             switch try upload.read(into: buffer) {
             case .bytes(let count):
                 bytesSent += Int64(count)
-                isUploaded = bytesSent == upload.length
-                loop.noteProgress(transfer)
+                if bytesSent == upload.length { endUpload() }
+                if request.onProgress != nil { loop.noteProgress(transfer) }
                 return count
             case .notYet:
                 isSendPaused = true
                 return Int(CURL_READFUNC_PAUSE)
             case .end:
-                isUploaded = true
+                endUpload()
                 return 0
             }
         } catch {
@@ -208,10 +259,16 @@ final class Hop {
         }
     }
 
+    private func endUpload() {
+        guard !isUploaded else { return }
+        isUploaded = true
+        uploadTimes.end = EventLoop.clock()
+    }
+
     /// libcurl wants the body again, because the connection died before it answered.
     private func seek(to offset: curl_off_t, from origin: Int32) -> Int32 {
         guard offset == 0, origin == SEEK_SET, request.mayBeSentTwice, let upload, upload.rewind() else {
-            failure = .notSentAgain
+            failure = .notSentAgain(request)
             return CURL_SEEKFUNC_FAIL
         }
         isUploaded = upload.length == 0
@@ -223,10 +280,13 @@ final class Hop {
         do throws(NetworkError) {
             switch try head.feed(line) {
             case .more: break
-            case .interim(let response): interim.append(response)
+            case .interim(let response):
+                interim.append(response)
+                request.options.extras?.onInterim?.function(response)
             case .complete(let response): try begin(response)
             }
-            return line.count
+            // Else libcurl would send the message again by itself.
+            return isExpectationRefused ? 0 : line.count
         } catch {
             failure = error
             return 0
@@ -235,19 +295,38 @@ final class Hop {
 
     private func begin(_ response: RawHead) throws(NetworkError) {
         self.response = response
+        if upload != nil { uploadTimes.answer = EventLoop.clock() }
         lastActivity = loop.now
+        renewSpeed()
         loop.watchDeadline(of: transfer)
-        if let connection {
+        if connection != nil {
             let isMultiplexed = easy.long(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0)
-            loop.connections.answered(connection, isMultiplexed: isMultiplexed)
+            connection?.isMultiplexed = isMultiplexed
+            if mayMultiplex {
+                noteVersion(isMultiplexed: isMultiplexed)
+                if let place = transfer.place { loop.learn(place, isMultiplexed: isMultiplexed) }
+            }
         }
+        if response.status.code == 417, expectsConsent {
+            isExpectationRefused = true
+            return
+        }
+        if let memory = loop.memory { memory.take(response, to: request) }
         // A server that gave up waiting on an idle connection says 408 to a message it has not seen.
         if response.status == .requestTimeout, sends == 1, easy.long(CURLINFO_NUM_CONNECTS) == 0,
             request.mayBeSentTwice, transfer.mayResend
         {
             route = .resend
             sink = .discard
-        } else if let next = try Redirect.next(after: response, to: request, followed: transfer.redirects) {
+        } else if let digest = digest(after: response) {
+            route = .challenged(digest)
+            sink = .discard
+        } else if let next = try Redirect.next(
+            after: response,
+            to: request,
+            followed: transfer.redirects,
+            hsts: loop.memory?.hsts
+        ) {
             route = .redirect(next)
             sink = .discard
         } else {
@@ -265,6 +344,7 @@ final class Hop {
         }
         switch request.delivery {
         case .stream:
+            if length == nil, response.isEventStream { loop.noteLasting(transfer) }
             let pipe = transfer.makePipe()
             sink = .pipe(pipe)
             transfer.deliverHead(response, from: self, body: pipe)
@@ -279,7 +359,7 @@ final class Hop {
     private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         if isReaderBehind { return pause() }
         lastActivity = loop.now
-        loop.noteProgress(transfer)
+        if request.onProgress != nil { loop.noteProgress(transfer) }
         do throws(NetworkError) {
             if let decoder {
                 guard try decode(bytes, by: decoder) else { return pause() }
@@ -352,6 +432,7 @@ final class Hop {
         isSendPaused = false
         guard wasPaused != (isReceivePaused, isSendPaused) else { return }
         lastActivity = loop.now
+        renewSpeed()
         curl_easy_pause(easy.pointer, isReceivePaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
     }
 
@@ -369,6 +450,11 @@ final class Hop {
         return collected.take()
     }
 
+    /// The fields behind the body.
+    func trailers() throws(NetworkError) -> HTTPFields {
+        try head.trailers()
+    }
+
     /// Gives up a body that did not come to its end, and gives what is there of it in memory.
     func abandon() -> Data {
         sink = .none
@@ -382,23 +468,7 @@ final class Hop {
         if easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolve }
         // libcurl notes a connection's time after the handshake, and libcurl 8 its ports too.
         let isConnected = easy.offset(CURLINFO_CONNECT_TIME_T) > 0 || openedSockets.contains(where: loop.isConnected)
-        return isConnected && request.head.scheme == "https" ? .tls : .connect
-    }
-
-    /// When the hop runs out of time if nothing happens; nil where it may wait for ever.
-    var deadline: UInt64? {
-        let timeouts = request.options.timeouts
-        guard sends > 0, !isReceivePaused, !isSendPaused else { return nil }
-        return (response == nil ? timeouts.firstByte : timeouts.idle).map { lastActivity.advanced(by: $0) }
-    }
-
-    /// When `deadline` is to be asked for again while the hop is not yet, or not now, subject to one.
-    func earliestDeadline(at now: UInt64) -> UInt64? {
-        let timeouts = request.options.timeouts
-        guard let firstByte = timeouts.firstByte, let idle = timeouts.idle else {
-            return (timeouts.firstByte ?? timeouts.idle).map { now.advanced(by: $0) }
-        }
-        return now.advanced(by: min(firstByte, idle))
+        return isConnected && request.head.scheme == "https" && !isBeforeTunnel ? .tls : .connect
     }
 
     /// The length of the encoded body that comes, where it is known (RFC 9112, 6.3).
@@ -408,8 +478,45 @@ final class Hop {
         return hasNone ? 0 : response.contentLength
     }
 
-    /// libcurl's own words on what went wrong.
-    var errorText: String { String(cString: easy.fields.errorText) }
+    /// Whether all of the answer has come although the server does not take the rest of the message: it may say so by
+    /// the end of the stream or connection, which is no reason to discard the answer (RFC 9113, 8.1).
+    var isAnsweredEarly: Bool {
+        !isUploaded && announcedLength.map { $0 == bytesReceived } ?? false
+    }
+
+    /// Bytes of all heads that came, and of trailers.
+    var headBytesReceived: Int { head.bytes }
+
+    /// When the request had been sent and when its answer came, with `start` as when it was about to be sent; zero
+    /// where it did not come to that. libcurl's own mark of the answer is that of the body sent, where there is one.
+    func marks(from start: Duration, firstByte: Duration) -> (requestEnd: Duration, firstByte: Duration) {
+        guard upload != nil else { return (sends > 0 ? start : .zero, firstByte) }
+        func mark(_ time: UInt64) -> Duration {
+            time == 0 ? .zero : start + .nanoseconds(Int64(time - uploadTimes.begin))
+        }
+        return (isUploaded && uploadTimes.end == 0 ? start : mark(uploadTimes.end), mark(uploadTimes.answer))
+    }
+
+    /// TLS and the head as it was sent; nil where there is nothing of either.
+    var details: TransferMetrics.Details? {
+        guard let head = sentHead?.head else { return session }
+        return TransferMetrics.Details(
+            tlsVersion: session?.tlsVersion ?? "",
+            tlsCipher: session?.tlsCipher ?? "",
+            requestHead: head
+        )
+    }
+
+    /// What libcurl's verdict means.
+    func error(_ code: CURLcode, during phase: NetworkError.Phase? = nil) -> NetworkError {
+        CurlFailure.error(
+            code,
+            String(cString: easy.fields.errorText),
+            during: phase ?? self.phase,
+            with: request.options,
+            isOfProxy: easy.long(CURLINFO_PROXY_SSL_VERIFYRESULT) != 0
+        )
+    }
 
     var progress: TransferProgress {
         TransferProgress(
@@ -425,7 +532,11 @@ extension TransferRequest {
     /// Whether sending the message twice does no harm: its method is idempotent, or the server is told how to see
     /// that it is the same (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/).
     var mayBeSentTwice: Bool {
-        (head.method.isIdempotent || head.headerFields.contains(.idempotencyKey)) && body?.isReplayable != false
+        isHarmlessTwice && body?.isReplayable != false
+    }
+
+    fileprivate var isHarmlessTwice: Bool {
+        head.method.isIdempotent || head.headerFields.contains(.idempotencyKey)
     }
 }
 
@@ -438,13 +549,20 @@ extension NetworkError {
         NetworkError(.other, during: .queue, "libcurl took no message: out of memory")
     }
 
-    fileprivate static var notSentAgain: NetworkError {
-        NetworkError(
+    fileprivate static func notSentAgain(_ request: TransferRequest) -> NetworkError {
+        let isBodyGone = request.isHarmlessTwice && request.body?.isReplayable == false
+        let (reason, advice) =
+            isBodyGone
+            ? ("its streamed body cannot be replayed", "make the body replayable, or take one of bytes or a file")
+            : (
+                "the server may have acted on it",
+                "ask the server, or send an Idempotency-Key header that it understands"
+            )
+        return NetworkError(
             .network,
             during: .firstByte,
-            "the connection was lost before an answer came, and the request was not sent again because the server "
-                + "may have acted on it",
-            advice: "ask the server, or send an Idempotency-Key header that it understands"
+            "the connection was lost before an answer came, and the request was not sent again because \(reason)",
+            advice: advice
         )
     }
 

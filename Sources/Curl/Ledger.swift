@@ -14,6 +14,8 @@ package final class Ledger: Sendable {
         case socket
         /// Streamed bodies of responses, with a reader that may wait.
         case pipe
+        /// WebSockets, with a reader and senders that may wait.
+        case webSocket
         /// Streamed bodies of requests, with a task that reads them.
         case upload
         /// Bytes in pipes that nobody has read.

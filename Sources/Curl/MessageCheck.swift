@@ -12,11 +12,11 @@ enum MessageCheck {
             throw .unsent(.unsupportedScheme, "the scheme \(scheme) is not supported", "use http or https")
         }
         try check(authority: head.authority ?? "")
-        let path = head.path ?? "/"
+        var path = head.path ?? "/"
         guard path.utf8.first == UInt8(ascii: "/") || (path == "*" && head.method == .options) else {
             throw .unsent(.badURL, "the path does not begin with a slash")
         }
-        guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
+        guard path.withUTF8({ $0.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") } }) else {
             throw .unsent(.badURL, "the path holds a space, a control, # or a character that is not percent-encoded")
         }
         guard head.method != .connect else {
@@ -25,6 +25,8 @@ enum MessageCheck {
         guard request.body == nil || (head.method != .head && head.method != .trace) else {
             throw .unsent(.badRequest, "a \(head.method.rawValue) request has no body (RFC 9110, 9.3)", "leave it out")
         }
+        try request.options.timeouts.check()
+        if let extras = request.options.extras { try OptionsCheck.check(extras, for: head) }
         for field in head.headerFields {
             guard HTTPField.isValidValue(field.value) else {
                 throw .unsent(.badRequest, "the value of header \(field.name.rawName) holds a line break or NUL")
@@ -43,10 +45,12 @@ enum MessageCheck {
         guard !authority.isEmpty else { throw .unsent(.badURL, "the URL names no host") }
         // Bytes, not characters: all that is looked for is ASCII, and finding where characters end takes long.
         let bytes = authority.utf8
-        guard !bytes.contains(UInt8(ascii: "@")) else {
-            throw .unsent(.badURL, "the URL holds a user name", "send an Authorization header instead")
-        }
-        guard bytes.allSatisfy(mayBeInHost) else {
+        var authority = authority
+        let hostBytes = hostBytes
+        guard authority.withUTF8({ $0.allSatisfy { hostBytes[Int($0)] } }) else {
+            guard !bytes.contains(UInt8(ascii: "@")) else {
+                throw .unsent(.badURL, "the URL holds a user name", "send an Authorization header instead")
+            }
             throw .unsent(.badURL, "the host holds a character that no host may hold")
         }
         let isLiteral = bytes.first == UInt8(ascii: "[")
@@ -63,9 +67,10 @@ enum MessageCheck {
         }
     }
 
-    private static func mayBeInHost(_ byte: UInt8) -> Bool {
-        switch Unicode.Scalar(byte) {
-        case "\0"..." ", "\u{7F}", "/", "?", "#", "\\", "<", ">", "\"", "^", "`", "{", "|", "}": false
+    /// Which bytes may stand in an authority.
+    private static let hostBytes: [Bool] = (0...255).map { byte in
+        switch Unicode.Scalar(UInt8(byte)) {
+        case "\0"..." ", "\u{7F}", "/", "?", "#", "\\", "<", ">", "\"", "^", "`", "{", "|", "}", "@": false
         default: true
         }
     }

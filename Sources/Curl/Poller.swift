@@ -14,6 +14,10 @@ protocol Poller: AnyObject {
     ///
     /// - Parameter mayHoldUp: whether it may speak HTTP/2.
     func opened(_ socket: Int32, mayHoldUp: Bool)
+    /// libcurl has left the socket to us: it is watched as `watch` says, and told of by `takeStirred`.
+    func own(_ socket: Int32)
+    /// Our own sockets that stirred since the last call.
+    func takeStirred() -> [Int32]
     /// The socket is about to be closed.
     func closing(_ socket: Int32)
     /// The socket was closed without a word to us. Its number may be another's by now, even one that libcurl waits for.
@@ -43,14 +47,29 @@ final class PortablePoller: Poller {
     private var running: Int32 = 0
     private let isClosed = Lock(false)
     private let watchdog = Watchdog()
+    /// What our own sockets are watched for: `CURL_POLL_` bits.
+    private var own: [Int32: Int16] = [:]
+    private var stirred: [Int32] = []
 
     init(_ multi: UnsafeMutableRawPointer) {
         self.multi = multi
     }
 
     let watchesSockets = false
-    func watch(_ socket: Int32, _ what: Int32) {}
     func applyChanges() {}
+
+    func watch(_ socket: Int32, _ what: Int32) {
+        own[socket] = Int16(truncatingIfNeeded: what)
+    }
+
+    func own(_ socket: Int32) {
+        own[socket] = 0
+    }
+
+    func takeStirred() -> [Int32] {
+        defer { stirred = [] }
+        return stirred
+    }
 
     func opened(_ socket: Int32, mayHoldUp: Bool) {
         if mayHoldUp { watchdog.opened(socket) }
@@ -58,6 +77,7 @@ final class PortablePoller: Poller {
 
     func closing(_ socket: Int32) {
         watchdog.closing(socket)
+        own[socket] = nil
     }
 
     func lost(_ socket: Int32) {
@@ -75,8 +95,13 @@ final class PortablePoller: Poller {
     }
 
     func wait(milliseconds: Int32) {
+        // CURL_POLL_ bits are CURL_WAIT_POLLIN, and CURL_WAIT_POLLOUT shifted by one.
+        var extra = own.filter { $0.value != 0 }.map { socket, what in
+            curl_waitfd(fd: socket, events: what & 1 | (what & 2) << 1, revents: 0)
+        }
         // libcurl wants a time here; it ends the wait earlier when its own timer runs down.
-        curl_multi_poll(multi, nil, 0, milliseconds < 0 ? 3_600_000 : milliseconds, nil)
+        curl_multi_poll(multi, &extra, UInt32(extra.count), milliseconds < 0 ? 3_600_000 : milliseconds, nil)
+        stirred = extra.filter { $0.revents != 0 }.map(\.fd)
     }
 
     func act() -> Bool {

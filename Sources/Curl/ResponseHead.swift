@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 
-/// Collects the header lines of one hop and makes heads of them: interim ones, the final one, and trailers, which
-/// are counted and dropped. Fed line by line, as libcurl gives them.
+/// Collects the header lines of one hop and makes heads of them: interim ones, the final one, and trailers. Fed line by
+/// line, as libcurl gives them.
 struct ResponseHead {
     /// Limits on what a server may send as head and trailers of one hop.
     enum Limit {
@@ -15,8 +15,9 @@ struct ResponseHead {
         case more, interim(HTTPResponse), complete(RawHead)
     }
 
+    /// Of the head that is being read; of trailers once it is complete.
     private var lines: [UInt8] = []
-    private var bytes = 0
+    private(set) var bytes = 0
     private var count = 0
     /// Lines before the head that is being read.
     private var earlier = 0
@@ -36,7 +37,10 @@ struct ResponseHead {
         guard count <= Limit.lines else {
             throw .head(.tooLarge, "the response head has more than \(Limit.lines) lines")
         }
-        if isComplete { return .more }
+        if isComplete {
+            lines.append(contentsOf: line)
+            return .more
+        }
         if lines.isEmpty { lines.reserveCapacity(512) }
         if let first = line.first, first == .space || first == .tab { try unfold() }
         lines.append(contentsOf: line)
@@ -58,6 +62,11 @@ struct ResponseHead {
         lines.removeAll(keepingCapacity: true)
         earlier = count
         return .interim(head.head)
+    }
+
+    /// The fields that came behind the body.
+    func trailers() throws(NetworkError) -> HTTPFields {
+        isComplete && !lines.isEmpty ? try RawHead.trailers(parsing: lines) : [:]
     }
 
     /// Joins the line to come to the one before, as if it had been one (RFC 9112, 5.2).

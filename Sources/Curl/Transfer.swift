@@ -8,7 +8,7 @@ import Synchronization
 /// thread, to which the transfer is handed through the loop's inbox. Before that only its maker has it, and one that
 /// the loop refused is ended by the only task that has it; its token reaches no more than `state` and `loop`. The
 /// outcome is written before `state` says that there is one, and read after, by the task that waited for it.
-final class Transfer: RequestToken, @unchecked Sendable {
+final class Transfer: PrioritizedToken, @unchecked Sendable {
     typealias Outcome = Result<TransferResponse, NetworkError>
 
     /// Who waits for the outcome.
@@ -17,6 +17,15 @@ final class Transfer: RequestToken, @unchecked Sendable {
         case callback(@Sendable (Outcome) -> Void)
         /// Resumed at the end of the loop's turn, to take the outcome itself: a turn's tasks are woken together.
         case continuation(UnsafeContinuation<Void, Never>)
+    }
+
+    /// What follows a hop.
+    enum Next {
+        case end
+        /// The message goes out once more, perhaps on a connection of its own, or another to the same origin.
+        case again(freshly: Bool)
+        /// A message to another origin.
+        case elsewhere
     }
 
     private enum State {
@@ -32,25 +41,44 @@ final class Transfer: RequestToken, @unchecked Sendable {
     private let state = Atomic<UInt8>(0)
 
     private(set) var request: TransferRequest
+    /// What the connection becomes where it is to be a WebSocket.
+    let webSocket: WebSocketLink?
     private(set) var hop: Hop?
+    /// At its origin; nil before it starts, and once it takes none from others.
+    var place: Admission<Transfer>.Place?
+    /// When it began to wait for its turn; nil while it does not.
+    private var waitingSince: UInt64?
+    /// Nanoseconds of such waits after the first hop.
+    private var waited: UInt64 = 0
     private(set) var redirects = 0
+    /// What the server asked for with a 401.
+    private(set) var digest: DigestSession?
+    /// Those that led to the hop that is there.
+    private var hops: [TransferHop] = []
     private var resends = 0
     /// Whether the server may have acted on a message of this transfer.
     private var hasReachedServer = false
     private var pipe: BodyPipe?
     /// What a streamed response reads when its body has ended. Not of the pipe, which would stay with the response.
-    private var metricsAtEnd: Lock<TransferMetrics?>?
+    private var end: Lock<TransferEnd?>?
+    /// When the first message was taken up.
+    private var begun: UInt64 = 0
     private var completion: Completion?
+    /// Asks the app's resolver; ended with the transfer.
+    var resolving: Task<Void, Never>?
     private var outcome = Outcome.failure(.noOutcome)
     private let entry: Ledger.Entry
     /// Place among the loop's active transfers; nil before it is one of them.
     var index: Int?
     /// Whether the loop is about to report progress.
     var isProgressDue = false
+    /// Whether others like it have been told that it lasts.
+    var isKnownToLast = false
 
-    init(_ request: TransferRequest, on loop: EventLoop) {
+    init(_ request: TransferRequest, on loop: EventLoop, as webSocket: WebSocketLink? = nil) {
         self.request = request
         self.loop = loop
+        self.webSocket = webSocket
         entry = Ledger.Entry(.transfer, in: loop.ledger)
         started = EventLoop.clock()
     }
@@ -81,18 +109,60 @@ final class Transfer: RequestToken, @unchecked Sendable {
         loop.post(.resume(self))
     }
 
+    func raise(to priority: Priority) {
+        loop.post(.raise(self, priority))
+    }
+
     // MARK: the loop's thread
+
+    /// How far the transfer is.
+    var phase: NetworkError.Phase {
+        webSocket?.isOpen == true ? .body : hop?.phase ?? .queue
+    }
 
     var wasCancelled: Bool { state.load(ordering: .acquiring) & State.cancelled != 0 }
     /// Whether a message that a dead connection swallowed may go out once more.
     var mayResend: Bool { resends == 0 }
+    /// Whether nothing tells when the answer ends: it has not begun, or has no length.
+    var isOpenEnded: Bool {
+        guard let hop, hop.phase == .firstByte || hop.phase == .body else { return false }
+        return hop.announcedLength == nil
+    }
 
     /// Makes the hop that is to go out next.
     func prepare(freshly: Bool = false) throws(NetworkError) -> Hop {
+        if let memory = loop.memory, memory.upgrades(request.head) { request.head.upgrade() }
+        if begun == 0 { begun = loop.now }
         try MessageCheck.check(request)
         let hop = try Hop(of: self, on: loop, freshly: freshly)
         self.hop = hop
         return hop
+    }
+
+    /// There is no room for its next message yet.
+    func wait(since now: UInt64) {
+        hop = nil
+        waitingSince = now
+    }
+
+    func stopWaiting(at now: UInt64) {
+        guard let since = waitingSince else { return }
+        waitingSince = nil
+        if begun > 0 { waited += now - since }
+    }
+
+    /// From the call until the first hop, and the later waits for a turn.
+    private func queued(at now: UInt64) -> Duration {
+        let begun = begun > 0 ? begun : now
+        return .nanoseconds(Int64(waited + (begun - min(started, begun))))
+    }
+
+    /// Takes the higher priority on; false where the transfer has it already.
+    func raisePriority(to priority: Priority) -> Bool {
+        guard priority > request.options.priority else { return false }
+        request.options.priority = priority
+        hop?.goFaster()
+        return true
     }
 
     func makePipe() -> BodyPipe {
@@ -110,15 +180,22 @@ final class Transfer: RequestToken, @unchecked Sendable {
         let body = HTTPBody(
             .stream(length: length, isReplayable: false) { { try await reader.next() } }
         )
-        let metricsAtEnd = Lock<TransferMetrics?>(nil)
-        self.metricsAtEnd = metricsAtEnd
-        complete(.success(answer(response, body: body, from: hop) { metricsAtEnd.withLock { $0 } }))
+        let end = Lock<TransferEnd?>(nil)
+        self.end = end
+        complete(.success(answer(response, body: body, from: hop) { end.withLock { $0 } }))
+    }
+
+    /// The server has agreed on a WebSocket.
+    func open(_ response: RawHead) {
+        guard let hop else { return }
+        complete(.success(answer(response, body: HTTPBody(), from: hop)))
     }
 
     // MARK: deadlines
 
     /// When the transfer runs out of time if nothing happens; nil where it may go on for ever.
     func deadline(at now: UInt64) -> UInt64? {
+        if let webSocket, webSocket.isOpen { return webSocket.deadline }
         let overall = request.options.timeouts.total.map { started.advanced(by: $0) }
         let ofHop = hop?.deadline ?? hop?.earliestDeadline(at: now)
         guard let overall, let ofHop else { return overall ?? ofHop }
@@ -127,57 +204,55 @@ final class Transfer: RequestToken, @unchecked Sendable {
 
     /// The error for a deadline that has passed.
     func timeout(at now: UInt64) -> NetworkError {
+        if let webSocket, webSocket.isOpen { return webSocket.timeout }
         let timeouts = request.options.timeouts
-        let phase = hop?.phase ?? .queue
-        let what: String
-        let limit: (name: String, duration: Duration?)
         if let total = timeouts.total, started.advanced(by: total) <= now {
-            (what, limit) = ("the whole transfer took longer than", ("total", total))
-        } else if phase == .body {
-            (what, limit) = ("nothing more of the body came for", ("idle", timeouts.idle))
-        } else {
-            (what, limit) = ("the response head did not come within", ("firstByte", timeouts.firstByte))
+            return .timeout(
+                during: hop?.phase ?? .queue,
+                "the whole transfer took longer than \(total)",
+                "Timeouts.total"
+            )
         }
-        var error = NetworkError(
-            .timeout,
-            during: phase,
-            "\(what) \(limit.duration ?? .zero)",
-            advice: "raise Timeouts.\(limit.name), or look at the server"
-        )
-        error.transportCode = 28
-        return error
+        return hop?.timeout(at: now) ?? .timeout(during: .queue, "the transfer waited too long", "Timeouts.total")
     }
 
     func reportProgress() {
+        guard isProgressDue else { return }
         isProgressDue = false
         if let hop { request.onProgress?(hop.progress) }
     }
 
-    /// The hop left the multi: what follows. Gives the next hop, if there is one.
-    func conclude(_ hop: Hop, _ code: CURLcode) -> Hop? {
+    /// The hop left the multi: what follows.
+    func conclude(_ hop: Hop, _ code: CURLcode) -> Next {
         note(hop)
         do throws(NetworkError) {
-            if hop.isStale || hop.isSentAway || shouldResend(hop, code) { return try resend(after: hop) }
+            if hop.isStale || hop.isSentAway || shouldResend(hop, code) { return resend(after: hop) }
+            if hop.isExpectationRefused { return resendUnasked() }
             if let failure = hop.failure, !hop.isCutShort { throw failure }
-            guard code == CURLE_OK || hop.isCutShort else {
-                throw CurlFailure.error(code, hop.errorText, during: hop.phase, trusting: request.options.trust)
+            guard code == CURLE_OK || hop.isCutShort || hop.isAnsweredEarly else {
+                throw hop.error(code)
             }
             let body = try hop.finish()
             switch hop.route {
-            case .final: finish(hop, body)
-            case .redirect(let next): return try follow(next)
-            case .resend: return try resend(after: hop)
+            case .final: finish(hop, body, try hop.trailers())
+            case .redirect(let next): return follow(next, after: hop)
+            case .challenged(let digest):
+                remember(hop)
+                self.digest = digest
+                return .again(freshly: false)
+            case .resend: return resend(after: hop)
             }
         } catch {
             fail(error)
         }
-        return nil
+        return .end
     }
 
     /// What a hop leaves behind when it is over.
     private func note(_ hop: Hop) {
         if hop.sends > 0 && !hop.isStale { hasReachedServer = true }
-        if isProgressDue { reportProgress() }
+        if hop.sends == 0 { hop.noteTunnel(stands: false) }
+        reportProgress()
     }
 
     /// An HTTP/2 connection that went away before it took the request (GOAWAY, REFUSED_STREAM): libcurl 7.88 gives up.
@@ -186,25 +261,45 @@ final class Transfer: RequestToken, @unchecked Sendable {
             && hop.sends == 1 && request.mayBeSentTwice && mayResend
     }
 
-    private func resend(after hop: Hop) throws(NetworkError) -> Hop {
+    private func resend(after hop: Hop) -> Next {
         resends += max(1, hop.sends - 1)
-        return try prepare(freshly: true)
+        return .again(freshly: true)
     }
 
-    private func follow(_ next: TransferRequest) throws(NetworkError) -> Hop {
+    /// The server refused the expectation and not the message (RFC 9110, 10.1.1).
+    private func resendUnasked() -> Next {
+        resends += 1
+        request.options.expect = .never
+        return .again(freshly: false)
+    }
+
+    private func follow(_ next: TransferRequest, after hop: Hop) -> Next {
         redirects += 1
+        remember(hop)
         request = next
-        return try prepare()
+        let isThere = place?.isAt(scheme: next.head.scheme, authority: next.head.authority) == true
+        return isThere ? .again(freshly: false) : .elsewhere
     }
 
-    private func finish(_ hop: Hop, _ body: Data) {
+    private func remember(_ hop: Hop) {
+        hops.append(
+            TransferHop(
+                method: request.head.method.rawValue,
+                url: request.head.urlText,
+                status: hop.response?.status.code ?? 0,
+                duration: .microseconds(hop.easy.offset(CURLINFO_TOTAL_TIME_T))
+            )
+        )
+    }
+
+    private func finish(_ hop: Hop, _ body: Data, _ trailers: HTTPFields) {
         if let pipe {
-            let metrics = metrics(of: hop)
-            metricsAtEnd?.withLock { $0 = metrics }
+            let end = TransferEnd(metrics: metrics(of: hop), trailers: trailers)
+            self.end?.withLock { $0 = end }
             pipe.end(.success(()))
             self.pipe = nil
         } else if let response = hop.response {
-            complete(.success(answer(response, body: HTTPBody(body), from: hop)))
+            complete(.success(answer(response, body: HTTPBody(body), from: hop, trailers: trailers)))
         }
         release()
     }
@@ -212,21 +307,27 @@ final class Transfer: RequestToken, @unchecked Sendable {
     /// Ends the transfer with an error: given to the completion, or to the reader of a body already handed over.
     func fail(_ error: NetworkError) {
         var error = error
-        error.request = request.head
+        error.request = webSocket?.request.head ?? request.head
         if let hop {
-            error.response = hop.response?.head
+            if let response = hop.response { error.response = response.head }
             error.metrics = metrics(of: hop)
             note(hop)
             let partial = hop.abandon()
             if !partial.isEmpty { error.data = partial }
+        } else if waitingSince != nil {
+            stopWaiting(at: loop.now)
+            var metrics = TransferMetrics()
+            metrics.queued = queued(at: loop.now)
+            error.metrics = metrics
         }
         error.mayHaveReachedServer = hasReachedServer
         if let pipe {
-            let metrics = error.metrics
-            metricsAtEnd?.withLock { $0 = metrics }
+            let end = error.metrics.map { TransferEnd(metrics: $0) }
+            self.end?.withLock { $0 = end }
             pipe.end(.failure(error))
             self.pipe = nil
         }
+        webSocket?.pipe.end(.failure(error))
         complete(.failure(error))
         release()
     }
@@ -266,6 +367,8 @@ final class Transfer: RequestToken, @unchecked Sendable {
 
     /// Lets go of what a token that is still held should not keep alive.
     private func release() {
+        resolving?.cancel()
+        resolving = nil
         hop = nil
         request.body = nil
         request.onProgress = nil
@@ -275,15 +378,17 @@ final class Transfer: RequestToken, @unchecked Sendable {
         _ response: RawHead,
         body: HTTPBody,
         from hop: Hop,
-        metricsAtEnd: (@Sendable () -> TransferMetrics?)? = nil
+        trailers: HTTPFields = [:],
+        end: (@Sendable () -> TransferEnd?)? = nil
     ) -> TransferResponse {
         TransferResponse(
             response,
             body: body,
-            url: request.head.urlText,
+            url: hop.url,
             interim: hop.interim,
+            trailers: trailers,
             metrics: metrics(of: hop),
-            metricsAtEnd: metricsAtEnd
+            end: end
         )
     }
 
@@ -295,6 +400,7 @@ final class Transfer: RequestToken, @unchecked Sendable {
             beagle_easy_get_offset(easy, info, &microseconds)
             return .microseconds(Int64(microseconds))
         }
+        metrics.queued = queued(at: loop.now)
         metrics.isConnectionReused = hop.sends > 0 && hop.easy.long(CURLINFO_NUM_CONNECTS) == 0
         metrics.nameLookup = mark(CURLINFO_NAMELOOKUP_TIME_T)
         if !metrics.isConnectionReused {
@@ -302,15 +408,22 @@ final class Transfer: RequestToken, @unchecked Sendable {
             metrics.tlsHandshake = mark(CURLINFO_APPCONNECT_TIME_T)
         }
         metrics.requestStart = mark(CURLINFO_PRETRANSFER_TIME_T)
-        metrics.firstByte = mark(CURLINFO_STARTTRANSFER_TIME_T)
+        (metrics.requestEnd, metrics.firstByte) = hop.marks(
+            from: metrics.requestStart,
+            firstByte: mark(CURLINFO_STARTTRANSFER_TIME_T)
+        )
         // Inside of a callback libcurl's total is that of before.
         metrics.total = max(mark(CURLINFO_TOTAL_TIME_T), metrics.firstByte)
+        metrics.headBytesSent = Int64(hop.easy.long(CURLINFO_REQUEST_SIZE))
         metrics.bytesSent = hop.bytesSent
+        metrics.headBytesReceived = Int64(hop.headBytesReceived)
         metrics.bytesReceived = hop.bytesReceived
         metrics.decodedBytes = hop.decodedBytes
         metrics.protocolName = protocolName(hop.easy.long(CURLINFO_HTTP_VERSION))
-        metrics.remoteAddress = remoteAddress(of: hop)
+        metrics.remoteAddress = hop.connection?.remoteAddress ?? hop.easy.remoteAddress
         metrics.redirects = redirects
+        metrics.hops = hops
+        metrics.details = hop.details
         metrics.resends = resends + max(0, hop.sends - 1)
         return metrics
     }
@@ -323,13 +436,6 @@ final class Transfer: RequestToken, @unchecked Sendable {
         case Int(CURL_HTTP_VERSION_3): "HTTP/3"
         default: ""
         }
-    }
-
-    private func remoteAddress(of hop: Hop) -> String {
-        guard let address = hop.easy.string(CURLINFO_PRIMARY_IP), !address.isEmpty else { return "" }
-        let port = hop.easy.long(CURLINFO_PRIMARY_PORT)
-        return address.utf8.contains(UInt8(ascii: ":"))
-            ? "[" + address + "]:" + String(port) : address + ":" + String(port)
     }
 }
 

@@ -28,7 +28,8 @@ func makeUploadSource(
     switch body.content {
     case .data(let data): DataUpload(data)
     case .file(let path): try FileUpload(path: path)
-    case .stream(let length, _, let open): StreamUpload(length: length, open, ledger: ledger, resume: resume)
+    case .stream(let length, let isReplayable, let open):
+        StreamUpload(length: length, isReplayable: isReplayable, open, ledger: ledger, resume: resume)
     }
 }
 
@@ -106,9 +107,12 @@ private final class StreamUpload: UploadSource, Sendable {
         var end: Result<Void, NetworkError>?
         var room: UnsafeContinuation<Void, Never>?
         var task: Task<Void, Never>?
+        /// How often the body was begun anew. A task of an earlier time has no say any more.
+        var rewinds = 0
     }
 
     let length: Int64?
+    private let isReplayable: Bool
     private let state = Lock(State())
     private let open: @Sendable () -> HTTPBody.Reader
     private let resume: @Sendable () -> Void
@@ -116,11 +120,13 @@ private final class StreamUpload: UploadSource, Sendable {
 
     init(
         length: Int64?,
+        isReplayable: Bool,
         _ open: @escaping @Sendable () -> HTTPBody.Reader,
         ledger: Ledger?,
         resume: @escaping @Sendable () -> Void
     ) {
         self.length = length
+        self.isReplayable = isReplayable
         self.open = open
         self.resume = resume
         entry = Ledger.Entry(.upload, in: ledger)
@@ -130,7 +136,10 @@ private final class StreamUpload: UploadSource, Sendable {
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> UploadRead {
         let (result, room) = try state.withLock { state throws(NetworkError) in
-            if state.task == nil && state.end == nil { state.task = Task { await pump(open()) } }
+            if state.task == nil && state.end == nil {
+                let time = state.rewinds
+                state.task = Task { await pump(open(), time) }
+            }
             return try Self.read(&state, buffer, length)
         }
         room?.resume()
@@ -173,7 +182,16 @@ private final class StreamUpload: UploadSource, Sendable {
         return (.bytes(count), state.room)
     }
 
-    func rewind() -> Bool { false }
+    func rewind() -> Bool {
+        guard isReplayable else { return false }
+        let (task, room) = state.withLock { state in
+            defer { state = State(rewinds: state.rewinds + 1) }
+            return (state.task, state.room)
+        }
+        task?.cancel()
+        room?.resume()
+        return true
+    }
 
     func close() {
         let (task, room) = state.withLock { state in
@@ -192,25 +210,25 @@ private final class StreamUpload: UploadSource, Sendable {
 
     // MARK: the task's side
 
-    private func pump(_ reader: HTTPBody.Reader) async {
+    private func pump(_ reader: HTTPBody.Reader, _ time: Int) async {
         do {
             while let chunk = try await reader() {
-                guard put(chunk) else { return }
-                await waitForRoom()
+                guard put(chunk, time) else { return }
+                await waitForRoom(time)
             }
-            finish(.success(()))
+            finish(.success(()), time)
         } catch {
             var error = NetworkError(wrapping: error)
             error.phase = .send
-            finish(.failure(error))
+            finish(.failure(error), time)
         }
     }
 
     /// False when nobody will read any more.
-    private func put(_ chunk: Data) -> Bool {
+    private func put(_ chunk: Data, _ time: Int) -> Bool {
         if chunk.isEmpty { return true }
         let (isOpen, isWanted) = state.withLock { state in
-            guard state.end == nil else { return (false, false) }
+            guard state.end == nil, state.rewinds == time else { return (false, false) }
             defer { state.isWanted = false }
             state.total += Int64(chunk.count)
             if let length, state.total > length {
@@ -226,10 +244,10 @@ private final class StreamUpload: UploadSource, Sendable {
         return isOpen
     }
 
-    private func waitForRoom() async {
+    private func waitForRoom(_ time: Int) async {
         await withUnsafeContinuation { continuation in
             let hasRoom = state.withLock { state in
-                if state.bytes < Self.high || state.end != nil { return true }
+                if state.bytes < Self.high || state.end != nil || state.rewinds != time { return true }
                 state.room = continuation
                 return false
             }
@@ -237,8 +255,9 @@ private final class StreamUpload: UploadSource, Sendable {
         }
     }
 
-    private func finish(_ end: Result<Void, NetworkError>) {
+    private func finish(_ end: Result<Void, NetworkError>, _ time: Int) {
         let isWanted = state.withLock { state in
+            guard state.rewinds == time else { return false }
             if state.end == nil { state.end = end }
             defer { state.isWanted = false }
             return state.isWanted

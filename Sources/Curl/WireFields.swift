@@ -6,9 +6,12 @@ extension CurlTransport {
     /// and what follows. Nothing is sent, and a streamed body is not begun.
     ///
     /// - Throws: `NetworkError` where `perform` would refuse the message before it connects.
-    package static func wireFields(of request: TransferRequest) throws(NetworkError) -> HTTPFields {
+    package static func wireFields(
+        of request: TransferRequest,
+        _ configuration: CurlConfiguration = CurlConfiguration()
+    ) throws(NetworkError) -> HTTPFields {
         try MessageCheck.check(request)
-        let own = request.head.headerFields
+        let own = try Hop.fields(of: request, by: ClientMemory(configuration), answering: nil)
         let host = if let host = own[hostName] { host } else { try host(of: request.head) }
         var fields: HTTPFields = [hostName: host]
         for field in own where field.name != hostName { fields.append(field) }
@@ -31,7 +34,7 @@ extension CurlTransport {
     private static let hostName = HTTPField.Name("Host")!
 
     /// Host and port as libcurl writes them: without the scheme's own port, an IPv6 address in its short form.
-    private static func host(of head: HTTPRequest) throws(NetworkError) -> String {
+    static func host(of head: HTTPRequest) throws(NetworkError) -> String {
         guard let url = curl_url() else { throw .unsent(.other, "libcurl took no URL: out of memory") }
         defer { curl_url_cleanup(url) }
         var plain = head

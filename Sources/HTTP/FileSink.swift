@@ -32,16 +32,13 @@ package final class FileSink {
     /// - Throws: `NetworkError` of kind `.file` where nothing can be written there.
     package init(path: String, mayWait: Bool) throws(NetworkError) {
         let path = Self.target(of: path)
-        var status = stat()
-        let exists = stat(path, &status) == 0
-        let type = status.st_mode & S_IFMT
         self.path = path
-        if !exists || type == S_IFREG {
+        if Self.isReplaceable(path) {
             let part = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
             file = try OpenFile(creating: part)
             self.part = part
         } else {
-            guard mayWait || type != S_IFIFO else {
+            guard mayWait || Self.type(of: path) != S_IFIFO else {
                 throw NetworkError(.file, during: .file, "\(path) is a pipe", advice: "stream the body into it")
             }
             file = try OpenFile(writing: path)
@@ -78,8 +75,19 @@ package final class FileSink {
         isCommitted = true
     }
 
+    /// Whether there is nothing, or a regular file.
+    static func isReplaceable(_ path: String) -> Bool {
+        type(of: path).map { $0 == S_IFREG } ?? true
+    }
+
+    /// The type of what is there; nil where there is nothing.
+    private static func type(of path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+    }
+
     /// Where a symbolic link leads; the path itself where it is none, or leads nowhere.
-    private static func target(of path: String) -> String {
+    static func target(of path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }
         return String(cString: resolved)

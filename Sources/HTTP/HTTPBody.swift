@@ -46,7 +46,8 @@ public struct HTTPBody: Sendable {
     ///   - length: bytes in all where known; without it HTTP/1.1 sends chunks (RFC 9112, 7.1). A sequence that gives
     ///     more or fewer ends the transfer in an error of kind `.badRequest`; the last byte is sent when it has ended.
     ///     Of a body of 0 bytes nothing is read.
-    ///   - isReplayable: whether `makeChunks` may be called again, as a 307 redirect needs it. No by default.
+    ///   - isReplayable: whether `makeChunks` may be called again, as a 307 redirect or a lost connection needs it. No by
+    ///     default; then the request fails, and its error says so.
     ///   - makeChunks: begins the sequence; called once for every time the body is sent, and must not block.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil,

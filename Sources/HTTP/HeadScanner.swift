@@ -17,12 +17,15 @@ enum HeadScanner {
 
     static func scan(_ block: [UInt8]) throws(NetworkError) -> Scanned {
         try block.withUnsafeBufferPointer { (block) throws(NetworkError) in
+            guard block.firstIndex(0) == nil else { throw .head("the response head holds NUL") }
             var lines = LineReader(rest: block)
             guard let statusLine = lines.next(), let status = status(of: statusLine) else {
                 throw .head("the status line is malformed")
             }
             var scanned = Scanned(status: status)
-            while let line = lines.next(), !line.isEmpty { try scan(line, &scanned) }
+            // Asked for once, as a static property is looked after at each use.
+            let tokens = tokens
+            while let line = lines.next(), !line.isEmpty { try scan(line, tokens, &scanned) }
             return scanned
         }
     }
@@ -40,10 +43,33 @@ enum HeadScanner {
         }
     }
 
-    private static func scan(_ line: Bytes, _ scanned: inout Scanned) throws(NetworkError) {
-        guard let colon = line.firstIndex(.colon), colon > 0, line.firstIndex(0) == nil,
-            line[..<colon].allSatisfy({ tokens[Int($0)] })
-        else {
+    /// The fields of lines that stand behind a body.
+    static func trailers(of block: [UInt8]) throws(NetworkError) -> HTTPFields {
+        try block.withUnsafeBufferPointer { (block) throws(NetworkError) in
+            guard block.firstIndex(0) == nil else { throw .head("a trailer of the response holds NUL") }
+            var lines = LineReader(rest: block)
+            var fields = HTTPFields()
+            let tokens = tokens
+            while let line = lines.next() {
+                if line.isEmpty { continue }
+                guard colon(of: line, tokens) != nil, let field = field(of: line) else {
+                    throw .head("a trailer field of the response is malformed")
+                }
+                fields.append(field)
+            }
+            return fields
+        }
+    }
+
+    /// Where the name of a well-formed field ends.
+    private static func colon(of line: Bytes, _ tokens: [Bool]) -> Int? {
+        guard let colon = line.firstIndex(.colon), colon > 0, line[..<colon].allSatisfy({ tokens[Int($0)] })
+        else { return nil }
+        return colon
+    }
+
+    private static func scan(_ line: Bytes, _ tokens: [Bool], _ scanned: inout Scanned) throws(NetworkError) {
+        guard let colon = colon(of: line, tokens) else {
             throw .head("a header field of the response is malformed")
         }
         let name = Bytes(rebasing: line[..<colon])

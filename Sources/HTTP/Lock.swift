@@ -36,16 +36,20 @@
         }
     }
 #else
-    import Synchronization
+    public import Synchronization
 
     /// The one lock of the stack: a value that is reached only while the lock is held.
+    ///
+    /// Inlinable, or each use in another module would look its types up.
+    @usableFromInline
     package final class Lock<State>: Sendable {
-        private let mutex: Mutex<State>
+        @usableFromInline let mutex: Mutex<State>
 
         package init(_ state: consuming sending State) {
             mutex = Mutex(state)
         }
 
+        @inlinable
         package func withLock<R, E: Error>(_ body: (inout sending State) throws(E) -> sending R) throws(E) -> sending R
         {
             try mutex.withLock(body)

@@ -23,6 +23,8 @@ public struct NetworkError: Error, Sendable {
         public static let badConfiguration = Kind(rawValue: "bad_configuration")
         /// This engine, or the libcurl below it, cannot do what was asked. Nothing was sent.
         public static let unsupported = Kind(rawValue: "unsupported")
+        /// A rule of the app's own forbids it: `AddressGuard`, or a function of `RedirectPolicy`.
+        public static let blocked = Kind(rawValue: "blocked")
         /// The host name was not resolved.
         public static let dns = Kind(rawValue: "dns")
         /// No connection could be made.
@@ -45,8 +47,10 @@ public struct NetworkError: Error, Sendable {
         public static let tooManyRedirects = Kind(rawValue: "too_many_redirects")
         /// A redirect led from https to http.
         public static let insecureRedirect = Kind(rawValue: "insecure_redirect")
-        /// The status is outside 200...299; `response` and `data` hold the answer.
+        /// The status is outside 200...299, or is not what opens a WebSocket; `response` and `data` hold the answer.
         public static let status = Kind(rawValue: "status")
+        /// The server ended a WebSocket for a reason that is no ordinary end; `WebSocket.peerClose` tells which.
+        public static let closed = Kind(rawValue: "closed")
         /// The body is not what was expected of it.
         public static let decoding = Kind(rawValue: "decoding")
         /// A file could not be read or written.
@@ -105,23 +109,10 @@ public struct NetworkError: Error, Sendable {
     public var message: String
     /// What to try, as a sentence without capital and full stop; nil where there is nothing to say.
     public var advice: String?
-    /// The error below this one.
-    public var underlying: (any Error)?
-    /// The transport's own number for the failure (libcurl's `CURLcode`), where it has one.
-    public var transportCode: Int?
-    /// The request that failed, where it was built.
-    public var request: HTTPRequest?
-    /// The head of the answer, where one came.
-    public var response: HTTPResponse?
-    /// The URL that answered, after redirects, where an answer came.
-    public var url: String?
-    /// The body of the answer, where one came.
-    public var data: Data?
-    /// Phases and sizes up to the failure.
-    public var metrics: TransferMetrics?
     /// Whether the server may have acted on the request. A request with side effects is safe to send again only
     /// where this is false.
     public var mayHaveReachedServer: Bool
+    private var box: Box?
 
     /// An error of this kind.
     ///
@@ -142,11 +133,81 @@ public struct NetworkError: Error, Sendable {
         self.phase = phase
         self.message = message
         self.advice = advice
-        self.underlying = underlying
         mayHaveReachedServer = Self.reachingPhases.contains(phase)
+        if let underlying { self.underlying = underlying }
     }
 
     private static let reachingPhases: Set<Phase> = [.send, .firstByte, .body, .redirect, .decode, .response]
+}
+
+// MARK: - What came of the transfer
+
+extension NetworkError {
+    /// Behind one reference, so that what may throw, and every task that waits for it, keeps little room for an error.
+    private struct Context: Sendable {
+        var underlying: (any Error)?
+        var transportCode: Int?
+        var request: HTTPRequest?
+        var response: HTTPResponse?
+        var url: String?
+        var data: Data?
+        var metrics: TransferMetrics?
+    }
+
+    private final class Box: Sendable {
+        let context: Context
+
+        init(_ context: Context) {
+            self.context = context
+        }
+    }
+
+    private var context: Context {
+        get { box?.context ?? Context() }
+        set { box = Box(newValue) }
+    }
+
+    /// The error below this one.
+    public var underlying: (any Error)? {
+        get { box?.context.underlying }
+        set { context.underlying = newValue }
+    }
+
+    /// The transport's own number for the failure (libcurl's `CURLcode`), where it has one.
+    public var transportCode: Int? {
+        get { box?.context.transportCode }
+        set { context.transportCode = newValue }
+    }
+
+    /// The request that failed, where it was built.
+    public var request: HTTPRequest? {
+        get { box?.context.request }
+        set { context.request = newValue }
+    }
+
+    /// The head of the answer, where one came.
+    public var response: HTTPResponse? {
+        get { box?.context.response }
+        set { context.response = newValue }
+    }
+
+    /// The URL that answered, after redirects, where an answer came.
+    public var url: String? {
+        get { box?.context.url }
+        set { context.url = newValue }
+    }
+
+    /// The body of the answer, where one came.
+    public var data: Data? {
+        get { box?.context.data }
+        set { context.data = newValue }
+    }
+
+    /// Phases and sizes up to the failure.
+    public var metrics: TransferMetrics? {
+        get { box?.context.metrics }
+        set { context.metrics = newValue }
+    }
 }
 
 extension NetworkError {
@@ -227,9 +288,12 @@ extension HTTPRequest {
     /// The URL on the wire.
     package var urlText: String { (scheme ?? "") + "://" + (authority ?? "") + (path ?? "/") }
 
-    /// The URL without its query, for messages: a query may hold a secret.
+    /// The URL without user and query, for messages: they may hold a secret.
     package var redactedURL: String {
-        guard let path, let mark = path.unicodeScalars.firstIndex(of: "?") else { return urlText }
-        return "\(scheme ?? "")://\(authority ?? "")\(path[..<mark])?…"
+        var authority = (authority ?? "")[...]
+        if let at = authority.unicodeScalars.lastIndex(of: "@") { authority = "…\(authority[at...])" }
+        let path = path ?? "/"
+        guard let mark = path.unicodeScalars.firstIndex(of: "?") else { return "\(scheme ?? "")://\(authority)\(path)" }
+        return "\(scheme ?? "")://\(authority)\(path[..<mark])?…"
     }
 }

@@ -18,8 +18,30 @@ package final class OpenFile: Sendable {
     }
 
     /// Creates a file that was not there, for writing.
-    package convenience init(creating path: String) throws(NetworkError) {
-        try self.init(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, "cannot create")
+    ///
+    /// - Parameter isPrivate: whether nobody but its owner may read it.
+    package convenience init(creating path: String, isPrivate: Bool = false) throws(NetworkError) {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+        try self.init(path, flags, "cannot create", mode: isPrivate ? 0o600 : 0o666)
+    }
+
+    /// Creates a file, or empties the one that is there. Only its owner may read it.
+    package convenience init(replacing path: String) throws(NetworkError) {
+        try self.init(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, "cannot write", mode: 0o600)
+    }
+
+    /// Opens or creates a file that is written at its end, by nobody else who opens it in this way.
+    package static func appendingAlone(_ path: String) throws(NetworkError) -> OpenFile {
+        while true {
+            let file = try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, "cannot write")
+            guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                throw NetworkError(.file, during: .file, "\(path) is being written by another download")
+            }
+            // Whoever had it before may have renamed or removed it between our opening and locking.
+            var (ours, there) = (stat(), stat())
+            guard fstat(file.descriptor, &ours) == 0 else { throw .file("cannot read", path, errno) }
+            if stat(path, &there) == 0, ours.st_dev == there.st_dev, ours.st_ino == there.st_ino { return file }
+        }
     }
 
     /// Opens what is there for writing: a device, a pipe.
@@ -27,14 +49,17 @@ package final class OpenFile: Sendable {
         try self.init(path, O_WRONLY, "cannot write")
     }
 
-    private init(_ path: String, _ flags: Int32, _ what: String) throws(NetworkError) {
+    private init(_ path: String, _ flags: Int32, _ what: String, mode: mode_t = 0o666) throws(NetworkError) {
         self.path = path
-        descriptor = open(path, flags | O_CLOEXEC, 0o666)
+        descriptor = open(path, flags | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw .file(what, path, errno) }
     }
 
     deinit {
-        if descriptor >= 0 { close(descriptor) }
+        guard descriptor >= 0 else { return }
+        // A child that has not come to its exec yet has the file open too, and with it the lock.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
     }
 
     /// Bytes in the file; an error where it is no regular file.
@@ -45,6 +70,11 @@ package final class OpenFile: Sendable {
             throw NetworkError(.file, during: .file, "cannot read \(path): it is no regular file")
         }
         return Int64(status.st_size)
+    }
+
+    /// Takes all bytes out of the file.
+    package func truncate() throws(NetworkError) {
+        guard ftruncate(descriptor, 0) == 0 else { throw .file("cannot empty", path, errno) }
     }
 
     /// Reads from `offset`; gives the bytes read, 0 at the end.

@@ -21,3 +21,18 @@ public struct Origin: Sendable, Hashable {
         self.port = port ?? (self.scheme == "https" ? 443 : 80)
     }
 }
+
+extension Origin {
+    /// The origin of a message; of an authority that cannot be read its whole is the host.
+    package init(of head: HTTPRequest) {
+        let authority = head.authority ?? ""
+        let end = authority.utf8.lastIndex(of: UInt8(ascii: ":"))
+        let isPort = end.map { authority[$0...].dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) } } ?? false
+        guard let end, isPort else {
+            self.init(scheme: head.scheme ?? "", host: authority)
+            return
+        }
+        let port = Int(authority[authority.index(after: end)...])
+        self.init(scheme: head.scheme ?? "", host: String(authority[..<end]), port: port)
+    }
+}

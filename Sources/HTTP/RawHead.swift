@@ -43,6 +43,13 @@ package final class RawHead: Sendable {
         self.block = block
     }
 
+    /// The fields of lines that stand behind a body (RFC 9110, 6.5).
+    ///
+    /// - Throws: `NetworkError` where a line is no field.
+    package static func trailers(parsing block: [UInt8]) throws(NetworkError) -> HTTPFields {
+        try HeadScanner.trailers(of: block)
+    }
+
     /// Status and fields, in the order and spelling received.
     package var head: HTTPResponse {
         if let made = made.load() { return made.head }

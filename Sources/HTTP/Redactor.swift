@@ -62,11 +62,7 @@ public struct Redactor: Sendable, Hashable {
 
     /// The media type alone; what is none is not shown.
     package func mediaType(_ contentType: String?) -> String {
-        let type = contentType?.prefix { $0 != ";" && $0 != " " } ?? ""
-        let isMediaType =
-            type.split(separator: "/", omittingEmptySubsequences: false)
-            .map { HTTPField.Name(String($0)) != nil } == [true, true]
-        return isMediaType ? type.lowercased() : "unknown type"
+        contentType.flatMap(MediaType.init)?.essence ?? "unknown type"
     }
 
     /// What the app decided about a name, if it did.

@@ -8,10 +8,12 @@ package enum Redirect {
     ///   - response: the answer to `request`.
     ///   - request: the message that was answered.
     ///   - count: redirects followed so far.
+    ///   - hsts: what is known of hosts that want https alone; a redirect to http leads to https there.
     package static func next(
         after response: RawHead,
         to request: TransferRequest,
-        followed count: Int
+        followed count: Int,
+        hsts: HSTSStore? = nil
     ) throws(NetworkError) -> TransferRequest? {
         let policy = request.options.redirects
         guard policy.limit > 0, isRedirect(response.status.code), let location = response.head.headerFields[.location]
@@ -21,17 +23,30 @@ package enum Redirect {
         }
         guard let from = URL(string: request.head.urlText),
             // Of a whole URL the dot segments go too (RFC 3986, 5.2.2).
-            let to = URL(string: location, relativeTo: from)?.absoluteURL.standardized
+            let named = URL(string: location, relativeTo: from)?.absoluteURL.standardized
         else {
             throw .redirect(.badURL, "the redirect's Location is no URL")
         }
-        try check(to, from: from, policy)
-        if let allowed = request.allowedHosts, let host = Origin(to)?.host, !allowed.contains(host) {
-            throw .redirect(.badURL, "the redirect leads to the host \(host), which is not among the allowed ones")
-        }
+        let to = hsts.flatMap { upgraded(named, by: $0) } ?? named
+        try check(to, from: from, request)
         var next = request
         try move(&next.head, to: to)
         rewriteMethod(&next, response.status.code)
+        leaveBehind(of: request, from: from, in: &next, at: to)
+        if let decide = policy.decide {
+            let proposal = RedirectPolicy.Proposal(
+                response: response.head,
+                answered: request.head,
+                next: next.head,
+                followed: count
+            )
+            switch decide(proposal) {
+            case .follow: break
+            case .followChanged(let head): try change(&next, to: head, after: request)
+            case .handOver: return nil
+            case .refuse(let reason): throw .redirect(.blocked, reason, "ask whoever wrote the RedirectPolicy")
+            }
+        }
         if let body = next.body, !body.isReplayable {
             throw .redirect(
                 .badRequest,
@@ -39,8 +54,6 @@ package enum Redirect {
                 "make the body replayable or use RedirectPolicy.manual"
             )
         }
-        if Origin(to) != Origin(from) { dropCredentials(&next) }
-        if next.head.authority != request.head.authority { next.head.headerFields[hostField] = nil }
         return next
     }
 
@@ -53,17 +66,30 @@ package enum Redirect {
         }
     }
 
-    private static func check(_ url: URL, from: URL, _ policy: RedirectPolicy) throws(NetworkError) {
+    /// nil where nothing is known of the host.
+    private static func upgraded(_ url: URL, by hsts: HSTSStore) -> URL? {
+        guard let origin = Origin(url), origin.scheme == "http", hsts.covers(origin.host),
+            var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return nil }
+        parts.scheme = "https"
+        if parts.port == 80 { parts.port = nil }
+        return parts.url
+    }
+
+    private static func check(_ url: URL, from: URL, _ request: TransferRequest) throws(NetworkError) {
         let scheme = url.scheme?.lowercased() ?? ""
         guard scheme == "http" || scheme == "https" else {
             throw .redirect(.unsupportedScheme, "the redirect leads to the scheme \(scheme)")
         }
-        guard policy.allowsInsecure || !(from.scheme == "https" && scheme == "http") else {
+        guard request.options.redirects.allowsInsecure || !(from.scheme == "https" && scheme == "http") else {
             throw .redirect(
                 .insecureRedirect,
                 "the redirect leads from https to http",
                 "ask the server for https, or set RedirectPolicy.allowsInsecure"
             )
+        }
+        if let allowed = request.allowedHosts, let host = Origin(url)?.host, !allowed.contains(host) {
+            throw .redirect(.badURL, "the redirect leads to the host \(host), which is not among the allowed ones")
         }
     }
 
@@ -92,12 +118,42 @@ package enum Redirect {
         }
     }
 
-    private static func dropCredentials(_ request: inout TransferRequest) {
-        let redactor = Redactor()
-        let scoped = request.originScopedFields
-        request.head.headerFields = request.head.headerFields.filter { field in
-            !scoped.contains(field.name) && !redactor.isSecret(header: field.name.rawName)
+    /// Takes out what must not go where a message goes: fields that it has of `request`, at another origin those that
+    /// hold credentials, and at another host `Host`.
+    private static func leaveBehind(of request: TransferRequest, from: URL, in next: inout TransferRequest, at to: URL)
+    {
+        let fields = request.head.headerFields
+        if Origin(to) != Origin(from) {
+            let redactor = Redactor()
+            let scoped = request.originScopedFields
+            next.head.headerFields = next.head.headerFields.filter { field in
+                let isSecret = scoped.contains(field.name) || redactor.isSecret(header: field.name.rawName)
+                return !isSecret || !fields[values: field.name].contains(field.value)
+            }
+            if next.options.extras?.authentication != nil { next.options.authentication = nil }
         }
+        if next.head.authority != request.head.authority, next.head.headerFields[hostField] == fields[hostField] {
+            next.head.headerFields[hostField] = nil
+        }
+    }
+
+    /// Puts the message of the app's own in the place of the proposed one, under the same rules.
+    private static func change(
+        _ next: inout TransferRequest,
+        to head: HTTPRequest,
+        after request: TransferRequest
+    ) throws(NetworkError) {
+        guard let from = URL(string: request.head.urlText), let to = URL(string: head.urlText) else {
+            throw .redirect(.badURL, "the URL that the RedirectPolicy led to is none")
+        }
+        try check(to, from: from, request)
+        if head.method != next.head.method, head.method == .get || head.method == .head { next.body = nil }
+        next.head = head
+        // What the app writes itself counts.
+        if head.headerFields.contains(.authorization), next.options.extras?.authentication != nil {
+            next.options.authentication = nil
+        }
+        leaveBehind(of: request, from: from, in: &next, at: to)
     }
 }
 

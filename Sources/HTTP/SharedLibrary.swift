@@ -20,12 +20,15 @@ package struct SharedLibrary: @unchecked Sendable {
     }
 
     /// What `look` makes of the library's functions; nil where the library or one of them is missing.
+    ///
+    /// - Parameter isLoaded: whether only a library counts that is part of the program already.
     package static func functions<T>(
         of names: String...,
+        isLoaded: Bool = false,
         look: (SharedLibrary) throws -> T
     ) -> T? {
         for name in names {
-            guard let handle = dlopen(name, RTLD_NOW) else { continue }
+            guard let handle = dlopen(name, isLoaded ? RTLD_NOW | RTLD_NOLOAD : RTLD_NOW) else { continue }
             do { return try look(SharedLibrary(handle: handle)) } catch { continue }
         }
         return nil

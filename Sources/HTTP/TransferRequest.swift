@@ -24,7 +24,7 @@ public struct TransferRequest: Sendable {
     public var originScopedFields: Set<HTTPField.Name>
     /// The only hosts, in lower case, that a redirect may lead to; nil lets it lead to any.
     public var allowedHosts: Set<String>?
-    /// Called as bytes move, on a thread of the transport's, at most once per turn of its loop.
+    /// Called as bytes move, on a thread of the transport's: at most every 50 ms, and once more when they all have.
     public var onProgress: (@Sendable (TransferProgress) -> Void)?
 
     /// Describes a transfer.

@@ -17,10 +17,14 @@ public struct TransferResponse: Sendable {
     /// Informational (1xx) responses that came before.
     public var interim: [HTTPResponse]
     private let metricsAtHandover: TransferMetrics
-    private let metricsAtEnd: (@Sendable () -> TransferMetrics?)?
+    private let trailersAtHandover: HTTPFields
+    private let end: (@Sendable () -> TransferEnd?)?
 
     /// Phases, sizes and connection of the last hop; with `Delivery.stream` up to the head, until the body has ended.
-    public var metrics: TransferMetrics { metricsAtEnd?() ?? metricsAtHandover }
+    public var metrics: TransferMetrics { end?()?.metrics ?? metricsAtHandover }
+    /// The fields behind the body (RFC 9110, 6.5), none of which counts as one of `head`; with `Delivery.stream` empty
+    /// until the body has ended.
+    public var trailers: HTTPFields { end?()?.trailers ?? trailersAtHandover }
 
     /// Describes a response.
     ///
@@ -29,23 +33,26 @@ public struct TransferResponse: Sendable {
     ///   - body: the decoded body.
     ///   - url: the URL that answered.
     ///   - interim: informational responses that came before.
+    ///   - trailers: the fields behind a whole body.
     ///   - metrics: how the transfer went so far.
-    ///   - metricsAtEnd: how it went in all, where the body is streamed: nil before its end. Asked at any time.
+    ///   - end: what takes the place of both where the body is streamed: nil before its end. Asked at any time.
     public init(
         head: HTTPResponse,
         body: HTTPBody = HTTPBody(),
         url: String,
         interim: [HTTPResponse] = [],
+        trailers: HTTPFields = [:],
         metrics: TransferMetrics = TransferMetrics(),
-        metricsAtEnd: (@Sendable () -> TransferMetrics?)? = nil
+        end: (@Sendable () -> TransferEnd?)? = nil
     ) {
         self.init(
             RawHead(head),
             body: body,
             url: url,
             interim: interim,
+            trailers: trailers,
             metrics: metrics,
-            metricsAtEnd: metricsAtEnd
+            end: end
         )
     }
 
@@ -55,14 +62,16 @@ public struct TransferResponse: Sendable {
         body: HTTPBody,
         url: String,
         interim: [HTTPResponse],
+        trailers: HTTPFields,
         metrics: TransferMetrics,
-        metricsAtEnd: (@Sendable () -> TransferMetrics?)?
+        end: (@Sendable () -> TransferEnd?)?
     ) {
         rawHead = head
         self.body = body
         self.url = url
         self.interim = interim
+        trailersAtHandover = trailers
         metricsAtHandover = metrics
-        self.metricsAtEnd = metricsAtEnd
+        self.end = end
     }
 }

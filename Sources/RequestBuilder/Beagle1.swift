@@ -7,7 +7,7 @@ extension HttpRequestBuilder {
         // Any other type of additional data was ignored.
         let additional = request.additionalData as? HttpAdditionalData
         var url = try target(of: request)
-        var appWide = environmentHeaders(for: url.origin)
+        var appWide = environmentHeaders(for: url)
         if origins.isEmpty || origins.contains(url.origin) {
             let names = Set(additionalHeaders.keys.map { $0.lowercased() })
             appWide = appWide.filter { !names.contains($0.key.lowercased()) }.merging(additionalHeaders) { $1 }

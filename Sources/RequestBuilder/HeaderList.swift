@@ -23,6 +23,8 @@ struct HeaderList {
 
     /// Sets fields in the order of their names.
     mutating func set(_ headers: [String: String]) throws(NetworkError) {
+        // One is in order, and sorting it makes two arrays.
+        if headers.count == 1, let (name, value) = headers.first { return try set(name, value) }
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) { try set(name, value) }
     }
 

@@ -84,8 +84,8 @@ public struct HttpRequestBuilder: Sendable {
         if let contentType = content.contentType { try headers.set(.contentType, checking: contentType) }
         try headers.set(request.additionalData?.headers ?? [:])
         if case .rawRequest(let data) = request.type { try headers.set(data.headers ?? [:]) }
-        let environment = environmentHeaders(for: url.origin)
-        let additional = try additionalHeaders(for: url.origin)
+        let environment = environmentHeaders(for: url)
+        let additional = try additionalHeaders(for: url)
         try headers.set(environment)
         try headers.set(additional)
         if content.body == nil { headers.remove(.contentType) }
@@ -105,9 +105,10 @@ public struct HttpRequestBuilder: Sendable {
         return url
     }
 
-    /// The headers of the app that an origin may have.
-    private func additionalHeaders(for origin: Origin) throws(NetworkError) -> [String: String] {
+    /// The headers of the app that a URL's origin may have.
+    private func additionalHeaders(for url: WireURL) throws(NetworkError) -> [String: String] {
         if additionalHeaders.isEmpty { return [:] }
+        let origin = url.origin
         guard origins.isEmpty else { return origins.contains(origin) ? additionalHeaders : [:] }
         if let baseURL { return Origin(baseURL) == origin ? additionalHeaders : [:] }
         let redactor = Redactor()
@@ -121,9 +122,10 @@ public struct HttpRequestBuilder: Sendable {
         return additionalHeaders
     }
 
-    /// The headers of the environment that an origin may have.
-    func environmentHeaders(for origin: Origin) -> [String: String] {
+    /// The headers of the environment that a URL's origin may have.
+    func environmentHeaders(for url: WireURL) -> [String: String] {
         if environmentHeaders.isEmpty { return [:] }
+        let origin = url.origin
         let isOwn = origins.contains(origin) || baseURL.map { Origin($0) == origin } ?? false
         return isOwn ? environmentHeaders : [:]
     }

@@ -20,7 +20,7 @@ struct PercentEncoding {
     }
 
     /// Whether nothing has to be encoded.
-    func allows(_ text: Substring.UTF8View) -> Bool {
+    func allows(_ text: some Sequence<UInt8>) -> Bool {
         text.allSatisfy { isAllowed[Int($0)] }
     }
 

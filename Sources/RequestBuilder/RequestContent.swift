@@ -55,7 +55,8 @@ extension HttpRequestBuilder {
     /// The method of this name; nil is GET. Methods are case-sensitive (RFC 9110, 9.1), yet nobody means `get` to be
     /// anything but GET.
     private func method(_ name: String?) throws(NetworkError) -> HTTPRequest.Method {
-        let method = try HTTPRequest.Method(checking: name ?? "GET")
+        guard let name else { return .get }
+        let method = try HTTPRequest.Method(checking: name)
         let upper = method.rawValue.uppercased()
         let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"].contains(upper)
         return known ? try HTTPRequest.Method(checking: upper) : method

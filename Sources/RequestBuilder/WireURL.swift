@@ -2,6 +2,10 @@ import BeagleNetHTTP
 
 /// The parts of a URL that go over the wire.
 struct WireURL {
+    /// What is taken apart: bytes in an array, of which a part is found and cut off in no time. In a `String` it takes
+    /// several times as long.
+    private typealias Bytes = ArraySlice<UInt8>
+
     let scheme: String
     let host: String
     let port: Int?
@@ -14,12 +18,13 @@ struct WireURL {
     init(_ url: URL, base: URL?) throws(NetworkError) {
         let text = try Self.absolute(url, base)
         guard !Expression.occurs(in: text) else { throw .unevaluated }
-        let scheme = Self.scheme(of: text)
-        self.scheme = scheme.lowercased()
+        let bytes = ArraySlice(text.utf8)
+        let scheme = Self.scheme(of: bytes)
+        self.scheme = Self.text(scheme).lowercased()
         guard self.scheme == "http" || self.scheme == "https" else {
             throw .build(.unsupportedScheme, "the scheme \(self.scheme) is not supported", "use http or https")
         }
-        let rest = text.utf8[scheme.endIndex...].dropFirst()
+        let rest = bytes[scheme.endIndex...].dropFirst()
         guard rest.starts(with: "//".utf8) else { throw .noHost }
         let (authority, target) = Self.cut(rest.dropFirst(2).prefix { $0 != UInt8(ascii: "#") }) {
             $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?")
@@ -29,8 +34,8 @@ struct WireURL {
         }
         (host, port) = try Self.hostAndPort(authority)
         let (path, query) = Self.cut(target) { $0 == UInt8(ascii: "?") }
-        self.path = path.isEmpty ? "/" : String(Substring(path))
-        self.query = query.isEmpty ? nil : String(Substring(query.dropFirst()))
+        self.path = path.isEmpty ? "/" : Self.text(path)
+        self.query = query.isEmpty ? nil : Self.text(query.dropFirst())
     }
 
     /// Host and port as the message's `Host` has them.
@@ -61,38 +66,36 @@ struct WireURL {
 
     private static func absolute(_ url: URL, _ base: URL?) throws(NetworkError) -> String {
         let text = url.absoluteString
-        guard scheme(of: text).isEmpty else { return text }
+        guard scheme(of: ArraySlice(text.utf8)).isEmpty else { return text }
         guard !Expression.occurs(in: text) else { throw .unevaluated }
         guard text.hasPrefix("/"), let base else {
             throw .noScheme
         }
         let joined = try UrlBuilder(baseUrl: base).url(for: text).absoluteString
-        guard !scheme(of: joined).isEmpty else { throw .noScheme }
+        guard !scheme(of: ArraySlice(joined.utf8)).isEmpty else { throw .noScheme }
         return joined
     }
 
     /// What stands before the first colon, unless a path, query or fragment begins earlier.
-    private static func scheme(of text: String) -> Substring {
-        let (scheme, rest) = cut(text.utf8[...]) {
+    private static func scheme(of text: Bytes) -> Bytes {
+        let (scheme, rest) = cut(text) {
             switch $0 {
             case UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): true
             default: false
             }
         }
-        return rest.first == UInt8(ascii: ":") ? Substring(scheme) : ""
+        return rest.first == UInt8(ascii: ":") ? scheme : scheme.prefix(0)
     }
 
-    /// What stands before the first byte that `isMark`, and the rest with it. Bytes, since finding where characters
-    /// end takes longer than all else here.
-    private static func cut(
-        _ text: Substring.UTF8View,
-        at isMark: (UInt8) -> Bool
-    ) -> (Substring.UTF8View, Substring.UTF8View) {
+    private static func text(_ bytes: Bytes) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    /// What stands before the first byte that `isMark`, and the rest with it.
+    private static func cut(_ text: Bytes, at isMark: (UInt8) -> Bool) -> (Bytes, Bytes) {
         let mark = text.firstIndex(where: isMark) ?? text.endIndex
         return (text[..<mark], text[mark...])
     }
 
-    private static func hostAndPort(_ authority: Substring.UTF8View) throws(NetworkError) -> (String, Int?) {
+    private static func hostAndPort(_ authority: Bytes) throws(NetworkError) -> (String, Int?) {
         guard !authority.contains(UInt8(ascii: "@")) else {
             throw .badURL(
                 "the URL holds a user name or password",
@@ -101,30 +104,33 @@ struct WireURL {
         }
         let afterLiteral = authority.first == UInt8(ascii: "[") ? authority.firstIndex(of: UInt8(ascii: "]")) : nil
         let (_, port) = cut(authority[(afterLiteral ?? authority.startIndex)...]) { $0 == UInt8(ascii: ":") }
-        let host = try host(Substring(authority[..<port.startIndex]))
-        return (host, try Self.port(Substring(port.dropFirst())))
+        let host = try host(authority[..<port.startIndex])
+        return (host, try Self.port(port.dropFirst()))
     }
 
-    private static func host(_ text: Substring) throws(NetworkError) -> String {
-        guard !text.isEmpty else { throw .noHost }
-        if text.utf8.first == UInt8(ascii: "[") {
-            guard isAddress(text) else { throw .badURL("the IPv6 address in brackets is none", "write it as in [::1]") }
-            return String(text)
+    private static func host(_ bytes: Bytes) throws(NetworkError) -> String {
+        guard !bytes.isEmpty else { throw .noHost }
+        let text = Self.text(bytes)
+        if bytes.first == UInt8(ascii: "[") {
+            guard isAddress(bytes) else {
+                throw .badURL("the IPv6 address in brackets is none", "write it as in [::1]")
+            }
+            return text
         }
         // A name beyond ASCII comes percent-encoded; the transport asks for it by its IDNA form (RFC 5891).
-        guard let host = PercentEncoding.decode(text), host.utf8.allSatisfy(mayBeInHost) else {
+        guard let host = PercentEncoding.decode(text[...]), host.utf8.allSatisfy(mayBeInHost) else {
             throw .badURL("the host holds a character that no host may hold", "check the URL's spelling")
         }
         return host
     }
 
     /// Whether a text in brackets has the characters of an IPv6 address, with a zone or without (RFC 6874, 2).
-    private static func isAddress(_ text: Substring) -> Bool {
-        guard text.utf8.last == UInt8(ascii: "]") else { return false }
-        let (address, zone) = cut(text.utf8.dropFirst().dropLast()) { $0 == UInt8(ascii: "%") }
+    private static func isAddress(_ bytes: Bytes) -> Bool {
+        guard bytes.last == UInt8(ascii: "]") else { return false }
+        let (address, zone) = cut(bytes.dropFirst().dropLast()) { $0 == UInt8(ascii: "%") }
         let isZone = zone.isEmpty || (zone.count > 3 && zone.starts(with: "%25".utf8))
         return isZone && PercentEncoding.item.allows(zone.dropFirst()) && address.contains(UInt8(ascii: ":"))
-            && Substring(address).allSatisfy { ($0.isASCII && $0.isHexDigit) || $0 == ":" || $0 == "." }
+            && Self.text(address).allSatisfy { ($0.isASCII && $0.isHexDigit) || $0 == ":" || $0 == "." }
     }
 
     private static func mayBeInHost(_ byte: UInt8) -> Bool {
@@ -135,9 +141,9 @@ struct WireURL {
     }
 
     /// An empty port is the scheme's own (RFC 3986, 3.2.3).
-    private static func port(_ digits: Substring) throws(NetworkError) -> Int? {
+    private static func port(_ digits: Bytes) throws(NetworkError) -> Int? {
         if digits.isEmpty { return nil }
-        guard let port = Int(digits), (1...65_535).contains(port), digits.utf8.first != UInt8(ascii: "+") else {
+        guard let port = Int(text(digits)), (1...65_535).contains(port), digits.first != UInt8(ascii: "+") else {
             // Not quoted: in front of an unescaped slash it may be a part of a password.
             throw .badURL("the port is not a number from 1 to 65535")
         }

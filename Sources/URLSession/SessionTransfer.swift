@@ -9,7 +9,7 @@ import Foundation
 /// One request from start to end, over as many tasks as redirects make it. It is the token that its caller holds.
 ///
 /// `@unchecked Sendable` is sound because everything but `session` is touched only on the session's serial queue.
-final class SessionTransfer: RequestToken, @unchecked Sendable {
+final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
     typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
 
     private let session: TransferSession
@@ -26,6 +26,9 @@ final class SessionTransfer: RequestToken, @unchecked Sendable {
     private var file: FileSink?
     private var patience: Timer?
     private var deadline: Timer?
+    private var pace = ProgressPace()
+    /// Whether there is progress that was not told.
+    private var isProgressDue = false
 
     init(_ request: TransferRequest, in session: TransferSession, completion: @escaping Completion) {
         self.request = request
@@ -43,20 +46,19 @@ final class SessionTransfer: RequestToken, @unchecked Sendable {
         }
     }
 
+    func raise(to priority: Priority) {
+        session.queue.async {
+            guard priority > self.request.options.priority else { return }
+            self.request.options.priority = priority
+            self.task?.priority = priority.ofTask
+        }
+    }
+
     // MARK: on the queue
 
     private func prepare() {
         guard completion != nil else { return }
-        guard request.options.trust == .system else {
-            return fail(
-                NetworkError(
-                    .badRequest,
-                    during: .build,
-                    "URLSession cannot be told to trust a file of certificates",
-                    advice: "use CurlTransport, or make the system trust them"
-                )
-            )
-        }
+        if let refusal = request.options.refusal { return fail(refusal) }
         deadline = limit("total", request.options.timeouts.total)
         guard let body = request.body, body.data == nil else { return send() }
         reading = Task {
@@ -83,7 +85,7 @@ final class SessionTransfer: RequestToken, @unchecked Sendable {
             started = .now
             phase = .firstByte
             patience = limit("firstByte", request.options.timeouts.firstByte)
-            task = session.start(message, for: self)
+            task = session.start(message, for: self, priority: request.options.priority.ofTask)
         } catch {
             fail(error)
         }
@@ -129,6 +131,11 @@ final class SessionTransfer: RequestToken, @unchecked Sendable {
     }
 
     func reportProgress(of task: URLSessionTask) {
+        isProgressDue = !pace.isDue()
+        if !isProgressDue { tellProgress(of: task) }
+    }
+
+    private func tellProgress(of task: URLSessionTask) {
         request.onProgress?(
             TransferProgress(
                 bytesSent: task.countOfBytesSent,
@@ -142,6 +149,7 @@ final class SessionTransfer: RequestToken, @unchecked Sendable {
     func conclude(_ task: URLSessionTask, _ error: (any Error)?) {
         if head == nil, let response = task.response { take(response) }
         guard completion != nil else { return }
+        if isProgressDue { tellProgress(of: task) }
         metrics.total = ContinuousClock.now - started
         metrics.bytesSent = task.countOfBytesSent
         metrics.bytesReceived = metrics.decodedBytes
@@ -158,10 +166,18 @@ final class SessionTransfer: RequestToken, @unchecked Sendable {
     }
 
     private func follow(_ next: TransferRequest) {
+        metrics.redirects += 1
+        metrics.hops.append(
+            TransferHop(
+                method: request.head.method.rawValue,
+                url: request.head.urlText,
+                status: head?.status.code ?? 0,
+                duration: metrics.total
+            )
+        )
         request = next
         self.next = nil
         head = nil
-        metrics.redirects += 1
         send()
     }
 
@@ -235,6 +251,17 @@ private final class Timer {
 
     deinit {
         work.cancel()
+    }
+}
+
+extension Priority {
+    /// What `URLSession` makes of it is its own.
+    fileprivate var ofTask: Float {
+        switch self {
+        case .prefetch: URLSessionTask.lowPriority
+        case .normal: URLSessionTask.defaultPriority
+        case .interactive: URLSessionTask.highPriority
+        }
     }
 }
 

@@ -31,8 +31,9 @@ final class TransferSession: Sendable {
     }
 
     /// Starts a task whose events go to `transfer`. On `queue`.
-    func start(_ request: URLRequest, for transfer: SessionTransfer) -> URLSessionDataTask {
+    func start(_ request: URLRequest, for transfer: SessionTransfer, priority: Float) -> URLSessionDataTask {
         let task = session.dataTask(with: request)
+        task.priority = priority
         delegate.transfers[task.taskIdentifier] = transfer
         task.resume()
         return task

@@ -14,7 +14,9 @@ import Foundation
 /// - An answer with `Delivery.stream` is handed over when its body is whole, and holds it in memory.
 /// - A request body of a file or stream is read into memory before it is sent, 256 MiB at most.
 /// - `Timeouts.connect` is not told from `firstByte`, which limits both.
-/// - The HTTP version cannot be asked for, and `TLSTrust.file` is refused with `.badRequest`.
+/// - The HTTP version cannot be asked for, and TLS, proxies, addresses with their guard, codings, authentication, speeds,
+///   `expect`, `Timeouts.resolve` and `Timeouts.tls` are the system's: options that say otherwise are refused with
+///   `.unsupported`, as are `onInterim` and `keepsRequestHead`.
 /// - Fields lose their order, and fields of one name become one; interim responses and most marks of the metrics are
 ///   missing. `User-Agent`, `Accept` and, on Linux, the `Content-Type` of a POST are filled in where they are missing.
 /// - On Linux a failure of TLS is told as `.other`: `URLSession` doesn't say more.

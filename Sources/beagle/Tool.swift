@@ -1,4 +1,5 @@
 import ArgumentParser
+import BeagleNetCurl
 import BeagleNetHTTP
 import Foundation
 
@@ -9,7 +10,8 @@ struct Tool: AsyncParsableCommand {
         abstract: "Talks to a server-driven backend.",
         discussion: """
             Results go to standard output, everything else to standard error. Redirects are followed, ten at most. A \
-            proxy is the one that http_proxy, https_proxy or all_proxy names, unless no_proxy names the host.
+            proxy is the one that --proxy names, else http_proxy, https_proxy or all_proxy, unless no_proxy names the \
+            host.
 
             EXAMPLE
               beagle demo
@@ -30,10 +32,10 @@ struct Tool: AsyncParsableCommand {
               {"ok": false, "exit": 28, "timing": {…},
                "error": {"code": "timeout", "phase": "connect", "message": …, "url": …}}
             """,
-        version: beagleNetVersion,
+        version: CurlTransport.capabilities.report,
         subcommands: [
-            FetchCommand.self, SubmitCommand.self, ImageCommand.self, RawCommand.self, BatchCommand.self,
-            ServeCommand.self, DemoCommand.self,
+            FetchCommand.self, SubmitCommand.self, ImageCommand.self, RawCommand.self, ListenCommand.self,
+            WebSocketCommand.self, BatchCommand.self, ServeCommand.self, DemoCommand.self,
         ]
     )
 
@@ -64,5 +66,15 @@ struct Tool: AsyncParsableCommand {
         var failure = Failure(exit: ExitCode.usage, code: "usage", phase: .build, message)
         failure.advice = "beagle --help"
         return failure.envelope(timing: [:])
+    }
+}
+
+extension CurlCapabilities {
+    /// What `--version` shows.
+    fileprivate var report: String {
+        let names = features.map(\.rawValue).sorted().joined(separator: ", ")
+        let lacks = missing.map { "lacks \($0.feature.rawValue): it takes \($0.provider)" }
+        return (["beagle \(beagleNetVersion)", "libcurl \(version) with \(tls)", "has \(names)"] + lacks)
+            .joined(separator: "\n")
     }
 }

@@ -106,7 +106,9 @@ import Testing
         #expect(try await request.body?.collect() == bytes)
         #expect(try await request.body?.collect() == bytes)
         let steps = progress.withLock { $0 }
-        #expect(steps.prefix(3).map(\.bytesSent) == [131_072, 262_144, 300_000])
+        // Both readings begin and end with a report; those between are as fast as the machine.
+        #expect(steps.first?.bytesSent == 131_072)
+        #expect(steps.last?.bytesSent == 300_000)
         #expect(steps.allSatisfy { $0.bytesToSend == 300_000 })
     }
 

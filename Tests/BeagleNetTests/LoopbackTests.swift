@@ -41,6 +41,30 @@ import Testing
         #expect(server.requests.map(\.method) == ["POST", "POST"])
     }
 
+    @Test func eventsAreFollowedOverAServerThatDropsThem() async throws {
+        let server = try serve { request in
+            guard request.connection == 1 else { return .response(204) }
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+            return .sequence([.raw("\(head)id: 1\ndata: a\n\n"), .close])
+        }
+        var events = try client.events(
+            "/news",
+            query: [URLQueryItem(name: "a", value: "b")],
+            headers: ["accept": "x", "X-A": "b"]
+        )
+        events.lastEventID = "0"
+        events.backoff.base = .zero
+        var seen: [String] = []
+        for try await event in events { seen.append(event.data) }
+        #expect(seen == ["a"])
+        #expect(server.requests.map(\.target) == ["/news?a=b", "/news?a=b"])
+        #expect(server.requests.map { $0["Last-Event-ID"] } == ["0", "1"])
+        for request in server.requests {
+            #expect(request.values(of: "Accept") == ["text/event-stream"])
+            #expect(request["X-A"] == "b" && request["Cache-Control"] == "no-store")
+        }
+    }
+
     @Test func aRunningRequestSurvivesTheSwapOfItsClient() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try serve { _ in .sequence([.gate(gate), .response(200, [:], "old")]) }

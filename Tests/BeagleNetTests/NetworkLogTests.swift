@@ -24,6 +24,29 @@ import Testing
         for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
+    @Test func eachHopIsLoggedBeforeTheAnswerAndTheFailure() async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        let server = try LoopbackServer { request in
+            switch request.target {
+            case "/first": .response(302, ["Location": "/second?token=hunter2"])
+            case "/second?token=hunter2": .response(302, ["Location": "/last"])
+            default: .close
+            }
+        }
+        let url = try #require(URL(string: server.url + "/first"))
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies)
+        await #expect(throws: NetworkError.self) {
+            try await client.executeRequest(Request(url: url, type: .fetchComponent))
+        }
+        let messages = logger.messages.map { $0.replacing(server.url, with: "") }
+        let expected = [
+            "-> GET /first ", "<- 302 /first ", "<- 302 /second?token=REDACTED ", "<- empty reply from server /last ",
+        ]
+        #expect(messages.count == expected.count)
+        #expect(zip(messages, expected).allSatisfy { $0.hasPrefix($1) }, "\(messages)")
+    }
+
     @Test func valuesOfAFormInAQueryAreNotLogged() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger

@@ -34,6 +34,27 @@ struct BadServerTests {
             .sequence([.raw(ok + "Content-Length: 9\r\n\r\nhalf"), .reset]),
             .failure([.truncated, .network])
         ),
+        Case(
+            "reset in the head",
+            .sequence([.raw(ok + "A: b"), .reset]),
+            .failure([.network, .truncated, .protocol])
+        ),
+        Case(
+            "reset before the first body byte",
+            .sequence([.raw(ok + "Content-Length: 9\r\n\r\n"), .reset]),
+            .failure([.truncated, .network])
+        ),
+        Case("close in a chunk's size", cut(chunked + "4\r\nhalf\r\n1"), .failure([.truncated, .network, .protocol])),
+        Case(
+            "close in the trailers",
+            cut(chunked + "4\r\nhalf\r\n0\r\nA: b"),
+            .either(200, [.truncated, .network])
+        ),
+        Case(
+            "close before the end of a body that was encoded",
+            cut(ok + "Content-Encoding: gzip\r\nContent-Length: 99\r\n\r\n\u{1F}"),
+            .failure([.truncated, .network, .encoding])
+        ),
         Case("no last chunk", cut(chunked + "4\r\nhalf\r\n"), .failure([.truncated, .network])),
         Case("half a chunk", cut(chunked + "9\r\nhalf"), .failure([.truncated, .network])),
         Case("no chunk at all", cut(chunked), .failure([.truncated, .network])),
@@ -119,6 +140,47 @@ struct BadServerTests {
             "Content-Length and chunks",
             .raw(chunked.replacing("\r\n\r\n", with: "\r\nContent-Length: 3\r\n\r\n") + "2\r\nok\r\n0\r\n\r\n"),
             .either(200, [.protocol])
+        ),
+        Case(
+            "chunk size 0x5",
+            cut(chunked + "0x5\r\nhello\r\n0\r\n\r\n"),
+            .failure([.protocol, .network, .truncated, .other])
+        ),
+        Case("chunk without a size", cut(chunked + "\r\nhello"), .failure([.protocol, .network, .truncated])),
+        Case(
+            "chunk longer than its size",
+            cut(chunked + "2\r\nhello\r\n0\r\n\r\n"),
+            .failure([.protocol, .network, .truncated])
+        ),
+        Case("chunk lines that end with LF only", .raw(chunked + "2\nok\n0\n\n"), .either(200, [.protocol, .network])),
+        Case(
+            "Transfer-Encoding that nobody knows",
+            cut(ok + "Transfer-Encoding: rot13\r\n\r\nbx"),
+            .either(200, [.protocol, .network, .encoding, .unsupported])
+        ),
+        Case(
+            "Content-Length of a list",
+            .raw(ok + "Content-Length: 2, 2\r\n\r\nok"),
+            .either(200, [.protocol, .network, .truncated])
+        ),
+        Case("Content-Length with a unit", cut(ok + "Content-Length: 2 bytes\r\n\r\nok"), .either(200, [.protocol])),
+        Case("status of four digits", cut("HTTP/1.1 2000 OK\r\n\r\n"), .failure([.protocol, .network])),
+        Case("status that is no number", cut("HTTP/1.1 abc OK\r\n\r\n"), .failure([.protocol, .network])),
+        Case("another protocol's greeting", cut("SSH-2.0-OpenSSH_9.2\r\n"), .failure([.protocol, .network])),
+        Case(
+            "an empty line before the answer",
+            .raw("\r\n\(ok)Content-Length: 2\r\n\r\nok"),
+            .either(200, [.protocol, .network])
+        ),
+        Case("100 unasked", .sequence([.response(100), .response(200, [:], "ok")]), .response(200, "ok")),
+        Case("304 unasked", .response(304), .response(304, "")),
+        Case("407 without a proxy", .response(407, ["Proxy-Authenticate": "Basic realm=x"]), .response(407)),
+        Case("300 with a choice", .response(300, ["Location": "/choice"], "choose"), .response(300, "choose")),
+        Case("205 with a body", .response(205, [:], "body"), .either(205, [.protocol])),
+        Case(
+            "fields that only a head may have, in the trailers",
+            .raw(chunked + "2\r\nok\r\n0\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n"),
+            .response(200, "ok")
         ),
         Case("NUL in a value", head("X: a\u{0}b"), .failure([.protocol, .network])),
         Case("NUL in a name", head("X\u{0}Y: a"), .failure([.protocol, .network])),

@@ -27,36 +27,52 @@ struct ConnectionsTests {
     {
         let pair = try SocketPair()
         var connections = Connections()
-        connections.add(key, [pair.ours])
-        connections.begin(key)
-        if let isMultiplexed { connections.answered(key, isMultiplexed: isMultiplexed) }
-        if isReaped { connections.end(key) }
+        let added = connections.add(key, [pair.ours], to: "127.0.0.1:80")
+        let connection = try #require(added)
+        connection.begin()
+        connection.isMultiplexed = isMultiplexed
+        if isReaped { connection.end() }
 
         #expect(write(pair.theirs, "x", 1) == 1)
 
-        #expect(connections.isStale(key) == isStale)
+        #expect(connection.shutIfStale() == isStale)
     }
 
     @Test func aConnectionIsKnownByBothItsEnds() throws {
         let (silent, stirring) = (try SocketPair(), try SocketPair())
         let other = Connections.Key("127.0.0.1", 4_711, "127.0.0.2", 80)
         var connections = Connections()
-        connections.add(key, [silent.ours])
-        connections.add(other, [stirring.ours])
+        _ = connections.add(key, [silent.ours], to: "127.0.0.1:80")
+        _ = connections.add(other, [stirring.ours], to: "127.0.0.2:80")
         #expect(write(stirring.theirs, "x", 1) == 1)
 
-        #expect(!connections.isStale(key))
-        #expect(connections.isStale(other))
+        #expect(connections[key]?.shutIfStale() == false)
+        #expect(connections[other]?.shutIfStale() == true)
     }
 
     @Test func aSilentConnectionIsNotStale() throws {
         let pair = try SocketPair()
         var connections = Connections()
-        connections.add(key, [pair.ours])
-        connections.begin(key)
-        connections.answered(key, isMultiplexed: false)
-        connections.end(key)
+        let added = connections.add(key, [pair.ours], to: "127.0.0.1:80")
+        let connection = try #require(added)
+        connection.begin()
+        connection.isMultiplexed = false
+        connection.end()
 
-        #expect(!connections.isStale(key))
+        #expect(!connection.shutIfStale())
+    }
+
+    @Test func aClosedConnectionIsKnownNoMoreAndLeftAlone() throws {
+        let pair = try SocketPair()
+        var connections = Connections()
+        let added = connections.add(key, [pair.ours], to: "127.0.0.1:80")
+        let connection = try #require(added)
+        #expect(write(pair.theirs, "x", 1) == 1)
+
+        connections.remove(pair.ours)
+
+        #expect(!connection.isOpen)
+        #expect(!connection.shutIfStale())
+        #expect(connections[key] == nil)
     }
 }

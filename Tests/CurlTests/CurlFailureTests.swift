@@ -34,7 +34,7 @@ struct CurlFailureTests {
 
     @Test(arguments: 1..<CURL_LAST.rawValue) func everyNumberHasItsKind(_ code: UInt32) throws {
         let row = try #require(Self.rows[code], "libcurl has a number that nobody has looked at")
-        let error = CurlFailure.error(CURLcode(code), "", during: .firstByte, trusting: .system)
+        let error = CurlFailure.error(CURLcode(code), "", during: .firstByte, with: TransferOptions())
         #expect(error.kind == row.kind && error.phase == row.phase, "\(error)")
         #expect(error.transportCode == Int(code))
     }
@@ -74,7 +74,7 @@ struct CurlFailureTests {
     ]
 
     @Test(arguments: details) func wordsAndPhaseTellMore(_ row: Detail) {
-        let error = CurlFailure.error(row.code, row.text, during: row.phase, trusting: .system)
+        let error = CurlFailure.error(row.code, row.text, during: row.phase, with: TransferOptions())
         #expect(error.kind == row.kind && error.phase == row.place ?? row.phase, "\(error)")
         if let advice = row.advice { #expect(error.advice?.contains(advice) == true, "\(error)") }
     }
@@ -84,7 +84,7 @@ struct CurlFailureTests {
         ("SSL certificate problem.", "SSL certificate problem"),
         ("OpenSSL/3.0: error. ", "OpenSSL/3.0: error"), ("HTTP/2 stream 1", "HTTP/2 stream 1"), ("A b", "A b"),
     ]) func messageIsAClause(_ text: String, _ clause: String) {
-        let error = CurlFailure.error(CURLE_SEND_ERROR, text, during: .send, trusting: .system)
+        let error = CurlFailure.error(CURLE_SEND_ERROR, text, during: .send, with: TransferOptions())
         #expect(error.message == clause)
     }
 }

@@ -90,6 +90,18 @@ struct EncodingTests {
         #expect(try await transport.perform(server.request()).text() == "one,two")
     }
 
+    @Test(arguments: try encodings().filter { !$0.name.contains("identity") } + [Encoded(name: "br", body: brotli)])
+    func bytesBehindTheEndAreAnError(_ encoded: Encoded) async throws {
+        let fields: KeyValuePairs = ["Content-Encoding": encoded.name]
+        guard encoded.name.split(separator: ", ").allSatisfy({ ContentDecoder.accepted.contains($0) }) else { return }
+        for bytes in [Data([0]), Data("more".utf8)] {
+            let server = try LoopbackServer(.response(200, fields, encoded.body + bytes))
+            #expect(try await transport.failure(of: server.request()).kind == .encoding)
+            let pieces = try LoopbackServer(.chunked([encoded.body, bytes], fields))
+            #expect(try await transport.failure(of: pieces.request()).kind == .encoding)
+        }
+    }
+
     @Test func emptyBodyNeedsNoDecoding() async throws {
         let server = try LoopbackServer { .response($0.target == "/none" ? 204 : 200, ["Content-Encoding": "gzip"]) }
         for target in ["/none", "/empty"] {

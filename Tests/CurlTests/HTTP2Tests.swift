@@ -129,7 +129,12 @@ struct HTTP2Tests {
 }
 
 /// HTTP/2 peers that break the rules of frames, played by Python where it is installed.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: TLSPeer.isAvailable, "python3 is not installed"))
+@Suite(
+    .leavesNothing,
+    .serialized,
+    .timeLimit(.minutes(1)),
+    .enabled(if: TLSPeer.isAvailable, "python3 is not installed")
+)
 struct HTTP2FrameTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -157,7 +162,40 @@ struct HTTP2FrameTests {
         Row("undecodable-head", .failure(endOfConnection)),
         Row("data-on-stream-0", .failure(endOfConnection)),
         Row("push-although-disabled", .either(200, [.network, .protocol])),
-        Row("length-too-long", .failure([.network, .protocol, .truncated])),
+        Row("interim", .response(200, "ok")),
+        Row("unknown-frame", .response(200, "ok")),
+        Row("ping", .response(200, "ok")),
+        Row("rst-no-error-after-the-end", .response(200, "ok")),
+        Row("two-headers", .response(200, "ok")),
+        Row("connection-field", .either(200, [.network, .protocol])),
+        Row("upper-case-field", .either(200, [.network, .protocol])),
+        Row("line-break-in-a-value", .either(200, [.network, .protocol])),
+        Row("nul-in-a-value", .either(200, [.network, .protocol])),
+        Row("two-statuses", .failure([.network, .protocol])),
+        Row("status-that-is-no-number", .failure([.network, .protocol])),
+        Row("data-before-the-head", .failure(endOfConnection)),
+        Row("data-after-the-end", .either(200, [.network, .protocol])),
+        Row("head-on-stream-0", .failure(endOfConnection)),
+        Row("head-on-an-unknown-stream", .failure(endOfConnection)),
+        Row("continuation-of-nothing", .failure(endOfConnection)),
+        // libcurl 7.88 takes the connection's end for the body's here: no length tells that it is not whole.
+        Row("frame-too-large", .either(200, endOfConnection + [.truncated])),
+        Row("window-update-of-0", .failure([.timeout, .network, .protocol, .truncated])),
+        Row("window-overflow", .failure([.timeout, .network, .protocol, .truncated])),
+        Row("settings-with-a-bad-push", .failure(endOfConnection)),
+        Row("settings-with-a-bad-window", .failure(endOfConnection)),
+        Row("settings-with-a-bad-frame-size", .failure(endOfConnection)),
+        Row("settings-of-a-bad-length", .failure(endOfConnection)),
+        Row("padding-longer-than-the-frame", .failure([.timeout, .network, .protocol, .truncated])),
+        Row("body-shorter-than-its-length", .failure([.network, .protocol, .truncated])),
+        Row("body-longer-than-its-length", .failure([.network, .protocol, .truncated])),
+        Row("http-1-answer", .failure([.network, .protocol])),
+        Row("garbage", .failure(endOfConnection)),
+        Row("endless-ping", .failure([.timeout, .network, .protocol])),
+        Row("endless-continuation", .failure([.timeout, .network, .protocol, .tooLarge])),
+        Row("endless-interim", .failure([.timeout, .network, .protocol, .tooLarge])),
+        Row("endless-trailers", .either(200, [.timeout, .network, .protocol, .tooLarge, .truncated])),
+        Row("endless-window-updates", .failure([.timeout, .network, .protocol])),
         Row("endless-settings", .failure([.timeout, .network, .protocol])),
         Row("endless-empty-data", .failure([.timeout, .network, .protocol, .truncated])),
         Row("endless-rst", .failure([.timeout, .network, .protocol, .truncated])),
@@ -191,7 +229,7 @@ struct HTTP2FrameTests {
     func brokenFramesAreSurvived(_ row: Row, onThePortableLoop isPortable: Bool) async throws {
         let port = try #require(FramePeer.shared.get().ports[row.testDescription])
         let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
-        let limit = row.testDescription.hasPrefix("endless") ? Duration.seconds(1) : .seconds(20)
+        let limit = row.expected.allows(.timeout) ? Duration.seconds(1) : .seconds(20)
         let options = TransferOptions(timeouts: Timeouts(total: limit), version: .http2)
         let transport = CurlTransport(isPortable: isPortable)
         let result: Result<(Int, String), NetworkError>

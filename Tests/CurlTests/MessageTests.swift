@@ -143,6 +143,26 @@ struct MessageTests {
         #expect(response.head.headerFields.isEmpty || response.head.headerFields[.contentLength] == "0")
     }
 
+    @Test func interimResponsesAreToldAsTheyCome() async throws {
+        let gate = try LoopbackServer.Gate()
+        let early = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n"
+        let server = try LoopbackServer { request in
+            request.target == "/moved"
+                ? .sequence([.raw("HTTP/1.1 102 Processing\r\n\r\n"), .response(302, ["Location": "/"])])
+                : .sequence([.raw(early), .gate(gate), .response(200)])
+        }
+        let told = Lock<[HTTPResponse]>([])
+        var request = try server.request(.get, "/moved")
+        request.options.onInterim = Hook { response in
+            told.withLock { $0.append(response) }
+            if response.status.code == 103 { gate.open() }
+        }
+        let response = try await transport.perform(request)
+        #expect(response.interim.map(\.status.code) == [103])
+        #expect(told.withLock { $0.map(\.status.code) } == [102, 103])
+        #expect(told.withLock { $0.last?.headerFields[.link] } == "</a.css>; rel=preload")
+    }
+
     @Test func bodyGoesIntoAFileAndNoPartIsLeft() async throws {
         let body = Data(repeating: 9, count: 3 << 20)
         let server = try LoopbackServer(.response(200, [:], body))
@@ -188,4 +208,8 @@ func withTemporaryFolder(_ body: (String) async throws -> Void) async throws {
         do { try FileManager.default.removeItem(at: folder) } catch { Issue.record(error) }
     }
     try await body(folder.path)
+}
+
+extension HTTPField.Name {
+    fileprivate static let link = Self("Link")!
 }

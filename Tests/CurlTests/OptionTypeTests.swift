@@ -26,12 +26,15 @@ struct OptionTypeTests {
         + group(StringOption.self, [CURLOT_STRING], \.id)
         // An error buffer is a pointer that libcurl keeps, as are the contexts of callbacks.
         + group(PointerOption.self, [CURLOT_OBJECT, CURLOT_CBPTR], \.id)
+        + group(BlobOption.self, [CURLOT_BLOB], \.id)
         + group(ListOption.self, [CURLOT_SLIST], \.id)
         + group(DataCallbackOption.self, [CURLOT_FUNCTION], \.id)
         // These have setters of their own.
         + [
             ("seek", CURLOPT_SEEKFUNCTION), ("open", CURLOPT_OPENSOCKETFUNCTION),
             ("close", CURLOPT_CLOSESOCKETFUNCTION), ("request", CURLOPT_PREREQFUNCTION),
+            ("resolve", CURLOPT_RESOLVER_START_FUNCTION), ("handshake", CURLOPT_SSL_CTX_FUNCTION),
+            ("debug", CURLOPT_DEBUGFUNCTION),
         ].map { Option(testDescription: $0.0, id: $0.1, types: [CURLOT_FUNCTION]) }
 
     @Test(arguments: options) func optionHasTheTypeOfItsSetter(_ option: Option) throws {
@@ -46,7 +49,7 @@ struct OptionTypeTests {
         }
         let taken = [
             easy.set(.noSignal, 1), easy.set(.uploadSize, -1), easy.set(.url, "http://127.0.0.1/"),
-            easy.set(.caPath, nil), easy.set(.owner, nil), easy.set(.fields, nil),
+            easy.set(.caPath, nil), easy.set(.owner, nil), easy.set(.fields, nil), easy.set(.key, Data("key".utf8)),
             easy.set(.body) { _, size, count, _ in size * count },
         ]
         #expect(!taken.contains(false))

@@ -83,8 +83,24 @@ struct ResendTests {
         #expect(error.kind == .network, "\(error)")
         #expect(error.mayHaveReachedServer)
         #expect(!error.isRetryable || submission.method == .put)
+        #expect(error.message.contains("replayed") == (submission.method == .put), "\(error)")
         try await transport.proveHealth()
         #expect(server.requests.count { $0.target == "/second" } == 1)
+    }
+
+    /// The body is begun anew, also where it had been read to its end.
+    @Test(arguments: endings) func replayableStreamIsSentAgain(_ ending: LoopbackServer.Answer) async throws {
+        let server = try server(ending)
+        try await warmUp(server)
+        let begins = Lock(0)
+        let body = HTTPBody.stream(isReplayable: true) {
+            begins.withLock { $0 += 1 }
+            return AsyncStream([Data("one ".utf8), Data("two".utf8)])
+        }
+        #expect(try await transport.perform(server.request(.put, "/second", body: body)).text() == "PUT")
+        let copies = server.requests.filter { $0.target == "/second" }
+        #expect(copies.map(\.body) == Array(repeating: Data("one two".utf8), count: 2))
+        #expect(begins.withLock { $0 } == 2)
     }
 
     @Test func submissionWithIdempotencyKeyIsSentAgain() async throws {

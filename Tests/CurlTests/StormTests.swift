@@ -4,7 +4,7 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// Random cancels from many threads: one completion each, whatever happens. `BEAGLENET_STORM` sets the number of
+/// Random cancels of requests, uploads and streams from many threads: one completion each, whatever happens. `BEAGLENET_STORM` sets the number of
 /// requests (2,000 without it); then the storms are taken to run alone, and memory is looked at.
 @Suite(.serialized, .leavesNothing)
 struct StormTests {
@@ -13,23 +13,81 @@ struct StormTests {
 
     @Test(arguments: [false, true])
     func everyRequestCompletesOnce(onThePortableLoop isPortable: Bool) async throws {
-        let server = try LoopbackServer(.response(200, [:], "storm"))
+        let (small, large) = (Data("storm".utf8), Data(count: 1 << 20))
+        let server = try LoopbackServer { request in
+            guard request.target == "/events" else {
+                return .response(200, [:], request.target == "/files/large" ? large : small)
+            }
+            return .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: a\n\n"), .stall])
+        }
         let storm = Storm(transport: CurlTransport(isPortable: isPortable), count: Self.count) {
             method,
+            path,
             body,
             delivery in
-            let head = HTTPRequest(method: method, scheme: "http", authority: server.authority, path: "/storm")
+            var head = HTTPRequest(method: method, scheme: "http", authority: server.authority, path: path)
+            if path == "/events" { head.headerFields[.accept] = "text/event-stream" }
             return TransferRequest(head, body: body, delivery: delivery)
         }
         try await storm.run()
+    }
+
+    /// WebSockets that are opened, talk and go away at random: none is left, and the transport works afterwards.
+    @Test(arguments: [false, true])
+    func everyWebSocketEnds(onThePortableLoop isPortable: Bool) async throws {
+        let frames = Data([0x81, 1, 0x61, 0x89, 1, 0x70, 0x82, 126, 4, 0] + [UInt8](repeating: 7, count: 1024))
+        let ends: [LoopbackServer.Answer] = [.stall, .endless(frames), .raw(Data([0x88, 0])), .close, .reset]
+        let turn = Lock(0)
+        let server = try LoopbackServer { request in
+            guard let key = request["Sec-WebSocket-Key"] else { return .response(200, [:], "healthy") }
+            let end = turn.withLock { turn in
+                turn += 1
+                return ends[turn % ends.count]
+            }
+            return .webSocket(key, .sequence([.raw(frames), end, .stall]))
+        }
+        let transport = CurlTransport(isPortable: isPortable)
+        var impatient = server.webSocketRequest
+        impatient.closeTimeout = .milliseconds(50)
+        impatient.pingInterval = .milliseconds(50)
+        impatient.pongTimeout = .milliseconds(50)
+        let request = impatient
+        let unexpected = Lock<[NetworkError]>([])
+        await withTaskGroup(of: Void.self) { group in
+            // Each is a connection of its own, and a thread of the server's.
+            for index in 0..<Self.count / 10 {
+                if index >= 32 { await group.next() }
+                group.addTask {
+                    let talk = Task { try await Self.talk(over: transport, request) }
+                    if index % 3 != 0 {
+                        for _ in 0..<Int.random(in: 0..<40) { await Task.yield() }
+                        talk.cancel()
+                    }
+                    guard case .failure(let error as NetworkError) = await talk.result else { return }
+                    let expected: [NetworkError.Kind] = [.cancelled, .network, .truncated, .closed, .timeout]
+                    if !expected.contains(error.kind) { unexpected.withLock { $0.append(error) } }
+                }
+            }
+        }
+        #expect(unexpected.withLock { $0 }.isEmpty)
+        #expect(await server.until { $0.openConnections == 0 })
+        try await transport.proveHealth()
+    }
+
+    private static func talk(over transport: CurlTransport, _ request: WebSocketRequest) async throws {
+        let socket = try await transport.openWebSocket(request)
+        try await socket.send(.text("a"))
+        for _ in 0..<Int.random(in: 0..<4) { _ = try await socket.next() }
+        try await socket.send(.binary(Data(count: 100_000)))
+        if Bool.random() { try await socket.close() }
     }
 
     /// With a server in a process of its own, so that our memory is the client's.
     @Test(.enabled(if: NginxPeer.isAvailable, "nginx is not installed"), arguments: [HTTPVersion.http1, .http2])
     func everyRequestOverTLSCompletesOnceAndMemoryStaysFlat(_ version: HTTPVersion) async throws {
         let peer = try NginxPeer.shared.get()
-        let storm = Storm(transport: CurlTransport(), count: Self.count) { method, body, delivery in
-            var request = peer.request("/storm", method: method, version: version, body: body, delivery: delivery)
+        let storm = Storm(transport: CurlTransport(), count: Self.count) { method, path, body, delivery in
+            var request = peer.request(path, method: method, version: version, body: body, delivery: delivery)
             // nginx says GOAWAY after a thousand requests and refuses those under way, which libcurl does not tell
             // from a lost connection: without a key a submission would not be sent again.
             request.head.headerFields[.idempotencyKey] = "storm"
@@ -52,11 +110,13 @@ private struct Storm {
     private struct Outcome {
         var completions: [Int]
         var unexpected: [NetworkError] = []
+        /// The last streams: one that nobody holds ends by itself.
+        var parked: [TransferResponse] = []
     }
 
     let transport: CurlTransport
     let count: Int
-    let request: @Sendable (HTTPRequest.Method, HTTPBody?, TransferRequest.Delivery) -> TransferRequest
+    let request: @Sendable (HTTPRequest.Method, _ path: String, HTTPBody?, TransferRequest.Delivery) -> TransferRequest
 
     func run() async throws {
         let outcome = Lock(Outcome(completions: Array(repeating: 0, count: count)))
@@ -77,8 +137,59 @@ private struct Storm {
         }
         #expect(wrong == 0, "\(wrong) of \(count) requests did not complete exactly once")
         #expect(unexpected.isEmpty, "\(unexpected.count) requests failed, and not because they were cancelled")
-        let after = try await transport.perform(request(.get, nil, .collect))
+        outcome.withLock { $0.parked = [] }
+        let after = try await transport.perform(request(.get, "/storm", nil, .collect))
         #expect(after.head.status == .ok)
+    }
+
+    /// What is done with a request; all but one may be cancelled.
+    private enum Use: CaseIterable {
+        case undisturbed, collect, submit, upload, uploadStream, dropStream, read, park
+    }
+
+    private enum Kind {
+        case small, large
+    }
+
+    private func message(_ use: Use, _ kind: Kind, _ random: inout SystemRandomNumberGenerator) -> TransferRequest {
+        let path = kind == .large ? "/files/large" : "/storm"
+        let size = kind == .large ? 1 << 20 : Int.random(in: 1...4096, using: &random)
+        switch use {
+        case .undisturbed: return request(.get, "/storm", nil, .collect)
+        case .collect: return request(.get, path, nil, .collect)
+        case .submit: return request(.post, "/storm", HTTPBody("x=1"), .collect)
+        case .upload: return request(.put, "/files/storm", HTTPBody(Data(count: size)), .collect)
+        case .uploadStream:
+            let pieces = Array(repeating: Data(count: size / 8 + 1), count: 8)
+            let body = HTTPBody.stream(isReplayable: true) {
+                AsyncStream { continuation in
+                    for piece in pieces { continuation.yield(piece) }
+                    continuation.finish()
+                }
+            }
+            return request(.put, "/files/storm", body, .collect)
+        case .dropStream, .read: return request(.get, path, nil, .stream)
+        case .park: return request(.get, "/events", nil, .stream)
+        }
+    }
+
+    /// Reads a body up to some piece of it, or to its end.
+    private static func read(_ body: HTTPBody, _ outcome: Lock<Outcome>, then done: @escaping @Sendable () -> Void) {
+        Task {
+            do throws(NetworkError) {
+                let last = Int.random(in: 0..<8)
+                try await NetworkError.catching {
+                    var count = 0
+                    for try await _ in body {
+                        count += 1
+                        if count > last { break }
+                    }
+                }
+            } catch {
+                if !error.isCancelled { outcome.withLock { $0.unexpected.append(error) } }
+            }
+            done()
+        }
     }
 
     private func storm(from thread: Int, _ outcome: Lock<Outcome>) {
@@ -87,20 +198,30 @@ private struct Storm {
         var tokens: [any RequestToken] = []
         for index in stride(from: thread, to: count, by: Self.threads) {
             slots.wait()
-            let kind = Int.random(in: 0..<4, using: &random)
-            let message = request(
-                kind == 2 ? .post : .get,
-                kind == 2 ? HTTPBody("x=1") : nil,
-                kind == 3 ? .stream : .collect
-            )
-            let token = transport.perform(message) { result in
-                outcome.withLock { outcome in
+            // Large bodies are rarer, or the storm would be one of bytes.
+            let kind = Int.random(in: 0..<64, using: &random) == 0 ? Kind.large : Kind.small
+            let use = Use.allCases[Int.random(in: 0..<Use.allCases.count, using: &random)]
+            let token = transport.perform(message(use, kind, &random)) { result in
+                // What is let go is let go outside of the lock: it may end a transfer.
+                let dropped = outcome.withLock { outcome -> ArraySlice<TransferResponse> in
                     outcome.completions[index] += 1
-                    if case .failure(let error) = result, !error.isCancelled { outcome.unexpected.append(error) }
+                    switch result {
+                    case .success(let response) where use == .park: outcome.parked.append(response)
+                    case .failure(let error) where !error.isCancelled: outcome.unexpected.append(error)
+                    case .success, .failure: break
+                    }
+                    guard outcome.parked.count > 64 else { return [] }
+                    defer { outcome.parked.removeFirst(32) }
+                    return outcome.parked.prefix(32)
                 }
-                slots.signal()
+                withExtendedLifetime(dropped) {}
+                if use == .read, case .success(let response) = result {
+                    Self.read(response.body, outcome, then: { slots.signal() })
+                } else {
+                    slots.signal()
+                }
             }
-            if kind != 0 { tokens.append(token) }
+            if use != .undisturbed { tokens.append(token) }
             if Int.random(in: 0..<4, using: &random) == 0 { tokens.shuffle(using: &random) }
             while tokens.count > Int.random(in: 0..<12, using: &random) { tokens.removeLast().cancel() }
         }

@@ -49,6 +49,32 @@ struct TimeoutTests {
         )
     }
 
+    @Test func resolveSparesWhatComesAfterIt() async throws {
+        let server = try LoopbackServer(
+            .sequence([.dribble(Data("HTTP/1.1 2".utf8), every: .milliseconds(50)), .stall])
+        )
+        var limits = options(firstByte: .milliseconds(300))
+        limits.timeouts.resolve = .milliseconds(200)
+        try await expectTimeout(of: server.request(options: limits), during: .firstByte)
+    }
+
+    @Test func tlsEndsAHandshakeWithAMutePeer() async throws {
+        let server = try LoopbackServer(onConnect: .stall) { _ in .close }
+        let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")
+        var limits = options(connect: nil)
+        limits.timeouts.tls = .milliseconds(150)
+        try await expectTimeout(of: TransferRequest(head, options: limits), during: .tls)
+        let error = try await transport.failure(of: TransferRequest(head, options: limits))
+        #expect(error.advice?.contains("Timeouts.tls") == true)
+    }
+
+    @Test(.enabled(if: TLSPeer.isAvailable, "python3 is not installed"))
+    func tlsSparesWhatComesAfterIt() async throws {
+        var request = try TLSPeer.shared.get().request("good")
+        request.options.timeouts.tls = .seconds(10)
+        #expect(try await transport.perform(request).status.code == 200)
+    }
+
     @Test func firstByteEndsWaitingForAnAnswer() async throws {
         let server = try LoopbackServer(.stall)
         let request = try server.request(options: options(firstByte: .milliseconds(150)))
@@ -93,6 +119,13 @@ struct TimeoutTests {
         try await expectTimeout(of: request, during: .body)
     }
 
+    @Test func totalEndsAHeadThatComesAByteAtATime() async throws {
+        let head = "HTTP/1.1 200 OK\r\nX-Long: " + String(repeating: "x", count: 10_000)
+        let server = try LoopbackServer(.dribble(Data(head.utf8), every: .milliseconds(20)))
+        let request = try server.request(options: options(firstByte: nil, total: .milliseconds(300)))
+        try await expectTimeout(of: request, during: .firstByte)
+    }
+
     @Test func totalCountsAcrossRedirects() async throws {
         let server = try LoopbackServer { _ in
             .sequence([
@@ -134,7 +167,7 @@ struct TimeoutTests {
         let request = try server.request(options: options(idle: .milliseconds(200)), delivery: .stream)
         let response = try await transport.perform(request)
         // The server meets a full pipe for longer than `idle` before the reader begins.
-        await server.until { $0.stalledSends == 1 }
+        await server.until { $0.stalledSends > 0 }
         #expect(try await response.body.collect().count == body.count)
     }
 }

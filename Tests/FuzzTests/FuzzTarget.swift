@@ -6,7 +6,8 @@ import BeagleNetRequestBuilder
 ///
 /// An error is a fine answer to any input. A crash, a hang, or a broken promise (a failed `precondition`) is not.
 enum FuzzTarget: String, CaseIterable {
-    case json, redactor, url, request, head, decoder
+    case json, redactor, url, request, head, decoder, range, events, multipart, frames, handshake
+    case cookie, redirect, challenge
 
     func feed(_ bytes: UnsafeRawBufferPointer) {
         switch self {
@@ -16,6 +17,14 @@ enum FuzzTarget: String, CaseIterable {
         case .request: fuzzRequest(String(decoding: bytes, as: UTF8.self))
         case .head: fuzzHead(bytes)
         case .decoder: fuzzDecoder(bytes)
+        case .range: fuzzRange(String(decoding: bytes, as: UTF8.self))
+        case .events: fuzzEvents(bytes)
+        case .multipart: fuzzMultipart(bytes)
+        case .frames: fuzzFrames(bytes)
+        case .handshake: fuzzHandshake(bytes)
+        case .cookie: Self.fuzzCookie(String(decoding: bytes, as: UTF8.self))
+        case .redirect: Self.fuzzRedirect(bytes)
+        case .challenge: Self.fuzzChallenge(String(decoding: bytes, as: UTF8.self))
         }
     }
 }
@@ -85,6 +94,7 @@ private func fuzzHead(_ bytes: UnsafeRawBufferPointer) {
         }
         rest = rest[end...]
     }
+    if let trailers = try? head.trailers() { precondition(trailers.count < 2_000, "more trailers than lines") }
 }
 
 /// The first byte chooses the encodings, the second the size of the pieces.
@@ -111,4 +121,113 @@ private func fuzzDecoder(_ bytes: UnsafeRawBufferPointer) {
         }
         try decoder.finish()
     } catch {}
+}
+
+/// A line each: `Content-Range` and a date. A range lies inside what it is a part of.
+private func fuzzRange(_ text: String) {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    if let range = ContentRange(lines[0]), let bytes = range.bytes {
+        precondition(bytes.lowerBound >= 0 && bytes.upperBound < range.total ?? .max, "a range outside of its whole")
+    }
+    if let line = lines.last { _ = HTTPDate(line) }
+}
+
+/// The first byte chooses the size of the pieces, which makes no difference.
+private func fuzzEvents(_ bytes: UnsafeRawBufferPointer) {
+    func events(size: Int) -> [EventStream.Event] {
+        var stream = EventStream(maxEventBytes: 256)
+        var events: [EventStream.Event] = []
+        do throws(NetworkError) {
+            for piece in pieces(of: Data(bytes.dropFirst()), size: size) {
+                stream.feed(piece)
+                while let event = try stream.next() { events.append(event) }
+            }
+        } catch {}
+        return events
+    }
+    let whole = events(size: max(1, bytes.count))
+    precondition(events(size: Int(bytes.first ?? 0) + 1) == whole, "events differ with the pieces they come in")
+    precondition(whole.allSatisfy { !$0.id.contains("\0") }, "an id holds what it must not")
+}
+
+/// The first byte chooses the size of the pieces, which makes no difference.
+private func fuzzMultipart(_ bytes: UnsafeRawBufferPointer) {
+    func parts(size: Int) -> [(HTTPFields, Data)] {
+        var parts: [(HTTPFields, Data)] = []
+        do throws(NetworkError) {
+            var reader = try MultipartReader(boundary: "b", maxHeadBytes: 256)
+            for piece in pieces(of: Data(bytes.dropFirst()), size: size) {
+                reader.feed(piece)
+                while let element = try reader.next() {
+                    switch element {
+                    case .head(let fields): parts.append((fields, Data()))
+                    case .body(let body): parts[parts.count - 1].1 += body
+                    case .end: precondition(!parts.isEmpty, "a part ended that had not begun")
+                    }
+                }
+            }
+            try reader.finish()
+        } catch {
+            // How much of a part that is not whole was given depends on the pieces.
+            parts = parts.dropLast()
+        }
+        return parts
+    }
+    let whole = parts(size: max(1, bytes.count))
+    let other = parts(size: Int(bytes.first ?? 0) + 1)
+    precondition(whole.elementsEqual(other, by: ==), "parts differ with the pieces they come in")
+    precondition(whole.allSatisfy { $0.1.firstRange(of: Data("\r\n--b\r\n".utf8)) == nil }, "a body holds a boundary")
+}
+
+private func pieces(of bytes: Data, size: Int) -> [Data] {
+    stride(from: 0, to: bytes.count, by: size).map { bytes.dropFirst($0).prefix(size) }
+}
+
+/// The first byte is the size of the pieces; the rest is what a WebSocket's server sends. It means the same whole.
+private func fuzzFrames(_ bytes: UnsafeRawBufferPointer) {
+    guard let first = bytes.first else { return }
+    let size = Int(first) + 1
+    let limit = 2_000
+    var (whole, pieces) = (WebSocketSession(maxMessageBytes: limit), WebSocketSession(maxMessageBytes: limit))
+    var rest = bytes.dropFirst()
+    let messages = whole.receive(UnsafeRawBufferPointer(rebasing: rest))
+    var again: [WebSocketMessage] = []
+    while !rest.isEmpty {
+        again += pieces.receive(UnsafeRawBufferPointer(rebasing: rest.prefix(size)))
+        rest = rest.dropFirst(size)
+    }
+    precondition(messages == again, "what the frames mean depends on how they are cut")
+    precondition(whole.peerClose == pieces.peerClose, "what the frames end with depends on how they are cut")
+    precondition(whole.violation?.message == pieces.violation?.message, "what is wrong depends on how it is cut")
+    precondition(messages.allSatisfy { $0.byteCount <= limit }, "a message is larger than allowed")
+    precondition(whole.nextChunk().count < 300 && whole.nextChunk().isEmpty, "answers pile up")
+}
+
+/// The first byte is where the answer to a handshake is cut. It means the same whole.
+private func fuzzHandshake(_ bytes: UnsafeRawBufferPointer) {
+    guard let first = bytes.first else { return }
+    let answer = bytes.dropFirst()
+    let head = HTTPRequest(method: .get, scheme: "ws", authority: "h", path: "/")
+    let request = WebSocketRequest(head, subprotocols: ["chat"])
+    func outcome(_ pieces: [Slice<UnsafeRawBufferPointer>]) -> String {
+        do throws(NetworkError) {
+            var handshake = try WebSocketHandshake(request, host: "h", nonce: Data("the sample nonce".utf8))
+            var rest = Data()
+            var status: Int?
+            for piece in pieces {
+                if status != nil {
+                    rest.append(contentsOf: piece)
+                } else if let agreement = try handshake.receive(UnsafeRawBufferPointer(rebasing: piece)) {
+                    (status, rest) = (agreement.head.status.code, agreement.rest)
+                }
+            }
+            return "\(status ?? 0) \(rest.count)"
+        } catch {
+            return error.message
+        }
+    }
+    precondition(
+        outcome([answer]) == outcome([answer.prefix(Int(first)), answer.dropFirst(Int(first))]),
+        "what the answer means depends on how it is cut"
+    )
 }

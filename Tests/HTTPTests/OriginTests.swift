@@ -24,4 +24,13 @@ import Testing
     @Test func addressesKeepTheirBrackets() throws {
         #expect(Origin(try #require(URL(string: "http://[::1]:8080/")))?.host == "[::1]")
     }
+
+    @Test(arguments: [
+        ("http", "A.com", "a.com", 80), ("https", "a.com", "a.com", 443), ("http", "a.com:8080", "a.com", 8080),
+        ("http", "[::1]", "[::1]", 80), ("https", "[::1]:1", "[::1]", 1), ("http", "a.com:", "a.com", 80),
+    ])
+    func isReadOfAMessage(scheme: String, authority: String, host: String, port: Int) {
+        let origin = Origin(of: HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/"))
+        #expect(origin == Origin(scheme: scheme, host: host, port: port))
+    }
 }

@@ -107,4 +107,17 @@ import Testing
     func sumsUpBody(body: String?, type: String?, expected: String) {
         #expect(redactor.summary(of: body.map { Data($0.utf8) }, contentType: type) == expected)
     }
+
+    @Test func errorsAndMetricsShowNoSecretOfTheirURLs() {
+        var error = NetworkError(.badURL, during: .build, "the URL holds a user name")
+        error.request = HTTPRequest(method: .get, scheme: "http", authority: "me:hidden@h:1", path: "/a?token=hidden")
+        #expect("\(error)".hasPrefix("GET http://…@h:1/a?…: "))
+
+        var metrics = TransferMetrics()
+        metrics.hops = [TransferHop(method: "GET", url: "http://h/a?token=hidden", status: 302, duration: .zero)]
+        var shown = "\(metrics)"
+        dump(metrics, to: &shown)
+        #expect(shown.contains("GET http://h/a?token=REDACTED: 302"))
+        #expect(!shown.contains("hidden"))
+    }
 }

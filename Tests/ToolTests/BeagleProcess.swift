@@ -21,7 +21,7 @@ final class BeagleProcess {
 
     private let process = Process()
     /// Open for as long as this lives, where the input is to stay open.
-    private let stdin = Pipe()
+    private let stdin = BeagleProcess.pipe()
     private let output: AsyncStream<Data>
     private let errors: AsyncStream<Data>
     private let ending: AsyncStream<Int32>
@@ -31,17 +31,19 @@ final class BeagleProcess {
     ///
     /// - Parameters:
     ///   - input: its standard input.
+    ///   - bytes: its standard input where that is no text.
     ///   - environment: variables to set besides the test's own.
     ///   - keepsInputOpen: whether standard input does not end after `input`.
     ///   - terminal: stands in for standard error where it should be a terminal.
     init(
         _ arguments: [String],
         input: String = "",
+        bytes: Data? = nil,
         environment: [String: String] = [:],
         keepsInputOpen: Bool = false,
         terminal: FileHandle? = nil
     ) throws {
-        let (stdout, stderr) = (Pipe(), Pipe())
+        let (stdout, stderr) = (Self.pipe(), Self.pipe())
         process.executableURL = Self.executable
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "NO_COLOR" }
@@ -62,11 +64,23 @@ final class BeagleProcess {
         let (writing, written) = AsyncStream.makeStream(of: Never.self)
         self.writing = writing
         Thread.detachNewThread { [writer = stdin.fileHandleForWriting] in
-            writer.write(Data(input.utf8))
+            writer.write(bytes ?? Data(input.utf8))
             written.finish()
             if !keepsInputOpen { writer.closeFile() }
         }
     }
+
+    /// A pipe that no program started beside this one inherits: it would keep it open.
+    private static func pipe() -> Pipe {
+        let pipe = Pipe()
+        for handle in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
+            _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        }
+        return pipe
+    }
+
+    /// The system's number of the process.
+    var identifier: Int32 { process.processIdentifier }
 
     /// The next line of standard output.
     func line() async -> String {

@@ -13,6 +13,34 @@ struct RawCommandTests {
         #expect(try await beagle("raw", server.url, "-d", "a=1", "-d", "@file").exit == 64)
     }
 
+    @Test func speedIsLimited() async throws {
+        let body = LoopbackServer.Answer.response(200, [:], Data(count: 16 << 20))
+        let server = try LoopbackServer(body)
+        let run = try await beagle("raw", server.url, "--limit-rate", "100K", "-m", "1", "--json")
+        #expect(run.exit == 28)
+        #expect(try run.json()["error"]?["phase"] == "body")
+        #expect(try await beagle("raw", server.url, "--limit-rate", "1G").output.count == 16 << 20)
+    }
+
+    @Test func slowBodyIsGivenUp() async throws {
+        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
+        let slow = LoopbackServer.Answer.dribble(Data(repeating: 0x41, count: 10_000), every: .milliseconds(10))
+        let server = try LoopbackServer(.sequence([head, slow]))
+        let run = try await beagle("raw", server.url, "--speed-limit", "10k", "--speed-time", "0.2")
+        #expect(run.exit == 28)
+        #expect(run.errors.contains("10240 bytes a second") && run.errors.contains("--speed-limit"), "\(run.errors)")
+    }
+
+    @Test(
+        arguments: [
+            ["--limit-rate", "0"], ["--limit-rate", "fast"], ["--limit-rate", "-1"], ["--limit-rate", "99999999999G"],
+            ["-Y", "0"], ["-y", "0"], ["-y", "1e9"], ["--limit-rate", "1K", "-Y", "2K"],
+        ]
+    )
+    func speedThatIsNoneIsAMistake(_ flags: [String]) async throws {
+        #expect(try await BeagleProcess(["raw", "http://127.0.0.1:1/"] + flags).outcome().exit == 64)
+    }
+
     @Test func requestArrivesAsDescribed() async throws {
         let server = try LoopbackServer(.response(200, [:], "done"))
         let run = try await beagle(
@@ -61,6 +89,16 @@ struct RawCommandTests {
         let run = try await BeagleProcess(["raw", "http://host.invalid/a"], environment: environment).outcome()
         #expect(run.exit == (excepted.isEmpty ? 0 : 6))
         #expect(server.requests.map(\.target) == (excepted.isEmpty ? ["http://host.invalid/a"] : []))
+    }
+
+    @Test func trailersAreTold() async throws {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let server = try LoopbackServer(.raw("\(head)2\r\nok\r\n0\r\nX-Sum: 1\r\nX-Api-Key: tOpSeCrEt\r\n\r\n"))
+        let run = try await beagle("raw", server.url, "-v")
+        #expect(run.errors.contains("< X-Sum: 1\n"))
+        #expect(!run.errors.contains("tOpSeCrEt"))
+        let trailers = try await beagle("raw", server.url, "--json").json()["result"]?["trailers"]
+        #expect(trailers == [["X-Sum", "1"], ["X-Api-Key", "tOpSeCrEt"]])
     }
 
     @Test func bodyOfAnErrorIsAResult() async throws {

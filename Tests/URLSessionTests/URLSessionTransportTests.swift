@@ -187,7 +187,36 @@ struct URLSessionTransportTests {
     @Test func trustThatCannotBeKeptIsRefused() async throws {
         let server = try LoopbackServer(.response(200))
         let error = try await failure(server.url) { $0.options.trust = .file(path: "/ca.pem") }
-        #expect(error.kind == .badRequest)
+        #expect(error.kind == .unsupported)
+        #expect(server.record.connections == 0)
+    }
+
+    struct Option: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let set: @Sendable (inout TransferOptions) -> Void
+
+        init(_ name: String, _ set: @escaping @Sendable (inout TransferOptions) -> Void) {
+            testDescription = name
+            self.set = set
+        }
+    }
+
+    static let unknown = [
+        Option("addressGuard") { $0.addressGuard = .publicOnly },
+        Option("timeouts.resolve") { $0.timeouts.resolve = .seconds(1) },
+        Option("timeouts.tls") { $0.timeouts.tls = .seconds(1) },
+        Option("bandwidth") { $0.bandwidth.receive = 1 },
+        Option("minimumSpeed") { $0.minimumSpeed = MinimumSpeed(bytesPerSecond: 1) },
+        Option("expect") { $0.expect = .ask() },
+        Option("onInterim") { $0.onInterim = Hook { _ in } },
+        Option("keepsRequestHead") { $0.keepsRequestHead = true },
+    ]
+
+    @Test(arguments: unknown) func optionThatCannotBeHonouredIsRefused(_ option: Option) async throws {
+        let server = try LoopbackServer(.response(200))
+        let error = try await failure(server.url) { option.set(&$0.options) }
+        #expect(error.kind == .unsupported)
+        #expect(error.message == "URLSession cannot be told TransferOptions.\(option.testDescription)")
         #expect(server.record.connections == 0)
     }
 

@@ -16,6 +16,8 @@ public struct Arguments: Sendable {
         case big
         /// Answers that dribble in, all at once: what one costs in memory.
         case waiting
+        /// Small answers in a closed loop beside streams that are silent.
+        case parked
         /// One request of a process that has just begun.
         case cold
     }
@@ -28,6 +30,10 @@ public struct Arguments: Sendable {
     public var requests = 1_000
     /// Requests in flight at any time.
     public var tasks = 1
+    /// Silent streams held beside the requests.
+    public var parked = 0
+    /// What to ask for a silent stream.
+    public var parkedURL = ""
     /// Whether HTTP/2 is to be spoken.
     public var isHTTP2 = false
     /// The PEM file of the authorities to trust; nil: the system's.
@@ -48,6 +54,8 @@ public struct Arguments: Sendable {
             case "--url": url = value(of: option, \.self)
             case "--requests": requests = value(of: option) { Int($0) }
             case "--tasks": tasks = value(of: option) { Int($0) }
+            case "--parked": parked = value(of: option) { Int($0) }
+            case "--parked-url": parkedURL = value(of: option, \.self)
             case "--http2": isHTTP2 = true
             case "--authorities": authorities = value(of: option, \.self)
             case "--variant": variant = value(of: option, \.self)
@@ -62,7 +70,8 @@ private func usage(_ message: String) -> Never {
     printError(
         """
         \(message)
-        usage: [--shape small|big|waiting|cold] --url URL [--requests N] [--tasks N] [--http2] [--authorities PEM] \
+        usage: [--shape small|big|waiting|parked|cold] --url URL [--requests N] [--tasks N] \
+        [--parked N --parked-url URL] [--http2] [--authorities PEM] \
         [--variant NAME]
         """
     )

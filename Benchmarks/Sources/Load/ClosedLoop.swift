@@ -1,19 +1,35 @@
-/// Tasks that each begin a request as soon as the one before has its answer.
-struct ClosedLoop: Sendable {
-    let ask: @Sendable () async throws -> Int
+/// Requests of which each begins as soon as the one before has its answer, a number of them side by side.
+protocol ClosedLoop: Sendable {
+    func run(_ requests: Int, tasks: Int) async -> Outcome
+}
 
-    struct Outcome: Sendable {
-        /// Microseconds of each request.
-        var latencies: [Int32] = []
-        var bytes = 0
-        var failures = 0
+/// What came of a loop.
+struct Outcome: Sendable {
+    /// Microseconds of each request.
+    var latencies: [Int32] = []
+    var bytes = 0
+    var failures = 0
 
-        mutating func add(_ other: Outcome) {
-            latencies += other.latencies
-            bytes += other.bytes
-            failures += other.failures
+    mutating func add(_ result: Result<Int, any Error>, since start: UInt64) {
+        switch result {
+        case .success(let count): bytes += count
+        case .failure(let error):
+            if failures == 0 { printError("\(error)") }
+            failures += 1
         }
+        latencies.append(Int32(truncatingIfNeeded: (monotonicTime() - start) / 1_000))
     }
+
+    mutating func add(_ other: Outcome) {
+        latencies += other.latencies
+        bytes += other.bytes
+        failures += other.failures
+    }
+}
+
+/// Tasks that each await one answer after another.
+struct TaskLoop: ClosedLoop {
+    let ask: @Sendable () async throws -> Int
 
     func run(_ requests: Int, tasks: Int) async -> Outcome {
         await withTaskGroup(of: Outcome.self) { group in
@@ -33,12 +49,10 @@ struct ClosedLoop: Sendable {
         for _ in 0..<requests {
             let start = monotonicTime()
             do {
-                outcome.bytes += try await ask()
+                outcome.add(.success(try await ask()), since: start)
             } catch {
-                if outcome.failures == 0 { printError("\(error)") }
-                outcome.failures += 1
+                outcome.add(.failure(error), since: start)
             }
-            outcome.latencies.append(Int32(truncatingIfNeeded: (monotonicTime() - start) / 1_000))
         }
         return outcome
     }

@@ -11,26 +11,61 @@
 /// - Parameters:
 ///   - client: the name in the report.
 ///   - arguments: what to do.
+///   - park: begins a silent stream and returns what keeps it, for clients that can.
 ///   - ask: one whole request: returns the bytes of its body when they are all there, throws where the status is not
 ///     200.
 public func measure(
     _ client: String,
     _ arguments: Arguments,
+    park: @Sendable () async throws -> any Sendable = { throw CannotPark() },
     ask: @escaping @Sendable () async throws -> Int
-) async {
-    let loop = ClosedLoop(ask: ask)
+) async throws {
+    try await measure(client, arguments, TaskLoop(ask: ask), park: park)
+}
+
+/// Does the work through completions, and prints the report.
+///
+/// - Parameters:
+///   - client: the name in the report.
+///   - arguments: what to do.
+///   - begin: begins one request; its completion gets the bytes of the body, or an error where the status is not 200.
+public func measure(
+    _ client: String,
+    _ arguments: Arguments,
+    begin: @escaping @Sendable (@escaping @Sendable (Result<Int, any Error>) -> Void) -> Void
+) async throws {
+    try await measure(client, arguments, CallbackLoop(begin: begin), park: { throw CannotPark() })
+}
+
+private func measure(
+    _ client: String,
+    _ arguments: Arguments,
+    _ loop: some ClosedLoop,
+    park: @Sendable () async throws -> any Sendable
+) async throws {
     var report = Report(client, arguments)
     switch arguments.shape {
     case .small, .big: await measureSpeed(of: loop, arguments, &report)
+    case .parked:
+        var streams: [any Sendable] = []
+        for _ in 0..<arguments.parked { streams.append(try await park()) }
+        await measureSpeed(of: loop, arguments, &report)
+        withExtendedLifetime(streams) {}
     case .waiting: await measureMemory(of: loop, arguments, &report)
     case .cold: await measureStart(of: loop, &report)
     }
     report.print()
 }
 
-private func measureSpeed(of loop: ClosedLoop, _ arguments: Arguments, _ report: inout Report) async {
+/// The client has no way to hold streams.
+public struct CannotPark: Error {
+    /// An error.
+    public init() {}
+}
+
+private func measureSpeed(of loop: some ClosedLoop, _ arguments: Arguments, _ report: inout Report) async {
     // Connections open and caches warm, outside of what is measured.
-    if arguments.shape == .small {
+    if arguments.shape != .big {
         _ = await loop.run(max(arguments.tasks, 500), tasks: arguments.tasks)
     }
     let before = Usage.now()
@@ -55,7 +90,7 @@ private func measureSpeed(of loop: ClosedLoop, _ arguments: Arguments, _ report:
 }
 
 /// The answers have begun and have not ended when memory is looked at.
-private func measureMemory(of loop: ClosedLoop, _ arguments: Arguments, _ report: inout Report) async {
+private func measureMemory(of loop: some ClosedLoop, _ arguments: Arguments, _ report: inout Report) async {
     let base = residentMemory()
     let before = Usage.now()
     async let outcome = loop.run(arguments.tasks, tasks: arguments.tasks)
@@ -73,7 +108,7 @@ private func measureMemory(of loop: ClosedLoop, _ arguments: Arguments, _ report
 }
 
 /// `BENCH_STARTED`: when `run` started the process, in nanoseconds of the monotonic clock.
-private func measureStart(of loop: ClosedLoop, _ report: inout Report) async {
+private func measureStart(of loop: some ClosedLoop, _ report: inout Report) async {
     let outcome = await loop.run(1, tasks: 1)
     let end = monotonicTime()
     let started = getenv("BENCH_STARTED").flatMap { UInt64(String(cString: $0)) } ?? end

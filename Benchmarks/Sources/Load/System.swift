@@ -13,7 +13,8 @@ func monotonicTime() -> UInt64 {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-func printError(_ text: String) {
+/// Writes a line to standard error.
+public func printError(_ text: String) {
     let line = text + "\n"
     write(STDERR_FILENO, line, line.utf8.count)
 }

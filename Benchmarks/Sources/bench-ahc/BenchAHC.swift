@@ -22,7 +22,7 @@ struct BenchAHC {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
         let isStreamed = arguments.shape == .big
-        await measure("ahc", arguments) {
+        try await measure("ahc", arguments) {
             var request = HTTPClientRequest(url: arguments.url)
             request.headers.add(name: "accept", value: "application/json")
             let response = try await client.execute(request, timeout: .seconds(60))

@@ -26,6 +26,7 @@ struct slot {
     struct bytes head, body;
     char error[CURL_ERROR_SIZE];
     uint64_t started;
+    const char *url;
 };
 
 // What epoll was told of a socket, and what libcurl wants. As in CurlTransport, a socket that libcurl does not want
@@ -36,8 +37,8 @@ struct watch {
 };
 
 static struct {
-    const char *shape, *url, *authorities;
-    long requests, tasks;
+    const char *shape, *url, *parked_url, *authorities;
+    long requests, tasks, parked;
     bool http2;
 } arguments = {.shape = "small", .requests = 1000, .tasks = 1};
 
@@ -167,7 +168,7 @@ static void configure(struct slot *slot) {
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->error);
-    curl_easy_setopt(easy, CURLOPT_URL, arguments.url);
+    curl_easy_setopt(easy, CURLOPT_URL, slot->url);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, 30000L);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, arguments.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
     if (arguments.http2) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
@@ -193,6 +194,7 @@ static void configure(struct slot *slot) {
 
 static void begin(struct slot *slot) {
     slot->started = now();
+    slot->url = arguments.url;
     slot->easy = must(curl_easy_init());
     configure(slot);
     curl_multi_add_handle(multi, slot->easy);
@@ -280,6 +282,25 @@ static void run(struct slot *slots, long count, uint64_t moment, void (*look)(vo
     }
 }
 
+static bool has_head(const struct slot *slot) {
+    const struct bytes *head = &slot->head;
+    return head->count >= 4 && memcmp(head->start + head->count - 4, "\r\n\r\n", 4) == 0;
+}
+
+// Begins streams that are silent behind their head, and waits for their heads.
+static void park(long count) {
+    struct slot *slots = must(calloc((size_t)count + 1, sizeof *slots));
+    latencies = must(malloc(sizeof *latencies * (size_t)(count + 1)));
+    goal = 1;
+    for (long index = 0; index < count; index++) {
+        slots[index].url = arguments.parked_url;
+        slots[index].easy = must(curl_easy_init());
+        configure(slots + index);
+        curl_multi_add_handle(multi, slots[index].easy);
+        while (!failures && !has_head(slots + index)) turn();
+    }
+}
+
 // MARK: measuring
 
 static long resident_memory(void) {
@@ -301,7 +322,8 @@ static int by_size(const void *left, const void *right) {
 }
 
 static void measure_speed(struct slot *slots) {
-    if (is_shape("small")) run(slots, arguments.tasks > 500 ? arguments.tasks : 500, 0, NULL);
+    if (is_shape("parked")) park(arguments.parked);
+    if (!is_shape("big")) run(slots, arguments.tasks > 500 ? arguments.tasks : 500, 0, NULL);
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
     uint64_t start = now();
@@ -364,6 +386,8 @@ static void read_arguments(int count, char **words) {
         }
         if (strcmp(option, "--shape") == 0) arguments.shape = value;
         if (strcmp(option, "--url") == 0) arguments.url = value;
+        if (strcmp(option, "--parked") == 0) arguments.parked = atol(value);
+        if (strcmp(option, "--parked-url") == 0) arguments.parked_url = value;
         if (strcmp(option, "--authorities") == 0) arguments.authorities = value;
         if (strcmp(option, "--requests") == 0) arguments.requests = atol(value);
         if (strcmp(option, "--tasks") == 0) arguments.tasks = atol(value);

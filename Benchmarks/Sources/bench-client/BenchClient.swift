@@ -1,14 +1,28 @@
 import BeagleNet
 import BeagleNetCurl
+import Dispatch
 import Load
 
 /// The whole client, found through the container as an app finds it: builder, environment, logger (off), transport.
-/// Variant `raw` makes raw requests, `screen` asks for a component.
+/// Variant `raw` makes raw requests, `screen` asks for a component. `main` is not `async`, as in `BenchTransport`.
 @main
 struct BenchClient {
-    static func main() async throws {
+    static func main() throws {
         let arguments = Arguments()
         guard let url = URL(string: arguments.url) else { throw BadURL() }
+        let isOver = DispatchSemaphore(value: 0)
+        Task.detached {
+            do {
+                try await measure(arguments, url)
+            } catch {
+                printError("\(error)")
+            }
+            isOver.signal()
+        }
+        isOver.wait()
+    }
+
+    private static func measure(_ arguments: Arguments, _ url: URL) async throws {
         var options = TransferOptions(version: arguments.isHTTP2 ? .automatic : .http1)
         if let file = arguments.authorities { options.trust = .file(path: file) }
 
@@ -19,7 +33,7 @@ struct BenchClient {
 
         let isScreen = arguments.variant == "screen"
         let isStreamed = arguments.shape == .big
-        await measure(isScreen ? "client-screen" : "client", arguments) {
+        try await Load.measure(isScreen ? "client-screen" : "client", arguments) {
             let client = Beagle.dependencies.networkClient
             let accept = ["accept": "application/json"]
             let request =

@@ -1,27 +1,81 @@
 import BeagleNet
 import BeagleNetCurl
+import Dispatch
 import Load
 
-/// `CurlTransport` alone: what every request of the whole client pays at least.
+/// `CurlTransport` alone: what every request of the whole client pays at least. Tasks of Swift's pool await their
+/// answers; in variant `executor` they run on the transport's own thread, and in `callback` completions do.
+///
+/// `main` is not `async`: valgrind cannot run a program that is, as its first thread ends before the process.
 @main
 struct BenchTransport {
-    static func main() async throws {
+    static func main() throws {
         let arguments = Arguments()
+        let request = try makeRequest(arguments, arguments.url)
+        let parked = try makeParked(arguments)
+        let isOver = DispatchSemaphore(value: 0)
+        Task.detached {
+            do {
+                try await measure(arguments, request, parked)
+            } catch {
+                printError("\(error)")
+            }
+            isOver.signal()
+        }
+        isOver.wait()
+    }
+
+    private static func measure(
+        _ arguments: Arguments,
+        _ request: TransferRequest,
+        _ parked: TransferRequest?
+    ) async throws {
         let transport = CurlTransport()
-        let request = try makeRequest(arguments)
-        let isStreamed = arguments.shape == .big
-        await measure("transport", arguments) {
-            let response = try await transport.perform(request)
-            guard response.status == .ok else { throw UnexpectedStatus(status: response.status.code) }
-            guard isStreamed else { return response.body.data?.count ?? 0 }
-            var count = 0
-            for try await chunk in response.body { count += chunk.count }
-            return count
+        switch arguments.variant {
+        case "callback":
+            try await Load.measure("transport-callback", arguments) { completion in
+                transport.perform(request) { result in
+                    completion(Result { try size(of: result.get()) })
+                }
+            }
+        case "executor":
+            try await withTaskExecutorPreference(transport) {
+                try await Load.measure("transport-executor", arguments) { try await ask(transport, request) }
+            }
+        default:
+            let park = { @Sendable () async throws -> any Sendable in
+                guard let parked else { throw URLError() }
+                return try await transport.perform(parked)
+            }
+            try await Load.measure("transport", arguments, park: park) { try await ask(transport, request) }
         }
     }
 
-    private static func makeRequest(_ arguments: Arguments) throws -> TransferRequest {
-        guard let url = URL(string: arguments.url), let scheme = url.scheme, let host = url.host else {
+    private static func ask(_ transport: CurlTransport, _ request: TransferRequest) async throws -> Int {
+        let response = try await transport.perform(request)
+        guard request.delivery == .stream else { return try size(of: response) }
+        var count = 0
+        for try await chunk in response.body { count += chunk.count }
+        return count
+    }
+
+    private static func size(of response: TransferResponse) throws -> Int {
+        guard response.status == .ok else { throw UnexpectedStatus(status: response.status.code) }
+        return response.body.data?.count ?? 0
+    }
+
+    /// A stream that stays silent.
+    private static func makeParked(_ arguments: Arguments) throws -> TransferRequest? {
+        guard arguments.shape == .parked else { return nil }
+        var request = try makeRequest(arguments, arguments.parkedURL)
+        request.head.headerFields[.accept] = "text/event-stream"
+        request.delivery = .stream
+        request.options.timeouts.idle = nil
+        return request
+    }
+
+    private static func makeRequest(_ arguments: Arguments, _ url: String) throws -> TransferRequest {
+        guard let url = URL(string: url), let scheme = url.scheme, let host = url.host else {
             throw URLError()
         }
         var head = HTTPRequest(method: .get, scheme: scheme, authority: "\(host):\(url.port ?? 80)", path: url.path)

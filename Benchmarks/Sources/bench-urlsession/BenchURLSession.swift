@@ -22,7 +22,7 @@ struct BenchURLSession {
             delegate: isStreamed ? counter : nil,
             delegateQueue: nil
         )
-        await measure("urlsession", arguments) {
+        try await measure("urlsession", arguments) {
             if isStreamed { return try await counter.count(url, in: session) }
             var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: 60)
             request.setValue("application/json", forHTTPHeaderField: "accept")

@@ -59,7 +59,7 @@ extension NetworkClient {
     public func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
         let response = try await send(request)
         return StreamingResponse(response: response.response, body: HTTPBody(response.data), url: response.url) {
-            response.metrics
+            TransferEnd(metrics: response.metrics, trailers: response.trailers)
         }
     }
 

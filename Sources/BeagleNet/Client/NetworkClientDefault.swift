@@ -89,7 +89,9 @@ public final class NetworkClientDefault: NetworkClient {
         options.timeouts.total = nil
         options.maxBodyBytes = nil
         let response = try await perform(prepared(for: request, options: options, delivery: .stream))
-        return StreamingResponse(response: response.head, body: response.body, url: response.url) { response.metrics }
+        return StreamingResponse(response: response.head, body: response.body, url: response.url) {
+            TransferEnd(metrics: response.metrics, trailers: response.trailers)
+        }
     }
 
     /// A message ready to go, and who is told of it.

@@ -29,12 +29,14 @@ struct NetworkLog {
     ) -> Result<TransferResponse, NetworkError> {
         switch result {
         case .success(var response):
+            hops(response.metrics.hops)
             self.response(response)
             guard case .stream = response.body.content else { return result }
             response.body = response.body.tellingItsEnd { [response] in end($0, $1, of: response, since: start) }
             return .success(response)
         case .failure(let error):
-            failure(error, url: request.urlText, after: error.metrics?.total)
+            hops(error.metrics?.hops ?? [])
+            failure(error, url: error.request?.urlText ?? request.urlText, after: error.metrics?.total)
             return result
         }
     }
@@ -44,6 +46,13 @@ struct NetworkLog {
         guard error.kind == .badURL else { return failure(error, url: url, after: nil) }
         guard logger.accepts(.error) else { return }
         logger.log(Log.network(.couldNotBuildUrl(url: redactor.redact(url: url))))
+    }
+
+    private func hops(_ hops: [TransferHop]) {
+        for hop in hops where logger.accepts(LogLevel(status: hop.status)) {
+            let message = Log.NetworkResponse(status: hop.status, url: shown(hop.url), duration: hop.duration)
+            logger.log(Log.network(.httpResponse(response: message)))
+        }
     }
 
     private func response(_ response: TransferResponse) {

@@ -21,18 +21,22 @@ public struct NetworkResponse: Sendable {
     public var url: String
     /// Where the time went; all zero where the client does not tell.
     public var metrics: TransferMetrics
+    /// The fields behind the body (RFC 9110, 6.5), none of which counts as one of `response`.
+    public var trailers: HTTPFields
 
     /// Describes a response.
     public init(
         data: Data = Data(),
         response: HTTPResponse = HTTPResponse(status: .ok),
         url: String = "",
-        metrics: TransferMetrics = TransferMetrics()
+        metrics: TransferMetrics = TransferMetrics(),
+        trailers: HTTPFields = [:]
     ) {
         self.data = data
         rawHead = RawHead(response)
         self.url = url
         self.metrics = metrics
+        self.trailers = trailers
     }
 
     /// A response that a transport collected.
@@ -41,6 +45,7 @@ public struct NetworkResponse: Sendable {
         rawHead = response.rawHead
         url = response.url
         metrics = response.metrics
+        trailers = response.trailers
     }
 
     /// A response of this text, as UTF-8.

@@ -9,11 +9,13 @@ public struct StreamingResponse: Sendable {
     public var body: HTTPBody
     /// The URL that answered, after redirects; empty where the client does not tell.
     public var url: String
-    private let currentMetrics: @Sendable () -> TransferMetrics
+    private let end: @Sendable () -> TransferEnd
 
     /// Where the time went: up to the head until the body has ended, then in all. All zero where the client does not
     /// tell.
-    public var metrics: TransferMetrics { currentMetrics() }
+    public var metrics: TransferMetrics { end().metrics }
+    /// The fields behind the body, once it has ended (RFC 9110, 6.5); none where the client does not tell.
+    public var trailers: HTTPFields { end().trailers }
 
     /// Describes a response.
     ///
@@ -21,17 +23,17 @@ public struct StreamingResponse: Sendable {
     ///   - response: status and header fields.
     ///   - body: the decoded body.
     ///   - url: the URL that answered.
-    ///   - metrics: asked for `metrics` each time.
+    ///   - end: asked for `metrics` and `trailers` each time.
     public init(
         response: HTTPResponse,
         body: HTTPBody,
         url: String = "",
-        metrics: @escaping @Sendable () -> TransferMetrics = { TransferMetrics() }
+        end: @escaping @Sendable () -> TransferEnd = { TransferEnd() }
     ) {
         self.response = response
         self.body = body
         self.url = url
-        currentMetrics = metrics
+        self.end = end
     }
 
     /// The whole response in memory.
@@ -40,6 +42,13 @@ public struct StreamingResponse: Sendable {
     /// - Throws: `NetworkError` of kind `.tooLarge` beyond `limit`, or what ended the body early.
     public func collect(upTo limit: Int = 256 << 20) async throws(NetworkError) -> NetworkResponse {
         let data = try await body.collect(upTo: limit)
-        return NetworkResponse(data: data, response: response, url: url, metrics: metrics)
+        let end = end()
+        return NetworkResponse(
+            data: data,
+            response: response,
+            url: url,
+            metrics: end.metrics,
+            trailers: end.trailers
+        )
     }
 }

@@ -57,11 +57,8 @@ final class Brotli: DecodingLayer {
         _ input: inout UnsafeRawBufferPointer,
         into room: UnsafeMutableRawBufferPointer
     ) throws(NetworkError) -> Int {
-        guard !isEnded, isBegun || !input.isEmpty else {
-            // What stands behind the end is ignored.
-            input = .none
-            return 0
-        }
+        if isEnded && !input.isEmpty { throw .behindTheEnd }
+        guard !isEnded, isBegun || !input.isEmpty else { return 0 }
         isBegun = true
         var bytesLeft = input.count
         var next = input.bindMemory(to: UInt8.self).baseAddress
@@ -70,7 +67,7 @@ final class Brotli: DecodingLayer {
         let code = library.decompress(decoder, &bytesLeft, &next, &roomLeft, &place, nil)
         guard code != Code.error else { throw .encoding("the encoded body is damaged") }
         isEnded = code == Code.success
-        input.keepLast(isEnded ? 0 : bytesLeft)
+        input.keepLast(bytesLeft)
         return room.count - roomLeft
     }
 }

@@ -129,4 +129,6 @@ extension NetworkError {
     static func encoding(_ message: String) -> NetworkError {
         NetworkError(.encoding, during: .body, message)
     }
+
+    static var behindTheEnd: NetworkError { .encoding("bytes follow the end of the encoded body") }
 }

@@ -33,7 +33,10 @@ final class Inflate: DecodingLayer {
             try begin(firstByte: first)
         }
         while true {
-            if isEnded, try !beginNextMember(input) { break }
+            if isEnded {
+                if input.isEmpty { return 0 }
+                try beginNextMember(input)
+            }
             stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
             stream.pointee.avail_in = UInt32(input.count)
             stream.pointee.next_out = room.bindMemory(to: UInt8.self).baseAddress
@@ -45,10 +48,8 @@ final class Inflate: DecodingLayer {
             isEnded = code == Z_STREAM_END
             input.keepLast(Int(stream.pointee.avail_in))
             let count = room.count - Int(stream.pointee.avail_out)
-            if count > 0 || (input.isEmpty && !isEnded) { return count }
+            if count > 0 || input.isEmpty { return count }
         }
-        input = .none
-        return 0
     }
 
     private func begin(firstByte: UInt8) throws(NetworkError) {
@@ -59,11 +60,10 @@ final class Inflate: DecodingLayer {
         isBegun = true
     }
 
-    /// A gzip body may have several members (RFC 1952, 2.2); anything else behind the end is ignored.
-    private func beginNextMember(_ input: UnsafeRawBufferPointer) throws(NetworkError) -> Bool {
-        guard format == .gzip, input.first == 0x1F else { return false }
+    /// A gzip body may have several members (RFC 1952, 2.2); nothing else may stand behind the end.
+    private func beginNextMember(_ input: UnsafeRawBufferPointer) throws(NetworkError) {
+        guard format == .gzip, input.first == 0x1F else { throw .behindTheEnd }
         guard inflateReset(stream) == Z_OK else { throw .encoding("the encoded body is damaged") }
         isEnded = false
-        return true
     }
 }

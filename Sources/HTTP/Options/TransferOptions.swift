@@ -1,8 +1,6 @@
 /// Timeouts, limits and policies of one transfer. Every limit has a default; nil lifts it.
 ///
-/// Cookies are not kept: `Set-Cookie` is a field like any other, and a request has the `Cookie` that the app gives it.
-/// `CurlTransport` asks through the proxy that `http_proxy`, `https_proxy` or `all_proxy` of the environment names,
-/// unless `no_proxy` names the host.
+/// Cookies are kept where the transport has a jar for them: see `CurlConfiguration.cookies`.
 public struct TransferOptions: Sendable, Hashable {
     /// How long each phase may take.
     public var timeouts: Timeouts
@@ -13,8 +11,10 @@ public struct TransferOptions: Sendable, Hashable {
     public var maxBodyBytes: Int?
     /// The HTTP version asked for.
     public var version: HTTPVersion
+    /// How soon the transfer goes out where limits make it wait. `.normal`.
+    public var priority = Priority.normal
     /// What few transfers set; nil where nothing of it is set. One reference, so that options cost little to hand on.
-    private var box: Box?
+    @usableFromInline var box: Box?
 
     /// Options with the documented defaults.
     public init(
@@ -36,18 +36,183 @@ public struct TransferOptions: Sendable, Hashable {
         get { settings.trust }
         set { settings.trust = newValue }
     }
+
+    /// How the request shows who asks. nil, the default: as its header fields do, if they do.
+    public var authentication: Authentication? {
+        get { settings.authentication }
+        set { settings.authentication = newValue }
+    }
+
+    /// Whether the transfer sends and keeps cookies, where its transport has a jar. Yes by default.
+    public var usesCookies: Bool {
+        get { settings.usesCookies }
+        set { settings.usesCookies = newValue }
+    }
+
+    /// Which addresses the transfer may connect to; nil, the default, lets it connect to any. A refused one is an error
+    /// of kind `.blocked`.
+    public var addressGuard: AddressGuard? {
+        get { settings.addressGuard }
+        set { settings.addressGuard = newValue }
+    }
+
+    /// How much may move per second. As much as there is.
+    public var bandwidth: Bandwidth {
+        get { settings.bandwidth }
+        set { settings.bandwidth = newValue }
+    }
+
+    /// How slow a body may come or go. As slow as it likes.
+    public var minimumSpeed: MinimumSpeed? {
+        get { settings.minimumSpeed }
+        set { settings.minimumSpeed = newValue }
+    }
+
+    /// Whether the server is asked before a body is sent. `.never`.
+    public var expect: ExpectPolicy {
+        get { settings.expect }
+        set { settings.expect = newValue }
+    }
+
+    /// Called with each informational (1xx) response as it comes, those before a redirect included; they are listed in
+    /// `TransferResponse.interim` as well. nil by default. It runs on a thread of the transport's and must not block.
+    public var onInterim: Hook<@Sendable (HTTPResponse) -> Void>? {
+        get { settings.onInterim }
+        set { settings.onInterim = newValue }
+    }
+
+    /// Whether `TransferMetrics.requestHead` has the head of the request as it was sent, secrets included. No by
+    /// default: libcurl works more for it.
+    public var keepsRequestHead: Bool {
+        get { settings.keepsRequestHead }
+        set { settings.keepsRequestHead = newValue }
+    }
+
+    /// Whether the transfer is expected to go on for long, as a stream of events or a long poll does. Such transfers are
+    /// kept apart, so that short requests beside thousands of them cost no more. No by default; an `Accept` that begins
+    /// with `text/event-stream` says it for a streamed answer.
+    public var isLongLived: Bool {
+        get { settings.isLongLived }
+        set { settings.isLongLived = newValue }
+    }
+}
+
+// MARK: - TLS
+
+extension TransferOptions {
+    /// The certificate shown to servers that ask for one, also after a redirect. None by default.
+    public var identity: TLSIdentity? {
+        get { settings.identity }
+        set { settings.identity = newValue }
+    }
+
+    /// The public keys of which a server's has to be one, besides its certificate being trusted; another one ends the
+    /// transfer with `NetworkError.Kind.tls` before anything is sent. Empty by default: any key. It says nothing of
+    /// http, nor of an https proxy. https://curl.se/libcurl/c/CURLOPT_PINNEDPUBLICKEY.html
+    public var pins: Set<PublicKeyPin> {
+        get { settings.pins }
+        set { settings.pins = newValue }
+    }
+
+    /// The oldest version of TLS spoken. 1.2 by default: many servers know nothing newer.
+    public var minimumTLS: TLSVersion {
+        get { settings.minimumTLS }
+        set { settings.minimumTLS = newValue }
+    }
+
+    /// The cipher suites offered. The TLS library's own choice by default, which its updates keep current.
+    public var ciphers: TLSCiphers {
+        get { settings.ciphers }
+        set { settings.ciphers = newValue }
+    }
+
+    /// Whether a request may go out with the first bytes of a resumed TLS 1.3 connection, a round trip earlier
+    /// (RFC 8446, 2.3). Somebody on the way can send such a request a second time, so it is done for GET, HEAD, OPTIONS
+    /// and TRACE without a body only; those have connections of their own then. No by default.
+    /// `NetworkError.Kind.unsupported` where libcurl lacks it: see `CurlTransport.capabilities`.
+    public var usesEarlyData: Bool {
+        get { settings.usesEarlyData }
+        set { settings.usesEarlyData = newValue }
+    }
+}
+
+// MARK: - The way to the server
+
+extension TransferOptions {
+    /// Through which proxy servers are asked. The environment's by default, as with other programs.
+    public var proxy: ProxyRoute {
+        get { settings.proxy }
+        set { settings.proxy = newValue }
+    }
+
+    /// The path of a Unix socket that is connected to, whatever the URL's host and port; no proxy is asked then.
+    /// nil by default. At most 107 bytes (103 on Apple's systems).
+    public var unixSocket: String? {
+        get { settings.unixSocket }
+        set { settings.unixSocket = newValue }
+    }
+
+    /// Hosts that are looked for elsewhere than at the addresses of their names; the first that fits counts. None by
+    /// default. A connection made by one is used again only by transfers with the same.
+    public var overrides: [HostOverride] {
+        get { settings.overrides }
+        set { settings.overrides = newValue }
+    }
+
+    /// The version of IP that servers are reached over. Both by default.
+    public var ipVersion: IPVersion {
+        get { settings.ipVersion }
+        set { settings.ipVersion = newValue }
+    }
+
+    /// This end of connections. The system's choice by default, which may be an open connection that another transfer
+    /// made from an end of its own.
+    public var local: LocalEndpoint {
+        get { settings.local }
+        set { settings.local = newValue }
+    }
+
+    /// The codings asked for with `Accept-Encoding`, best first. nil, the default: all that the transport can undo.
+    /// Empty: the field is left out, and a body that comes compressed all the same is handed over as it came. It says
+    /// nothing of a request that has an `Accept-Encoding` or a `Range` of its own, or is a HEAD.
+    public var codings: [ContentCoding]? {
+        get { settings.codings }
+        set { settings.codings = newValue }
+    }
 }
 
 extension TransferOptions {
     /// What few transfers set, with its defaults.
+    @usableFromInline
     package struct Extras: Sendable, Hashable {
         package var trust = TLSTrust.system
+        package var addressGuard: AddressGuard?
+        package var authentication: Authentication?
+        package var usesCookies = true
+        package var bandwidth = Bandwidth()
+        package var minimumSpeed: MinimumSpeed?
+        package var expect = ExpectPolicy.never
+        package var onInterim: Hook<@Sendable (HTTPResponse) -> Void>?
+        package var keepsRequestHead = false
+        package var isLongLived = false
+        package var identity: TLSIdentity?
+        package var pins: Set<PublicKeyPin> = []
+        package var minimumTLS = TLSVersion.tls12
+        package var ciphers = TLSCiphers()
+        package var usesEarlyData = false
+        package var proxy = ProxyRoute.environment
+        package var unixSocket: String?
+        package var overrides: [HostOverride] = []
+        package var ipVersion = IPVersion.any
+        package var local = LocalEndpoint()
+        package var codings: [ContentCoding]?
 
         fileprivate static let standard = Extras()
     }
 
-    /// nil where nothing of it is set: for an engine, which then has nothing to do.
-    package var extras: Extras? { box?.extras }
+    /// nil where nothing of it is set: for an engine, which then has nothing to do. Inlinable, so that a look at one of
+    /// them does not copy all.
+    @inlinable package var extras: Extras? { box?.extras }
 
     /// What the properties of each option read and write.
     var settings: Extras {
@@ -55,15 +220,18 @@ extension TransferOptions {
         set { box = newValue == .standard ? nil : Box(newValue) }
     }
 
-    private final class Box: Sendable, Hashable {
-        let extras: Extras
+    @usableFromInline
+    final class Box: Sendable, Hashable {
+        @usableFromInline let extras: Extras
 
         init(_ extras: Extras) {
             self.extras = extras
         }
 
+        @usableFromInline
         static func == (one: Box, other: Box) -> Bool { one === other || one.extras == other.extras }
 
+        @usableFromInline
         func hash(into hasher: inout Hasher) {
             hasher.combine(extras)
         }

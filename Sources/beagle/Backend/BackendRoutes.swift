@@ -6,12 +6,14 @@ import Synchronization
 /// What the demo backend answers, route by route.
 final class BackendRoutes: HTTPHandler {
     private let lastSignup = Atomic(6)
+    private let echoMessages = WebSocketHTTPHandler(handler: MessageFrameWSHandler(handler: EchoWSMessageHandler()))
 
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
         let route = request.method == .HEAD ? HTTPMethod.GET : request.method
         var response =
             switch (route, request.path) {
             case (_, "/echo"): try await echo(request)
+            case (_, "/ws"): try await echoMessages.handleRequest(request)
             case (_, "/fail"): Self.problem(.internalServerError, "this route always fails")
             case (.GET, "/"): try Self.text(DemoScreens.index, for: request)
             case (.GET, "/home"): try Self.text(DemoScreens.home, for: request)
@@ -19,10 +21,11 @@ final class BackendRoutes: HTTPHandler {
             case (.GET, "/signup"): try Self.text(DemoScreens.signup, for: request)
             case (.POST, "/signup"), (.PUT, "/signup"): try await signUp(request)
             case (.GET, "/lazy/news"): try Self.text(DemoScreens.news, for: request)
-            case (.GET, "/img/banner.png"): try Self.tagged(banner, "image/png", for: request)
-            case (.GET, "/img/logo.png"): try Self.tagged(logo, "image/png", for: request)
+            case (.GET, "/img/banner.png"): try Self.tagged(Self.banner, "image/png", for: request)
+            case (.GET, "/img/logo.png"): try Self.tagged(Self.logo, "image/png", for: request)
             case (.GET, "/redirect"): HTTPResponse(statusCode: .found, headers: HTTPHeaders([.location: "/home"]))
             case (.GET, "/slow"): try await slow(request)
+            case (.GET, "/events"): Self.events(behind: request.headers[HTTPHeader("Last-Event-ID")])
             case (_, let path) where Self.readOnlyPaths.contains(path): Self.methodNotAllowed(request)
             default: Self.problem(.notFound, "there is no \(request.path) here; GET / lists the routes")
             }
@@ -37,13 +40,14 @@ final class BackendRoutes: HTTPHandler {
 
     private static let readOnlyPaths: Set = [
         "/", "/home", "/details", "/signup", "/lazy/news", "/img/banner.png", "/img/logo.png", "/redirect", "/slow",
+        "/events",
     ]
 
-    private let banner = PNGImage(width: 160, height: 48) { x, y in
+    private static let banner = PNGImage(width: 160, height: 48) { x, y in
         (UInt8(x + 64), UInt8(2 * y + 96), UInt8(255 - x))
     }.data
 
-    private let logo = PNGImage(width: 32, height: 32) { x, y in
+    private static let logo = PNGImage(width: 32, height: 32) { x, y in
         let isInside = (x - 16) * (x - 16) + (y - 16) * (y - 16) < 196
         return isInside ? (214, 69, 65) : (255, 255, 255)
     }.data
@@ -51,6 +55,14 @@ final class BackendRoutes: HTTPHandler {
     private func slow(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await Task.sleep(for: .seconds(5))
         return try Self.text(DemoScreens.details, for: request)
+    }
+
+    /// Three events and the end of the answer: whoever follows has to come again for those behind.
+    private static func events(behind lastEventID: String?) -> HTTPResponse {
+        let first = (lastEventID.flatMap(Int.init) ?? 0) % 1_000_000 + 1
+        let events = (first..<first + 3).map { "id: \($0)\nevent: tick\ndata: tick \($0)\n\n" }.joined()
+        let body = Data("retry: 500\n\n\(events)".utf8)
+        return HTTPResponse(statusCode: .ok, headers: [.contentType: "text/event-stream"], body: body)
     }
 
     private func echo(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -5,7 +5,7 @@ enum DemoScreens {
         {
           "name": "BeagleNet demo backend",
           "routes": ["/home", "/details", "/signup", "/lazy/news", "/img/banner.png", "/img/logo.png",
-                     "/echo", "/redirect", "/slow", "/fail"]
+                     "/events", "/echo", "/ws", "/redirect", "/slow", "/fail"]
         }
         """
 

@@ -80,7 +80,7 @@ struct BatchLine {
         if let limit = try count("maxBodyBytes") { options.maxBodyBytes = limit }
         if let path = try text("tlsCA") { options.trust = .file(path: path) }
         options.redirects = try choice("redirect", ["follow": .follow, "manual": .manual]) ?? .follow
-        options.version = try choice("httpVersion", ["1.1": .http1, "2": .http2]) ?? .automatic
+        options.version = try choice("httpVersion", ["1.1": .http1, "2": .http2, "3": .http3]) ?? .automatic
         return options
     }
 

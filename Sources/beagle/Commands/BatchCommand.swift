@@ -17,7 +17,7 @@ struct BatchCommand: AsyncParsableCommand {
               {"id", "url", "method", "headers": [["Name", "value"]],
                "body" | "bodyBase64" | "bodySize": that many bytes of u,
                "timeoutMs", "connectTimeoutMs", "maxBodyBytes", "tlsCA": a PEM file,
-               "httpVersion": "1.1" | "2", "redirect": "follow" | "manual"}
+               "httpVersion": "1.1" | "2" | "3", "redirect": "follow" | "manual"}
 
             REPLY
               {"id", "status", "headers", "bodyBytes", "bodySha256",

@@ -18,7 +18,10 @@ struct ImageCommand: TransferCommand {
     )
 
     @OptionGroup var address: Address
+    @OptionGroup var continuationFlag: ContinuationFlag
     @OptionGroup var flags: CommonFlags
+
+    var continuation: Continuation? { continuationFlag.continueAt }
 
     func validate() throws {
         if flags.output == nil && !flags.offline {

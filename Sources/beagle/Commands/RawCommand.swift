@@ -13,12 +13,13 @@ struct RawCommand: TransferCommand {
 
             EXAMPLE
               beagle raw http://127.0.0.1:8080/echo -d '{"a": 1}' -H 'X-Trace: 7' --json
+              beagle raw http://127.0.0.1:8080/files/ -T photo.jpg
             """
     )
 
     @OptionGroup var address: Address
 
-    @Option(name: [.customShort("X"), .customLong("request")], help: "The method; GET, or POST with -d.")
+    @Option(name: [.customShort("X"), .customLong("request")], help: "The method; GET, POST with -d, or PUT with -T.")
     var method: String?
 
     @Option(
@@ -31,11 +32,25 @@ struct RawCommand: TransferCommand {
     )
     var data: [String] = []
 
+    @Option(
+        name: [.customShort("T"), .long],
+        help: ArgumentHelp(
+            """
+            Send this file, or with - standard input, as it is read. To a URL that ends in / the file's name is added.
+            """,
+            valueName: "file"
+        )
+    )
+    var uploadFile: String?
+
+    @OptionGroup var continuationFlag: ContinuationFlag
     @OptionGroup var flags: CommonFlags
 
+    var continuation: Continuation? { continuationFlag.continueAt }
     var showsErrorBody: Bool { true }
 
     func request() throws -> TransferRequest {
+        if let uploadFile { return try upload(of: uploadFile) }
         let method = method ?? (data.isEmpty ? "GET" : "POST")
         guard !data.isEmpty else { return try address.build(.rawRequest(.init(method: method))) }
         return try address.build(.rawRequest(.init(method: method, body: try body())))
@@ -45,6 +60,40 @@ struct RawCommand: TransferCommand {
         if data.contains("@") { throw ValidationError("'-d @' names no file: write '-d @FILE'.") }
         if data.count > 1, data.contains(where: { $0.hasPrefix("@") }) {
             throw ValidationError("a -d that names a file is the only one")
+        }
+        if uploadFile == "" { throw ValidationError("'-T' names no file.") }
+        if uploadFile != nil, !data.isEmpty { throw ValidationError("'-T' and '-d' exclude each other.") }
+    }
+
+    /// A file's name ends a URL that names a folder, and nothing is said of its type, as with curl.
+    private func upload(of path: String) throws -> TransferRequest {
+        let body: HTTPBody
+        if path == "-" {
+            body = PipeReader(STDIN_FILENO, path: "standard input").body
+        } else {
+            let (descriptor, isRegular) = try opened(path)
+            let pipe = PipeReader(descriptor, path: path)
+            body = isRegular ? .file(path: path) : pipe.body
+        }
+        var request = try address.build(.rawRequest(.init(method: method ?? "PUT", body: .stream(body))))
+        request.head.headerFields[.contentType] = nil
+        let target = request.head.path ?? "/"
+        let folder = target.prefix { $0 != "?" }
+        if folder.hasSuffix("/"), path != "-" {
+            let name = URL(fileURLWithPath: path).lastPathComponent
+            request.head.path = folder + Self.encoded(name) + target[folder.endIndex...]
+        }
+        return request
+    }
+
+    /// A path's segment: all but RFC 3986's unreserved characters are percent-encoded.
+    private static func encoded(_ name: String) -> String {
+        let digits = Array("0123456789ABCDEF")
+        return name.utf8.reduce(into: "") { text, byte in
+            switch Unicode.Scalar(byte) {
+            case "a"..."z", "A"..."Z", "0"..."9", "-", ".", "_", "~": text.unicodeScalars.append(Unicode.Scalar(byte))
+            default: text += ["%", digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
         }
     }
 
@@ -63,15 +112,21 @@ struct RawCommand: TransferCommand {
 
     /// A regular file is read as it is sent; what else can be read, such as a pipe, at once.
     private func contents(ofFile path: String) throws -> RequestBody {
+        let (descriptor, isRegular) = try opened(path)
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        return isRegular ? .file(path: path) : .data(try file.readToEnd() ?? Data())
+    }
+
+    /// A file, open to be read, and whether it is one of the disk's.
+    private func opened(_ path: String) throws -> (descriptor: Int32, isRegular: Bool) {
         var status = stat()
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw Failure.unreadable(path, errno) }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: return .file(path: path)
-        case S_IFDIR: throw Failure.unreadable(path, EISDIR)
-        default: return .data(try file.readToEnd() ?? Data())
+        if status.st_mode & S_IFMT == S_IFDIR {
+            close(descriptor)
+            throw Failure.unreadable(path, EISDIR)
         }
+        return (descriptor, status.st_mode & S_IFMT == S_IFREG)
     }
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {

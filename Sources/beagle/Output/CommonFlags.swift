@@ -31,17 +31,32 @@ struct CommonFlags: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("Connecting may take this long.", valueName: "seconds"))
     var connectTimeout: Double?
 
+    @OptionGroup var speed: SpeedFlags
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The body may be this long: 500, 10k, 2M or 1G bytes, decoded.", valueName: "bytes")
+    )
+    var maxFilesize: ByteSize?
+
     @Option(name: .long, help: ArgumentHelp("Trust only the authorities in this PEM file.", valueName: "file"))
     var cacert: String?
 
-    @Flag(name: .long, help: "Ask for a compressed body. It always is; the flag is curl's.")
-    var compressed = false
+    @OptionGroup(title: "ACCESS OPTIONS") var access: AccessFlags
+
+    @Flag(name: .long, inversion: .prefixedNo, help: "Ask for a compressed body. Its compression is undone.")
+    var compressed = true
 
     @Flag(name: .customLong("http1.1"), help: "Speak HTTP/1.1.")
     var http1 = false
 
     @Flag(name: .customLong("http2"), help: "Speak HTTP/2: negotiated over TLS, else with prior knowledge.")
     var http2 = false
+
+    @Flag(name: .customLong("http3"), help: "Speak HTTP/3 to https, where libcurl can and the server does.")
+    var http3 = false
+
+    @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
 
     @Flag(
         name: .long,
@@ -68,7 +83,9 @@ struct CommonFlags: ParsableArguments {
         }
         if output == "" { throw ValidationError("'-o' names no file.") }
         if showSecrets && !offline { throw ValidationError("'--show-secrets' goes with '--offline'.") }
-        if http1 && http2 { throw ValidationError("'--http1.1' and '--http2' exclude each other.") }
+        if [http1, http2, http3].count(where: \.self) > 1 {
+            throw ValidationError("'--http1.1', '--http2' and '--http3' exclude each other.")
+        }
         for (name, seconds) in [("max-time", maxTime), ("connect-timeout", connectTimeout)] {
             guard let seconds, !(seconds > 0 && seconds <= 1e9) else { continue }
             throw ValidationError("'--\(name)' takes a number of seconds above 0.")
@@ -85,12 +102,17 @@ struct CommonFlags: ParsableArguments {
             options.maxBodyBytes = nil
             options.timeouts.total = nil
         }
+        if let maxFilesize { options.maxBodyBytes = maxFilesize.bytes }
         if let maxTime {
             options.timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: .seconds(maxTime))
         }
         if let connectTimeout { options.timeouts.connect = .seconds(connectTimeout) }
         if let cacert { options.trust = .file(path: try readable(cacert)) }
-        options.version = http1 ? .http1 : http2 ? .http2 : .automatic
+        access.apply(to: &options)
+        speed.apply(to: &options)
+        options.version = http1 ? .http1 : http2 ? .http2 : http3 ? .http3 : .automatic
+        if !compressed { options.codings = [] }
+        try connection.apply(to: &options)
         return options
     }
 
@@ -105,15 +127,21 @@ struct CommonFlags: ParsableArguments {
 
     /// What to try, in the tool's words where the library's are those of its API.
     func advice(for error: NetworkError) -> String? {
+        var error = error
+        error.advice = error.advice.map(ConnectionFlags.inFlags)
         guard error.advisesOnAPI else { return error.advice }
         switch error.kind {
+        case .timeout where error.advice?.contains("minimumSpeed") == true:
+            return "be content with less by --speed-limit, or wait longer with --speed-time"
         case .timeout where connectTimeout != nil && [.resolve, .connect, .tls].contains(error.phase):
             return "give it more time with --connect-timeout"
         case .timeout: return "give it more time with --max-time"
         case .tls where cacert != nil:
             return "check the certificate and the host name; only the authorities of --cacert are trusted"
         case .tls: return "check the certificate and the host name; --cacert names a file of authorities to trust"
+        case .tooLarge where maxFilesize != nil: return "allow more with --max-filesize"
         case .tooLarge: return "write it to a file with -o"
+        case .blocked where access.publicOnly: return "ask another host, or leave --public-only out"
         default: return error.advice
         }
     }
@@ -125,6 +153,7 @@ struct CommonFlags: ParsableArguments {
             guard let name = line.name, let value = line.value else { continue }
             head.headerFields.append(HTTPField(name: name, value: value))
         }
+        access.apply(to: &head)
     }
 }
 

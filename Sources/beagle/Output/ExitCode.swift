@@ -8,10 +8,14 @@ extension ExitCode {
     static let writeFailed: Int32 = 23
     /// `CURLE_READ_ERROR`: a file to send cannot be read.
     static let readFailed: Int32 = 26
+    /// `CURLE_WEIRD_SERVER_REPLY`: the answer is no event stream.
+    static let weirdReply: Int32 = 8
     /// `CURLE_HTTP_RETURNED_ERROR`: a status of 400 or above.
     static let httpError: Int32 = 22
     /// `CURLE_SSL_CACERT_BADFILE`: the file of authorities cannot be read.
     static let badAuthorities: Int32 = 77
+    /// `CURLE_RANGE_ERROR`: the server does not go on where it was asked to.
+    static let noRanges: Int32 = 33
     /// The command line cannot be understood.
     static let usage: Int32 = 64
     /// The answer is no screen.
@@ -24,12 +28,14 @@ extension ExitCode {
         case .badURL: 3
         case .unsupported: 4
         case .dns: 6
+        case .blocked: error.phase == .redirect ? 47 : 7
         case .truncated: 18
         case .status: httpError
         case .file: error.phase == .build || error.phase == .send ? readFailed : writeFailed
         case .timeout: 28
         case .cancelled: 42
-        case .badRequest, .badConfiguration: 43
+        case .badRequest: 43
+        case .badConfiguration: error.transportCode.map { Int32($0) } ?? 43
         case .tooManyRedirects: 47
         case .encoding: 61
         case .tooLarge: 63
@@ -45,6 +51,7 @@ extension ExitCode {
         case .protocol: 8
         case .tls: 35
         case .network: error.phase == .firstByte ? 52 : 56
+        case .closed: 56
         default: 2
         }
     }

@@ -103,7 +103,7 @@ struct Failure: Error {
 extension NetworkError {
     /// Whether the advice is to change something of the library's API, which a user of the tool does not see.
     var advisesOnAPI: Bool {
-        ["Timeouts.", "TLSTrust", "TransferOptions."].contains { advice?.contains($0) == true }
+        ["Timeouts.", "TLSTrust", "TransferOptions.", "AddressGuard"].contains { advice?.contains($0) == true }
     }
 }
 

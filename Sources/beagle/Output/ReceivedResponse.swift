@@ -15,6 +15,11 @@ struct ReceivedResponse {
     let isForFile: Bool
     /// Bytes of the body.
     let count: Int
+    /// The fields behind the body.
+    let trailers: HTTPFields
+
+    /// Whether the server refused. A 416 that left nothing to download did not.
+    var isRefused: Bool { head.status.code >= 400 && file == nil }
 
     /// What of the body goes to standard output.
     var output: Data { isForFile ? Data() : body }
@@ -34,15 +39,20 @@ struct ReceivedResponse {
         return String(validating: body, as: UTF8.self).map { .string($0) }
     }
 
+    private static func json(_ fields: HTTPFields) -> JSONValue {
+        .array(fields.map { [.string($0.name.rawName), .string($0.value)] })
+    }
+
     /// `result` of the tool's `--json`.
     var json: JSONValue {
         var members: [String: JSONValue] = [
             "status": .integer(Int64(head.status.code)),
             "url": .string(url),
             "protocol": .string(protocolName),
-            "headers": .array(head.headerFields.map { [.string($0.name.rawName), .string($0.value)] }),
+            "headers": Self.json(head.headerFields),
             "bytes": .integer(Int64(count)),
         ]
+        if !trailers.isEmpty { members["trailers"] = Self.json(trailers) }
         members["file"] = file.map { .string($0) }
         if let jsonBody {
             members["body"] = jsonBody
@@ -50,6 +60,22 @@ struct ReceivedResponse {
             members["bodyBase64"] = .string(body.base64EncodedString())
         }
         return .object(members)
+    }
+}
+
+extension ReceivedResponse {
+    /// A response whose body went to a file.
+    init(_ response: TransferResponse, in file: String, count: Int) {
+        self.init(
+            head: response.head,
+            url: response.url,
+            protocolName: response.metrics.protocolName,
+            body: Data(),
+            file: file,
+            isForFile: true,
+            count: count,
+            trailers: response.trailers
+        )
     }
 }
 

@@ -5,44 +5,84 @@ import Foundation
 /// One run of a command: sends its request, shows how it goes, and remembers what `--json` tells of it.
 final class Session: Sendable {
     let console: Console
-    private let flags: CommonFlags
-    private let transport = CurlTransport()
+    let flags: CommonFlags
+    private let configuration: CurlConfiguration
+    private let transport: CurlTransport
     private let start = ContinuousClock.now
     private let metrics = Lock(TransferMetrics())
 
     init(_ flags: CommonFlags) {
         self.flags = flags
+        configuration = flags.access.configuration
+        transport = CurlTransport(configuration)
         console = Console(flags.color)
     }
 
     /// Sends the request and receives the whole response; a body that `-o` names a file for goes there, unless the
     /// status is no success.
     ///
-    /// - Parameter keepsBody: whether a body that goes to a file is kept in memory as well.
-    func receive(_ request: TransferRequest, keepsBody: Bool) async throws -> ReceivedResponse {
+    /// - Parameters:
+    ///   - keepsBody: whether a body that goes to a file is kept in memory as well.
+    ///   - continuation: where a download goes on; at its begin where nil.
+    func receive(
+        _ request: TransferRequest,
+        keepsBody: Bool,
+        from continuation: Continuation? = nil
+    ) async throws -> ReceivedResponse {
+        defer { console.showBar("") }
+        do {
+            try recall()
+            let received =
+                switch (continuation, flags.file) {
+                case (.rest, let path?): try await resume(request, to: path)
+                case (.offset(let offset), _) where offset > 0: try await receive(request, from: offset)
+                default: try await take(begin(request), keepsBody: keepsBody)
+                }
+            try remember()
+            if flags.verbose {
+                for (name, value) in Redactor().redact(received.trailers) {
+                    console.note("< \(name): \(value)".printable)
+                }
+                noteTimes(bytes: Int64(received.count))
+            }
+            return received
+        } catch {
+            if let metrics = (error as? NetworkError)?.metrics {
+                record(metrics)
+                if flags.verbose { note(metrics.hops) }
+            }
+            if flags.verbose { noteTimes(bytes: metrics.withLock { $0.decodedBytes }) }
+            throw error
+        }
+    }
+
+    /// Reads what the last run remembered.
+    func recall() throws(NetworkError) {
+        try flags.access.load(into: configuration)
+    }
+
+    /// Writes what the next run is to know.
+    func remember() throws(NetworkError) {
+        try flags.access.save(configuration)
+    }
+
+    /// Sends the request and gives the response as soon as its head is there.
+    func begin(_ request: TransferRequest) async throws -> TransferResponse {
         var request = request
         request.delivery = .stream
         if console.hasTerminal {
             let bar = ProgressBar(on: console)
             request.onProgress = { bar.show($0) }
         }
-        defer { console.showBar("") }
-        if flags.verbose { note(request.head, try CurlTransport.wireFields(of: request)) }
-        do {
-            let response = try await transport.perform(request)
-            record(response.metrics)
-            if flags.verbose { note(response) }
-            let received = try await take(response, keepsBody: keepsBody)
-            if flags.verbose { noteTimes(bytes: Int64(received.count)) }
-            return received
-        } catch {
-            if let metrics = (error as? NetworkError)?.metrics { record(metrics) }
-            if flags.verbose { noteTimes(bytes: metrics.withLock { $0.decodedBytes }) }
-            throw error
-        }
+        if flags.verbose { note(request.head, try CurlTransport.wireFields(of: request, configuration)) }
+        let response = try await transport.perform(request)
+        record(response.metrics)
+        if flags.verbose { note(response) }
+        return response
     }
 
-    private func take(_ response: TransferResponse, keepsBody: Bool) async throws -> ReceivedResponse {
+    /// Receives the body.
+    func take(_ response: TransferResponse, keepsBody: Bool) async throws -> ReceivedResponse {
         let status = response.head.status
         let path = status.kind == .successful ? flags.file : nil
         var body = Data()
@@ -65,7 +105,8 @@ final class Session: Sendable {
             body: body,
             file: path,
             isForFile: flags.file != nil,
-            count: count
+            count: count,
+            trailers: response.trailers
         )
     }
 
@@ -82,6 +123,24 @@ final class Session: Sendable {
     }
 
     // MARK: - What is told of it
+
+    func tell(_ result: CommandResult) {
+        if flags.json {
+            console.line("\(result.envelope(timing: timing))")
+        } else {
+            if let note = result.note { console.note(note) }
+            console.write(result.output)
+        }
+    }
+
+    func tell(_ failure: Failure) {
+        if flags.json {
+            console.line("\(failure.envelope(timing: timing))")
+        } else {
+            console.write(failure.output)
+            console.note(failure)
+        }
+    }
 
     private func record(_ new: TransferMetrics) {
         metrics.withLock { $0 = new }
@@ -104,7 +163,13 @@ final class Session: Sendable {
         for (name, value) in Redactor().redact(fields) { console.note("> \(name): \(value)") }
     }
 
+    private func note(_ hops: [TransferHop]) {
+        let redactor = Redactor()
+        for hop in hops { console.note("* \(hop.status) of \(hop.method) \(redactor.redact(url: hop.url))".printable) }
+    }
+
     private func note(_ response: TransferResponse) {
+        note(response.metrics.hops)
         let version = response.metrics.protocolName
         console.note(console.styledNote("< \(version) \(response.head.statusLine)", .bold))
         for (name, value) in Redactor().redact(response.head.headerFields) {
@@ -124,7 +189,28 @@ final class Session: Sendable {
         if !metrics.remoteAddress.isEmpty {
             parts += [metrics.remoteAddress, metrics.isConnectionReused ? "open connection" : "new connection"]
         }
+        if !metrics.tlsVersion.isEmpty { parts += [metrics.tlsVersion, metrics.tlsCipher] }
         console.note("* \(parts.joined(separator: " · "))")
+    }
+}
+
+/// Sends what a command asks for several times, and shows each.
+extension Session: HTTPTransport {
+    func perform(
+        _ request: TransferRequest,
+        completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
+    ) -> any RequestToken {
+        // What cannot be sent the transport refuses with the same error.
+        if flags.verbose, let fields = try? CurlTransport.wireFields(of: request, configuration) {
+            note(request.head, fields)
+        }
+        return transport.perform(request) { result in
+            if case .success(let response) = result {
+                self.record(response.metrics)
+                if self.flags.verbose { self.note(response) }
+            }
+            completion(result)
+        }
     }
 }
 

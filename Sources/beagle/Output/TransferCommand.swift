@@ -15,6 +15,9 @@ protocol TransferCommand: AsyncParsableCommand, Sendable {
     /// Whether the body of an error is a result as well. No by default.
     var showsErrorBody: Bool { get }
 
+    /// Where a download goes on; nil where it begins.
+    var continuation: Continuation? { get }
+
     /// Whether `result` reads a body that goes to a file. No by default.
     var keepsBody: Bool { get }
 }
@@ -22,6 +25,7 @@ protocol TransferCommand: AsyncParsableCommand, Sendable {
 extension TransferCommand {
     var showsErrorBody: Bool { false }
     var keepsBody: Bool { false }
+    var continuation: Continuation? { nil }
 
     func run() async throws {
         let session = Session(flags)
@@ -29,11 +33,14 @@ extension TransferCommand {
             // Reading standard input cannot be cancelled: until it is read, a signal just ends the program.
             let request = try request()
             let result = try await Interrupt.cancelling { try await outcome(of: request, in: session) }
-            tell(result, in: session)
+            session.tell(result)
         } catch {
             var failure = Failure(wrapping: error)
-            if let error = error as? NetworkError { failure.advice = flags.advice(for: error) }
-            tell(failure, in: session)
+            if let error = error as? NetworkError {
+                failure.message = flags.access.inFlags(ConnectionFlags.inFlags(error.message))
+                failure.advice = flags.advice(for: error)
+            }
+            session.tell(failure)
             throw ExitCode(failure.exit)
         }
     }
@@ -42,11 +49,14 @@ extension TransferCommand {
         var request = request
         flags.apply(to: &request.head)
         request.options = try flags.options()
+        // What is read as it is sent takes the time it takes, as long as it goes on.
+        if flags.maxTime == nil, let body = request.body, body.data == nil { request.options.timeouts.total = nil }
         guard !flags.offline else {
             return try await OfflineRequest(request, showsSecrets: flags.showSecrets).result
         }
-        let received = try await session.receive(request, keepsBody: keepsBody)
-        guard received.head.status.code < 400 else {
+        if let continuation { try continuation.check(request, flags) }
+        let received = try await session.receive(request, keepsBody: keepsBody, from: continuation)
+        guard !received.isRefused else {
             var failure = Failure(received)
             if showsErrorBody { failure.output = head(of: received) + received.output }
             throw failure
@@ -58,25 +68,5 @@ extension TransferCommand {
 
     private func head(of received: ReceivedResponse) -> Data {
         flags.include ? Data(received.headText.utf8) : Data()
-    }
-
-    private func tell(_ result: CommandResult, in session: Session) {
-        let console = session.console
-        if flags.json {
-            console.line("\(result.envelope(timing: session.timing))")
-        } else {
-            if let note = result.note { console.note(note) }
-            console.write(result.output)
-        }
-    }
-
-    private func tell(_ failure: Failure, in session: Session) {
-        let console = session.console
-        if flags.json {
-            console.line("\(failure.envelope(timing: session.timing))")
-        } else {
-            console.write(failure.output)
-            console.note(failure)
-        }
     }
 }

@@ -1,5 +1,7 @@
 import BeagleNetHTTP
 import BeagleNetTesting
+import Foundation
+import Testing
 
 /// nginx with HTTP/2 over TLS on one port, and without TLS on others.
 final class NginxPeer: Sendable {
@@ -19,6 +21,26 @@ final class NginxPeer: Sendable {
         let simple: UInt16
         /// HTTP/2 over TLS, one stream at a time on a connection.
         let single: UInt16
+        /// HTTP/2 over TLS 1.2 and 1.3, which asks for a client's certificate; says what it sees: see `Sight`.
+        let mutual: UInt16
+        /// TLS 1.2 at most; says what it sees.
+        let old: UInt16
+        /// HTTP/1.1 without TLS, there and on `socket`; says what it sees.
+        let seeing: UInt16
+        /// A Unix socket.
+        let socket: String
+    }
+
+    /// What nginx says that it sees of a client.
+    struct Sight {
+        let address, port, tls, cipher, certificate, host, proxyCredentials: String
+
+        init(_ response: TransferResponse) async throws {
+            let parts = try await response.text().split(separator: "|", omittingEmptySubsequences: false)
+            try #require(parts.count == 7)
+            (address, port, tls, cipher) = (String(parts[0]), String(parts[1]), String(parts[2]), String(parts[3]))
+            (certificate, host, proxyCredentials) = (String(parts[4]), String(parts[5]), String(parts[6]))
+        }
     }
 
     let ports: Ports
@@ -53,7 +75,7 @@ final class NginxPeer: Sendable {
         options.version = version
         let head = HTTPRequest(
             method: method,
-            scheme: [\Ports.plain, \Ports.simple].contains(port) ? "http" : "https",
+            scheme: [\Ports.plain, \Ports.simple, \Ports.seeing].contains(port) ? "http" : "https",
             authority: "localhost:\(ports[keyPath: port])",
             path: path
         )
@@ -61,14 +83,18 @@ final class NginxPeer: Sendable {
     }
 
     private static func freePorts() throws -> Ports {
-        let servers = try (1...5).map { _ in try LoopbackServer(.close) }
+        let servers = try (1...8).map { _ in try LoopbackServer(.close) }
         for server in servers { server.stop() }
         return Ports(
             secure: servers[0].port,
             plain: servers[1].port,
             few: servers[2].port,
             simple: servers[3].port,
-            single: servers[4].port
+            single: servers[4].port,
+            mutual: servers[5].port,
+            old: servers[6].port,
+            seeing: servers[7].port,
+            socket: "\(NSTemporaryDirectory())/\(UUID().uuidString).socket"
         )
     }
 
@@ -94,7 +120,9 @@ final class NginxPeer: Sendable {
                 listen 127.0.0.1:\(ports.secure) ssl http2;
                 listen 127.0.0.1:\(ports.plain) http2;
                 location / { return 200 "$connection $server_protocol $request_uri"; }
+                location /tls { return 200 "$ssl_protocol $ssl_cipher"; }
                 location /files/ { root .; dav_methods PUT; }
+                location /hsts { add_header Strict-Transport-Security max-age=60; return 200; }
                 location /gzip/ { rewrite ^/gzip/(.*) /files/$1 break; root .; add_header Content-Encoding gzip; }
             }
             server {
@@ -111,7 +139,27 @@ final class NginxPeer: Sendable {
                 http2_max_concurrent_streams 1;
                 return 200 "$connection $request_uri";
             }
+            server {
+                listen 127.0.0.1:\(ports.mutual) ssl http2;
+                ssl_client_certificate \(Peer.path("Certificates/ca.pem"));
+                ssl_verify_client on;
+                ssl_protocols TLSv1.2 TLSv1.3;
+                return 200 "\(sight)";
+            }
+            server {
+                listen 127.0.0.1:\(ports.old) ssl;
+                ssl_protocols TLSv1.2;
+                return 200 "\(sight)";
+            }
+            server {
+                listen 127.0.0.1:\(ports.seeing);
+                listen unix:\(ports.socket);
+                return 200 "\(sight)";
+            }
         }
         """
     }
+
+    private static let sight =
+        "$remote_addr|$remote_port|$ssl_protocol|$ssl_cipher|$ssl_client_s_dn|$http_host|$http_proxy_authorization"
 }

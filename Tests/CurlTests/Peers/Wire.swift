@@ -72,6 +72,14 @@ enum Expectation: Sendable {
     /// A response of this status or one of these errors: what is right is left open.
     case either(Int, [NetworkError.Kind])
 
+    /// Whether an error of this kind is one of those expected.
+    func allows(_ kind: NetworkError.Kind) -> Bool {
+        switch self {
+        case .response: false
+        case .failure(let kinds), .either(_, let kinds): kinds.contains(kind)
+        }
+    }
+
     func check(_ result: Result<(Int, String), NetworkError>, sourceLocation: SourceLocation) {
         switch (self, result) {
         case (.response(let status, let body), .success((let code, let text))):

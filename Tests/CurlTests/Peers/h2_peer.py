@@ -9,7 +9,8 @@ import struct
 import sys
 import threading
 
-DATA, HEADERS, RST_STREAM, SETTINGS, PUSH_PROMISE, GOAWAY = 0, 1, 3, 4, 5, 7
+DATA, HEADERS, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY = 0, 1, 3, 4, 5, 6, 7
+WINDOW_UPDATE, CONTINUATION, UNKNOWN = 8, 9, 200
 END_STREAM, END_HEADERS, PADDED = 1, 4, 8
 STATUS_200 = b"\x88"  # the eighth entry of HPACK's static table (RFC 7541, A)
 
@@ -27,12 +28,34 @@ def goaway(last, code):
     return frame(GOAWAY, stream=0, payload=struct.pack(">II", last, code))
 
 
+def setting(number, value):
+    return frame(SETTINGS, stream=0, payload=struct.pack(">HI", number, value))
+
+
+def field(name, value):
+    """A literal field that is not indexed (RFC 7541, 6.2.2)."""
+    return b"\0" + bytes([len(name)]) + name + bytes([len(value)]) + value
+
+
+def answer(*fields, status=STATUS_200):
+    return frame(HEADERS, END_HEADERS, payload=status + b"".join(fields)) + end
+
+
+early_hints = frame(HEADERS, END_HEADERS, payload=field(b":status", b"103"))
+
+
 # name: (what is sent, what is sent again and again after that)
 SCRIPTS = {
     "plain": (head + end, b""),
     "padded": (
         frame(HEADERS, END_HEADERS | PADDED, payload=b"\x03" + STATUS_200 + b"\0\0\0")
         + frame(DATA, END_STREAM | PADDED, payload=b"\x02ok\0\0"),
+        b"",
+    ),
+    "trailers": (
+        head
+        + frame(DATA, payload=b"ok")
+        + frame(HEADERS, END_STREAM | END_HEADERS, payload=b"\x00\x05x-sum\x011\x00\x05x-sum\x012"),
         b"",
     ),
     "goaway-after-this-stream": (goaway(1, 0) + head + end, b""),
@@ -48,7 +71,39 @@ SCRIPTS = {
         frame(PUSH_PROMISE, END_HEADERS, payload=struct.pack(">I", 2) + b"\x82\x86\x84") + head + end,
         b"",
     ),
-    "length-too-long": (frame(HEADERS, END_HEADERS, payload=STATUS_200 + b"\x0f\x0d\x019") + end, b""),
+    "interim": (early_hints + head + end, b""),
+    "unknown-frame": (frame(UNKNOWN, 0xFF, payload=b"x") + head + end, b""),
+    "ping": (frame(PING, stream=0, payload=b"12345678") + head + end, b""),
+    "rst-no-error-after-the-end": (head + end + frame(RST_STREAM, payload=struct.pack(">I", 0)), b""),
+    "two-headers": (answer(field(b"a", b"1"), field(b"a", b"2")), b""),
+    "connection-field": (answer(field(b"transfer-encoding", b"chunked")), b""),
+    "upper-case-field": (answer(field(b"Upper", b"x")), b""),
+    "line-break-in-a-value": (answer(field(b"a", b"b\r\nset-cookie: c")), b""),
+    "nul-in-a-value": (answer(field(b"a", b"b\0c")), b""),
+    "two-statuses": (answer(status=STATUS_200 * 2), b""),
+    "status-that-is-no-number": (answer(status=field(b":status", b"abc")), b""),
+    "data-before-the-head": (end, b""),
+    "data-after-the-end": (head + end + end, b""),
+    "head-on-stream-0": (frame(HEADERS, END_HEADERS, 0, STATUS_200), b""),
+    "head-on-an-unknown-stream": (frame(HEADERS, END_HEADERS, 7, STATUS_200), b""),
+    "continuation-of-nothing": (frame(CONTINUATION, END_HEADERS, payload=STATUS_200), b""),
+    "frame-too-large": (head + frame(DATA, payload=bytes(1 << 20)), b""),
+    "window-update-of-0": (head + frame(WINDOW_UPDATE, payload=bytes(4)), b""),
+    "window-overflow": (head + frame(WINDOW_UPDATE, stream=0, payload=b"\x7f\xff\xff\xff") * 2, b""),
+    "settings-with-a-bad-push": (setting(2, 2), b""),
+    "settings-with-a-bad-window": (setting(4, 1 << 31), b""),
+    "settings-with-a-bad-frame-size": (setting(5, 1), b""),
+    "settings-of-a-bad-length": (frame(SETTINGS, stream=0, payload=b"12345"), b""),
+    "padding-longer-than-the-frame": (head + frame(DATA, PADDED, payload=b"\xffok"), b""),
+    "body-shorter-than-its-length": (frame(HEADERS, END_HEADERS, payload=STATUS_200 + b"\x0f\x0d\x019") + end, b""),
+    "body-longer-than-its-length": (frame(HEADERS, END_HEADERS, payload=STATUS_200 + b"\x0f\x0d\x011") + end, b""),
+    "http-1-answer": (b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", None),
+    "garbage": (b"\xff" * 4096, None),
+    "endless-ping": (b"", frame(PING, stream=0, payload=b"12345678") * 100),
+    "endless-continuation": (frame(HEADERS, payload=STATUS_200), frame(CONTINUATION, payload=field(b"a", b"b")) * 100),
+    "endless-interim": (b"", early_hints * 100),
+    "endless-trailers": (head, frame(HEADERS, payload=field(b"a", b"b")) * 100),
+    "endless-window-updates": (b"", frame(WINDOW_UPDATE, stream=0, payload=b"\0\0\0\1") * 100),
     "refused-once": (frame(RST_STREAM, payload=struct.pack(">I", 7)), b""),
     "sent-away-once": (goaway(0, 0), None),
     "endless-settings": (b"", settings * 100),

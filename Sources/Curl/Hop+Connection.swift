@@ -1,0 +1,75 @@
+import BeagleNetHTTP
+import CBeagleNetCurl
+
+/// How a hop reaches its server.
+extension Hop {
+    func configureConnection(_ extras: TransferOptions.Extras) throws(NetworkError) {
+        if let path = extras.unixSocket { try require(easy.set(.unixSocket, path)) }
+        switch extras.ipVersion {
+        case .any: break
+        case .v4: easy.set(.ipVersion, Int(CURL_IPRESOLVE_V4))
+        case .v6: easy.set(.ipVersion, Int(CURL_IPRESOLVE_V6))
+        }
+        if !extras.overrides.isEmpty {
+            let list = LineList(lines: extras.overrides.map(\.line))
+            lists.append(list)
+            try require(easy.set(.overrides, list.first))
+        }
+        if let interface = extras.local.interface {
+            // A bare name would be taken for a host's where there is no such interface, and be resolved.
+            try require(easy.set(.interface, "\(isAddress(interface) ? "host" : "if")!\(interface)"))
+        }
+        if let ports = extras.local.ports {
+            easy.set(.localPort, ports.lowerBound)
+            easy.set(.localPortCount, ports.count)
+        }
+    }
+
+    /// What the transport's configuration says of connections, where it is not libcurl's own.
+    func configureConnection(_ configuration: CurlConfiguration) throws(NetworkError) {
+        easy.set(.maxIdleAge, configuration.idleConnectionLifetime.seconds)
+        if let lifetime = configuration.connectionLifetime {
+            let name = "CurlConfiguration.connectionLifetime"
+            try require(easy.set(.maxAge, lifetime.seconds), for: name, since: "7.80")
+        }
+        easy.set(.happyEyeballsDelay, Int(configuration.happyEyeballsDelay.milliseconds))
+        guard let keepAlive = configuration.keepAlive else { return }
+        easy.set(.keepAlive, 1)
+        easy.set(.keepAliveIdle, keepAlive.idle.seconds)
+        easy.set(.keepAliveInterval, keepAlive.interval.seconds)
+    }
+
+    /// An HTTP/1.1 server's connections serve one message at a time, so that waiting for one to say whether it speaks
+    /// HTTP/2 gains nothing.
+    var waitsForMultiplexing: Bool {
+        mayMultiplex && !loop.singleAuthorities.contains(request.head.authority ?? "")
+    }
+
+    /// Remembers what an https server answered with, though HTTP/2 was offered.
+    func noteVersion(isMultiplexed: Bool) {
+        if isMultiplexed && loop.singleAuthorities.isEmpty { return }
+        guard request.head.scheme == "https", let authority = request.head.authority else { return }
+        if isMultiplexed {
+            loop.singleAuthorities.remove(authority)
+        } else if loop.singleAuthorities.count < 1_000 {
+            loop.singleAuthorities.insert(authority)
+        }
+    }
+}
+
+extension HostOverride {
+    /// `HOST:PORT:ADDRESS:PORT`, a part left out for any. Unlike CURLOPT_RESOLVE it does not go into a cache that all
+    /// transfers share. https://curl.se/libcurl/c/CURLOPT_CONNECT_TO.html
+    fileprivate var line: String {
+        let parts = [
+            host == "*" ? "" : host, port.map(String.init) ?? "", address.contains(":") ? "[\(address)]" : address,
+            addressPort.map(String.init) ?? "",
+        ]
+        return parts.joined(separator: ":")
+    }
+}
+
+extension Duration {
+    /// Whole seconds, begun ones included.
+    fileprivate var seconds: Int { Int((milliseconds + 999) / 1_000) }
+}

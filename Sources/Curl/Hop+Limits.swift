@@ -1,0 +1,204 @@
+import BeagleNetHTTP
+import CBeagleNetCurl
+
+/// How long a hop may take, how fast it may go and how slow, and whether it asks before it sends a body.
+extension Hop {
+    /// Which parts of connecting have begun and not ended, and when they did.
+    struct Connecting {
+        var resolvesSince: UInt64?
+        var shakesHandsSince: UInt64?
+    }
+
+    /// What has moved since when, for `MinimumSpeed`.
+    struct SpeedWatch {
+        let minimum: MinimumSpeed
+        var since: UInt64 = 0
+        var bytes: Int64 = 0
+    }
+
+    // MARK: what libcurl is told
+
+    func configureLimits() throws(NetworkError) {
+        let timeouts = request.options.timeouts
+        // Without a value libcurl has a limit of its own.
+        easy.set(.connectTimeout, Int(min(timeouts.connect?.milliseconds ?? .max, Int64(Int32.max))))
+        if timeouts.resolve != nil { watchResolving() }
+        if timeouts.tls != nil, request.head.scheme == "https" { try watchHandshake() }
+        let extras = request.options.extras
+        if extras != nil || request.options.priority == .prefetch { limitBandwidth() }
+        guard let extras else { return }
+        speed = extras.minimumSpeed.map { SpeedWatch(minimum: $0) }
+        if expectsConsent { easy.set(.expectTimeout, Int(extras.expect.patience.milliseconds)) }
+    }
+
+    /// Tells libcurl how fast the body may come and go, now or while it does.
+    func limitBandwidth() {
+        let bandwidth = request.options.bandwidth
+        let prefetch = transfer.request.options.priority == .prefetch ? loop.prefetchBytesPerSecond : nil
+        let unlimited = 0
+        easy.set(.receiveRate, Int64([bandwidth.receive, prefetch].compactMap(\.self).min() ?? unlimited))
+        easy.set(.sendRate, Int64(bandwidth.send ?? unlimited))
+    }
+
+    /// Goes on at once with the limits that hold now; libcurl would first wait as long as the old ones say. What its
+    /// callbacks find meanwhile it keeps to itself, and tells after.
+    func goFaster() {
+        limitBandwidth()
+        guard !isReceivePaused, response != nil else { return }
+        let sending = isSendPaused ? CURLPAUSE_SEND : 0
+        curl_easy_pause(easy.pointer, CURLPAUSE_RECV | sending)
+        curl_easy_pause(easy.pointer, sending)
+    }
+
+    private func watchResolving() {
+        easy.set(.resolveContext, Unmanaged.passUnretained(self).toOpaque())
+        beagle_easy_set_resolve_callback(easy.pointer) { _, _, context in
+            let hop = Hop.from(context)
+            hop.connecting.resolvesSince = hop.loop.now
+            hop.loop.watchDeadline(of: hop.transfer)
+            return 0
+        }
+    }
+
+    /// libcurl makes its TLS context when the connection stands.
+    private func watchHandshake() throws(NetworkError) {
+        easy.set(.handshakeContext, Unmanaged.passUnretained(self).toOpaque())
+        let code = beagle_easy_set_handshake_callback(easy.pointer) { _, _, context in
+            let hop = Hop.from(context)
+            hop.connecting.shakesHandsSince = hop.loop.now
+            hop.loop.watchDeadline(of: hop.transfer)
+            return CURLE_OK
+        }
+        guard code == CURLE_OK else {
+            throw .unsent(
+                .unsupported,
+                "Timeouts.tls: \(String(cString: curl_version())) does not tell when a handshake begins",
+                "leave it to Timeouts.connect, or use a libcurl with OpenSSL"
+            )
+        }
+    }
+
+    // MARK: consent to a body
+
+    /// Whether the server is asked before the body is sent.
+    static func asksConsent(_ request: TransferRequest) -> Bool {
+        guard let body = request.body, let threshold = request.options.extras?.expect.threshold else { return false }
+        return body.length.map { Int64($0) >= threshold } ?? true
+    }
+
+    /// Whether a server that refuses to consent can be sent the message without being asked.
+    var expectsConsent: Bool {
+        Self.asksConsent(request) && (bytesSent == 0 || request.body?.isReplayable == true)
+    }
+
+    // MARK: deadlines
+
+    /// A time limit that the hop is subject to now.
+    private struct Limit {
+        let end: UInt64
+        let what: String
+        let name: String
+    }
+
+    /// When the hop runs out of time if nothing happens; nil where it may wait for ever.
+    var deadline: UInt64? {
+        let timeouts = request.options.timeouts
+        guard !isReceivePaused, !isSendPaused else { return nil }
+        guard sends > 0 else { return connectingLimit?.end }
+        let silence = (response == nil ? timeouts.firstByte : timeouts.idle).map { lastActivity.advanced(by: $0) }
+        guard let slowness = speedEnd else { return silence }
+        return min(silence ?? .max, slowness)
+    }
+
+    /// When `deadline` is to be asked for again while the hop is not yet, or not now, subject to one.
+    func earliestDeadline(at now: UInt64) -> UInt64? {
+        let timeouts = request.options.timeouts
+        guard let firstByte = timeouts.firstByte, let idle = timeouts.idle else {
+            return (timeouts.firstByte ?? timeouts.idle ?? speed?.minimum.window).map { now.advanced(by: $0) }
+        }
+        return now.advanced(by: min(firstByte, idle))
+    }
+
+    /// The error for a deadline that has passed.
+    func timeout(at now: UInt64) -> NetworkError {
+        let timeouts = request.options.timeouts
+        let phase = phase
+        if sends == 0, let limit = connectingLimit {
+            return .timeout(during: phase, limit.what, limit.name)
+        }
+        if let speed, let end = speedEnd, end <= now {
+            let minimum = speed.minimum
+            let what = "fewer than \(minimum.bytesPerSecond) bytes a second moved for \(minimum.window)"
+            return .timeout(during: phase, what, "TransferOptions.minimumSpeed")
+        }
+        if phase == .body {
+            return .timeout(
+                during: phase,
+                "nothing more of the body came for \(timeouts.idle ?? .zero)",
+                "Timeouts.idle"
+            )
+        }
+        let what = "the response head did not come within \(timeouts.firstByte ?? .zero)"
+        return .timeout(during: phase, what, "Timeouts.firstByte")
+    }
+
+    private var connectingLimit: Limit? {
+        let timeouts = request.options.timeouts
+        if isResolving, let limit = [timeouts.resolve, timeouts.connect].compactMap(\.self).min() {
+            return Limit(
+                end: lastActivity.advanced(by: limit),
+                what: "the app's resolver did not answer within \(limit)",
+                name: limit == timeouts.resolve ? "Timeouts.resolve" : "Timeouts.connect"
+            )
+        }
+        if let since = connecting.resolvesSince, let limit = timeouts.resolve {
+            return Limit(
+                end: since.advanced(by: limit),
+                what: "the host name was not resolved within \(limit)",
+                name: "Timeouts.resolve"
+            )
+        }
+        if let since = connecting.shakesHandsSince, let limit = timeouts.tls {
+            return Limit(
+                end: since.advanced(by: limit),
+                what: "the TLS handshake took longer than \(limit)",
+                name: "Timeouts.tls"
+            )
+        }
+        return nil
+    }
+
+    // MARK: minimum speed
+
+    private var isBodyMoving: Bool { response != nil || (sends > 0 && !isUploaded) }
+
+    private var speedEnd: UInt64? {
+        guard let speed, isBodyMoving else { return nil }
+        return speed.since.advanced(by: speed.minimum.window)
+    }
+
+    /// A window of the minimum speed begins.
+    func renewSpeed() {
+        guard speed != nil else { return }
+        speed?.since = loop.now
+        speed?.bytes = bytesSent + bytesReceived
+        loop.watchDeadline(of: transfer)
+    }
+
+    /// Begins another window where the last one has passed and enough has moved in it.
+    func judgeSpeed(at now: UInt64) {
+        guard let speed, let end = speedEnd, end <= now else { return }
+        let moved = bytesSent + bytesReceived - speed.bytes
+        let seconds = Double(now - speed.since) / 1e9
+        if Double(moved) >= Double(speed.minimum.bytesPerSecond) * seconds { renewSpeed() }
+    }
+}
+
+extension NetworkError {
+    /// A time limit that passed.
+    static func timeout(during phase: Phase, _ what: String, _ name: String) -> NetworkError {
+        var error = NetworkError(.timeout, during: phase, what, advice: "raise \(name), or look at the server")
+        error.transportCode = Int(CURLE_OPERATION_TIMEDOUT.rawValue)
+        return error
+    }
+}

@@ -1,0 +1,56 @@
+import BeagleNetHTTP
+import CBeagleNetCurl
+
+/// The addresses of a hop's host, where the app finds them.
+extension Hop {
+    /// What the app's resolver is asked for; nil where the URL names an address, or an option leads elsewhere.
+    ///
+    /// - Throws: `NetworkError` where libcurl would look a host up under another name than it has.
+    func nameToResolve() throws(NetworkError) -> Origin? {
+        let origin = Origin(of: request.head)
+        if IPAddress(origin.host) != nil { return nil }
+        if let extras = request.options.extras {
+            if extras.unixSocket != nil || !extras.overrides.isEmpty { return nil }
+            if case .through = extras.proxy { return nil }
+        }
+        guard origin.host.utf8.allSatisfy(Self.mayBeInName), origin.host.utf8.last != UInt8(ascii: ".") else {
+            throw .unsent(
+                .badURL,
+                "the host cannot be handed to CurlConfiguration.resolver: it ends with a dot, or holds more than letters, "
+                    + "digits, dots, - and _",
+                "write a name of other letters in its ASCII form (xn--…)"
+            )
+        }
+        return origin
+    }
+
+    private static func mayBeInName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+            UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    /// Has libcurl connect to these in the place of what it knows of the host; the next hop's take their place again
+    /// (https://curl.se/libcurl/c/CURLOPT_RESOLVE.html). What is left of the time for connecting is all that there is.
+    func connect(to addresses: [IPAddress], of origin: Origin) throws(NetworkError) {
+        guard !addresses.isEmpty else {
+            throw NetworkError(
+                .dns,
+                during: .resolve,
+                "the app's resolver knows no address of \(origin.host)",
+                advice: "check the host name, or CurlConfiguration.resolver"
+            )
+        }
+        let list = addresses.map { $0.isIPv6 ? "[\($0)]" : "\($0)" }.joined(separator: ",")
+        let lines = LineList(lines: ["+\(origin.host):\(origin.port):\(list)"])
+        lists.append(lines)
+        try require(easy.set(.resolve, lines.first))
+        if let connect = request.options.timeouts.connect {
+            let end = lastActivity.advanced(by: connect)
+            easy.set(.connectTimeout, end > loop.now ? Int((end - loop.now) / 1_000_000) + 1 : 1)
+        }
+    }
+}

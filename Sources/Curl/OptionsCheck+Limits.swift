@@ -1,0 +1,64 @@
+import BeagleNetHTTP
+
+extension Timeouts {
+    /// Finds a limit that leaves no time.
+    func check() throws(NetworkError) {
+        guard
+            isOutOfRange(resolve) || isOutOfRange(connect) || isOutOfRange(tls) || isOutOfRange(firstByte)
+                || isOutOfRange(idle) || isOutOfRange(total)
+        else { return }
+        let limits = [
+            ("resolve", resolve), ("connect", connect), ("tls", tls), ("firstByte", firstByte), ("idle", idle),
+            ("total", total),
+        ]
+        for (name, limit) in limits where isOutOfRange(limit) {
+            throw .badOption(
+                "timeouts.\(name)",
+                "is \(limit ?? .zero)",
+                advice: "take a time above zero, or nil for no limit"
+            )
+        }
+    }
+
+    private func isOutOfRange(_ limit: Duration?) -> Bool {
+        limit.map { $0 <= .zero } ?? false
+    }
+}
+
+extension TransferOptions.Extras {
+    /// Finds speeds and waits that cannot be kept.
+    func checkLimits() throws(NetworkError) {
+        for (name, rate) in [("receive", bandwidth.receive), ("send", bandwidth.send)] {
+            guard let rate, rate < 1 else { continue }
+            throw .badOption("bandwidth.\(name)", "is \(rate)", advice: "take 1 or more, or nil for no limit")
+        }
+        if let minimumSpeed { try check(minimumSpeed) }
+        if let threshold = expect.threshold, threshold < 0 {
+            throw .badOption("expect", "asks from \(threshold) bytes", advice: "take 0 or more")
+        }
+        guard expect.patience > .zero, expect.patience <= .day else {
+            throw .badOption("expect", "waits \(expect.patience)", advice: "take a time above zero, a day at most")
+        }
+    }
+
+    private func check(_ minimum: MinimumSpeed) throws(NetworkError) {
+        guard minimum.bytesPerSecond >= 1 else {
+            throw .badOption("minimumSpeed.bytesPerSecond", "is \(minimum.bytesPerSecond)", advice: "take 1 or more")
+        }
+        guard minimum.window > .zero, minimum.window <= .day else {
+            throw .badOption(
+                "minimumSpeed.window",
+                "is \(minimum.window)",
+                advice: "take a time above zero, a day at most"
+            )
+        }
+        for (name, rate) in [("receive", bandwidth.receive), ("send", bandwidth.send)] {
+            guard let rate, rate < minimum.bytesPerSecond else { continue }
+            throw .badOption("minimumSpeed", "is above bandwidth.\(name)", advice: "allow more than you demand")
+        }
+    }
+}
+
+extension Duration {
+    fileprivate static let day = Duration.seconds(86_400)
+}

@@ -1,0 +1,208 @@
+import BeagleNetHTTP
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Refuses options that cannot be used, before anything is sent.
+enum OptionsCheck {
+    /// - Throws: `NetworkError` that names the option: of kind `.badConfiguration`, `.unsupported` where libcurl lacks it.
+    static func check(_ extras: TransferOptions.Extras, for head: HTTPRequest) throws(NetworkError) {
+        try check(extras.trust, "trust")
+        if let identity = extras.identity { try check(identity) }
+        for name in extras.ciphers.tls12 + extras.ciphers.tls13 { try check(cipher: name) }
+        if extras.usesEarlyData {
+            try CurlCapabilities.current.require(.earlyData, for: "TransferOptions.usesEarlyData")
+        }
+        if case .through(let proxy) = extras.proxy {
+            try check(proxy, for: head)
+            guard extras.addressGuard == nil else {
+                throw .badOption("proxy", "a proxy connects to addresses that the AddressGuard never sees")
+            }
+        }
+        if let path = extras.unixSocket { try check(unixSocket: path, beside: extras.proxy) }
+        for override in extras.overrides { try check(override) }
+        if extras.ipVersion == .v6 { try CurlCapabilities.current.require(.ipv6, for: "TransferOptions.ipVersion") }
+        try check(extras.local)
+        for coding in extras.codings ?? [] { try check(coding) }
+        try extras.checkLimits()
+    }
+
+    // MARK: TLS
+
+    private static func check(_ trust: TLSTrust, _ option: String) throws(NetworkError) {
+        switch trust {
+        case .system: break
+        case .file(let path): try check(text: path, option)
+        case .authorities(let bytes):
+            guard bytes.firstRange(of: Data("-----BEGIN ".utf8)) != nil else {
+                throw .badOption(option, "the bytes hold no certificate in PEM")
+            }
+        case .native: try CurlCapabilities.current.require(.nativeTrust, for: "TransferOptions.\(option)")
+        }
+    }
+
+    /// What can be told without reading. What is wrong inside is told when the TLS library has refused it.
+    private static func check(_ identity: TLSIdentity) throws(NetworkError) {
+        if let passphrase = identity.passphrase, passphrase.utf8.contains(0) {
+            throw .badIdentity("the passphrase holds a NUL")
+        }
+        for case .file(let path) in identity.sources {
+            try check(text: path, "identity")
+            guard access(path, R_OK) == 0 else {
+                throw .badIdentity("cannot read \(path): \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+
+    private static func check(cipher name: String) throws(NetworkError) {
+        try check(text: name, "ciphers")
+        guard name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }) else {
+            throw .badOption("ciphers", "a name holds a colon or what is no visible ASCII", advice: "one name each")
+        }
+    }
+
+    // MARK: the way to the server
+
+    private static func check(_ proxy: Proxy, for head: HTTPRequest) throws(NetworkError) {
+        guard !proxy.host.isEmpty, proxy.host.utf8.allSatisfy(mayBeInProxyHost) else {
+            throw .badOption("proxy", "its host is empty or holds a character that no host may hold")
+        }
+        try check(port: proxy.port, "proxy")
+        for exception in proxy.exceptions {
+            guard !exception.isEmpty, exception.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: ",") }) else {
+                throw .badOption("proxy", "an exception is empty or holds a comma or space", advice: "one host each")
+            }
+        }
+        try check(proxy.credentials, for: proxy.scheme)
+        guard proxy.scheme.isHTTP || (proxy.fields.isEmpty && !proxy.tunnelsEverything) else {
+            throw .badOption("proxy", "fields and tunnels are for proxies of HTTP, not for \(proxy.scheme.rawValue)")
+        }
+        for field in proxy.fields where !HTTPField.isValidValue(field.value) {
+            throw .badOption("proxy", "the value of field \(field.name.rawName) holds a line break or NUL")
+        }
+        if proxy.scheme == .https {
+            try CurlCapabilities.current.require(.secureProxies, for: "TransferOptions.proxy")
+            try check(proxy.trust, "proxy.trust")
+        }
+        guard !head.headerFields.contains(.proxyAuthorization) else {
+            throw .unsent(
+                .badRequest,
+                "the header Proxy-Authorization would go to the server",
+                "give the proxy its Proxy.credentials, or the header among Proxy.fields"
+            )
+        }
+    }
+
+    private static func check(_ credentials: Credentials?, for scheme: Proxy.Scheme) throws(NetworkError) {
+        guard let credentials else { return }
+        let (user, password) = (credentials.user.utf8, credentials.password.utf8)
+        guard !user.contains(0), !password.contains(0) else {
+            throw .badOption("proxy", "user or password holds a NUL")
+        }
+        switch scheme {
+        case .http, .https:
+            guard !user.contains(UInt8(ascii: ":")) else {
+                throw .badOption("proxy", "the user name holds a colon (RFC 7617, 2)")
+            }
+        case .socks5, .socks5h:
+            guard (1...255).contains(user.count), (1...255).contains(password.count) else {
+                throw .badOption("proxy", "SOCKS 5 takes 1 to 255 bytes of user and of password (RFC 1929, 2)")
+            }
+        case .socks4, .socks4a:
+            guard password.isEmpty else { throw .badOption("proxy", "SOCKS 4 takes a user name, but no password") }
+        }
+    }
+
+    private static func mayBeInProxyHost(_ byte: UInt8) -> Bool {
+        switch Unicode.Scalar(byte) {
+        case "\0"..." ", "\u{7F}", "/", "?", "#", "@", "\\", "<", ">", "\"", "^", "`", "{", "|", "}": false
+        default: true
+        }
+    }
+
+    /// Room for a path in `sockaddr_un`, with the NUL at its end.
+    private static let unixPathSize = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
+
+    private static func check(unixSocket path: String, beside proxy: ProxyRoute) throws(NetworkError) {
+        try CurlCapabilities.current.require(.unixSockets, for: "TransferOptions.unixSocket")
+        try check(text: path, "unixSocket")
+        guard path.utf8.count < unixPathSize else {
+            throw .badOption("unixSocket", "the path is longer than \(unixPathSize - 1) bytes")
+        }
+        if case .through = proxy {
+            throw .badOption("unixSocket", "a Unix socket is not reached through a proxy", advice: "leave out proxy")
+        }
+    }
+
+    private static func check(_ override: HostOverride) throws(NetworkError) {
+        try check(text: override.host, "overrides")
+        guard override.host.utf8.allSatisfy(mayBeInProxyHost) else {
+            throw .badOption("overrides", "a host holds a character that no host may hold")
+        }
+        guard !override.host.contains(":") || (override.host.hasPrefix("[") && override.host.hasSuffix("]")) else {
+            throw .badOption("overrides", "a host holds a colon", advice: "IPv6 in brackets; ports are apart")
+        }
+        for port in [override.port, override.addressPort].compactMap(\.self) { try check(port: port, "overrides") }
+        guard isAddress(override.address) else {
+            throw .badOption("overrides", "an address is neither of IPv4 nor of IPv6", advice: "IPv6 without brackets")
+        }
+    }
+
+    private static func check(_ local: LocalEndpoint) throws(NetworkError) {
+        if let interface = local.interface {
+            try check(text: interface, "local")
+            guard !interface.contains("!") else { throw .badOption("local", "the interface's name holds a !") }
+        }
+        guard let ports = local.ports else { return }
+        for port in [ports.lowerBound, ports.upperBound] { try check(port: port, "local") }
+    }
+
+    private static func check(_ coding: ContentCoding) throws(NetworkError) {
+        switch coding {
+        case .gzip, .deflate: break
+        case .brotli: try CurlCapabilities.current.require(.brotli, for: "TransferOptions.codings")
+        case .zstd: try CurlCapabilities.current.require(.zstd, for: "TransferOptions.codings")
+        default:
+            let name = coding.rawValue
+            throw .badOption("codings", "\(name) cannot be undone", advice: "use gzip, deflate, br or zstd")
+        }
+    }
+
+    private static func check(text: String, _ option: String) throws(NetworkError) {
+        guard !text.isEmpty, !text.utf8.contains(0) else { throw .badOption(option, "a text is empty or holds a NUL") }
+    }
+
+    private static func check(port: Int, _ option: String) throws(NetworkError) {
+        guard (1...65_535).contains(port) else { throw .badOption(option, "the port \(port) is not in 1...65535") }
+    }
+}
+
+extension TLSIdentity {
+    /// The files or bytes that it is made of.
+    var sources: [Source] {
+        switch form {
+        case .pem(let certificate, let key): certificate == key ? [certificate] : [certificate, key]
+        case .pkcs12(let source): [source]
+        }
+    }
+}
+
+/// Whether the text is an address of IPv4 or IPv6, without brackets.
+func isAddress(_ text: String) -> Bool {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    return !text.utf8.contains(0) && [AF_INET, AF_INET6].contains { inet_pton($0, text, &bytes) == 1 }
+}
+
+extension NetworkError {
+    /// An identity that cannot be used; the number is libcurl's for that (CURLE_SSL_CERTPROBLEM).
+    static func badIdentity(_ problem: String, advice: String? = nil) -> NetworkError {
+        var error = NetworkError.badOption("identity", problem, advice: advice)
+        error.transportCode = 58
+        return error
+    }
+}

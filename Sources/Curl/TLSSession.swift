@@ -1,0 +1,53 @@
+import BeagleNetHTTP
+import CBeagleNetCurl
+
+/// Says what was agreed on in a TLS handshake, where libcurl is built with OpenSSL.
+///
+/// libcurl tells no more than a pointer (https://curl.se/libcurl/c/CURLINFO_TLS_SSL_PTR.html). The functions that read
+/// it are looked up in the OpenSSL that libcurl names as its own and that is part of the program already.
+struct TLSSession {
+    private typealias VersionName = @convention(c) (UnsafeMutableRawPointer) -> UnsafePointer<CChar>?
+    private typealias Cipher = @convention(c) (UnsafeMutableRawPointer) -> OpaquePointer?
+    private typealias CipherName = @convention(c) (OpaquePointer?) -> UnsafePointer<CChar>?
+
+    private struct Library {
+        let version: VersionName
+        let cipher: Cipher
+        let cipherName: CipherName
+    }
+
+    private static let library: Library? = {
+        guard let info = curl_version_info(CURLVERSION_FIRST), let name = info.pointee.ssl_version else { return nil }
+        let backend = String(cString: name)
+        guard backend.hasPrefix("OpenSSL/") else { return nil }
+        let file = backend.hasPrefix("OpenSSL/1.1") ? "libssl.so.1.1" : "libssl.so.3"
+        return SharedLibrary.functions(of: file, isLoaded: true) { library in
+            Library(
+                version: try library.function("SSL_get_version"),
+                cipher: try library.function("SSL_get_current_cipher"),
+                cipherName: try library.function("SSL_CIPHER_get_name")
+            )
+        }
+    }()
+
+    /// What was agreed on last, which the next connection most likely does as well. OpenSSL's names are constants, so
+    /// that equal pointers mean equal names.
+    private var version: UnsafePointer<CChar>?
+    private var cipher: UnsafePointer<CChar>?
+    private var details: TransferMetrics.Details?
+
+    /// Version and cipher suite of the connection that `easy` uses; nil where they are not told.
+    mutating func details(of easy: borrowing EasyHandle) -> TransferMetrics.Details? {
+        guard let library = Self.library, let session = beagle_easy_get_openssl(easy.pointer),
+            let version = library.version(session), let cipher = library.cipherName(library.cipher(session))
+        else { return nil }
+        if version != self.version || cipher != self.cipher {
+            (self.version, self.cipher) = (version, cipher)
+            details = TransferMetrics.Details(
+                tlsVersion: String(cString: version),
+                tlsCipher: String(cString: cipher)
+            )
+        }
+        return details
+    }
+}

@@ -1,0 +1,43 @@
+public import BeagleNetHTTP
+
+extension CurlTransport: WebSocketTransport {
+    /// Opens a WebSocket; see `WebSocketTransport`. libcurl makes the connection, TLS and proxies included: a proxy is
+    /// asked for a tunnel (CONNECT). The rest is ours, so that it works with a libcurl that was built without
+    /// WebSockets, as Debian 12's is.
+    public func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
+        do throws(NetworkError) {
+            try request.validate()
+            let message = request.transfer
+            try MessageCheck.check(message)
+            var random = SystemRandomNumberGenerator()
+            let handshake = try WebSocketHandshake(
+                request,
+                host: try Self.host(of: message.head),
+                nonce: Data((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+            )
+            return try await open(WebSocketLink(request, handshake, ledger: ledger), message)
+        } catch {
+            var error = error
+            error.request = request.head
+            throw error
+        }
+    }
+
+    private func open(_ link: WebSocketLink, _ message: TransferRequest) async throws(NetworkError) -> WebSocket {
+        let pipe = link.pipe
+        let owner = try owner(for: .lasting)
+        let transfer = Transfer(message, on: owner.loop, as: link)
+        pipe.connect(
+            resume: { [weak transfer] in transfer?.resume() },
+            cancel: { [weak transfer] in transfer?.cancel() }
+        )
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                withExtendedLifetime(owner) { transfer.start(.continuation(continuation)) }
+            }
+        } onCancel: {
+            transfer.cancel()
+        }
+        return WebSocket(response: try transfer.takeOutcome().get().head, channel: pipe)
+    }
+}

@@ -1,0 +1,73 @@
+/// The file format of Netscape's browser, which curl reads and writes (https://curl.se/docs/http-cookies.html).
+extension CookieJar {
+    /// A jar with the cookies of a file in Netscape's format, as curl writes it.
+    ///
+    /// - Parameters:
+    ///   - path: where the file is.
+    ///   - now: tells the time, by which cookies end.
+    /// - Throws: `NetworkError` of kind `.file` that names the file, and the line that holds no cookie.
+    public convenience init(
+        contentsOf path: String,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) throws(NetworkError) {
+        self.init(now: now)
+        for (index, line) in try PrivateFile(path: path).lines().enumerated() {
+            guard let cookie = try Cookie(line: line, number: index + 1, of: path) else { continue }
+            set(cookie)
+        }
+    }
+
+    /// Writes the cookies into a file that nobody but its owner may read, all at once. `SameSite` is lost.
+    ///
+    /// - Parameters:
+    ///   - path: where the file goes; one that is there is replaced.
+    ///   - keepsSessions: whether cookies that end with the jar are written, too. Yes by default, as with curl.
+    /// - Throws: `NetworkError` of kind `.file`.
+    public func save(to path: String, keepsSessions: Bool = true) throws(NetworkError) {
+        let lines = cookies.filter { keepsSessions || $0.expires != nil }.map(\.line).sorted()
+        let head = "# Netscape HTTP Cookie File\n# https://curl.se/docs/http-cookies.html\n\n"
+        try PrivateFile(path: path).write(head + lines.map { $0 + "\n" }.joined())
+    }
+}
+
+extension Cookie {
+    private static let httpOnlyMark = "#HttpOnly_"
+
+    /// One line of a file.
+    fileprivate var line: String {
+        [
+            (isHTTPOnly ? Self.httpOnlyMark : "") + (isHostOnly ? "" : ".") + domain, isHostOnly ? "FALSE" : "TRUE",
+            path,
+            isSecure ? "TRUE" : "FALSE", expires.map { String(Int64($0.timeIntervalSince1970)) } ?? "0", name, value,
+        ].joined(separator: "\t")
+    }
+
+    /// nil for an empty line or a comment.
+    fileprivate init?(line: Substring, number: Int, of path: String) throws(NetworkError) {
+        let isHTTPOnly = line.hasPrefix(Self.httpOnlyMark)
+        let text = isHTTPOnly ? line.dropFirst(Self.httpOnlyMark.count) : line
+        guard !text.allSatisfy(\.isWhitespace), !text.hasPrefix("#") else { return nil }
+        let parts = text.unicodeScalars.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
+        guard parts.count == 7 || parts.count == 6, !parts[0].isEmpty, parts[2].hasPrefix("/"),
+            let seconds = Int64(parts[4]), parts.allSatisfy(HTTPField.isValidValue)
+        else {
+            throw NetworkError(
+                .file,
+                during: .file,
+                "line \(number) of \(path) is no cookie",
+                advice: "its seven parts are separated by tabs: domain, whether subdomains, path, whether https alone, "
+                    + "end in seconds since 1970, name, value"
+            )
+        }
+        self.init(
+            name: parts[5],
+            value: parts.count == 7 ? parts[6] : "",
+            domain: parts[0].hasPrefix(".") ? String(parts[0].dropFirst()) : parts[0],
+            isHostOnly: parts[1].uppercased() != "TRUE",
+            path: parts[2],
+            expires: seconds == 0 ? nil : Date(timeIntervalSince1970: TimeInterval(seconds)),
+            isSecure: parts[3].uppercased() == "TRUE",
+            isHTTPOnly: isHTTPOnly
+        )
+    }
+}

@@ -1,0 +1,24 @@
+/// The public suffix list (https://publicsuffix.org), by the system's libpsl, which Debian's libcurl brings.
+///
+/// `@unchecked Sendable` is sound because libpsl only reads the list that it has loaded.
+struct PublicSuffixes: @unchecked Sendable {
+    /// `psl_is_public_suffix` of https://rockdaboot.github.io/libpsl/libpsl-Public-Suffix-List-functions.html
+    private typealias IsSuffix = @convention(c) (OpaquePointer?, UnsafePointer<CChar>?) -> Int32
+    private typealias Load = @convention(c) (UnsafePointer<CChar>?) -> OpaquePointer?
+
+    private let list: OpaquePointer
+    private let isSuffix: IsSuffix
+
+    /// The newest list that the system has; nil where there is no libpsl or no list.
+    static let system: PublicSuffixes? = SharedLibrary.functions(of: "libpsl.so.5", "libpsl.5.dylib") {
+        library -> PublicSuffixes? in
+        let load: Load = try library.function("psl_latest")
+        guard let list = load(nil) else { return nil }
+        return PublicSuffixes(list: list, isSuffix: try library.function("psl_is_public_suffix"))
+    }.flatMap { $0 }
+
+    /// Whether anybody may register names below this one: `com`, `co.uk`, `github.io`.
+    func contains(_ domain: String) -> Bool {
+        isSuffix(list, domain) != 0
+    }
+}

@@ -1,0 +1,133 @@
+/// What a `Set-Cookie` field says (draft-ietf-httpbis-rfc6265bis, 5.6): a pure function of its text. Whether a jar takes
+/// it is the jar's to decide.
+package struct SetCookie: Hashable {
+    /// More bytes of name and value together make it nothing.
+    static let pairLimit = 4096
+    /// An attribute's value of more bytes is left out.
+    static let attributeLimit = 1024
+    private static let tab = UInt8(ascii: "\t")
+
+    package var name: String
+    package var value: String
+    /// Seconds since 1970.
+    package var expires: Int?
+    /// Seconds from now; 0 and below end it at once.
+    package var maxAge: Int?
+    /// In lower case, without a leading dot; nil for the host alone.
+    package var domain: String?
+    /// nil for the default.
+    package var path: String?
+    package var isSecure = false
+    package var isHTTPOnly = false
+    package var sameSite: Cookie.SameSite?
+
+    /// nil where the text sets no cookie.
+    package init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard !bytes.contains(where: { ($0 < 0x20 && $0 != Self.tab) || $0 == 0x7F }) else { return nil }
+        let parts = bytes.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+        let pair = parts[0]
+        if let equals = pair.firstIndex(of: UInt8(ascii: "=")) {
+            name = Self.text(pair[..<equals])
+            value = Self.text(pair[(equals + 1)...])
+        } else {
+            name = ""
+            value = Self.text(pair)
+        }
+        let size = name.utf8.count + value.utf8.count
+        // A file of cookies could not hold a tab.
+        guard (1...Self.pairLimit).contains(size), !(name + value).utf8.contains(Self.tab) else { return nil }
+        for attribute in parts.dropFirst() { read(attribute) }
+    }
+
+    /// The later of two attributes of a name counts.
+    private mutating func read(_ attribute: ArraySlice<UInt8>) {
+        let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.endIndex
+        let value = Self.text(attribute[equals...].dropFirst())
+        guard value.utf8.count <= Self.attributeLimit else { return }
+        switch Self.text(attribute[..<equals]).lowercased() {
+        case "expires": if let date = CookieDate.seconds(value) { expires = date }
+        case "max-age": if let seconds = Self.seconds(value) { maxAge = seconds }
+        case "domain":
+            let domain = (value.utf8.first == UInt8(ascii: ".") ? String(value.dropFirst()) : value).lowercased()
+            self.domain = domain.isEmpty ? nil : domain
+        case "path": path = value.utf8.first == UInt8(ascii: "/") ? value : nil
+        case "secure": isSecure = true
+        case "httponly": isHTTPOnly = true
+        case "samesite": sameSite = Cookie.SameSite(rawValue: value.lowercased())
+        default: break
+        }
+    }
+
+    /// Without spaces and tabs around it.
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == tab }
+        var bytes = bytes.drop(while: isSpace)
+        while let last = bytes.last, isSpace(last) { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// A number of seconds, as large or small as `Int` holds (5.6.2); nil where it is none.
+    private static func seconds(_ text: String) -> Int? {
+        let isNegative = text.utf8.first == UInt8(ascii: "-")
+        let digits = text.utf8.dropFirst(isNegative ? 1 : 0)
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        if isNegative { return 0 }
+        return Int(text) ?? .max
+    }
+}
+
+/// Reads a date as servers write it in cookies (draft-ietf-httpbis-rfc6265bis, 5.1.1).
+enum CookieDate {
+    /// Seconds since 1970; nil where the text is no date.
+    static func seconds(_ text: String) -> Int? {
+        var time: (hour: Int, minute: Int, second: Int)?
+        var day: Int?
+        var month: Int?
+        var year: Int?
+        for token in text.utf8.split(whereSeparator: isDelimiter).map({ Array($0) }) {
+            if time == nil, let found = Self.time(token) {
+                time = found
+            } else if day == nil, let number = number(token, 1...2) {
+                day = number
+            } else if month == nil, let number = Self.month(token) {
+                month = number
+            } else if year == nil, let number = number(token, 2...4) {
+                year = number
+            }
+        }
+        guard let time, let day, let month, var year else { return nil }
+        if (70...99).contains(year) { year += 1900 }
+        if (0...69).contains(year) { year += 2000 }
+        guard year >= 1601 else { return nil }
+        return CivilDate(year: year, month: month, day: day)?.seconds(time.hour, time.minute, time.second)
+    }
+
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+        default: false
+        }
+    }
+
+    /// The number that a token begins with, of so many digits; what is behind them is no digit.
+    private static func number(_ token: some Sequence<UInt8>, _ lengths: ClosedRange<Int>) -> Int? {
+        let digits = token.prefix { (0x30...0x39).contains($0) }
+        return lengths.contains(digits.count) ? digits.reduce(0) { $0 * 10 + Int($1 - 0x30) } : nil
+    }
+
+    private static func time(_ token: [UInt8]) -> (Int, Int, Int)? {
+        let parts = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].count <= 2, parts[1].count <= 2, let hour = number(parts[0], 1...2),
+            let minute = number(parts[1], 1...2), let second = number(parts[2], 1...2),
+            parts[0].allSatisfy({ (0x30...0x39).contains($0) }), parts[1].allSatisfy({ (0x30...0x39).contains($0) })
+        else { return nil }
+        return (hour, minute, second)
+    }
+
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+    private static func month(_ token: [UInt8]) -> Int? {
+        months.firstIndex(of: String(decoding: token.prefix(3), as: UTF8.self).lowercased()).map { $0 + 1 }
+    }
+}

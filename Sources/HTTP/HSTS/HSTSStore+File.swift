@@ -1,0 +1,72 @@
+/// The file format of curl's `--hsts` (https://curl.se/docs/hsts.html).
+extension HSTSStore {
+    private static let forEver = "unlimited"
+
+    /// A store with the hosts of a file, as curl writes it: in each line a host, a dot before it where those below are
+    /// meant, and in quotes until when in UTC.
+    ///
+    /// - Parameters:
+    ///   - path: where the file is.
+    ///   - now: tells the time, by which hosts are forgotten.
+    /// - Throws: `NetworkError` of kind `.file` that names the file, and the line that cannot be read.
+    public convenience init(
+        contentsOf path: String,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) throws(NetworkError) {
+        self.init(now: now)
+        let lines = try PrivateFile(path: path).lines()
+        for (index, line) in lines.enumerated() where !line.isEmpty && !line.hasPrefix("#") {
+            guard let host = Self.host(line) else {
+                throw NetworkError(
+                    .file,
+                    during: .file,
+                    "line \(index + 1) of \(path) is no host of HSTS",
+                    advice: "write it as: .example.com \"20301231 23:59:59\""
+                )
+            }
+            set(host)
+        }
+    }
+
+    /// Writes the hosts into a file that nobody but its owner may read, all at once.
+    ///
+    /// - Parameter path: where the file goes; one that is there is replaced.
+    /// - Throws: `NetworkError` of kind `.file`.
+    public func save(to path: String) throws(NetworkError) {
+        let lines = hosts.map { host in
+            let time = host.expires == .distantFuture ? Self.forEver : Self.text(of: host.expires)
+            return "\(host.includesSubdomains ? "." : "")\(host.name) \"\(time)\"\n"
+        }
+        let head = "# Your HSTS cache. https://curl.se/docs/hsts.html\n"
+        try PrivateFile(path: path).write(head + lines.sorted().joined())
+    }
+
+    private static func host(_ line: Substring) -> Host? {
+        let parts = line.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[1].count > 1, parts[1].hasPrefix("\""), parts[1].hasSuffix("\"") else {
+            return nil
+        }
+        let name = parts[0].hasPrefix(".") ? parts[0].dropFirst() : parts[0]
+        let time = parts[1].dropFirst().dropLast()
+        guard !name.isEmpty, let expires = time == forEver ? .distantFuture : date(time) else { return nil }
+        return Host(name: String(name), includesSubdomains: parts[0].hasPrefix("."), expires: expires)
+    }
+
+    /// `YYYYMMDD HH:MM:SS` in UTC.
+    private static func date(_ text: Substring) -> Date? {
+        let numbers = text.split { $0 == " " || $0 == ":" }.map { Int($0) ?? -1 }
+        guard numbers.count == 4, numbers[0] > 0,
+            let seconds = CivilDate(year: numbers[0] / 10_000, month: numbers[0] / 100 % 100, day: numbers[0] % 100)?
+                .seconds(numbers[1], numbers[2], numbers[3])
+        else { return nil }
+        return Date(timeIntervalSince1970: TimeInterval(seconds))
+    }
+
+    private static func text(of date: Date) -> String {
+        let seconds = Int(date.timeIntervalSince1970)
+        let day = CivilDate(days: seconds / 86_400)
+        func digits(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
+        let time = [seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60].map(digits).joined(separator: ":")
+        return "\(day.year)\(digits(day.month))\(digits(day.day)) \(time)"
+    }
+}

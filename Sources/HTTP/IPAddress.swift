@@ -1,0 +1,140 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// An IPv4 or IPv6 address, as a connection's peer has it.
+public struct IPAddress: Sendable, Hashable {
+    /// What an address is for (https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-).
+    public enum Scope: String, Sendable {
+        /// Reached from everywhere.
+        case global
+        /// This machine: 127.0.0.0/8, ::1.
+        case loopback
+        /// A private network: RFC 1918, unique and site local IPv6.
+        case privateNetwork = "private"
+        /// This link: 169.254.0.0/16, where clouds serve their machines' credentials, and fe80::/10.
+        case linkLocal = "link-local"
+        /// A carrier's network: 100.64.0.0/10 (RFC 6598).
+        case shared
+        /// Many machines: 224.0.0.0/4, ff00::/8.
+        case multicast
+        /// None, which systems take for this machine: 0.0.0.0/8, ::.
+        case unspecified
+        /// What is documented, measured with, or not given out.
+        case reserved
+    }
+
+    /// Whether it is an IPv6 address, be it one that holds an IPv4 address.
+    public let isIPv6: Bool
+    /// The address as two numbers; of IPv4 the last 32 bits.
+    private let high: UInt64
+    private let low: UInt64
+
+    /// An address written as in RFC 4291, 2.2, or as four decimal numbers; in brackets or not. nil for anything else.
+    public init?(_ text: String) {
+        let text = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
+        var bytes: (UInt64, UInt64) = (0, 0)
+        let address = withUnsafeMutableBytes(of: &bytes) { bytes -> IPAddress? in
+            if inet_pton(AF_INET, text, bytes.baseAddress) == 1 {
+                return IPAddress(UnsafeRawBufferPointer(rebasing: bytes[..<4]))
+            }
+            return inet_pton(AF_INET6, text, bytes.baseAddress) == 1 ? IPAddress(UnsafeRawBufferPointer(bytes)) : nil
+        }
+        guard let address else { return nil }
+        self = address
+    }
+
+    /// An address of 4 or 16 bytes in the order of the network; nil for another number of bytes.
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        func number(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+        switch bytes.count {
+        case 4: self.init(v4: number(bytes[...]))
+        case 16: self.init(isIPv6: true, high: number(bytes[..<8]), low: number(bytes[8...]))
+        default: return nil
+        }
+    }
+
+    private init(v4 address: UInt64) {
+        self.init(isIPv6: false, high: 0, low: address & 0xFFFF_FFFF)
+    }
+
+    private init(isIPv6: Bool, high: UInt64, low: UInt64) {
+        self.isIPv6 = isIPv6
+        self.high = high
+        self.low = low
+    }
+
+    /// What the address is for. One that holds an IPv4 address (mapped, 6to4, NAT64) is for what that one is for.
+    public var scope: Scope {
+        guard isIPv6 else { return Self.scopes4.first { low >> (32 - $0.length) == $0.prefix }?.scope ?? .global }
+        if let embedded { return embedded.scope }
+        if high == 0, low <= 1 { return low == 1 ? .loopback : .unspecified }
+        return Self.scopes6.first { high >> (64 - $0.length) == $0.prefix }?.scope
+            // All that has been given out so far begins with the bits 001 (RFC 4291, 2.4).
+            ?? (high >> 61 == 1 ? .global : .reserved)
+    }
+
+    /// The IPv4 address that packets to this one end at.
+    private var embedded: IPAddress? {
+        switch high {
+        case 0 where low >> 32 == 0xFFFF: IPAddress(v4: low)  // ::ffff:0:0/96, RFC 4291, 2.5.5.2
+        case 0x0064_FF9B_0000_0000 where low >> 32 == 0: IPAddress(v4: low)  // 64:ff9b::/96, RFC 6052, 2.1
+        case _ where high >> 48 == 0x2002: IPAddress(v4: high >> 16)  // 2002::/16, RFC 3056, 2
+        default: nil
+        }
+    }
+
+    private struct Block {
+        let prefix: UInt64
+        let length: Int
+        let scope: Scope
+    }
+
+    private static let scopes4 = [
+        Block(prefix: 0, length: 8, scope: .unspecified),
+        Block(prefix: 10, length: 8, scope: .privateNetwork),
+        Block(prefix: 0x6440 >> 6, length: 10, scope: .shared),  // 100.64.0.0
+        Block(prefix: 127, length: 8, scope: .loopback),
+        Block(prefix: 0xA9FE, length: 16, scope: .linkLocal),  // 169.254.0.0
+        Block(prefix: 0xAC10 >> 4, length: 12, scope: .privateNetwork),  // 172.16.0.0
+        Block(prefix: 0xC0_00_00, length: 24, scope: .reserved),  // 192.0.0.0
+        Block(prefix: 0xC0_00_02, length: 24, scope: .reserved),  // 192.0.2.0
+        Block(prefix: 0xC0_58_63, length: 24, scope: .reserved),  // 192.88.99.0
+        Block(prefix: 0xC0A8, length: 16, scope: .privateNetwork),  // 192.168.0.0
+        Block(prefix: 0xC612 >> 1, length: 15, scope: .reserved),  // 198.18.0.0
+        Block(prefix: 0xC6_33_64, length: 24, scope: .reserved),  // 198.51.100.0
+        Block(prefix: 0xCB_00_71, length: 24, scope: .reserved),  // 203.0.113.0
+        Block(prefix: 0xE, length: 4, scope: .multicast),
+        Block(prefix: 0xF, length: 4, scope: .reserved),
+    ]
+
+    private static let scopes6 = [
+        Block(prefix: 0x0064_FF9B_0001, length: 48, scope: .privateNetwork),  // RFC 8215
+        Block(prefix: 0x2001_0000 >> 9, length: 23, scope: .reserved),  // Teredo and other protocols' own
+        Block(prefix: 0x2001_0DB8, length: 32, scope: .reserved),
+        Block(prefix: 0x3FFF_0000 >> 12, length: 20, scope: .reserved),
+        Block(prefix: 0xFC >> 1, length: 7, scope: .privateNetwork),
+        Block(prefix: 0xFE80 >> 6, length: 10, scope: .linkLocal),
+        Block(prefix: 0xFEC0 >> 6, length: 10, scope: .privateNetwork),
+        Block(prefix: 0xFF, length: 8, scope: .multicast),
+    ]
+}
+
+extension IPAddress: CustomStringConvertible {
+    /// The address in its short form (RFC 5952), without brackets.
+    public var description: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        if isIPv6 {
+            var bytes = (high.bigEndian, low.bigEndian)
+            inet_ntop(AF_INET6, &bytes, &text, socklen_t(text.count))
+        } else {
+            var bytes = UInt32(low).bigEndian
+            inet_ntop(AF_INET, &bytes, &text, socklen_t(text.count))
+        }
+        return text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+    }
+}

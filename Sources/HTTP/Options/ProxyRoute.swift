@@ -1,0 +1,10 @@
+/// Through which proxy servers are asked.
+public enum ProxyRoute: Sendable, Hashable {
+    /// The one that `http_proxy` (in lower case only), `https_proxy` or `all_proxy` of the environment names, unless
+    /// `no_proxy` names the host. https://curl.se/libcurl/c/libcurl-env.html
+    case environment
+    /// None, whatever the environment says.
+    case direct
+    /// This one, whatever the environment says.
+    case through(Proxy)
+}

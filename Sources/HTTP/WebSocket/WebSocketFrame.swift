@@ -1,0 +1,65 @@
+/// What a frame is (RFC 6455, 5.2).
+enum WebSocketOpcode: UInt8 {
+    case continuation = 0
+    case text = 1
+    case binary = 2
+    case close = 8
+    case ping = 9
+    case pong = 10
+
+    var isControl: Bool { rawValue >= 8 }
+}
+
+/// Writes frames as a client sends them.
+enum WebSocketFrame {
+    /// The longest that stands before a payload.
+    static let headerSize = 14
+
+    /// Appends a frame, masked (RFC 6455, 5.3).
+    ///
+    /// - Parameter mask: a new one for each frame, that nobody can foretell.
+    static func append(
+        _ opcode: WebSocketOpcode,
+        isFinal: Bool = true,
+        _ payload: UnsafeRawBufferPointer,
+        mask: UInt32,
+        to bytes: inout [UInt8]
+    ) {
+        bytes.append((isFinal ? 0x80 : 0) | opcode.rawValue)
+        switch payload.count {
+        case 0...125:
+            bytes.append(0x80 | UInt8(payload.count))
+        case 126...0xFFFF:
+            bytes.append(0x80 | 126)
+            bytes.append(bigEndian: UInt16(payload.count))
+        default:
+            bytes.append(0x80 | 127)
+            bytes.append(bigEndian: UInt64(payload.count))
+        }
+        bytes.append(bigEndian: mask)
+        let start = bytes.count
+        bytes.append(contentsOf: payload)
+        bytes.withUnsafeMutableBytes { flip(UnsafeMutableRawBufferPointer(rebasing: $0[start...]), mask.bigEndian) }
+    }
+
+    /// Flips the mask's bits, eight bytes at a time.
+    ///
+    /// - Parameter mask: as it stands in memory.
+    private static func flip(_ bytes: UnsafeMutableRawBufferPointer, _ mask: UInt32) {
+        let wide = UInt64(mask) << 32 | UInt64(mask)
+        let words = bytes.count & ~7
+        for offset in stride(from: 0, to: words, by: 8) {
+            let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            bytes.storeBytes(of: word ^ wide, toByteOffset: offset, as: UInt64.self)
+        }
+        withUnsafeBytes(of: wide) { wide in
+            for offset in words..<bytes.count { bytes[offset] ^= wide[offset & 7] }
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
+        Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,180 @@
+/// The client's side of the opening handshake (RFC 6455, 4.1): what goes out, and whether what comes back agrees. Fed
+/// bytes at any split; no I/O.
+package struct WebSocketHandshake {
+    /// A server that agreed, and the bytes behind its head, which are frames already.
+    package struct Agreement {
+        package let head: RawHead
+        package let rest: Data
+    }
+
+    /// Limits on what a server may answer with.
+    private enum Limit {
+        static let headBytes = 64 << 10
+        static let interim = 16
+        /// More of an unwanted answer's body is not waited for.
+        static let bodyBytes = 64 << 10
+    }
+
+    /// The message that asks.
+    package let message: [UInt8]
+    private let accept: String
+    private let subprotocols: [String]
+    private var received = Data()
+    private var searched = 0
+    private var interim = 0
+    /// The head of an answer that does not agree, while its body comes.
+    private var refusal: RawHead?
+
+    /// Prepares the handshake of a request that was checked, for HTTP's rules too.
+    ///
+    /// - Parameters:
+    ///   - host: what `Host` says, unless the request has its own.
+    ///   - nonce: 16 bytes that nobody can foretell.
+    /// - Throws: `NetworkError` where the system has no SHA-1.
+    package init(_ request: WebSocketRequest, host: String, nonce: Data) throws(NetworkError) {
+        let key = nonce.base64EncodedString()
+        accept = try Self.accept(key)
+        subprotocols = request.subprotocols
+        let fields = request.head.headerFields
+        var lines = ["GET \(request.head.path ?? "/") HTTP/1.1"]
+        if !fields.contains(.host) { lines.append("Host: \(host)") }
+        lines += [
+            "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Key: \(key)", "Sec-WebSocket-Version: 13",
+        ]
+        if !subprotocols.isEmpty { lines.append("Sec-WebSocket-Protocol: \(subprotocols.joined(separator: ", "))") }
+        lines += fields.map { "\($0.name.rawName): \($0.value)" }
+        message = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+    }
+
+    /// What `Sec-WebSocket-Accept` has to say to a key.
+    static func accept(_ key: String) throws(NetworkError) -> String {
+        Data(try SHA1Digest.bytes(of: Data((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
+    }
+
+    /// Takes bytes in; nil while more have to come.
+    ///
+    /// - Throws: `NetworkError` with the answer's head where the server does not agree.
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Agreement? {
+        received.append(contentsOf: bytes)
+        while refusal == nil {
+            guard let head = try takeHead() else { return nil }
+            switch head.status.code {
+            case 101: return try agreement(head)
+            case 100..<200:
+                interim += 1
+                guard interim <= Limit.interim else {
+                    throw Self.disagreement("more than \(Limit.interim) informational responses came", head)
+                }
+            default: refusal = head
+            }
+        }
+        if let refusal, received.count >= min(Int(clamping: refusal.contentLength ?? 0), Limit.bodyBytes) {
+            throw Self.refused(refusal, received)
+        }
+        return nil
+    }
+
+    /// What the end of the connection means, before the server agreed.
+    package func end() -> NetworkError {
+        if let refusal { return Self.refused(refusal, received) }
+        return NetworkError(
+            .network,
+            during: .firstByte,
+            "the connection ended before the server answered the handshake"
+        )
+    }
+
+    /// The next head, where it is whole.
+    private mutating func takeHead() throws(NetworkError) -> RawHead? {
+        let mark = Data("\r\n\r\n".utf8)
+        guard let end = received[searched...].firstRange(of: mark) else {
+            searched = max(0, received.count - 3)
+            guard received.count <= Limit.headBytes else {
+                throw NetworkError(
+                    .tooLarge,
+                    during: .firstByte,
+                    "the response head is larger than \(Limit.headBytes) bytes"
+                )
+            }
+            return nil
+        }
+        let head = try RawHead(parsing: Array(received[..<end.upperBound]))
+        received = Data(received[end.upperBound...])
+        searched = 0
+        return head
+    }
+
+    // MARK: what the server has to say (RFC 6455, 4.1)
+
+    private func agreement(_ raw: RawHead) throws(NetworkError) -> Agreement {
+        let fields = raw.head.headerFields
+        func words(_ name: HTTPField.Name) -> [Substring] {
+            fields[values: name].flatMap { $0.split(separator: ",") }.map { $0.trimmed }
+        }
+        guard words(.upgrade).contains(where: { $0.lowercased() == "websocket" }),
+            words(.connection).contains(where: { $0.lowercased() == "upgrade" })
+        else { throw Self.disagreement("the server switched to another protocol", raw) }
+        guard words(.secWebSocketAccept) == [accept[...]] else {
+            throw Self.disagreement("Sec-WebSocket-Accept is not what the server had to answer", raw)
+        }
+        guard words(.secWebSocketExtensions).isEmpty else {
+            throw Self.disagreement("the server chose an extension that was not asked for", raw)
+        }
+        let chosen = words(.secWebSocketProtocol)
+        guard chosen.isEmpty || (chosen.count == 1 && subprotocols.contains(String(chosen[0]))) else {
+            throw Self.disagreement("the server chose a subprotocol that was not asked for", raw)
+        }
+        return Agreement(head: raw, rest: received)
+    }
+
+    private static func disagreement(_ message: String, _ head: RawHead) -> NetworkError {
+        var error = NetworkError(
+            .protocol,
+            during: .firstByte,
+            message,
+            advice: "check that a WebSocket is served there"
+        )
+        error.response = head.head
+        return error
+    }
+
+    private static func refused(_ head: RawHead, _ body: Data) -> NetworkError {
+        let status = head.head.status
+        var error = NetworkError(
+            .status,
+            during: .firstByte,
+            "the server answered \(status.code) instead of opening a WebSocket",
+            advice: advice(on: head.head)
+        )
+        error.response = head.head
+        // What is still in chunks is no text that anybody would want to read.
+        if !head.head.headerFields.contains(.transferEncoding) {
+            error.data = body.prefix(Int(clamping: head.contentLength ?? .max))
+        }
+        return error
+    }
+
+    private static func advice(on head: HTTPResponse) -> String {
+        switch head.status.code {
+        case 300..<400:
+            guard let location = head.headerFields[.location] else { break }
+            return "redirects of a WebSocket are not followed; open \(Redactor().redact(url: location))"
+        case 401, 407: return "send credentials in a header"
+        default: break
+        }
+        return "check that a WebSocket is served there"
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: Substring {
+        var text = self
+        while let first = text.utf8.first, first == 0x20 || first == 0x09 { text = text.dropFirst() }
+        while let last = text.utf8.last, last == 0x20 || last == 0x09 { text = text.dropLast() }
+        return text
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let host = Self("Host")!
+}

@@ -1,0 +1,27 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The head of a message, byte by byte as it was sent. It holds whatever credentials the message had: `description`
+/// and reflection show its size alone.
+public struct WireHead: Sendable, Hashable {
+    /// The request line and header lines up to the empty line, secrets included. Of HTTP/2, what libcurl makes its
+    /// frames of: the same lines in the spelling of HTTP/1.1.
+    public let bytes: Data
+
+    /// A head of these bytes.
+    public init(_ bytes: Data) {
+        self.bytes = bytes
+    }
+}
+
+extension WireHead: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How long the head is.
+    public var description: String { "\(bytes.count) bytes" }
+    /// How long the head is.
+    public var debugDescription: String { description }
+    /// Without children: a dump would show the bytes.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

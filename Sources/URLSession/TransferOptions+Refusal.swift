@@ -1,0 +1,44 @@
+import BeagleNet
+
+extension TransferOptions {
+    /// The error for the first option that `URLSession` cannot honour.
+    var refusal: NetworkError? {
+        if timeouts.resolve != nil { return .notTold("timeouts.resolve") }
+        if timeouts.tls != nil { return .notTold("timeouts.tls") }
+        guard let extras else { return nil }
+        let standard = TransferOptions()
+        let isRefused: [(name: String, isSet: Bool)] = [
+            ("trust", extras.trust != standard.trust),
+            ("identity", extras.identity != nil),
+            ("pins", !extras.pins.isEmpty),
+            ("minimumTLS", extras.minimumTLS != standard.minimumTLS),
+            ("ciphers", extras.ciphers != standard.ciphers),
+            ("usesEarlyData", extras.usesEarlyData),
+            ("proxy", extras.proxy != standard.proxy),
+            ("unixSocket", extras.unixSocket != nil),
+            ("overrides", !extras.overrides.isEmpty),
+            ("ipVersion", extras.ipVersion != standard.ipVersion),
+            ("local", extras.local != standard.local),
+            ("codings", extras.codings != nil),
+            ("addressGuard", extras.addressGuard != nil),
+            ("authentication", extras.authentication != nil),
+            ("bandwidth", extras.bandwidth != standard.bandwidth),
+            ("minimumSpeed", extras.minimumSpeed != nil),
+            ("expect", extras.expect != standard.expect),
+            ("onInterim", extras.onInterim != nil),
+            ("keepsRequestHead", extras.keepsRequestHead),
+        ]
+        return isRefused.first(where: \.isSet).map { .notTold($0.name) }
+    }
+}
+
+extension NetworkError {
+    fileprivate static func notTold(_ name: String) -> NetworkError {
+        NetworkError(
+            .unsupported,
+            during: .build,
+            "URLSession cannot be told TransferOptions.\(name)",
+            advice: name == "trust" ? "use CurlTransport, or make the system trust them" : "use CurlTransport"
+        )
+    }
+}

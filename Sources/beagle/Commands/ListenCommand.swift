@@ -1,0 +1,117 @@
+import ArgumentParser
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+import Foundation
+
+/// `beagle listen`: the events of a stream, over as many connections as it takes.
+struct ListenCommand: AsyncParsableCommand, Sendable {
+    static let configuration = CommandConfiguration(
+        commandName: "listen",
+        abstract: "Follow a stream of server-sent events.",
+        discussion: """
+            Writes the data of each event and the end of a line. When the server ends or loses the connection it is \
+            asked again for what comes behind the last event, after a wait that grows while nothing comes; standard \
+            error tells of it. Status 204 ends the stream, and so does --count; any other than 200 is an error.
+
+            With --json each event is a line {"type", "id", "data"}; the line with "ok" is the last.
+
+            EXAMPLE
+              beagle listen http://127.0.0.1:8080/events --count 3
+            """
+    )
+
+    @OptionGroup var address: Address
+
+    @Option(name: .long, help: "End after this many events.")
+    var count: Int?
+
+    @Option(
+        name: .customLong("last-event-id"),
+        help: ArgumentHelp("Ask for what comes behind this event.", valueName: "id")
+    )
+    var lastEventID = ""
+
+    @Option(name: .long, help: "Connections in a row that may give no event before it is given up.")
+    var retry = 10
+
+    @OptionGroup var flags: CommonFlags
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("'--count' takes a number above 0.") }
+        if retry < 0 { throw ValidationError("'--retry' takes a number of connections.") }
+        if lastEventID.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            throw ValidationError("'--last-event-id' holds a control character.")
+        }
+        if flags.output != nil { throw ValidationError("'-o' goes with one answer, not with events: use '>'.") }
+        if flags.include { throw ValidationError("'-i' goes with one answer, not with events: use '-v'.") }
+    }
+}
+
+extension ListenCommand {
+    func run() async throws {
+        let session = Session(flags)
+        do {
+            let request = try request()
+            guard !flags.offline else {
+                return session.tell(try await OfflineRequest(request, showsSecrets: flags.showSecrets).result)
+            }
+            try session.recall()
+            let written = try await Interrupt.cancelling { try await follow(request, in: session) }
+            try session.remember()
+            if flags.json { session.tell(CommandResult(json: ["events": .integer(Int64(written))])) }
+        } catch {
+            var failure = Failure(wrapping: error)
+            if let error = error as? NetworkError {
+                failure.advice = error.kind == .tooLarge ? nil : flags.advice(for: error)
+                if error.kind == .decoding { failure.exit = ExitCode.weirdReply }
+            }
+            session.tell(failure)
+            throw ExitCode(failure.exit)
+        }
+    }
+
+    private func request() throws -> TransferRequest {
+        var request = try address.build(.rawRequest(.init()))
+        flags.apply(to: &request.head)
+        for field in EventSource.fields(behind: lastEventID) { request.head.headerFields[field.name] = field.value }
+        request.options = try flags.options()
+        return request
+    }
+
+    /// Writes events until there are no more or enough of them, and gives their number.
+    private func follow(_ request: TransferRequest, in session: Session) async throws -> Int {
+        var source = EventSource(request, over: session)
+        source.lastEventID = lastEventID
+        source.backoff.limit = retry
+        source.onReconnect = { cause, delay in
+            let seconds = Double(Int(delay / .milliseconds(100))) / 10
+            session.console.note("beagle: \(cause.message.printable); asking again in \(seconds) s")
+        }
+        guard let maxTime = flags.maxTime else { return try await write(source, to: session.console) }
+        return try await withThrowingTaskGroup(of: Int.self) { [source] group in
+            group.addTask { try await write(source, to: session.console) }
+            group.addTask {
+                try await Task.sleep(for: .seconds(maxTime))
+                throw NetworkError(.timeout, during: .body, "listening took longer than \(Duration.seconds(maxTime))")
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? 0
+        }
+    }
+
+    private func write(_ source: EventSource, to console: Console) async throws -> Int {
+        var written = 0
+        for try await event in source {
+            console.line(flags.json ? "\(event.json)" : event.data)
+            written += 1
+            if written == count { break }
+        }
+        return written
+    }
+}
+
+extension EventStream.Event {
+    fileprivate var json: JSONValue {
+        ["type": .string(type), "id": .string(id), "data": .string(data)]
+    }
+}

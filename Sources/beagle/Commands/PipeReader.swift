@@ -1,0 +1,43 @@
+import BeagleNetHTTP
+import Dispatch
+import Foundation
+
+/// Reads standard input, or a file that is none of the disk's, in pieces: when asked for, where it may be waited.
+final class PipeReader: Sendable {
+    private static let pieceSize = 64 << 10
+
+    private let path: String
+    private let descriptor: Int32
+
+    /// Takes an open descriptor over.
+    ///
+    /// - Parameter path: its name in errors.
+    init(_ descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// What there is to read, as a body of unknown length.
+    var body: HTTPBody {
+        .stream { AsyncThrowingStream { try await self.next() } }
+    }
+
+    private func next() async throws -> Data? {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try self.read() }) }
+        }
+    }
+
+    private func read() throws -> Data? {
+        var buffer = [UInt8](repeating: 0, count: Self.pieceSize)
+        while true {
+            let count = Foundation.read(descriptor, &buffer, buffer.count)
+            if count >= 0 { return count == 0 ? nil : Data(buffer[..<count]) }
+            if errno != EINTR { throw NetworkError.file("cannot read", path, errno) }
+        }
+    }
+}

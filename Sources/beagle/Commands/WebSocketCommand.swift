@@ -1,0 +1,252 @@
+import ArgumentParser
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+import Foundation
+
+/// `beagle ws`: lines out, messages in.
+struct WebSocketCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ws",
+        abstract: "Talk over a WebSocket.",
+        discussion: """
+            Each line of standard input goes out as a message; each message that comes is a line of standard output, a \
+            binary one with its bytes as they are. With --count it ends after so many messages. Without, it ends when \
+            the server closes, or when standard input has ended and nothing has come for a second.
+
+            EXAMPLE
+              echo hello | beagle ws ws://127.0.0.1:8080/ws --count 1
+            """
+    )
+
+    @OptionGroup var address: Address
+
+    @Option(name: .long, help: ArgumentHelp("End after this many messages.", valueName: "n"))
+    var count: Int?
+
+    @Flag(name: .long, help: "Send binary messages.")
+    var binary = false
+
+    @Option(name: .long, help: ArgumentHelp("Offer a subprotocol. Repeatable, the best first.", valueName: "name"))
+    var subprotocol: [String] = []
+
+    @OptionGroup var flags: CommonFlags
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("'--count' takes 1 or more.") }
+        let others = [
+            ("--output", flags.output != nil), ("--include", flags.include), ("--no-compressed", !flags.compressed),
+            ("--http2", flags.http2), ("--http3", flags.http3), ("--offline", flags.offline),
+        ]
+        if let other = others.first(where: \.1) { throw ValidationError("'\(other.0)' is not for WebSockets.") }
+    }
+
+    func run() async throws {
+        let talk = WebSocketTalk(self)
+        do {
+            try await Interrupt.cancelling { try await talk.run() }
+            if flags.json { talk.console.line("\(CommandResult(json: talk.json).envelope(timing: talk.timing))") }
+        } catch {
+            var failure = Failure(wrapping: error)
+            if let error = error as? NetworkError {
+                failure.advice = flags.advice(for: error)
+                failure.details["status"] = error.response.map { .integer(Int64($0.status.code)) }
+            }
+            if flags.json {
+                talk.console.line("\(failure.envelope(timing: talk.timing))")
+            } else {
+                talk.console.note(failure)
+            }
+            throw ExitCode(failure.exit)
+        }
+    }
+
+    /// What to open; `http` and `https` stand for `ws` and `wss`.
+    func request() throws -> WebSocketRequest {
+        var address = address
+        address.url = Self.asHTTP(address.url)
+        address.base = address.base.map(Self.asHTTP)
+        var head = try address.build(.rawRequest(.init(method: "GET"))).head
+        head.scheme = head.scheme == "https" ? "wss" : "ws"
+        flags.apply(to: &head)
+        return WebSocketRequest(head, subprotocols: subprotocol, options: try flags.options())
+    }
+
+    private static func asHTTP(_ url: String) -> String {
+        url.lowercased().hasPrefix("ws") && url.contains("://") ? "http" + url.dropFirst(2) : url
+    }
+}
+
+/// One conversation of `beagle ws`.
+private final class WebSocketTalk: Sendable {
+    private struct State {
+        var received = 0
+        var subprotocol: String?
+        var messages: [JSONValue] = []
+        var close: WebSocketClose?
+    }
+
+    let console: Console
+    private let command: WebSocketCommand
+    private let start = ContinuousClock.now
+    private let state = Lock(State())
+
+    init(_ command: WebSocketCommand) {
+        self.command = command
+        console = Console(command.flags.color)
+    }
+
+    /// Talks to the end, or until `--max-time` is over.
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.talk() }
+            if let seconds = command.flags.maxTime {
+                group.addTask {
+                    try await Task.sleep(for: .seconds(seconds))
+                    throw NetworkError(
+                        .timeout,
+                        during: .body,
+                        "the conversation took longer than \(Duration.seconds(seconds))",
+                        advice: "give it more time with --max-time"
+                    )
+                }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func talk() async throws {
+        let request = try command.request()
+        if command.flags.verbose {
+            console.note("> GET \(Redactor().redact(url: request.head.urlText))")
+            for (name, value) in Redactor().redact(request.head.headerFields) { console.note("> \(name): \(value)") }
+        }
+        let socket = try await CurlTransport().openWebSocket(request)
+        state.withLock { $0.subprotocol = socket.subprotocol }
+        if command.flags.verbose { note(socket) }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await self.send(to: socket)
+                return false
+            }
+            group.addTask {
+                try await self.receive(from: socket)
+                return true
+            }
+            defer { group.cancelAll() }
+            while let isOver = try await group.next(), !isOver {}
+        }
+    }
+
+    private func note(_ socket: WebSocket) {
+        console.note("< \(socket.response.statusLine)")
+        for (name, value) in Redactor().redact(socket.response.headerFields) {
+            console.note("< \(name): \(value)".printable)
+        }
+    }
+
+    /// Sends the lines; after the last one it waits until nothing more comes, and closes.
+    private func send(to socket: WebSocket) async throws {
+        for await line in LineReader.byteLines() {
+            let message: WebSocketMessage
+            if command.binary {
+                message = .binary(line)
+            } else if let text = String(validating: line, as: UTF8.self) {
+                message = .text(text)
+            } else {
+                throw Failure(
+                    exit: ExitCode.readFailed,
+                    code: "file",
+                    phase: .send,
+                    "a line of standard input is no UTF-8",
+                    advice: "send binary messages with --binary"
+                )
+            }
+            do throws(NetworkError) {
+                try await socket.send(message)
+            } catch {
+                // Who receives hears of it too, and of what came before.
+                return
+            }
+        }
+        guard command.count == nil else { return }
+        var before = -1
+        while case let now = state.withLock({ $0.received }), now != before {
+            before = now
+            try await Task.sleep(for: .seconds(1))
+        }
+        await close(socket)
+    }
+
+    private func receive(from socket: WebSocket) async throws {
+        defer { state.withLock { $0.close = socket.peerClose } }
+        do throws(NetworkError) {
+            for try await message in socket.messages {
+                take(message)
+                if isEnough { return await close(socket) }
+            }
+        } catch {
+            guard error.kind == .closed, let close = socket.peerClose, !close.reason.isEmpty else { throw error }
+            var told = error
+            told.message += ": \(close.reason.printable)"
+            told.advice = nil
+            throw told
+        }
+        guard let count = command.count else { return }
+        let received = state.withLock { $0.received }
+        throw NetworkError(.truncated, during: .body, "the server closed after \(received) of \(count) messages")
+    }
+
+    private var isEnough: Bool {
+        command.count.map { count in state.withLock { $0.received >= count } } ?? false
+    }
+
+    private func close(_ socket: WebSocket) async {
+        do throws(NetworkError) {
+            try await socket.close()
+        } catch {
+            console.note("beagle: \(error.message)".printable)
+        }
+    }
+
+    private func take(_ message: WebSocketMessage) {
+        if !command.flags.json { console.write(message.data + Data("\n".utf8)) }
+        state.withLock { state in
+            state.received += 1
+            if command.flags.json { state.messages.append(message.json) }
+        }
+    }
+
+    // MARK: - What `--json` tells
+
+    var json: JSONValue {
+        state.withLock { state in
+            var members: [String: JSONValue] = ["messages": .array(state.messages)]
+            members["subprotocol"] = state.subprotocol.map { .string($0) }
+            members["close"] = state.close.map {
+                ["code": .integer(Int64($0.code.rawValue)), "reason": .string($0.reason)]
+            }
+            return .object(members)
+        }
+    }
+
+    var timing: JSONValue { ["totalMs": .number(start.duration(to: .now).milliseconds)] }
+}
+
+extension WebSocketMessage {
+    fileprivate var data: Data {
+        switch self {
+        case .text(let text): Data(text.utf8)
+        case .binary(let data): data
+        }
+    }
+
+    /// Text as text, bytes in Base64.
+    fileprivate var json: JSONValue {
+        switch self {
+        case .text(let text): .string(text)
+        case .binary(let data): ["base64": .string(data.base64EncodedString())]
+        }
+    }
+}

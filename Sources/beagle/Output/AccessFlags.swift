@@ -1,0 +1,124 @@
+import ArgumentParser
+import BeagleNetCurl
+import BeagleNetHTTP
+import Foundation
+
+/// The flags that say who asks, and what is remembered from one run to the next, spelled as curl's.
+struct AccessFlags: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Who asks; sent as Basic unless --digest is given.", valueName: "user:password")
+    )
+    var user: String?
+
+    @Flag(name: .long, help: "Prove the password of --user without sending it.")
+    var digest = false
+
+    @Option(name: .customLong("oauth2-bearer"), help: ArgumentHelp("The token of who asks.", valueName: "token"))
+    var bearer: String?
+
+    @Flag(name: .shortAndLong, help: "Look for who asks in .netrc in the home folder.")
+    var netrc = false
+
+    @Option(name: .long, help: ArgumentHelp("Look for who asks in this file.", valueName: "file"))
+    var netrcFile: String?
+
+    @Option(
+        name: [.customShort("b"), .long],
+        help: ArgumentHelp(
+            "Send these cookies, or keep cookies, beginning with those of a file. Repeatable.",
+            valueName: "name=value|file"
+        )
+    )
+    var cookie: [String] = []
+
+    @Option(
+        name: [.customShort("c"), .long],
+        help: ArgumentHelp("Keep cookies, and write them to this file at the end.", valueName: "file")
+    )
+    var cookieJar: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Remember in this file which hosts want https alone, and ask them so.", valueName: "file")
+    )
+    var hsts: String?
+
+    @Option(name: .long, help: ArgumentHelp("Follow no more redirects than these; 10.", valueName: "number"))
+    var maxRedirs: Int?
+
+    @Flag(
+        name: .long,
+        help: "Connect to public addresses only: not to this machine, its network, or what a cloud serves its machines."
+    )
+    var publicOnly = false
+
+    func validate() throws {
+        // No value is repeated: it is a secret.
+        if user?.contains(":") == false { throw ValidationError("'--user' takes 'user:password'.") }
+        if digest && user == nil { throw ValidationError("'--digest' goes with '--user'.") }
+        let ways = [user != nil, bearer != nil, netrc || netrcFile != nil]
+        if ways.count(where: \.self) > 1 {
+            throw ValidationError("'--user', '--oauth2-bearer' and '--netrc' exclude each other.")
+        }
+        if let maxRedirs, maxRedirs < 0 { throw ValidationError("'--max-redirs' takes a number from 0.") }
+    }
+
+    /// Sets what the flags say of one transfer.
+    func apply(to options: inout TransferOptions) {
+        if let user {
+            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let credentials = Credentials(user: parts[0], password: parts[1])
+            options.authentication = digest ? .digest(credentials) : .basic(credentials)
+        } else if let bearer {
+            options.authentication = .bearer(bearer)
+        } else if netrc || netrcFile != nil {
+            options.authentication = .netrc(path: netrcFile)
+        }
+        if let maxRedirs { options.redirects.limit = maxRedirs }
+        if publicOnly { options.addressGuard = .publicOnly }
+    }
+
+    /// Puts the cookies of the command line into a message.
+    func apply(to head: inout HTTPRequest) {
+        let cookies = cookie.filter { $0.contains("=") }
+        guard !cookies.isEmpty else { return }
+        head.headerFields[.cookie] = ([head.headerFields[.cookie]].compactMap(\.self) + cookies).joined(separator: "; ")
+    }
+
+    /// A transport's configuration with room for what the flags have it remember.
+    var configuration: CurlConfiguration {
+        var configuration = CurlConfiguration()
+        if cookieJar != nil || !cookieFiles.isEmpty { configuration.cookies = CookieJar() }
+        if hsts != nil { configuration.hsts = HSTSStore() }
+        return configuration
+    }
+
+    private var cookieFiles: [String] { cookie.filter { !$0.contains("=") } }
+
+    /// Reads what was remembered. The file of `--hsts` need not be there yet.
+    ///
+    /// - Throws: `NetworkError` of kind `.file`.
+    func load(into configuration: CurlConfiguration) throws(NetworkError) {
+        for file in cookieFiles {
+            for cookie in try CookieJar(contentsOf: file).cookies { configuration.cookies?.set(cookie) }
+        }
+        guard let hsts, FileManager.default.fileExists(atPath: hsts) else { return }
+        for host in try HSTSStore(contentsOf: hsts).hosts { configuration.hsts?.set(host) }
+    }
+
+    /// Writes what is to be remembered.
+    ///
+    /// - Throws: `NetworkError` of kind `.file`.
+    func save(_ configuration: CurlConfiguration) throws(NetworkError) {
+        if let cookieJar { try configuration.cookies?.save(to: cookieJar) }
+        if let hsts { try configuration.hsts?.save(to: hsts) }
+    }
+
+    /// Words of the library's API in a message, as the flags they stand for.
+    func inFlags(_ text: String) -> String {
+        let name = netrc ? "--netrc" : netrcFile != nil ? "--netrc-file" : bearer != nil ? "--oauth2-bearer" : "--user"
+        return text.replacing("TransferOptions.authentication", with: name)
+            .replacing("AddressGuard.publicOnly", with: "--public-only")
+    }
+}

@@ -1,0 +1,222 @@
+import ArgumentParser
+import BeagleNetHTTP
+
+/// The flags that say how a server is reached, and whom to trust, spelled as curl's.
+struct ConnectionFlags: ParsableArguments {
+    @Option(
+        name: [.customShort("x"), .long],
+        help: ArgumentHelp(
+            "Ask through this proxy, of http, https, socks4, socks4a, socks5 or socks5h; '' for none.",
+            valueName: "[scheme://][user:password@]host[:port]"
+        )
+    )
+    var proxy: String?
+
+    @Option(
+        name: [.customShort("U"), .long],
+        help: ArgumentHelp("Who asks the proxy.", valueName: "user:password")
+    )
+    var proxyUser: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Hosts asked without the proxy, with commas between; '*' for all.", valueName: "hosts")
+    )
+    var noproxy: String?
+
+    @Option(name: .long, help: "A header for the proxy alone. Repeatable.")
+    var proxyHeader: [HeaderLine] = []
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Trust only the authorities in this PEM file about an https proxy.", valueName: "file")
+    )
+    var proxyCacert: String?
+
+    @Flag(name: [.customShort("p"), .customLong("proxytunnel")], help: "Go through a tunnel for http, too.")
+    var proxyTunnel = false
+
+    @Option(
+        name: [.customShort("E"), .long],
+        help: ArgumentHelp("Show servers this certificate, in PEM unless --cert-type is P12.", valueName: "file")
+    )
+    var cert: String?
+
+    @Option(name: .long, help: ArgumentHelp("The form of --cert.", valueName: "PEM|P12"))
+    var certType: CertificateForm?
+
+    @Option(name: .long, help: ArgumentHelp("The private key of --cert, unless it is in there.", valueName: "file"))
+    var key: String?
+
+    @Option(name: .long, help: ArgumentHelp("What opens --key or --cert.", valueName: "passphrase"))
+    var pass: String?
+
+    @Option(
+        name: [.customLong("pinned"), .customLong("pinnedpubkey")],
+        help: ArgumentHelp("The server's public key is one of these.", valueName: "sha256//…;sha256//…")
+    )
+    var pinned: String?
+
+    @Flag(name: .customLong("tlsv1.3"), help: "Speak TLS 1.3 at least. It is 1.2 else.")
+    var tls13 = false
+
+    @Option(name: .long, help: ArgumentHelp("The cipher suites of TLS 1.2, with colons between.", valueName: "names"))
+    var ciphers: String?
+
+    @Option(
+        name: .customLong("tls13-ciphers"),
+        help: ArgumentHelp("The cipher suites of TLS 1.3, with colons between.", valueName: "names")
+    )
+    var tls13Ciphers: String?
+
+    @Flag(name: .customLong("tls-earlydata"), help: "Send safe requests as early data on resumed connections.")
+    var earlyData = false
+
+    @Option(name: .long, help: ArgumentHelp("Connect to this Unix socket.", valueName: "path"))
+    var unixSocket: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Look for a host's port at this address; * for every host. Repeatable.",
+            valueName: "host:port:address"
+        )
+    )
+    var resolve: [String] = []
+
+    @Option(name: .long, help: ArgumentHelp("Leave by this interface or address.", valueName: "name"))
+    var interface: String?
+
+    @Option(name: .long, help: ArgumentHelp("Leave by this port, or one of these.", valueName: "port[-port]"))
+    var localPort: String?
+
+    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Speak IPv4.")
+    var ipv4 = false
+
+    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "Speak IPv6.")
+    var ipv6 = false
+
+    func validate() throws {
+        if ipv4 && ipv6 { throw ValidationError("'-4' and '-6' exclude each other.") }
+        if cert == nil, key != nil || pass != nil || certType != nil {
+            throw ValidationError("'--key', '--pass' and '--cert-type' go with '--cert'.")
+        }
+        if certType == .p12, key != nil { throw ValidationError("with '--cert-type P12' the key is in '--cert'.") }
+        if proxyUser?.contains(":") == false { throw ValidationError("'--proxy-user' takes 'user:password'.") }
+        if proxyHeader.contains(where: { $0.value == nil }) {
+            throw ValidationError("'--proxy-header' takes 'Name: value'.")
+        }
+        do throws(NetworkError) {
+            var options = TransferOptions()
+            try apply(to: &options)
+        } catch {
+            let words = [Self.inFlags(error.message), error.advice]
+            throw ValidationError(words.compactMap(\.self).joined(separator: "; "))
+        }
+    }
+
+    /// Sets what the flags say.
+    ///
+    /// - Throws: `NetworkError` where a value is none of what its flag takes.
+    func apply(to options: inout TransferOptions) throws(NetworkError) {
+        options.proxy = try route()
+        options.identity = cert.map { cert in
+            certType == .p12
+                ? TLSIdentity(pkcs12Path: cert, passphrase: pass)
+                : TLSIdentity(certificatePath: cert, keyPath: key, passphrase: pass)
+        }
+        options.pins = try pins()
+        options.minimumTLS = tls13 ? .tls13 : .tls12
+        options.ciphers = TLSCiphers(tls12: names(ciphers, ":"), tls13: names(tls13Ciphers, ":"))
+        options.usesEarlyData = earlyData
+        options.unixSocket = unixSocket
+        options.overrides = try overrides()
+        options.ipVersion = ipv4 ? .v4 : ipv6 ? .v6 : .any
+        options.local = LocalEndpoint(interface: interface, ports: try ports())
+    }
+
+    private func route() throws(NetworkError) -> ProxyRoute {
+        guard let proxy else {
+            let besides = proxyUser != nil || proxyCacert != nil || !proxyHeader.isEmpty || proxyTunnel
+            guard !besides, noproxy == nil || noproxy == "*" else {
+                throw .badOption("proxy", "there is none that the other flags of proxies go with")
+            }
+            return noproxy == nil ? .environment : .direct
+        }
+        guard !proxy.isEmpty else { return .direct }
+        var made = try Proxy(url: proxy)
+        made.exceptions = names(noproxy, ",")
+        made.tunnelsEverything = proxyTunnel
+        if let proxyCacert { made.trust = .file(path: proxyCacert) }
+        for line in proxyHeader {
+            if let name = line.name, let value = line.value { made.fields.append(HTTPField(name: name, value: value)) }
+        }
+        if let parts = proxyUser?.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false) {
+            made.credentials = Credentials(user: String(parts[0]), password: String(parts[1]))
+        }
+        return .through(made)
+    }
+
+    private func pins() throws(NetworkError) -> Set<PublicKeyPin> {
+        var pins: Set<PublicKeyPin> = []
+        for text in names(pinned, ";") { pins.insert(try PublicKeyPin(text)) }
+        if pinned != nil, pins.isEmpty { throw .badOption("pins", "there is none") }
+        return pins
+    }
+
+    private func overrides() throws(NetworkError) -> [HostOverride] {
+        var overrides: [HostOverride] = []
+        for text in resolve {
+            // The host may be an address of IPv6 in brackets, the address one with or without.
+            let end = text.first == "[" ? text.firstIndex(of: "]") ?? text.startIndex : text.startIndex
+            guard let colon = text[end...].firstIndex(of: ":"), colon > text.startIndex,
+                let second = text[text.index(after: colon)...].firstIndex(of: ":"),
+                let port = Int(text[text.index(after: colon)..<second])
+            else { throw .badOption("overrides", "it takes HOST:PORT:ADDRESS") }
+            let address = text[text.index(after: second)...].filter { $0 != "[" && $0 != "]" }
+            guard !address.contains(",") else {
+                throw .badOption("overrides", "it takes one address for each host and port")
+            }
+            overrides.append(HostOverride(host: String(text[..<colon]), port: port, address: address))
+        }
+        return overrides
+    }
+
+    private func ports() throws(NetworkError) -> ClosedRange<Int>? {
+        guard let localPort else { return nil }
+        let numbers = localPort.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+        guard (1...2).contains(numbers.count), let first = numbers[0], let last = numbers[numbers.count - 1],
+            first <= last
+        else { throw .badOption("local", "it takes a port, or two with a - between") }
+        return first...last
+    }
+
+    private func names(_ list: String?, _ separator: Character) -> [String] {
+        list?.split(separator: separator).map { $0.trimmingPrefix(" ") }.map(String.init) ?? []
+    }
+
+    /// A message of the library in the words of the tool's flags.
+    static func inFlags(_ message: String) -> String {
+        flags.reduce(message) { $0.replacing($1.option, with: $1.flag) }
+    }
+
+    private static let flags: [(option: String, flag: String)] = [
+        ("TransferOptions.proxy.trust", "--proxy-cacert"), ("TransferOptions.proxy", "--proxy"),
+        ("Proxy.credentials", "--proxy-user"), ("Proxy.fields", "--proxy-header"), ("Proxy.trust", "--proxy-cacert"),
+        ("TransferOptions.identity", "--cert"), ("TransferOptions.pins", "--pinned"),
+        ("TransferOptions.ciphers", "--ciphers"), ("TransferOptions.usesEarlyData", "--tls-earlydata"),
+        ("TransferOptions.unixSocket", "--unix-socket"), ("TransferOptions.overrides", "--resolve"),
+        ("TransferOptions.local", "--interface or --local-port"), ("TransferOptions.ipVersion", "-4 or -6"),
+        ("TransferOptions.version", "--http3"), ("TransferOptions.trust", "--cacert"),
+    ]
+}
+
+/// How a certificate is written down, in any case.
+enum CertificateForm: String, ExpressibleByArgument {
+    case pem = "PEM"
+    case p12 = "P12"
+
+    init?(argument: String) {
+        self.init(rawValue: argument.uppercased())
+    }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import BeagleNetHTTP
+
+/// Where a download goes on: `--continue-at`.
+enum Continuation: ExpressibleByArgument, Equatable {
+    /// Where the last one of the same URL to the same file stopped.
+    case rest
+    /// At this byte.
+    case offset(Int64)
+
+    init?(argument: String) {
+        if argument == "-" {
+            self = .rest
+        } else if let offset = Int64(argument), offset >= 0 {
+            self = .offset(offset)
+        } else {
+            return nil
+        }
+    }
+}
+
+/// The flag of commands that download.
+struct ContinuationFlag: ParsableArguments {
+    @Option(
+        name: [.customShort("C"), .long],
+        help: ArgumentHelp(
+            """
+            Go on at this byte; with -o at the end of a file of that size. With - go on where the last -C - of this URL \
+            to this file stopped, where the server can tell that nothing has changed; else start over.
+            """,
+            valueName: "offset"
+        )
+    )
+    var continueAt: Continuation?
+}
+
+extension Continuation {
+    /// Finds what cannot be gone on with before anything is sent.
+    func check(_ request: TransferRequest, _ flags: CommonFlags) throws {
+        let fields = request.head.headerFields
+        switch self {
+        case _ where request.head.method != .get:
+            throw Failure.usage("'--continue-at' goes with GET, not \(request.head.method.rawValue)")
+        case _ where fields.contains(.range) || fields.contains(.ifRange):
+            throw Failure.usage("'--continue-at' and a Range header exclude each other")
+        case .rest where flags.file == nil:
+            throw Failure.usage("'--continue-at -' goes with '-o FILE'")
+        case .rest: break
+        case .offset(let offset):
+            guard offset > 0, let path = flags.file else { break }
+            let size = try OpenFile(reading: path).size()
+            guard size == offset else {
+                throw Failure.usage("\(path) has \(size) bytes, not the \(offset) of '--continue-at'")
+            }
+        }
+    }
+}
+
+extension Failure {
+    fileprivate static func usage(_ message: String) -> Failure {
+        Failure(exit: ExitCode.usage, code: "usage", phase: .build, message)
+    }
+}

@@ -1,0 +1,92 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// No connection to an address that the app does not allow, however it came about.
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+struct AddressGuardTests {
+    let transport = CurlTransport()
+
+    private func guarded(_ addressGuard: AddressGuard) -> TransferOptions {
+        var options = TransferOptions.impatient
+        options.addressGuard = addressGuard
+        return options
+    }
+
+    private func request(_ server: LoopbackServer, host: String) throws -> TransferRequest {
+        var request = try server.request(options: guarded(.publicOnly))
+        request.head.authority = "\(host):\(server.port)"
+        return request
+    }
+
+    /// Spellings of one address; what else libcurl takes for a number is one of them.
+    @Test(arguments: [
+        "127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "0", "[::1]", "[::ffff:127.0.0.1]",
+    ])
+    func hostThatLeadsToThisMachineIsRefusedBeforeItIsConnectedTo(_ host: String) async throws {
+        let server = try LoopbackServer(.response(200))
+        let error = try await transport.failure(of: request(server, host: host))
+        #expect(error.kind == .blocked, "\(error)")
+        #expect(error.phase == .connect)
+        #expect(!error.mayHaveReachedServer)
+        #expect(!error.isRetryable)
+        #expect(error.message.contains(host), "\(error)")
+        #expect(server.record.connections == 0)
+        try await transport.proveHealth()
+    }
+
+    @Test func messageNamesTheAddressAndTheRule() async throws {
+        let server = try LoopbackServer(.response(200))
+        let error = try await transport.failure(of: request(server, host: "127.0.0.1"))
+        #expect(
+            error.message
+                == "127.0.0.1, the address of 127.0.0.1, is loopback, which AddressGuard.publicOnly does not allow"
+        )
+    }
+
+    @Test func keptConnectionIsNotUsedEither() async throws {
+        let server = try LoopbackServer(.response(200, [:], "open"))
+        #expect(try await transport.perform(server.request()).text() == "open")
+        let error = try await transport.failure(of: request(server, host: "127.0.0.1"))
+        #expect(error.kind == .blocked)
+        #expect(!error.mayHaveReachedServer)
+        #expect(server.record.requestCount == 1)
+        try await transport.proveHealth()
+    }
+
+    @Test func redirectDoesNotLeadAroundTheGuard() async throws {
+        let inside = try LoopbackServer(.response(200, [:], "secret"))
+        let server = try LoopbackServer(.response(302, ["Location": "http://localhost:\(inside.port)/"]))
+        let outside = AddressGuard.custom { _, host in host == "127.0.0.1" }
+        let error = try await transport.failure(of: server.request(options: guarded(outside)))
+        #expect(error.kind == .blocked)
+        #expect(error.metrics?.hops.map(\.status) == [302])
+        #expect(inside.record.connections == 0)
+    }
+
+    @Test func functionIsAskedAboutTheAddressAndTheHost() async throws {
+        let asked = Lock<[String]>([])
+        let all = AddressGuard.custom { address, host in
+            asked.withLock { $0.append("\(address) \(host)") }
+            return true
+        }
+        let server = try LoopbackServer(.response(200, [:], "in"))
+        var request = try server.request(options: guarded(all))
+        request.head.authority = "LocalHost:\(server.port)"
+        #expect(try await transport.perform(request).text() == "in")
+        // Once before the connection is made, once before it is used; ::1 may have been tried, too.
+        #expect(asked.withLock { $0.filter { $0 == "127.0.0.1 localhost" } }.count == 2)
+
+        let none = AddressGuard.custom { _, _ in false }
+        let error = try await transport.failure(of: server.request(options: guarded(none)))
+        #expect(error.message.hasSuffix("is not allowed by the app's AddressGuard"))
+        #expect(server.record.requestCount == 1)
+    }
+
+    @Test func guardOfOneTransferIsNotAnothers() async throws {
+        let server = try LoopbackServer(.response(200, [:], "open"))
+        _ = try await transport.failure(of: request(server, host: "127.0.0.1"))
+        #expect(try await transport.perform(server.request()).text() == "open")
+    }
+}

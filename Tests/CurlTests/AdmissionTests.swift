@@ -1,0 +1,204 @@
+import BeagleNetHTTP
+import Testing
+
+@testable import BeagleNetCurl
+
+/// Who goes out and who is next, without a network.
+struct AdmissionTests {
+    /// An admission of names, whose first letter is their origin.
+    private final class Queue {
+        var admission: Admission<String>
+        var places: [String: Admission<String>.Place] = [:]
+
+        init(total: Int? = nil, perOrigin: Int? = nil, streams: Int? = nil) {
+            admission = Admission(
+                .init(connections: total, connectionsPerOrigin: perOrigin, streamsPerOrigin: streams)
+            )
+        }
+
+        /// Whether it went out at once.
+        @discardableResult
+        func enter(_ name: String, _ priority: Priority = .normal) -> Bool {
+            let place = admission.enter(name, scheme: "http", authority: String(name.prefix(1)), priority: priority)
+            places[name] = place
+            return !place.isWaiting
+        }
+
+        func leave(_ name: String) {
+            places.removeValue(forKey: name).map { admission.leave($0) }
+        }
+
+        /// Everybody whose turn it is.
+        func next() -> [String] {
+            var names: [String] = []
+            while let name = admission.next() {
+                places[name]?.takeTurn()
+                names.append(name)
+            }
+            return names
+        }
+
+        func raise(_ name: String, to priority: Priority) {
+            guard var place = places[name] else { return }
+            admission.raise(&place, to: priority)
+            places[name] = place
+        }
+
+        func learn(_ name: String, isMultiplexed: Bool) {
+            places[name].map { admission.learn($0, isMultiplexed: isMultiplexed) }
+        }
+    }
+
+    @Test func withoutLimitsNobodyWaits() {
+        let queue = Queue()
+        #expect((1...1_000).allSatisfy { queue.enter("a\($0)") })
+    }
+
+    @Test func originAtItsLimitMakesItsOwnWait() {
+        let queue = Queue(perOrigin: 2)
+        #expect(queue.enter("a1") && queue.enter("a2"))
+        #expect(!queue.enter("a3"))
+        #expect(queue.next() == [])
+        queue.enter("b1")
+        #expect(queue.next() == ["b1"])
+        queue.leave("a1")
+        #expect(queue.next() == ["a3"])
+    }
+
+    @Test func allTogetherHaveALimit() {
+        let queue = Queue(total: 2, perOrigin: 2)
+        #expect(queue.enter("a1") && queue.enter("b1"))
+        #expect(!queue.enter("c1"))
+        queue.leave("a1")
+        #expect(!queue.enter("d1"), "the place belongs to who waits")
+        #expect(queue.next() == ["c1"])
+        queue.leave("b1")
+        #expect(queue.next() == ["d1"])
+    }
+
+    @Test func higherPriorityGoesFirst() {
+        let queue = Queue(perOrigin: 1)
+        queue.enter("a")
+        for (name, priority) in [("a1", Priority.prefetch), ("a2", .normal), ("a3", .interactive), ("a4", .normal)] {
+            queue.enter(name, priority)
+        }
+        var order: [String] = []
+        for name in ["a", "a3", "a2", "a4"] {
+            queue.leave(name)
+            order += queue.next()
+        }
+        #expect(order == ["a3", "a2", "a4", "a1"])
+    }
+
+    @Test func originsTakeTurns() {
+        let queue = Queue(total: 1)
+        queue.enter("z")
+        for name in ["a1", "a2", "a3", "b1", "b2", "c1"] { queue.enter(name) }
+        var order: [String] = []
+        var last = "z"
+        while order.count < 6 {
+            queue.leave(last)
+            last = queue.next()[0]
+            order.append(last)
+        }
+        #expect(order == ["a1", "b1", "c1", "a2", "b2", "a3"])
+    }
+
+    @Test(arguments: [Priority.prefetch, .normal])
+    func priorityThatIsPassedOverEightTimesHasItsTurn(_ low: Priority) {
+        let queue = Queue(perOrigin: 1)
+        queue.enter("a")
+        queue.enter("a-low", low)
+        for number in 1...20 { queue.enter("a\(number)", .interactive) }
+        var order: [String] = []
+        var last = "a"
+        while last != "a-low" {
+            queue.leave(last)
+            last = queue.next()[0]
+            order.append(last)
+        }
+        #expect(order.count == 9)
+    }
+
+    @Test func whoIsRaisedMovesUp() {
+        let queue = Queue(perOrigin: 1)
+        queue.enter("a")
+        queue.enter("a1", .prefetch)
+        queue.enter("a2", .prefetch)
+        queue.enter("a3", .normal)
+        queue.raise("a2", to: .interactive)
+        queue.raise("a3", to: .prefetch)
+        var order: [String] = []
+        for name in ["a", "a2", "a3"] {
+            queue.leave(name)
+            order += queue.next()
+        }
+        #expect(order == ["a2", "a3", "a1"])
+        queue.leave("a1")
+        #expect(queue.admission.waiting == 0)
+    }
+
+    @Test func whoHasLeftTheLineIsNotCalled() {
+        let queue = Queue(perOrigin: 1)
+        queue.enter("a")
+        for number in 1...1_000 { queue.enter("a\(number)") }
+        for number in 1...999 { queue.leave("a\(number)") }
+        #expect(queue.admission.waiting == 1)
+        queue.leave("a")
+        #expect(queue.next() == ["a1000"])
+    }
+
+    @Test func streamsOfAMultiplexedOriginShareConnections() {
+        let queue = Queue(total: 3, perOrigin: 2, streams: 250)
+        #expect(queue.enter("a1") && queue.enter("a2"))
+        #expect(!queue.enter("a3"))
+        queue.learn("a1", isMultiplexed: true)
+        #expect(queue.next() == ["a3"])
+        for number in 4...250 { #expect(queue.enter("a\(number)"), "\(number)") }
+        #expect(!queue.enter("a251"))
+        // 250 streams are taken for three connections.
+        #expect(!queue.enter("b1"))
+        for number in 1...160 { queue.leave("a\(number)") }
+        #expect(Set(queue.next()) == ["a251", "b1"])
+    }
+
+    @Test func manyOriginsAreForgottenWhenNobodyIsThere() {
+        var admission = Admission<Int>(.init(connectionsPerOrigin: 1))
+        let kept = admission.enter(0, scheme: "http", authority: "kept", priority: .normal)
+        for number in 1...10_000 {
+            admission.leave(admission.enter(number, scheme: "http", authority: "\(number)", priority: .normal))
+        }
+        #expect(admission.origins.count <= 1_024)
+        let waiting = admission.enter(1, scheme: "http", authority: "kept", priority: .normal)
+        #expect(waiting.isWaiting)
+        admission.leave(kept)
+        let next = admission.next()
+        #expect(next == 1)
+    }
+
+    /// Whatever comes and goes, the limits hold and nobody is forgotten.
+    @Test func limitsHoldAndEverybodyHasATurn() {
+        var random = SystemRandomNumberGenerator()
+        let queue = Queue(total: 5, perOrigin: 3)
+        var out: Set<String> = []
+        for number in 0..<5_000 {
+            let name = "\("abcd".randomElement(using: &random) ?? "a")\(number)"
+            if queue.enter(name, Priority.allCases.randomElement(using: &random) ?? .normal) { out.insert(name) }
+            if Bool.random(using: &random), let name = queue.places.keys.randomElement(using: &random) {
+                queue.raise(name, to: .interactive)
+            }
+            while Bool.random(using: &random), let name = queue.places.keys.randomElement(using: &random) {
+                queue.leave(name)
+                out.remove(name)
+            }
+            out.formUnion(queue.next())
+            #expect(out.count <= 5)
+            #expect(Dictionary(grouping: out) { $0.prefix(1) }.allSatisfy { $0.value.count <= 3 })
+        }
+        while let name = out.popFirst() {
+            queue.leave(name)
+            out.formUnion(queue.next())
+        }
+        #expect(queue.places.isEmpty && queue.admission.waiting == 0)
+    }
+}

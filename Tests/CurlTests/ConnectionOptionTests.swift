@@ -1,0 +1,260 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// Unix sockets, overrides, IP versions, this end of a connection, codings.
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+struct ConnectionOptionTests {
+    let transport = CurlTransport()
+
+    private func options(_ change: (inout TransferOptions) -> Void) -> TransferOptions {
+        var options = TransferOptions.impatient
+        change(&options)
+        return options
+    }
+
+    // MARK: overrides
+
+    @Test func overriddenHostIsAskedAtItsAddressUnderItsName() async throws {
+        let server = try LoopbackServer(.response(200, [:], "here"))
+        var request = try server.request(
+            options: options {
+                $0.overrides = [HostOverride(host: "*", address: "127.0.0.1", addressPort: Int(server.port))]
+            }
+        )
+        request.head.authority = "service.invalid:8080"
+        #expect(try await transport.perform(request).text() == "here")
+        #expect(server.requests.first?["Host"] == "service.invalid:8080")
+        request.options.overrides = [
+            HostOverride(host: "other.invalid", address: "127.0.0.2"),
+            HostOverride(host: "service.invalid", port: 8080, address: "127.0.0.1", addressPort: Int(server.port)),
+        ]
+        #expect(try await transport.perform(request).text() == "here")
+    }
+
+    @Test func overrideIsNotCarriedOver() async throws {
+        let server = try LoopbackServer(.response(200))
+        var request = try server.request(
+            options: options { $0.overrides = [HostOverride(host: "service.invalid", address: "127.0.0.1")] }
+        )
+        request.head.authority = "service.invalid:\(server.port)"
+        _ = try await transport.perform(request)
+        request.options.overrides = []
+        #expect(try await transport.failure(of: request).kind == .dns)
+        request.options.overrides = [HostOverride(host: "service.invalid", address: "127.0.0.2")]
+        #expect(try await transport.failure(of: request).kind == .connect)
+    }
+
+    // MARK: versions of IP
+
+    @Test func versionOfIPIsTheOneAskedFor() async throws {
+        let server = try LoopbackServer(.response(200))
+        var request = try server.request(options: options { $0.ipVersion = .v4 })
+        request.head.authority = "localhost:\(server.port)"
+        #expect(try await transport.perform(request).metrics.remoteAddress == "127.0.0.1:\(server.port)")
+        request.options.ipVersion = .any
+        _ = try await transport.perform(request)
+        request.options.ipVersion = .v6
+        let error = try await transport.failure(of: request)
+        #expect([.connect, .dns].contains(error.kind), "\(error)")
+    }
+
+    // MARK: this end
+
+    @Test(.enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
+    func addressAndPortOfThisEndAreTheOnesAskedFor() async throws {
+        let peer = try NginxPeer.shared.get()
+        var request = peer.request("/", port: \.seeing)
+        request.head.authority = "127.0.0.1:\(peer.ports.seeing)"
+        request.options.local = LocalEndpoint(interface: "127.0.0.9", ports: 20_000...29_999)
+        let sight = try await NginxPeer.Sight(transport.perform(request))
+        #expect(sight.address == "127.0.0.9")
+        #expect(try (20_000...29_999).contains(#require(Int(sight.port))))
+        request.options.local = LocalEndpoint(interface: "127.0.0.8")
+        #expect(try await NginxPeer.Sight(transport.perform(request)).address == "127.0.0.8")
+    }
+
+    @Test func interfaceIsTakenByItsName() async throws {
+        let server = try LoopbackServer(.response(200))
+        #if os(Linux)
+            let loopback = "lo"
+        #else
+            let loopback = "lo0"
+        #endif
+        let request = try server.request(options: options { $0.local.interface = loopback })
+        #expect(try await transport.perform(request).status == .ok)
+        let error = try await transport.failure(of: server.request(options: options { $0.local.interface = "nosuch0" }))
+        #expect(error.kind == .connect && error.phase == .connect)
+        #expect(error.message.contains("nosuch0"), "\(error)")
+        #expect(error.advice?.contains("TransferOptions.local") == true)
+    }
+
+    // MARK: Unix sockets
+
+    @Test(.enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
+    func unixSocketIsAskedWhateverTheHost() async throws {
+        let peer = try NginxPeer.shared.get()
+        var request = peer.request("/", port: \.seeing)
+        request.head.authority = "service.invalid"
+        request.options.unixSocket = peer.ports.socket
+        for isReused in [false, true] {
+            let response = try await transport.perform(request)
+            #expect(response.metrics.isConnectionReused == isReused)
+            let sight = try await NginxPeer.Sight(response)
+            #expect(sight.address == "unix:" && sight.host == "service.invalid")
+        }
+        request.options.unixSocket = nil
+        #expect(try await transport.failure(of: request).kind == .dns)
+        request.options.unixSocket = "/nowhere/socket"
+        let error = try await transport.failure(of: request)
+        #expect(error.kind == .connect, "\(error)")
+    }
+
+    // MARK: codings
+
+    @Test(
+        arguments: [
+            (nil, nil), ([], ""), ([.gzip], "gzip"), ([.deflate, .gzip], "deflate, gzip"),
+        ] as [([ContentCoding]?, String?)]
+    )
+    func codingsAskedForAreTheOnesChosen(_ codings: [ContentCoding]?, _ field: String?) async throws {
+        let packed = try Deflated.gzip(Data("unpacked".utf8))
+        let server = try LoopbackServer(.response(200, ["Content-Encoding": "gzip"], packed))
+        let response = try await transport.perform(server.request(options: options { $0.codings = codings }))
+        #expect(try await response.body.collect() == (codings == [] ? packed : Data("unpacked".utf8)))
+        let asked = server.requests.first?["Accept-Encoding"]
+        #expect(field == nil ? asked?.hasPrefix("gzip, deflate") == true : (asked ?? "") == field)
+    }
+
+    // MARK: what the configuration says of connections
+
+    @Test func configuredConnectionsWork() async throws {
+        var configuration = CurlConfiguration()
+        configuration.connectionLifetime = .seconds(60)
+        configuration.idleConnectionLifetime = .seconds(30)
+        configuration.keepAlive = .init(idle: .seconds(7), interval: .seconds(3))
+        configuration.happyEyeballsDelay = .milliseconds(50)
+        let server = try LoopbackServer(.response(200))
+        let transport = CurlTransport(configuration)
+        _ = try await transport.perform(server.request())
+        #expect(try await transport.perform(server.request()).metrics.isConnectionReused)
+        #if os(Linux)
+            #expect(try keepAliveTimers(to: server.port) == 1)
+            let plain = try LoopbackServer(.response(200))
+            _ = try await self.transport.perform(plain.request())
+            #expect(try keepAliveTimers(to: plain.port) == 0)
+        #endif
+    }
+
+    #if os(Linux)
+        /// Connections to a port that have a timer running for probes (proc(5): the timer 02).
+        private func keepAliveTimers(to port: UInt16) throws -> Int {
+            let table = String(decoding: try Data(contentsOf: "/proc/net/tcp"), as: UTF8.self)
+            let remote = ":\(String(port, radix: 16, uppercase: true)) 01 "
+            return table.split(separator: "\n").count { $0.contains(remote) && $0.contains(" 02:") }
+        }
+    #endif
+
+    typealias Change = @Sendable (inout CurlConfiguration) -> Void
+
+    static let outOfRange: [(String, Change)] = [
+        ("idleConnectionLifetime", { $0.idleConnectionLifetime = .zero }),
+        ("connectionLifetime", { $0.connectionLifetime = .milliseconds(999) }),
+        ("keepAlive.idle", { $0.keepAlive = .init(idle: .seconds(3_601)) }),
+        ("keepAlive.interval", { $0.keepAlive = .init(interval: .seconds(-1)) }),
+        ("happyEyeballsDelay", { $0.happyEyeballsDelay = .seconds(11) }),
+    ]
+
+    @Test(arguments: outOfRange) func durationOutOfRangeIsNamed(_ name: String, _ change: Change) {
+        var configuration = CurlConfiguration()
+        change(&configuration)
+        let error = #expect(throws: NetworkError.self) { try configuration.validate() }
+        #expect(error?.kind == .badConfiguration)
+        #expect(error?.message.hasPrefix("CurlConfiguration.\(name) is ") == true)
+    }
+}
+
+/// Values that cannot be used.
+@Suite(.leavesNothing)
+struct OptionsCheckTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let option: String
+        let change: @Sendable (inout TransferOptions) -> Void
+
+        init(_ option: String, _ name: String, _ change: @escaping @Sendable (inout TransferOptions) -> Void) {
+            testDescription = "\(option): \(name)"
+            self.option = option
+            self.change = change
+        }
+
+        static func proxy(
+            _ name: String,
+            _ scheme: Proxy.Scheme = .http,
+            _ change: @escaping @Sendable (inout Proxy) -> Void
+        ) -> Row {
+            Row("proxy", name) {
+                var proxy = Proxy(scheme, host: "proxy", port: 80)
+                change(&proxy)
+                $0.proxy = .through(proxy)
+            }
+        }
+    }
+
+    static let rows = [
+        Row("trust", "empty path") { $0.trust = .file(path: "") },
+        Row("trust", "no PEM") { $0.trust = .authorities(Data("nonsense".utf8)) },
+        Row("identity", "NUL in the passphrase") {
+            $0.identity = TLSIdentity(certificate: Data(), passphrase: "a\0b")
+        },
+        Row("ciphers", "two names in one") { $0.ciphers.tls12 = ["A:B"] },
+        Row("ciphers", "empty name") { $0.ciphers.tls13 = [""] },
+        Row("unixSocket", "empty path") { $0.unixSocket = "" },
+        Row("unixSocket", "NUL") { $0.unixSocket = "/tmp/\0" },
+        Row("unixSocket", "longer than an address") { $0.unixSocket = "/" + String(repeating: "a", count: 107) },
+        Row("unixSocket", "beside a proxy") {
+            $0.unixSocket = "/tmp/socket"
+            $0.proxy = .through(Proxy(.http, host: "proxy", port: 80))
+        },
+        Row("overrides", "a name") { $0.overrides = [HostOverride(host: "a", address: "b")] },
+        Row("overrides", "bare IPv6 host") { $0.overrides = [HostOverride(host: "::1", address: "::1")] },
+        Row("overrides", "host with a port") { $0.overrides = [HostOverride(host: "a:1", address: "::1")] },
+        Row("overrides", "brackets") { $0.overrides = [HostOverride(host: "a", address: "[::1]")] },
+        Row("overrides", "empty host") { $0.overrides = [HostOverride(host: "", address: "::1")] },
+        Row("overrides", "port 0") { $0.overrides = [HostOverride(host: "a", port: 0, address: "::1")] },
+        Row("overrides", "port 65536") {
+            $0.overrides = [HostOverride(host: "a", address: "::1", addressPort: 65_536)]
+        },
+        Row("local", "empty name") { $0.local.interface = "" },
+        Row("local", "a mark of libcurl's") { $0.local.interface = "host!a" },
+        Row("local", "port 0") { $0.local.ports = 0...1 },
+        Row("codings", "unknown") { $0.codings = [ContentCoding(rawValue: "compress")] },
+        Row("proxy", "beside a guard of addresses") {
+            $0.proxy = .through(Proxy(.http, host: "proxy", port: 80))
+            $0.addressGuard = .publicOnly
+        },
+        .proxy("empty host") { $0.host = "" },
+        .proxy("host with a path") { $0.host = "a/b" },
+        .proxy("port 0") { $0.port = 0 },
+        .proxy("colon in the user name") { $0.credentials = Credentials(user: "a:b", password: "c") },
+        .proxy("NUL in the password") { $0.credentials = Credentials(user: "a", password: "\0") },
+        .proxy("password of SOCKS 4", .socks4) { $0.credentials = Credentials(user: "a", password: "b") },
+        .proxy("no password of SOCKS 5", .socks5) { $0.credentials = Credentials(user: "a", password: "") },
+        .proxy("fields of SOCKS", .socks5) { $0.fields = [.accept: "a"] },
+        .proxy("tunnels of SOCKS", .socks5h) { $0.tunnelsEverything = true },
+        .proxy("two exceptions in one") { $0.exceptions = ["a,b"] },
+        .proxy("trust of an https proxy", .https) { $0.trust = .authorities(Data()) },
+    ]
+
+    @Test(arguments: rows) func valueThatCannotBeUsedIsNamedBeforeAnythingIsSent(_ row: Row) async throws {
+        let server = try LoopbackServer(.response(200))
+        var options = TransferOptions.impatient
+        row.change(&options)
+        let error = try await CurlTransport().failure(of: server.request(options: options))
+        #expect(error.kind == .badConfiguration && error.phase == .build, "\(error)")
+        #expect(error.message.hasPrefix("TransferOptions.\(row.option)"), "\(error)")
+        #expect(!error.mayHaveReachedServer)
+        #expect(server.record.connections == 0)
+    }
+}

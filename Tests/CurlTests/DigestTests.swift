@@ -1,0 +1,113 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// How a transfer shows who asks.
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+struct DigestTests {
+    let transport = CurlTransport()
+    let credentials = Credentials(user: "user", password: "hunter2")
+
+    private func options(_ authentication: Authentication) -> TransferOptions {
+        var options = TransferOptions.impatient
+        options.authentication = authentication
+        return options
+    }
+
+    /// A server that asks for Digest and takes any answer.
+    private func server(_ challenge: String = "Digest realm=\"r\", nonce=\"n\", qop=auth") throws -> LoopbackServer {
+        try LoopbackServer { request in
+            request["Authorization"] == nil
+                ? .response(401, ["WWW-Authenticate": challenge], "who?") : .response(200, [:], request.body)
+        }
+    }
+
+    @Test func challengeIsAnsweredWithTheBodyOnceMore() async throws {
+        let server = try server()
+        let request = try server.request(
+            .post,
+            "/a?b=c",
+            body: HTTPBody("text"),
+            options: options(.digest(credentials))
+        )
+        let response = try await transport.perform(request)
+        #expect(try await response.text() == "text")
+        #expect(response.metrics.hops.map(\.status) == [401])
+        #expect(response.metrics.redirects == 0)
+        let answer = try #require(server.requests.last?["Authorization"])
+        #expect(answer.hasPrefix("Digest username=\"user\", realm=\"r\", nonce=\"n\", uri=\"/a?b=c\""))
+        #expect(server.requests.allSatisfy { !String(decoding: $0.raw, as: UTF8.self).contains("hunter2") })
+        #expect(server.record.connections == 1)
+    }
+
+    @Test func wrongPasswordIsHandedOver() async throws {
+        let server = try LoopbackServer(.response(401, ["WWW-Authenticate": "Digest realm=\"r\", nonce=\"n\""], "no"))
+        let response = try await transport.perform(server.request(options: options(.digest(credentials))))
+        #expect(response.status.code == 401)
+        #expect(try await response.text() == "no")
+        #expect(server.record.requestCount == 2)
+    }
+
+    @Test func staleNonceIsAnsweredAgainButNotForEver() async throws {
+        let challenge = "Digest realm=\"r\", nonce=\"n\", stale=true"
+        let server = try LoopbackServer(.response(401, ["WWW-Authenticate": challenge]))
+        let response = try await transport.perform(server.request(options: options(.digest(credentials))))
+        #expect(response.status.code == 401)
+        #expect(server.record.requestCount == 4)
+    }
+
+    @Test(arguments: ["Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\", algorithm=odd", ""])
+    func challengeThatCannotBeAnsweredIsHandedOver(_ challenge: String) async throws {
+        let server = try server(challenge)
+        let response = try await transport.perform(server.request(options: options(.digest(credentials))))
+        #expect(response.status.code == 401)
+        #expect(server.record.requestCount == 1)
+    }
+
+    @Test(.enabled(if: LighttpdPeer.isAvailable, "lighttpd is not installed"), arguments: ["md5", "sha256", "basic"])
+    func realServerLetsTheUserInAndNobodyElse(_ folder: String) async throws {
+        let peer = try LighttpdPeer.shared.get()
+        let head = HTTPRequest(method: .get, scheme: "http", authority: peer.authority, path: "/\(folder)/file?x=%20y")
+        func status(_ password: String) async throws -> Int {
+            let credentials = Credentials(user: "user", password: password)
+            let authentication = folder == "basic" ? Authentication.basic(credentials) : .digest(credentials)
+            let request = TransferRequest(head, options: options(authentication))
+            return try await transport.perform(request).status.code
+        }
+        #expect(try await status("open sesame") == 200)
+        #expect(try await status("close sesame") == 401)
+    }
+
+    static let schemes: [Authentication] = [
+        .basic(Credentials(user: "user", password: "hunter2")), .bearer("hunter2"),
+        .digest(Credentials(user: "user", password: "hunter2")),
+    ]
+
+    @Test(arguments: schemes) func redirectToAnotherOriginLeavesItBehind(_ authentication: Authentication) async throws
+    {
+        let other = try server("Digest realm=\"evil\", nonce=\"n\"")
+        let server = try LoopbackServer { request in
+            request["Authorization"] == nil && authentication.description == "digest"
+                ? .response(401, ["WWW-Authenticate": "Digest realm=\"r\", nonce=\"n\""])
+                : .response(307, ["Location": request.target == "/same" ? "\(other.url)/" : "/same"])
+        }
+        let response = try await transport.perform(server.request(.get, "/", options: options(authentication)))
+        #expect(response.status.code == 401)
+        #expect(other.requests.map { $0["Authorization"] } == [nil])
+        #expect(server.requests.last?.target == "/same")
+        #expect(server.requests.last?["Authorization"] != nil)
+    }
+
+    @Test(arguments: [
+        Authentication.basic(Credentials(user: "a:b", password: "c")), .bearer("a b"),
+        .netrc(path: "/nonexistent/netrc"),
+    ])
+    func whatCannotBeSentIsAnErrorBeforeAnythingIs(_ authentication: Authentication) async throws {
+        let server = try LoopbackServer(.response(200))
+        let error = try await transport.failure(of: server.request(options: options(authentication)))
+        #expect([.badConfiguration, .file].contains(error.kind))
+        #expect(!error.mayHaveReachedServer)
+        #expect(server.record.connections == 0)
+    }
+}

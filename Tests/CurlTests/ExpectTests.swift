@@ -1,0 +1,92 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// Asking a server before a body is sent (RFC 9110, 10.1.1).
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+struct ExpectTests {
+    let transport = CurlTransport()
+
+    private func options(_ expect: ExpectPolicy) -> TransferOptions {
+        var options = TransferOptions.impatient
+        options.expect = expect
+        return options
+    }
+
+    @Test func bodyWaitsForConsent() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(readsBodies: false) { _ in
+            .sequence([.gate(gate), .raw("HTTP/1.1 100 Continue\r\n\r\n"), .stall])
+        }
+        let size = 4 << 20
+        let options = options(.ask(from: 0, waiting: .seconds(600)))
+        let completion = Completion()
+        let request = try server.request(.put, body: HTTPBody(Data(count: size)), options: options)
+        let token = transport.perform(request, completion: completion.complete)
+        await server.until { $0.requestCount == 1 }
+        #expect(server.requests[0]["Expect"] == "100-continue")
+        #expect(server.record.bytesReceived == server.requests[0].raw.count)
+        gate.open()
+        #expect(await server.until { $0.bytesReceived > size })
+        token.cancel()
+        #expect(await completion.result.failure?.phase == .firstByte)
+    }
+
+    @Test func refusalSparesTheBody() async throws {
+        let server = try LoopbackServer(readsBodies: false) { _ in .response(413, ["Connection": "close"], "too much") }
+        let options = options(.ask(from: 0, waiting: .seconds(600)))
+        let request = try server.request(.post, body: HTTPBody(Data(count: 1 << 20)), options: options)
+        let response = try await transport.perform(request)
+        #expect(response.status.code == 413)
+        #expect(response.metrics.bytesSent == 0)
+        #expect(try await response.text() == "too much")
+    }
+
+    struct Body: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let body: HTTPBody
+        var asks = true
+    }
+
+    static let bodies = [
+        Body(testDescription: "as large as the threshold", body: HTTPBody("12345")),
+        Body(testDescription: "smaller", body: HTTPBody("1234"), asks: false),
+        Body(testDescription: "of unknown length", body: .stream { AsyncStream([Data("1".utf8)]) }),
+    ]
+
+    @Test(arguments: bodies) func askedForIsWhatIsLargeEnough(_ body: Body) async throws {
+        let server = try LoopbackServer(.response(200))
+        let options = options(.ask(from: 5, waiting: .milliseconds(1)))
+        let response = try await transport.perform(server.request(.post, body: body.body, options: options))
+        #expect(response.status.code == 200)
+        #expect(server.requests[0].values(of: "Expect") == (body.asks ? ["100-continue"] : []))
+    }
+
+    @Test func nobodyIsAskedUnlessToldTo() async throws {
+        let server = try LoopbackServer(.response(200))
+        _ = try await transport.perform(server.request(.post, body: HTTPBody(Data(count: 4 << 20))))
+        #expect(server.requests[0]["Expect"] == nil)
+    }
+
+    /// 417 says that the server does not know how to consent, not what it thinks of the message.
+    @Test(arguments: [true, false]) func serverThatCannotConsentIsNotAsked(isStreamed: Bool) async throws {
+        let server = try LoopbackServer(readsBodies: false) { request in
+            let status = request["Expect"] == nil ? 200 : 417
+            return .response(status, ["Connection": "close"], "ok")
+        }
+        let body = isStreamed ? .stream { AsyncStream([Data("pay".utf8)]) } : HTTPBody("pay")
+        let options = options(.ask(from: 0, waiting: .seconds(600)))
+        let response = try await transport.perform(server.request(.post, body: body, options: options))
+        #expect(response.status.code == 200)
+        #expect(response.metrics.resends == 1)
+        #expect(server.requests.map { $0["Expect"] } == ["100-continue", nil])
+    }
+
+    @Test func refusalThatIsNotAboutTheExpectationIsHandedOver() async throws {
+        let server = try LoopbackServer(.response(417))
+        let response = try await transport.perform(server.request(.post, body: HTTPBody("x")))
+        #expect(response.status.code == 417)
+        #expect(server.requests.count == 1)
+    }
+}

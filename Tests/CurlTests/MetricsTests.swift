@@ -1,0 +1,129 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// What is told of how a transfer went. More stands beside what it is about: phases in `MessageTests`, the ends of
+/// streams in `StreamTests`.
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+struct MetricsTests {
+    let transport = CurlTransport()
+
+    @Test(
+        .enabled(if: NginxPeer.isAvailable, "nginx is not installed"),
+        arguments: [HTTPVersion.http1, .http2]
+    )
+    func tlsIsTold(_ version: HTTPVersion) async throws {
+        for isReused in [false, true] {
+            let response = try await transport.perform(NginxPeer.shared.get().request("/tls", version: version))
+            let metrics = response.metrics
+            #expect(try await response.text() == "\(metrics.tlsVersion) \(metrics.tlsCipher)")
+            #expect(metrics.tlsVersion.hasPrefix("TLSv1."))
+            #expect(metrics.isConnectionReused == isReused)
+            #expect(metrics.requestHead == nil)
+        }
+    }
+
+    @Test func noTLSIsToldOfPlainHTTP() async throws {
+        let server = try LoopbackServer(.response(200))
+        let metrics = try await transport.perform(server.request()).metrics
+        #expect(metrics.tlsVersion.isEmpty && metrics.tlsCipher.isEmpty)
+    }
+
+    @Test func headsAreCounted() async throws {
+        let answer = "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let server = try LoopbackServer(.raw(answer + "4\r\nbody\r\n0\r\nX-Sum: 1\r\n\r\n"))
+        let metrics = try await transport.perform(server.request(.post, body: HTTPBody("12345"))).metrics
+        let request = try #require(server.requests.first)
+        #expect(metrics.headBytesSent == Int64(request.raw.count - request.body.count))
+        let trailer = "X-Sum: 1\r\n"
+        #expect(metrics.headBytesReceived == Int64(answer.utf8.count + trailer.utf8.count))
+    }
+
+    /// Asked for on the loop's thread, the second waits at least for the end of the turn.
+    @Test func waitingIsTold() async throws {
+        let server = try LoopbackServer(.response(200))
+        let request = try server.request()
+        let metrics = await withCheckedContinuation { continuation in
+            transport.perform(request) { _ in
+                transport.perform(request) { continuation.resume(returning: try? $0.get().metrics) }
+            }
+        }
+        #expect(try #require(metrics).queued > .zero)
+    }
+
+    @Test func requestEndsWithItsBody() async throws {
+        let server = try LoopbackServer(.response(200))
+        let none = try await transport.perform(server.request()).metrics
+        #expect(none.requestEnd == none.requestStart)
+        let some = try await transport.perform(server.request(.post, body: HTTPBody(Data(count: 1 << 20)))).metrics
+        #expect(some.requestStart < some.requestEnd)
+        #expect(some.requestEnd <= some.firstByte)
+    }
+
+    @Test func requestThatWasNotWhollySentHasNoEnd() async throws {
+        let server = try LoopbackServer(readsBodies: false) { _ in
+            .sequence([.response(413, ["Connection": "close"]), .finish])
+        }
+        let request = try server.request(.post, body: HTTPBody(Data(count: 8 << 20)), options: .impatient)
+        #expect(try await transport.perform(request).metrics.requestEnd == .zero)
+    }
+
+    // MARK: - The head as it was sent
+
+    private static let asking: TransferOptions = {
+        var options = TransferOptions.impatient
+        options.keepsRequestHead = true
+        return options
+    }()
+
+    @Test(arguments: [0, 40_000]) func headIsToldAsItWasSent(_ length: Int) async throws {
+        let server = try LoopbackServer(.response(200))
+        let filler = String(repeating: "x", count: length)
+        let request = try server.request(
+            .post,
+            "/a?b",
+            ["Authorization": "Bearer tOpSeCrEt", "X-Filler": filler],
+            body: HTTPBody("body\r\n\r\nand more"),
+            options: Self.asking
+        )
+        let metrics = try await transport.perform(request).metrics
+        let received = try #require(server.requests.first)
+        #expect(metrics.requestHead?.bytes == received.raw.dropLast(received.body.count))
+        #expect(!"\(metrics) \(String(reflecting: metrics))".contains("tOpSeCrEt"))
+        var dumped = ""
+        dump(metrics, to: &dumped)
+        #expect(!dumped.contains("tOpSeCrEt"))
+    }
+
+    @Test func headIsThatOfTheMessageThatWasAnswered() async throws {
+        let server = try LoopbackServer { request in
+            switch (request.target, request.connection) {
+            case ("/first", _): .response(302, ["Location": "/second"])
+            case ("/second", 1): .close
+            default: .response(200)
+            }
+        }
+        let request = try server.request(.get, "/first", options: Self.asking)
+        let metrics = try await transport.perform(request).metrics
+        #expect(metrics.redirects == 1 && metrics.resends == 1)
+        #expect(metrics.requestHead?.bytes == server.requests.last?.raw)
+        #expect(server.requests.map(\.target) == ["/first", "/second", "/second"])
+    }
+
+    @Test func headOfAFailureIsTold() async throws {
+        let server = try LoopbackServer(.close)
+        let error = try await transport.failure(of: server.request(.post, options: Self.asking))
+        #expect(error.metrics?.requestHead?.bytes == server.requests.first?.raw)
+    }
+
+    @Test(.enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
+    func headOfHTTP2IsToldInTheSpellingOfHTTP1() async throws {
+        var request = try NginxPeer.shared.get().request("/a", version: .http2)
+        request.options.keepsRequestHead = true
+        let head = try #require(try await transport.perform(request).metrics.requestHead)
+        let text = String(decoding: head.bytes, as: UTF8.self)
+        #expect(text.hasPrefix("GET /a HTTP/2\r\n"))
+        #expect(text.hasSuffix("\r\n\r\n"))
+    }
+}

@@ -1,0 +1,169 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// The app's own word on a redirect.
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+struct RedirectPolicyTests {
+    typealias Decision = RedirectPolicy.Decision
+    typealias Proposal = RedirectPolicy.Proposal
+
+    let transport = CurlTransport()
+    let credentials: KeyValuePairs = ["Authorization": "Bearer secret", "X-Open": "open"]
+
+    private func redirecting(to location: String, _ status: Int = 302) throws -> LoopbackServer {
+        try LoopbackServer { request in
+            request.target == "/from"
+                ? .response(status, ["Location": location], "moved") : .response(200, [:], request.target)
+        }
+    }
+
+    private func options(_ decide: @escaping @Sendable (Proposal) -> Decision) -> TransferOptions {
+        var options = TransferOptions.impatient
+        options.redirects = .follow.deciding(decide)
+        return options
+    }
+
+    @Test func functionSeesTheAnswerAndWhatWouldFollow() async throws {
+        let seen = Lock<Proposal?>(nil)
+        let other = try LoopbackServer(.response(200, [:], "there"))
+        let server = try redirecting(to: "\(other.url)/to?x=1")
+        let options = options { proposal in
+            seen.withLock { $0 = proposal }
+            return .follow
+        }
+        let request = try server.request(.post, "/from", credentials, body: HTTPBody("text"), options: options)
+        #expect(try await transport.perform(request).text() == "there")
+        let proposal = try #require(seen.withLock { $0 })
+        #expect(proposal.response.status.code == 302)
+        #expect(proposal.answered.method == .post)
+        #expect(proposal.answered.headerFields[.authorization] == "Bearer secret")
+        #expect(proposal.next.method == .get)
+        #expect(proposal.next.url?.absoluteString == "\(other.url)/to?x=1")
+        #expect(proposal.next.headerFields[.authorization] == nil)
+        #expect(proposal.followed == 0)
+    }
+
+    @Test func redirectIsHandedOver() async throws {
+        let server = try redirecting(to: "/to")
+        let response = try await transport.perform(
+            server.request(.get, "/from", options: options { _ in .handOver })
+        )
+        #expect(response.status.code == 302)
+        #expect(try await response.text() == "moved")
+        #expect(response.metrics.hops.isEmpty)
+        #expect(server.record.requestCount == 1)
+    }
+
+    @Test func transferIsRefusedWithTheReasonOfTheApp() async throws {
+        let server = try redirecting(to: "/to")
+        let request = try server.request(.get, "/from", options: options { _ in .refuse("not there") })
+        let error = try await transport.failure(of: request)
+        #expect(error.kind == .blocked)
+        #expect(error.phase == .redirect)
+        #expect(error.message == "not there")
+        #expect(error.response?.status.code == 302)
+        #expect(server.record.requestCount == 1)
+    }
+
+    @Test func changedMessageGoesOut() async throws {
+        let server = try redirecting(to: "/to", 307)
+        let options = options { proposal in
+            var next = proposal.next
+            next.path = "/changed"
+            next.method = .get
+            next.headerFields[.accept] = "text/plain"
+            return .followChanged(next)
+        }
+        let request = try server.request(.post, "/from", credentials, body: HTTPBody("text"), options: options)
+        #expect(try await transport.perform(request).text() == "/changed")
+        let last = try #require(server.requests.last)
+        #expect(last.method == "GET")
+        #expect(last.body.isEmpty)
+        #expect(last["Accept"] == "text/plain")
+        #expect(last["Authorization"] == "Bearer secret")
+    }
+
+    @Test func credentialsDoNotGoAlongToAnOriginThatTheAppChose() async throws {
+        let other = try LoopbackServer(.response(200))
+        let server = try redirecting(to: "/to")
+        let options = options { proposal in
+            var next = proposal.next
+            next.authority = other.authority
+            return .followChanged(next)
+        }
+        _ = try await transport.perform(server.request(.get, "/from", credentials, options: options))
+        let last = try #require(other.requests.last)
+        #expect(last["Authorization"] == nil)
+        #expect(last["X-Open"] == "open")
+        #expect(last["Host"] == other.authority)
+    }
+
+    @Test func credentialsOfTheAnsweredMessageDoNotGoAlongToTheOriginThatItLedTo() async throws {
+        let other = try LoopbackServer(.response(200))
+        let server = try redirecting(to: "\(other.url)/to")
+        let options = options { proposal in
+            var next = proposal.answered
+            next.authority = other.authority
+            return .followChanged(next)
+        }
+        _ = try await transport.perform(server.request(.get, "/from", credentials, options: options))
+        let last = try #require(other.requests.last)
+        #expect(last["Authorization"] == nil)
+        #expect(last["X-Open"] == "open")
+    }
+
+    @Test func credentialsThatTheAppSetsGoToAnotherOrigin() async throws {
+        let other = try LoopbackServer(.response(200))
+        let server = try redirecting(to: "\(other.url)/to")
+        let options = options { proposal in
+            var next = proposal.next
+            next.headerFields[.authorization] = "Bearer others"
+            return .followChanged(next)
+        }
+        _ = try await transport.perform(server.request(.get, "/from", credentials, options: options))
+        #expect(other.requests.last?["Authorization"] == "Bearer others")
+    }
+
+    @Test(arguments: [
+        ("ftp", "127.0.0.1", NetworkError.Kind.unsupportedScheme), ("http", "elsewhere.example", .badURL),
+        ("http", "127.0.0.1:99999", .badURL), ("http", "user@127.0.0.1", .badURL),
+    ])
+    func changedMessageIsHeldToTheRules(_ scheme: String, _ authority: String, _ kind: NetworkError.Kind) async throws {
+        let server = try redirecting(to: "/to")
+        let options = options { proposal in
+            var next = proposal.next
+            next.scheme = scheme
+            next.authority = authority
+            return .followChanged(next)
+        }
+        var request = try server.request(.get, "/from", options: options)
+        request.allowedHosts = ["127.0.0.1"]
+        let error = try await transport.failure(of: request)
+        #expect(error.kind == kind, "\(error)")
+        #expect(server.record.requestCount == 1)
+    }
+
+    @Test func redirectThatThePolicyRefusesIsNotAskedAbout() async throws {
+        let server = try redirecting(to: "gopher://127.0.0.1/")
+        let request = try server.request(.get, "/from", options: options { _ in .handOver })
+        #expect(try await transport.failure(of: request).kind == .unsupportedScheme)
+    }
+
+    @Test func eachHopIsRemembered() async throws {
+        let server = try LoopbackServer { request in
+            switch request.target {
+            case "/a": .response(301, ["Location": "/b?token=1"])
+            case "/b?token=1": .response(307, ["Location": "/c"])
+            default: .response(200, [:], "there")
+            }
+        }
+        let hops = try await transport.perform(server.request(.post, "/a", body: HTTPBody("x"))).metrics.hops
+        #expect(hops.map(\.method) == ["POST", "GET"])
+        #expect(hops.map(\.url) == ["\(server.url)/a", "\(server.url)/b?token=1"])
+        #expect(hops.map(\.status) == [301, 307])
+        #expect(hops.allSatisfy { $0.duration > .zero })
+        #expect(try await transport.perform(server.request()).metrics.hops.isEmpty)
+    }
+}

@@ -1,0 +1,147 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// Hosts that the app looks up itself.
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+struct ResolverTests {
+    private struct NotFound: Error { let secret = "hunter2" }
+
+    private func transport(_ resolver: @escaping CurlConfiguration.Resolver) -> CurlTransport {
+        var configuration = CurlConfiguration()
+        configuration.resolver = resolver
+        return CurlTransport(configuration)
+    }
+
+    private func request(_ server: LoopbackServer, host: String = "app.test") throws -> TransferRequest {
+        var request = try server.request(options: .impatient)
+        request.head.authority = "\(host):\(server.port)"
+        return request
+    }
+
+    private func loopback() throws -> IPAddress { try #require(IPAddress("127.0.0.1")) }
+
+    @Test func connectionGoesToWhatTheResolverSays() async throws {
+        let address = try loopback()
+        let asked = Lock<[String]>([])
+        let transport = transport { host, port in
+            asked.withLock { $0.append("\(host):\(port)") }
+            return [address]
+        }
+        let server = try LoopbackServer(.response(200, [:], "found"))
+        #expect(try await transport.perform(request(server, host: "App.test")).text() == "found")
+        #expect(asked.withLock { $0 } == ["app.test:\(server.port)"])
+        #expect(server.requests.first?["Host"] == "App.test:\(server.port)")
+    }
+
+    @Test func laterAnswerCountsForANewConnection() async throws {
+        let addresses = Lock([try #require(IPAddress("127.0.0.2")), try loopback()])
+        let transport = transport { _, _ in [addresses.withLock { $0.removeFirst() }] }
+        let server = try LoopbackServer(.response(200, [:], "found"))
+        #expect(try await transport.failure(of: request(server)).kind == .connect)
+        #expect(try await transport.perform(request(server)).text() == "found")
+    }
+
+    @Test func oneOfSeveralAddressesIsEnough() async throws {
+        let addresses = try ["::1", "127.0.0.2", "127.0.0.1"].map { try #require(IPAddress($0)) }
+        let server = try LoopbackServer(.response(200, [:], "found"))
+        #expect(try await transport { _, _ in addresses }.perform(request(server)).text() == "found")
+    }
+
+    @Test func addressInTheURLIsNotLookedUp() async throws {
+        let transport = transport { _, _ in throw NotFound() }
+        let server = try LoopbackServer(.response(200, [:], "found"))
+        #expect(try await transport.perform(server.request()).text() == "found")
+    }
+
+    @Test func redirectsHostIsLookedUpToo() async throws {
+        let address = try loopback()
+        let asked = Lock<[String]>([])
+        let other = try LoopbackServer(.response(200, [:], "there"))
+        let server = try LoopbackServer(.response(302, ["Location": "http://other.test:\(other.port)/"]))
+        let transport = transport { host, _ in
+            asked.withLock { $0.append(host) }
+            return [address]
+        }
+        #expect(try await transport.perform(request(server)).text() == "there")
+        #expect(asked.withLock { $0 } == ["app.test", "other.test"])
+    }
+
+    @Test func failureOfTheResolverIsAnErrorWithoutItsContents() async throws {
+        let server = try LoopbackServer(.response(200))
+        let thrown = try await transport { _, _ in throw NotFound() }.failure(of: request(server))
+        #expect(thrown.kind == .dns)
+        #expect(thrown.phase == .resolve)
+        #expect(thrown.underlying is NotFound)
+        #expect(!thrown.description.contains("hunter2"))
+        let empty = try await transport { _, _ in [] }.failure(of: request(server))
+        #expect(empty.message == "the app's resolver knows no address of app.test")
+        #expect(!empty.mayHaveReachedServer)
+        #expect(server.record.connections == 0)
+    }
+
+    @Test(arguments: ["bücher.test", "app.test.", "app%2Etest"])
+    func hostThatLibcurlWouldKnowByAnotherNameIsRefused(_ host: String) async throws {
+        let server = try LoopbackServer(.response(200))
+        let error = try await transport { _, _ in [] }.failure(of: request(server, host: host))
+        #expect(error.kind == .badURL, "\(error)")
+    }
+
+    @Test func guardJudgesWhatTheResolverSays() async throws {
+        let address = try loopback()
+        let server = try LoopbackServer(.response(200))
+        var request = try request(server)
+        request.options.addressGuard = .publicOnly
+        let error = try await transport { _, _ in [address] }.failure(of: request)
+        #expect(error.kind == .blocked)
+        #expect(error.message.contains("app.test"))
+        #expect(server.record.connections == 0)
+    }
+
+    /// Answers when its task is cancelled, and notes that it was.
+    private func untilCancelled(_ asked: AsyncStream<Void>.Continuation, _ cancelled: Lock<Bool>) -> CurlTransport {
+        transport { _, _ in
+            asked.yield()
+            defer { asked.finish() }
+            do {
+                try await Task.sleep(for: .seconds(60))
+            } catch {
+                cancelled.withLock { $0 = true }
+                throw error
+            }
+            return []
+        }
+    }
+
+    @Test func resolverIsCancelledWithTheTransfer() async throws {
+        let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
+        let cancelled = Lock(false)
+        let transport = untilCancelled(continuation, cancelled)
+        let server = try LoopbackServer(.response(200))
+        let request = try request(server)
+        let task = Task { try await transport.perform(request) }
+        var events = asked.makeAsyncIterator()
+        _ = await events.next()
+        task.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await task.value }
+        #expect(error?.kind == .cancelled)
+        #expect(error?.phase == .resolve)
+        _ = await events.next()
+        #expect(cancelled.withLock { $0 })
+    }
+
+    @Test func resolverIsHeldToTheTimeForConnecting() async throws {
+        let (_, continuation) = AsyncStream.makeStream(of: Void.self)
+        let transport = untilCancelled(continuation, Lock(false))
+        let server = try LoopbackServer(.response(200))
+        var request = try request(server)
+        request.options.timeouts.connect = .milliseconds(20)
+        let error = try await transport.failure(of: request)
+        #expect(error.kind == .timeout)
+        #expect(error.phase == .resolve)
+        #expect(error.message == "the app's resolver did not answer within 0.02 seconds")
+        #expect(!error.mayHaveReachedServer)
+        try await CurlTransport().proveHealth()
+    }
+}

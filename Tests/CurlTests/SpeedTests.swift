@@ -1,0 +1,123 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// How fast a body may come and go, and how slow.
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+struct SpeedTests {
+    let transport = CurlTransport()
+
+    // MARK: bandwidth
+
+    /// A server whose client reads no faster than it sends never finds the connection full.
+    @Test func receivingIsHeldBack() async throws {
+        let server = try LoopbackServer(.response(200, [:], Data(count: 32 << 20)))
+        var options = TransferOptions(timeouts: Timeouts(total: nil))
+        options.bandwidth.receive = 10_000
+        let completion = Completion()
+        let token = transport.perform(try server.request(options: options), completion: completion.complete)
+        await server.until { $0.stalledSends == 1 || $0.answers == 1 }
+        #expect(server.record.answers == 0)
+        token.cancel()
+        #expect(await completion.result.failure?.isCancelled == true)
+    }
+
+    @Test func sendingIsHeldBack() async throws {
+        let server = try LoopbackServer(.response(200))
+        var options = TransferOptions(timeouts: Timeouts(total: .milliseconds(500)))
+        options.bandwidth.send = 100_000
+        let body = HTTPBody(Data(count: 16 << 20))
+        let error = try await transport.failure(of: server.request(.post, body: body, options: options))
+        #expect(error.isTimeout && error.phase == .send, "\(error)")
+        let metrics = try #require(error.metrics)
+        #expect(metrics.bytesSent < 1 << 20)
+        try await transport.proveHealth()
+    }
+
+    @Test(arguments: [false, true])
+    func bodyArrivesWholeAtAReaderWhoPausesToo(onThePortableLoop isPortable: Bool) async throws {
+        let body = StreamTests.pattern(3 << 20)
+        let server = try LoopbackServer(.response(200, [:], body))
+        var options = TransferOptions.impatient
+        options.bandwidth.receive = 4 << 20
+        let transport = CurlTransport(isPortable: isPortable)
+        let response = try await transport.perform(server.request(options: options, delivery: .stream))
+        await server.until { $0.stalledSends == 1 || $0.answers == 1 }
+        #expect(try await response.body.collect() == body)
+    }
+
+    @Test func prefetchIsSlowUntilItIsRaised() async throws {
+        let body = StreamTests.pattern(16 << 20)
+        let server = try LoopbackServer(.response(200, [:], body))
+        var configuration = CurlConfiguration()
+        configuration.prefetchBytesPerSecond = 50_000
+        let transport = CurlTransport(configuration)
+        var options = TransferOptions(timeouts: Timeouts(total: nil))
+        options.priority = .prefetch
+        let completion = Completion()
+        let token = transport.perform(try server.request(options: options), completion: completion.complete)
+        await server.until { $0.stalledSends == 1 || $0.answers == 1 }
+        #expect(server.record.answers == 0)
+        try #require(token as? any PrioritizedToken).raise(to: .normal)
+        #expect(try await completion.result.get().body.collect() == body)
+    }
+
+    // MARK: minimum speed
+
+    private func options(_ minimum: MinimumSpeed, firstByte: Duration = .seconds(20)) -> TransferOptions {
+        var options = TransferOptions(timeouts: Timeouts(firstByte: firstByte, idle: nil, total: .seconds(30)))
+        options.minimumSpeed = minimum
+        return options
+    }
+
+    @Test func bodyThatComesTooSlowlyIsGivenUp() async throws {
+        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
+        let server = try LoopbackServer(
+            .sequence([head, .dribble(Data(repeating: 0x41, count: 10_000), every: .milliseconds(10))])
+        )
+        let slow = options(MinimumSpeed(bytesPerSecond: 10_000, over: .milliseconds(200)))
+        let error = try await transport.failure(of: server.request(options: slow))
+        #expect(error.isTimeout && error.phase == .body, "\(error)")
+        #expect(error.message.contains("10000 bytes a second"))
+        #expect(error.advice?.contains("minimumSpeed") == true)
+        try await transport.proveHealth()
+    }
+
+    @Test func bodyThatIsFastEnoughComesToItsEnd() async throws {
+        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n")
+        let server = try LoopbackServer(
+            .sequence([head, .dribble(Data(repeating: 0x41, count: 40), every: .milliseconds(10))])
+        )
+        let patient = options(MinimumSpeed(bytesPerSecond: 1, over: .milliseconds(100)))
+        #expect(try await transport.perform(server.request(options: patient)).text().count == 40)
+    }
+
+    @Test func bodyThatIsTakenTooSlowlyIsGivenUp() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(readsBodies: false) { _ in .gate(gate) }
+        let slow = options(MinimumSpeed(bytesPerSecond: 10_000, over: .milliseconds(200)))
+        let body = HTTPBody(Data(count: 32 << 20))
+        let error = try await transport.failure(of: server.request(.post, body: body, options: slow))
+        #expect(error.isTimeout && error.phase == .send, "\(error)")
+        #expect(error.advice?.contains("minimumSpeed") == true)
+    }
+
+    @Test func waitForAnAnswerIsNoSlowBody() async throws {
+        let server = try LoopbackServer(.stall)
+        let slow = options(MinimumSpeed(bytesPerSecond: 1_000, over: .milliseconds(50)), firstByte: .milliseconds(300))
+        let error = try await transport.failure(of: server.request(.post, body: HTTPBody("x"), options: slow))
+        #expect(error.isTimeout && error.phase == .firstByte, "\(error)")
+        #expect(error.advice?.contains("Timeouts.firstByte") == true)
+    }
+
+    @Test func pausedReaderIsNoSlowServer() async throws {
+        let body = Data(repeating: 1, count: 16 << 20)
+        let server = try LoopbackServer(.response(200, [:], body))
+        let slow = options(MinimumSpeed(bytesPerSecond: 1_000, over: .milliseconds(100)))
+        let response = try await transport.perform(server.request(options: slow, delivery: .stream))
+        // The server meets a full pipe for longer than the window before the reader begins.
+        await server.until { $0.stalledSends == 1 }
+        #expect(try await response.body.collect().count == body.count)
+    }
+}

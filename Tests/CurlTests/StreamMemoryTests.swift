@@ -1,0 +1,151 @@
+@testable import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// Which loop a request runs on.
+struct StreamMemoryTests {
+    private let memory = StreamMemory()
+
+    private func request(
+        _ path: String = "/",
+        _ accept: String? = nil,
+        host: String = "host",
+        delivery: TransferRequest.Delivery = .stream
+    ) -> TransferRequest {
+        var head = HTTPRequest(method: .get, scheme: "http", authority: host, path: path)
+        head.headerFields[.accept] = accept
+        return TransferRequest(head, delivery: delivery)
+    }
+
+    @Test func whatIsSaidToLastDoes() {
+        var poll = request(delivery: .collect)
+        poll.options.isLongLived = true
+        #expect(memory.role(of: poll) == .lasting)
+        #expect(memory.role(of: request("/", "text/event-stream, text/html")) == .lasting)
+        #expect(memory.role(of: request("/", "text/html, text/event-stream")) == .ordinary)
+        #expect(memory.role(of: request("/", "text/event-stream", delivery: .collect)) == .ordinary)
+        #expect(memory.role(of: request()) == .ordinary)
+    }
+
+    @Test func aPathThatWasFoundToLastDoesWhateverItsQuery() {
+        memory.note(request("/events?a=1"), on: .ordinary)
+        #expect(memory.role(of: request("/events")) == .lasting)
+        #expect(memory.role(of: request("/events?b=2", delivery: .collect)) == .lasting)
+        #expect(memory.role(of: request("/event")) == .spare)
+        #expect(memory.role(of: request("/events", host: "other")) == .ordinary)
+        #expect(memory.role(of: request("/events", host: "host:81")) == .ordinary)
+    }
+
+    @Test func whatIsFoundOnAnotherLoopIsInNobodysWay() {
+        memory.note(request("/events"), on: .spare)
+        #expect(memory.role(of: request("/events")) == .lasting)
+        #expect(memory.role(of: request("/")) == .ordinary)
+    }
+
+    @Test func anOriginOfManyStreamsHasAllOfThemApart() {
+        for number in 1...17 {
+            #expect(memory.role(of: request("/rooms/\(number)")) != .lasting)
+            memory.note(request("/rooms/\(number)"), on: .ordinary)
+        }
+        #expect(memory.role(of: request("/rooms/18")) == .lasting)
+        #expect(memory.role(of: request("/rooms/18", delivery: .collect)) == .spare)
+    }
+
+    @Test func theOriginThatWasNotSeenForLongestIsForgotten() {
+        for number in 0..<64 { memory.note(request("/", host: "host\(number)"), on: .ordinary) }
+        memory.note(request("/", host: "host0"), on: .ordinary)
+        memory.note(request("/", host: "new"), on: .ordinary)
+        #expect(memory.role(of: request("/", host: "host0")) == .lasting)
+        #expect(memory.role(of: request("/", host: "host1")) == .ordinary)
+        #expect(memory.role(of: request("/", host: "new")) == .lasting)
+    }
+}
+
+/// The loops of a transport, by what they carry.
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+struct LoopRoleTests {
+    /// Answers `/events` with a stream that does not end, and all else with the number of the connection.
+    private let server: LoopbackServer
+
+    init() throws {
+        server = try LoopbackServer { request in
+            guard request.target == "/events" else { return .response(200, [:], "\(request.connection)") }
+            return .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: a\n\n"), .stall])
+        }
+    }
+
+    /// The connection that a short request goes over.
+    private func connection(_ transport: CurlTransport) async throws -> String {
+        try await transport.perform(server.request()).text()
+    }
+
+    #if DEBUG
+        private var loops: Int { Ledger.current?.left[.loop] ?? 0 }
+
+        @Test func streamsHaveAThreadOfTheirOwn() async throws {
+            let transport = CurlTransport()
+            let first = try await connection(transport)
+            #expect(loops == 1)
+            let fields: KeyValuePairs = ["Accept": "text/event-stream"]
+            let streams = [
+                try await transport.perform(server.request(.get, "/events", fields, delivery: .stream)),
+                try await transport.perform(server.request(.get, "/events", fields, delivery: .stream)),
+            ]
+            #expect(loops == 2)
+            #expect(try await connection(transport) == first)
+            #expect(loops == 2)
+            withExtendedLifetime(streams) {}
+        }
+
+        @Test func whatProvesToBeAStreamIsInNobodysWayTheNextTime() async throws {
+            let transport = CurlTransport()
+            let first = try await connection(transport)
+            let stream = try await transport.perform(server.request(.get, "/events", delivery: .stream))
+            #expect(loops == 1)
+            let another = try await transport.perform(server.request(.get, "/events", delivery: .stream))
+            #expect(loops == 2)
+            // What is beside the first stream's connection is beside it no more.
+            #expect(try await connection(transport) != first)
+            #expect(loops == 3)
+            withExtendedLifetime((stream, another)) {}
+        }
+
+        @Test func whatGoesOnForLongIsNoticed() async throws {
+            var configuration = CurlConfiguration()
+            configuration.longLivedAfter = .milliseconds(1)
+            let transport = CurlTransport(configuration)
+            let gate = try LoopbackServer.Gate()
+            let slow = try LoopbackServer { request in
+                request.target == "/poll" ? .sequence([.gate(gate), .response(200)]) : .response(200)
+            }
+            async let poll = transport.perform(slow.request(.get, "/poll"))
+            while loops < 2 { _ = try await transport.perform(slow.request()) }
+            gate.open()
+            #expect(try await poll.status == .ok)
+        }
+
+        @Test func shuttingDownEndsAll() async throws {
+            let transport = CurlTransport()
+            _ = try await connection(transport)
+            let stream = try await transport.perform(server.request(.get, "/events", delivery: .stream))
+            let another = try await transport.perform(server.request(.get, "/events", delivery: .stream))
+            _ = try await connection(transport)
+            #expect(loops == 3)
+            transport.shutDown()
+            for response in [stream, another] {
+                let error = await #expect(throws: NetworkError.self) { try await response.body.collect() }
+                #expect(error?.kind == .shutdown)
+            }
+            #expect(Int(try await connection(transport)) != nil)
+        }
+    #endif
+
+    @Test func aDurationThatIsNoneIsRefused() async throws {
+        var configuration = CurlConfiguration()
+        configuration.longLivedAfter = .zero
+        let error = try await CurlTransport(configuration).failure(of: server.request())
+        #expect(error.kind == .badConfiguration)
+        #expect(error.message.contains("longLivedAfter"))
+    }
+}

@@ -1,0 +1,241 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import Testing
+
+/// Client certificates, pins, floors and suites, with nginx.
+@Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
+struct TLSOptionTests {
+    let transport = CurlTransport()
+    let peer: NginxPeer
+
+    init() throws {
+        peer = try NginxPeer.shared.get()
+    }
+
+    private static func path(_ name: String) -> String { Peer.path("Certificates/\(name)") }
+    private static func bytes(_ name: String) throws -> Data { try Data(contentsOf: path(name)) }
+
+    private func request(
+        port: any KeyPath<NginxPeer.Ports, UInt16> & Sendable = \.mutual,
+        _ change: (inout TransferOptions) throws -> Void
+    ) rethrows -> TransferRequest {
+        var request = peer.request("/", port: port)
+        try change(&request.options)
+        return request
+    }
+
+    struct Identity: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let make: @Sendable () throws -> TLSIdentity
+
+        init(_ name: String, _ make: @escaping @Sendable () throws -> TLSIdentity) {
+            testDescription = name
+            self.make = make
+        }
+    }
+
+    static let passphrase = "open sesame"
+
+    static let good = [
+        Identity("two files") { TLSIdentity(certificatePath: path("client.pem"), keyPath: path("client.key.pem")) },
+        Identity("one file") { TLSIdentity(certificatePath: path("client.both.pem")) },
+        Identity("encrypted key") {
+            TLSIdentity(
+                certificatePath: path("client.pem"),
+                keyPath: path("client.encrypted.key.pem"),
+                passphrase: passphrase
+            )
+        },
+        Identity("bytes") { TLSIdentity(certificate: try bytes("client.pem"), key: try bytes("client.key.pem")) },
+        Identity("bytes in one") { TLSIdentity(certificate: try bytes("client.both.pem")) },
+        Identity("encrypted bytes") {
+            TLSIdentity(
+                certificate: try bytes("client.pem"),
+                key: try bytes("client.encrypted.key.pem"),
+                passphrase: passphrase
+            )
+        },
+        Identity("PKCS #12") { TLSIdentity(pkcs12Path: path("client.p12"), passphrase: passphrase) },
+        Identity("bytes of PKCS #12") { TLSIdentity(pkcs12: try bytes("client.p12"), passphrase: passphrase) },
+    ]
+
+    @Test(arguments: good) func serverSeesTheIdentity(_ identity: Identity) async throws {
+        let request = try request { $0.identity = try identity.make() }
+        let sight = try await NginxPeer.Sight(transport.perform(request))
+        #expect(sight.certificate == "CN=BeagleNet test client")
+        #expect(try await transport.perform(request).metrics.isConnectionReused)
+    }
+
+    /// nginx answers 400 to who has no certificate.
+    @Test func identityIsNotCarriedOver() async throws {
+        let known = try request { $0.identity = try Self.good[0].make() }
+        let unknown = request { _ in }
+        for (request, status) in [(unknown, 400), (known, 200), (unknown, 400), (known, 200)] {
+            #expect(try await transport.perform(request).status.code == status)
+        }
+        let inBytes = try request { $0.identity = try Self.good[3].make() }
+        #expect(try await !transport.perform(inBytes).metrics.isConnectionReused)
+    }
+
+    static let bad: [(identity: Identity, problem: String)] = [
+        (
+            Identity("missing file") { TLSIdentity(certificatePath: "/nowhere/client.pem") },
+            "cannot read /nowhere/client.pem: No such file"
+        ),
+        (Identity("empty path") { TLSIdentity(certificatePath: "") }, "empty"),
+        (
+            Identity("another's key") {
+                TLSIdentity(certificatePath: path("client.pem"), keyPath: path("good.key.pem"))
+            },
+            "the private key is not that of the certificate"
+        ),
+        (
+            Identity("another's key in bytes") {
+                TLSIdentity(certificate: try bytes("client.pem"), key: try bytes("good.key.pem"))
+            },
+            "the private key is not that of the certificate"
+        ),
+        (
+            Identity("no passphrase") {
+                TLSIdentity(certificatePath: path("client.pem"), keyPath: path("client.encrypted.key.pem"))
+            },
+            "the private key is encrypted, and there is no passphrase"
+        ),
+        (
+            Identity("wrong passphrase") {
+                TLSIdentity(
+                    certificatePath: path("client.pem"),
+                    keyPath: path("client.encrypted.key.pem"),
+                    passphrase: "s3same"
+                )
+            },
+            "the passphrase does not open the private key"
+        ),
+        (Identity("no certificate") { TLSIdentity(certificatePath: path("client.key.pem")) }, "no certificate"),
+        (Identity("no key") { TLSIdentity(certificatePath: path("client.pem")) }, "no private key"),
+        (Identity("nonsense") { TLSIdentity(certificate: Data("nonsense".utf8)) }, "no certificate"),
+        (Identity("closed PKCS #12") { TLSIdentity(pkcs12Path: path("client.p12")) }, "without a passphrase"),
+        (
+            Identity("wrong passphrase of PKCS #12") {
+                TLSIdentity(pkcs12Path: path("client.p12"), passphrase: "s3same")
+            },
+            "the passphrase does not open it"
+        ),
+        (
+            Identity("no PKCS #12") { TLSIdentity(pkcs12: try bytes("client.pem"), passphrase: "s3same") },
+            "the passphrase does not open it, or it is no PKCS #12"
+        ),
+    ]
+
+    @Test(arguments: bad) func identityThatCannotBeUsedIsNamed(identity: Identity, problem: String) async throws {
+        let error = try await transport.failure(of: request { $0.identity = try identity.make() })
+        #expect(error.kind == .badConfiguration && error.phase == .build)
+        #expect(error.message.hasPrefix("TransferOptions.identity: "), "\(error)")
+        #expect(error.message.contains(problem), "\(error)")
+        #expect(!error.mayHaveReachedServer)
+        #expect(!"\(error)".contains("s3same"))
+        #expect(try await transport.perform(request { $0.identity = try Self.good[0].make() }).status == .ok)
+    }
+
+    // MARK: pins
+
+    private static func pin() throws -> PublicKeyPin {
+        try PublicKeyPin(String(decoding: bytes("good.pin"), as: UTF8.self))
+    }
+    private static func wrongPin() throws -> PublicKeyPin { try PublicKeyPin(Data(count: 32).base64EncodedString()) }
+
+    @Test func serverWithAPinnedKeyIsAsked() async throws {
+        #expect(try await transport.perform(request(port: \.secure) { $0.pins = [try Self.pin()] }).status == .ok)
+        let both = try request(port: \.secure) { $0.pins = [try Self.wrongPin(), try Self.pin()] }
+        #expect(try await transport.perform(both).status == .ok)
+    }
+
+    @Test func serverWithAnotherKeyIsRefusedAlsoBesideAnOpenConnection() async throws {
+        _ = try await transport.perform(request(port: \.secure) { _ in })
+        _ = try await transport.perform(request(port: \.secure) { $0.pins = [try Self.pin()] })
+        let error = try await transport.failure(of: request(port: \.secure) { $0.pins = [try Self.wrongPin()] })
+        #expect(error.kind == .tls && error.phase == .tls)
+        #expect(error.advice?.contains("TransferOptions.pins") == true)
+        #expect(!error.mayHaveReachedServer)
+    }
+
+    @Test(arguments: ["", "sha256//", "c2hvcnQ=", "sha256//****", String(repeating: "A", count: 44)])
+    func pinThatIsNoDigestIsRefused(_ text: String) {
+        let error = #expect(throws: NetworkError.self) { try PublicKeyPin(text) }
+        #expect(error?.kind == .badConfiguration)
+        #expect(error?.message.hasPrefix("TransferOptions.pins: ") == true)
+    }
+
+    // MARK: trust
+
+    @Test func authoritiesInBytesAreTheOnlyOnesTrusted() async throws {
+        let own = try request(port: \.secure) { $0.trust = .authorities(try Self.bytes("ca.pem")) }
+        #expect(try await transport.perform(own).status == .ok)
+        #expect(try await transport.perform(own).metrics.isConnectionReused)
+        let others = try request(port: \.secure) { $0.trust = .authorities(try Self.bytes("self-signed.pem")) }
+        let error = try await transport.failure(of: others)
+        #expect(error.kind == .tls && error.advice?.contains("TLSTrust") == true, "\(error)")
+    }
+
+    @Test func nativeTrustIsRefusedWhereThereIsNone() async throws {
+        guard !CurlTransport.capabilities.contains(.nativeTrust) else { return }
+        let error = try await transport.failure(of: request { $0.trust = .native })
+        #expect(error.kind == .unsupported && error.message.hasPrefix("TransferOptions.trust: libcurl "))
+    }
+
+    // MARK: versions and suites
+
+    @Test func serverBelowTheFloorIsRefusedAlsoBesideAnOpenConnection() async throws {
+        #expect(try await NginxPeer.Sight(transport.perform(request(port: \.old) { _ in })).tls == "TLSv1.2")
+        let error = try await transport.failure(of: request(port: \.old) { $0.minimumTLS = .tls13 })
+        #expect(error.kind == .tls && error.phase == .tls, "\(error)")
+        let newer = try request {
+            $0.minimumTLS = .tls13
+            $0.identity = try Self.good[0].make()
+        }
+        #expect(try await NginxPeer.Sight(transport.perform(newer)).tls == "TLSv1.3")
+    }
+
+    @Test(arguments: ["ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384"])
+    func suiteIsTheOneOffered(_ name: String) async throws {
+        let request = request(port: \.old) { $0.ciphers.tls12 = [name] }
+        #expect(try await NginxPeer.Sight(transport.perform(request)).cipher == name)
+    }
+
+    @Test(arguments: ["TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256"])
+    func suiteOfTLS13IsTheOneOffered(_ name: String) async throws {
+        let request = try request {
+            $0.ciphers.tls13 = [name]
+            $0.identity = try Self.good[0].make()
+        }
+        #expect(try await NginxPeer.Sight(transport.perform(request)).cipher == name)
+    }
+
+    @Test func unknownSuiteIsNamed() async throws {
+        for ciphers in [TLSCiphers(tls12: ["NO-SUCH-SUITE"]), TLSCiphers(tls13: ["NO-SUCH-SUITE"])] {
+            let error = try await transport.failure(of: request(port: \.old) { $0.ciphers = ciphers })
+            #expect(error.kind == .badConfiguration && error.message.hasPrefix("TransferOptions.ciphers: "), "\(error)")
+            #expect(!error.mayHaveReachedServer)
+        }
+    }
+
+    // MARK: versions of HTTP, early data
+
+    @Test func whatLibcurlLacksIsToldWithItsVersion() async throws {
+        let capabilities = CurlTransport.capabilities
+        let asks: [(CurlCapabilities.Feature, @Sendable (inout TransferOptions) -> Void)] = [
+            (.http3, { $0.version = .http3 }), (.earlyData, { $0.usesEarlyData = true }),
+        ]
+        for (feature, ask) in asks {
+            let request = request(port: \.secure) { ask(&$0) }
+            guard capabilities.contains(feature) else {
+                let error = try await transport.failure(of: request)
+                #expect(error.kind == .unsupported && error.message.hasPrefix("TransferOptions."))
+                #expect(error.message.contains("libcurl \(capabilities.version) with \(capabilities.tls)"))
+                #expect(error.advice?.hasPrefix("it takes ") == true)
+                continue
+            }
+            #expect(try await transport.perform(request).status == .ok)
+        }
+    }
+}

@@ -1,0 +1,276 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// Servers that refuse, break the rules, stall and go away; and what is left when the app goes away.
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+struct WebSocketFaultTests {
+    let transport = CurlTransport()
+
+    private func failure(
+        of request: WebSocketRequest,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> NetworkError {
+        let error = await #expect(throws: NetworkError.self, sourceLocation: sourceLocation) {
+            _ = try await transport.openWebSocket(request)
+        }
+        return try #require(error, sourceLocation: sourceLocation)
+    }
+
+    // MARK: opening
+
+    @Test(arguments: [200, 302, 401, 426, 500])
+    func anotherStatusIsAnErrorThatCarriesTheAnswer(_ status: Int) async throws {
+        let server = try LoopbackServer(.response(status, ["Location": "/there"], "why"))
+        let error = try await failure(of: server.webSocketRequest)
+        #expect(error.kind == .status)
+        #expect(error.response?.status.code == status)
+        #expect(error.message.contains("\(status)"))
+        #expect(error.data == Data("why".utf8))
+        #expect(error.request?.scheme == "ws")
+        #expect(await server.until { $0.openConnections == 0 })
+        try await transport.proveHealth()
+    }
+
+    @Test func wrongAcceptIsAnError() async throws {
+        let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        let server = try LoopbackServer(.sequence([.raw(head + "Sec-WebSocket-Accept: x\r\n\r\n"), .stall]))
+        let error = try await failure(of: server.webSocketRequest)
+        #expect(error.kind == .protocol)
+        #expect(error.response?.status.code == 101)
+    }
+
+    @Test(arguments: [LoopbackServer.Answer.close, .reset, .raw("HTTP/1.1 101 Swi"), .raw("nonsense\r\n\r\n")])
+    func endBeforeTheAgreementIsAnError(_ answer: LoopbackServer.Answer) async throws {
+        let server = try LoopbackServer(.sequence([answer, .close]))
+        let error = try await failure(of: server.webSocketRequest)
+        #expect([.network, .protocol].contains(error.kind), "\(error)")
+        #expect(error.phase == .firstByte)
+        try await transport.proveHealth()
+    }
+
+    @Test func silenceInsteadOfAnAnswerHasALimit() async throws {
+        let server = try LoopbackServer(.stall)
+        var request = server.webSocketRequest
+        request.options.timeouts.firstByte = .milliseconds(50)
+        let error = try await failure(of: request)
+        #expect(error.isTimeout)
+        #expect(error.phase == .firstByte)
+    }
+
+    @Test func noServerIsAnError() async throws {
+        let server = try LoopbackServer(.stall)
+        let request = server.webSocketRequest
+        server.stop()
+        let error = try await failure(of: request)
+        #expect(error.kind == .connect)
+        #expect(!error.mayHaveReachedServer)
+    }
+
+    @Test func badRequestIsRefusedBeforeAnythingIsSent() async throws {
+        let server = try LoopbackServer(.stall)
+        var request = server.webSocketRequest
+        request.maxMessageBytes = -1
+        #expect(try await failure(of: request).kind == .badConfiguration)
+        request = server.webSocketRequest
+        request.head.path = "/a b"
+        #expect(try await failure(of: request).kind == .badURL)
+        #expect(server.record.connections == 0)
+    }
+
+    @Test func openingIsCancelled() async throws {
+        let server = try LoopbackServer(.stall)
+        let request = server.webSocketRequest
+        let opening = Task { try await transport.openWebSocket(request) }
+        await server.until { $0.requestCount == 1 }
+        opening.cancel()
+        let error = await #expect(throws: NetworkError.self) { _ = try await opening.value }
+        #expect(error?.isCancelled == true)
+        #expect(await server.until { $0.openConnections == 0 })
+    }
+
+    // MARK: the conversation
+
+    @Test(arguments: [false, true])
+    func framesInPiecesMakeMessages(onThePortableLoop isPortable: Bool) async throws {
+        let frames = Data([0x01, 2, 0x61, 0x62, 0x89, 1, 0x70, 0x80, 1, 0x63, 0x88, 2, 3, 0xE8])
+        let server = try LoopbackServer(webSocket: .sequence([.dribble(frames, every: .milliseconds(1)), .stall]))
+        let socket = try await CurlTransport(isPortable: isPortable).openWebSocket(server.webSocketRequest)
+        #expect(try await socket.rest() == [.text("abc")])
+    }
+
+    @Test func closeWithoutACodeIsAnOrdinaryEnd() async throws {
+        let server = try LoopbackServer(webSocket: .sequence([.raw(Data([0x88, 0])), .stall]))
+        var request = server.webSocketRequest
+        request.closeTimeout = .milliseconds(50)
+        let socket = try await transport.openWebSocket(request)
+        #expect(try await socket.rest().isEmpty)
+        #expect(socket.peerClose == WebSocketClose(.noStatus))
+        #expect(await server.until { $0.openConnections == 0 }, "a server that does not hang up is hung up on")
+    }
+
+    @Test(arguments: [LoopbackServer.Answer.close, .finish, .reset])
+    func endWithoutAGoodbyeIsAnErrorAfterTheMessages(_ end: LoopbackServer.Answer) async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(webSocket: .sequence([.raw(Data([0x81, 1, 0x61])), .gate(gate), end]))
+        let socket = try await transport.openWebSocket(server.webSocketRequest)
+        #expect(try await socket.next() == .text("a"))
+        gate.open()
+        let error = await #expect(throws: NetworkError.self) { try await socket.next() }
+        #expect([.network, .truncated].contains(error?.kind), "\(String(describing: error))")
+        let late = await #expect(throws: NetworkError.self) { try await socket.send(.text("a")) }
+        #expect(late?.kind == error?.kind)
+        try await transport.proveHealth()
+    }
+
+    @Test func lieAboutALengthCostsNoMemory() async throws {
+        let header = Data([0x82, 127, 0, 0, 0, 0, 0x40, 0, 0, 0])
+        let server = try LoopbackServer(webSocket: .sequence([.raw(header), .endless(Data(count: 1 << 16))]))
+        let socket = try await transport.openWebSocket(server.webSocketRequest)
+        let error = await #expect(throws: NetworkError.self) { try await socket.next() }
+        #expect(error?.kind == .tooLarge)
+        #expect(error?.advice?.contains("maxMessageBytes") == true)
+    }
+
+    @Test func limitIsForTheWholeMessage() async throws {
+        let server = try LoopbackServer(webSocket: .sequence([.raw(Data([0x01, 2, 0x61, 0x61, 0x80, 2])), .stall]))
+        var request = server.webSocketRequest
+        request.maxMessageBytes = 3
+        request.closeTimeout = .milliseconds(50)
+        let socket = try await transport.openWebSocket(request)
+        let error = await #expect(throws: NetworkError.self) { try await socket.next() }
+        #expect(error?.kind == .tooLarge)
+    }
+
+    /// Pings without end to one that does not read the answers: they are not kept.
+    @Test func floodOfPingsIsSurvived() async throws {
+        let pings = Data((0..<1000).flatMap { _ in [0x89, 125] + [UInt8](repeating: 0x70, count: 125) })
+        let server = try LoopbackServer(webSocket: .endless(pings))
+        let socket = try await transport.openWebSocket(server.webSocketRequest)
+        await server.until { $0.bytesSent > 64 << 20 }
+        _ = socket.response
+        try await transport.proveHealth()
+    }
+
+    @Test func pingWithoutAnAnswerIsATimeout() async throws {
+        let server = try LoopbackServer(webSocket: .stall)
+        var request = server.webSocketRequest
+        request.pingInterval = .milliseconds(50)
+        request.pongTimeout = .milliseconds(50)
+        let socket = try await transport.openWebSocket(request)
+        let error = await #expect(throws: NetworkError.self) { try await socket.next() }
+        #expect(error?.isTimeout == true)
+        #expect(error?.message.contains("ping") == true)
+        #expect(await server.until { $0.openConnections == 0 })
+    }
+
+    @Test func closeWithoutAnAnswerIsATimeout() async throws {
+        let server = try LoopbackServer(webSocket: .stall)
+        var request = server.webSocketRequest
+        request.closeTimeout = .milliseconds(50)
+        let socket = try await transport.openWebSocket(request)
+        let error = await #expect(throws: NetworkError.self) { try await socket.close() }
+        #expect(error?.isTimeout == true)
+        #expect(error?.message.contains("close") == true)
+        #expect(await server.until { $0.openConnections == 0 })
+    }
+
+    @Test func closeThatCannotBeSentIsRefused() async throws {
+        let server = try LoopbackServer(webSocket: .stall)
+        let socket = try await transport.openWebSocket(server.webSocketRequest)
+        let error = await #expect(throws: NetworkError.self) { try await socket.close(.noStatus) }
+        #expect(error?.kind == .badRequest)
+    }
+
+    // MARK: back-pressure
+
+    @Test(arguments: [false, true])
+    func readerThatIsBehindMakesTheServerWait(onThePortableLoop isPortable: Bool) async throws {
+        let message = Data([0x82, 126, 0xFF, 0xFF] + [UInt8](repeating: 7, count: 0xFFFF))
+        let server = try LoopbackServer(webSocket: .endless(message))
+        let socket = try await CurlTransport(isPortable: isPortable).openWebSocket(server.webSocketRequest)
+        await server.until { $0.stalledSends == 1 }
+        // What the kernel's buffers and ours hold; then it goes on.
+        let held = server.record.bytesSent
+        #expect(held < 32 << 20)
+        for _ in 0..<(held / 0xFFFF + 100) { #expect(try await socket.next() == .binary(Data(message.dropFirst(4)))) }
+    }
+
+    @Test func emptyMessagesAreHeldBackToo() async throws {
+        let server = try LoopbackServer(webSocket: .endless(Data((0..<1000).flatMap { _ in [0x82, 0] as [UInt8] })))
+        let socket = try await transport.openWebSocket(server.webSocketRequest)
+        await server.until { $0.stalledSends == 1 }
+        #expect(try await socket.next() == .binary(Data()))
+    }
+
+    @Test func senderWaitsForAServerThatDoesNotRead() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(webSocket: .sequence([.gate(gate), .stall]))
+        let socket = try await transport.openWebSocket(server.webSocketRequest)
+        let sent = Lock(0)
+        let sending = Task {
+            for _ in 0..<64 {
+                try await socket.send(.binary(Data(count: 1 << 20)))
+                sent.withLock { $0 += 1 }
+            }
+        }
+        // Another request is answered after the loop has sent what it could.
+        try await transport.proveHealth()
+        #expect(sent.withLock { $0 } < 64)
+        gate.open()
+        try await sending.value
+        #expect(sent.withLock { $0 } == 64)
+    }
+
+    // MARK: going away
+
+    @Test func socketThatNobodyHoldsAnyMoreEnds() async throws {
+        let server = try LoopbackServer(webSocket: .stall)
+        _ = try await transport.openWebSocket(server.webSocketRequest).response
+        #expect(await server.until { $0.connections == 1 && $0.openConnections == 0 })
+    }
+
+    @Test func cancelledReaderEndsTheConnection() async throws {
+        let server = try LoopbackServer(webSocket: .stall)
+        let socket = try await transport.openWebSocket(server.webSocketRequest)
+        let reading = Task { try await socket.next() }
+        reading.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await reading.value }
+        #expect(error?.isCancelled == true)
+        #expect(await server.until { $0.openConnections == 0 })
+        await #expect(throws: NetworkError.self) { try await socket.send(.text("a")) }
+    }
+
+    @Test func cancelledSenderEndsTheConnection() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(webSocket: .sequence([.gate(gate), .stall]))
+        let socket = try await transport.openWebSocket(server.webSocketRequest)
+        let sending = Task { try await socket.send(.binary(Data(count: 64 << 20))) }
+        try await transport.proveHealth()
+        sending.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await sending.value }
+        #expect(error?.isCancelled == true)
+        gate.open()
+        #expect(await server.until { $0.openConnections == 0 })
+    }
+
+    @Test func shutDownEndsIt() async throws {
+        let server = try LoopbackServer(webSocket: .stall)
+        let socket = try await transport.openWebSocket(server.webSocketRequest)
+        let reading = Task { try await socket.next() }
+        transport.shutDown()
+        let error = await #expect(throws: NetworkError.self) { try await reading.value }
+        #expect(error?.kind == .shutdown)
+        #expect(await server.until { $0.openConnections == 0 })
+    }
+
+    @Test func outlivesItsTransport() async throws {
+        let gate = try LoopbackServer.Gate()
+        let frames = LoopbackServer.Answer.raw(Data([0x81, 1, 0x61, 0x88, 0]))
+        let server = try LoopbackServer(webSocket: .sequence([.gate(gate), frames, .close]))
+        let socket = try await CurlTransport().openWebSocket(server.webSocketRequest)
+        gate.open()
+        #expect(try await socket.rest() == [.text("a")])
+    }
+}

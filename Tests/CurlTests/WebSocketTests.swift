@@ -1,0 +1,166 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// Conversations with a real server: PyPI's websockets.
+@Suite(
+    .leavesNothing,
+    .timeLimit(.minutes(1)),
+    .enabled(if: WebSocketPeer.isAvailable, "websockets is not installed: scripts/setup.sh --peers")
+)
+struct WebSocketTests {
+    let transport = CurlTransport()
+    let peer: WebSocketPeer
+
+    init() throws {
+        peer = try WebSocketPeer.shared.get()
+    }
+
+    @Test(arguments: ["plain", "secure"], [false, true])
+    func messagesGoBothWays(_ server: String, onThePortableLoop isPortable: Bool) async throws {
+        let transport = CurlTransport(isPortable: isPortable)
+        let socket = try await transport.openWebSocket(peer.request(server, "/echo"))
+        let sent: [WebSocketMessage] = [
+            .text("größer"), .binary(Data([0, 1, 255])), .text(""), .binary(Data()),
+            .text(String(repeating: "é", count: 40_000)),
+        ]
+        for message in sent {
+            try await socket.send(message)
+            #expect(try await socket.next() == message)
+        }
+        #expect(try await socket.close() == WebSocketClose(.normal))
+        #expect(try await socket.rest().isEmpty)
+        #expect(socket.response.status == .switchingProtocols)
+        #expect(socket.subprotocol == nil)
+    }
+
+    @Test(arguments: ["plain", "secure"], [false, true])
+    func messagesOf16MiBGoBothWays(_ server: String, onThePortableLoop isPortable: Bool) async throws {
+        let transport = CurlTransport(isPortable: isPortable)
+        let socket = try await transport.openWebSocket(peer.request(server, "/echo"))
+        let message = WebSocketMessage.binary(Data((0..<16 << 20).map { UInt8(truncatingIfNeeded: $0 &* 7) }))
+        try await socket.send(message)
+        #expect(try await socket.next() == message)
+        try await socket.close()
+    }
+
+    @Test func fragmentsMakeOneMessage() async throws {
+        let socket = try await transport.openWebSocket(peer.request("/fragments"))
+        #expect(try await socket.rest() == [.text("one two three")])
+        #expect(socket.peerClose?.code == .normal)
+    }
+
+    @Test func serversPingIsAnsweredWithoutAReader() async throws {
+        let socket = try await transport.openWebSocket(peer.request("/ping"))
+        #expect(try await socket.rest() == [.text("ponged")])
+    }
+
+    @Test func everyMessageOfAFloodComesInOrder() async throws {
+        let socket = try await transport.openWebSocket(peer.request("/flood?20000"))
+        #expect(try await socket.rest() == (0..<20_000).map { .text("\($0)") })
+    }
+
+    @Test func manySendersLoseNothing() async throws {
+        let socket = try await transport.openWebSocket(peer.request("/echo"))
+        let payload = Data(count: 4 << 10)
+        async let sending: Void = withThrowingTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask { for _ in 0..<100 { try await socket.send(.binary(payload)) } }
+            }
+            try await group.waitForAll()
+        }
+        for _ in 0..<800 { #expect(try await socket.next() == .binary(payload)) }
+        try await sending
+        try await socket.close()
+    }
+
+    @Test func closeOfTheServerTellsWhy() async throws {
+        for code in [1000, 1001, 1011, 4321] as [UInt16] {
+            let socket = try await transport.openWebSocket(peer.request("/close?\(code)"))
+            do throws(NetworkError) {
+                #expect(try await socket.rest().isEmpty)
+                #expect(code < 1002)
+            } catch {
+                #expect(error.kind == .closed && code > 1001, "\(error)")
+                #expect(error.message.contains("\(code)"))
+                #expect(error.request?.path == "/close?\(code)")
+            }
+            #expect(socket.peerClose == WebSocketClose(.init(rawValue: code), reason: "as asked"))
+            let error = await #expect(throws: NetworkError.self) { try await socket.send(.text("too late")) }
+            #expect(error?.kind == .closed)
+        }
+    }
+
+    @Test func ownCodeAndReasonArrive() async throws {
+        let socket = try await transport.openWebSocket(peer.request("raw", "/own?"))
+        async let code = self.code("own")
+        // The peer says no goodbye of its own: it ends the connection.
+        await #expect(throws: NetworkError.self) { try await socket.close(.init(rawValue: 4000), reason: "enough") }
+        #expect(try await code == "4000")
+    }
+
+    @Test(
+        arguments: [
+            ("masked", "818500000000", 1002), ("reserved", "c100", 1002), ("control", "0900", 1002),
+            ("text", "8101ff", 1007), ("large", "827f0000000040000000", 1009),
+        ]
+    )
+    func serverIsToldWhatItDidWrong(_ name: String, _ bytes: String, _ code: Int) async throws {
+        let socket = try await transport.openWebSocket(peer.request("raw", "/\(name)?810161\(bytes)"))
+        #expect(try await socket.next() == .text("a"))
+        let error = await #expect(throws: NetworkError.self) { try await socket.next() }
+        #expect(error?.kind == (code == 1009 ? .tooLarge : .protocol))
+        #expect(error?.request?.scheme == "ws")
+        #expect(try await self.code(name) == "\(code)")
+    }
+
+    /// The code that a server of `raw` was closed with.
+    private func code(_ identity: String) async throws -> String {
+        let socket = try await transport.openWebSocket(peer.request("/code?\(identity)"))
+        guard case .text(let code) = try await socket.next() else { return "" }
+        return code
+    }
+
+    @Test func headersAndSubprotocolsAreTheApps() async throws {
+        var request = peer.request("/headers", [.authorization: "Bearer x", .origin: "http://here"])
+        request.subprotocols = ["superchat", "unknown"]
+        let socket = try await transport.openWebSocket(request)
+        #expect(socket.subprotocol == "superchat")
+        guard case .text(let text) = try await socket.next() else { return }
+        let lines = text.split(separator: "\n")
+        #expect(lines.contains("Authorization: Bearer x"))
+        #expect(lines.contains("Origin: http://here"))
+        #expect(lines.contains("Host: localhost:\(peer.ports["plain"] ?? 0)"))
+        #expect(!lines.contains { $0.lowercased().hasPrefix("sec-websocket-extensions") })
+    }
+
+    /// Nobody listens at these ports: only the proxy knows the way.
+    @Test(arguments: ["ws", "wss"])
+    func conversationGoesThroughAProxysTunnel(_ scheme: String) async throws {
+        var request = peer.request("/echo")
+        request.head.scheme = scheme
+        request.head.authority = "localhost"
+        request.options.proxy = .through(Proxy(.http, host: "127.0.0.1", port: peer.ports["proxy"] ?? 0))
+        let socket = try await transport.openWebSocket(request)
+        let message = WebSocketMessage.binary(Data(count: 1 << 20))
+        try await socket.send(message)
+        #expect(try await socket.next() == message)
+        try await socket.close()
+    }
+
+    @Test func wrongAuthorityIsRefused() async throws {
+        var request = peer.request("secure", "/echo")
+        request.options.trust = .system
+        let error = await #expect(throws: NetworkError.self) { try await transport.openWebSocket(request) }
+        #expect(error?.kind == .tls)
+        #expect(error?.mayHaveReachedServer == false)
+        #expect(error?.request?.scheme == "wss")
+    }
+}
+
+extension WebSocketPeer {
+    fileprivate func request(_ path: String, _ fields: HTTPFields = [:]) -> WebSocketRequest {
+        request("plain", path, fields)
+    }
+}

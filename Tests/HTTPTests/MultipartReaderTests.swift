@@ -1,0 +1,144 @@
+import BeagleNetHTTP
+import Testing
+
+/// Clauses are those of RFC 2046.
+struct MultipartReaderTests {
+    /// A part, written `name: value|name: value>body`.
+    private struct Reading: Equatable {
+        var parts: [String] = []
+        var isPartOpen = false
+        var kind: NetworkError.Kind?
+
+        init(_ pieces: [Data], boundary: String, maxHeadBytes: Int = 1 << 10) {
+            var body = Data()
+            do throws(NetworkError) {
+                var reader = try MultipartReader(boundary: boundary, maxHeadBytes: maxHeadBytes)
+                for piece in pieces {
+                    reader.feed(piece)
+                    while let element = try reader.next() {
+                        switch element {
+                        case .head(let fields):
+                            parts.append(fields.map { "\($0.name.rawName): \($0.value)" }.joined(separator: "|") + ">")
+                            isPartOpen = true
+                        case .body(let bytes):
+                            #expect(isPartOpen && !bytes.isEmpty)
+                            body += bytes
+                        case .end:
+                            parts[parts.count - 1] += String(decoding: body, as: UTF8.self)
+                            body = Data()
+                            isPartOpen = false
+                        }
+                    }
+                }
+                try reader.finish()
+            } catch {
+                kind = error.kind
+            }
+        }
+    }
+
+    /// The reading of the whole, which is that of every split and of one byte at a time.
+    private func read(_ text: String, boundary: String = "b", maxHeadBytes: Int = 1 << 10) -> Reading {
+        let bytes = Data(text.utf8)
+        func reading(_ pieces: [Data]) -> Reading { Reading(pieces, boundary: boundary, maxHeadBytes: maxHeadBytes) }
+        let whole = reading([bytes])
+        for place in 0...bytes.count {
+            #expect(reading([bytes.prefix(place), bytes.dropFirst(place)]) == whole, "split at \(place)")
+        }
+        #expect(reading(bytes.map { Data([$0]) }) == whole, "a byte at a time")
+        return whole
+    }
+
+    @Test(
+        "parts are read at any split",
+        arguments: [
+            ("--b\r\nA: 1\r\n\r\nbody\r\n--b--\r\n", ["A: 1>body"]),
+            ("\r\n--b\r\nA: 1\r\nB:2 \r\n\r\nx\r\n--b\r\n\r\ny\r\n--b--", ["A: 1|B: 2>x", ">y"]),
+            // Preamble and epilogue are passed over (5.1.1).
+            ("about\r\n--bx\r\n--b\r\n\r\nx\r\n--b--\r\nend\r\n--b\r\n\r\nz\r\n--b--", [">x"]),
+            // A boundary may have blanks behind it, and is not the beginning of another line (5.1.1).
+            ("--b \t\r\n\r\nx\r\n--b-- ", [">x"]),
+            ("--b\r\n\r\nx\r\n--bc\r\n--b-\r\n--b\n\r\n --b\r\n--b--", [">x\r\n--bc\r\n--b-\r\n--b\n\r\n --b"]),
+            ("--b\r\n\r\nx\r\n--b \tc\r\n--b--", [">x\r\n--b \tc"]),
+            // The line end before a boundary belongs to it; those before that do not.
+            ("--b\r\n\r\n\r\n\r\n--b--", [">\r\n"]), ("--b\r\n\r\n\r\n--b--", [">"]),
+            ("--b\r\n\r\nx\r\r\n--b--", [">x\r"]), ("--b\r\n\r\n\r\n\r\r\n-\r\n--\r\n--b--", [">\r\n\r\r\n-\r\n--"]),
+            // Some write no line end for a body of nothing.
+            ("--b\r\nA: 1\r\n\r\n--b\r\n\r\n--b--", ["A: 1>", ">"]), ("--b\r\n\r\n--bc\r\n--b--", [">--bc"]),
+            ("--b--", []),
+            // A field may go on in the next line (RFC 5322, 2.2.3).
+            ("--b\r\nA: 1;\r\n b=2\r\n\r\nx\r\n--b--", ["A: 1; b=2>x"]),
+            ("--b\r\nA: é\r\n\r\né😀\r\n--b--", ["A: é>é😀"]),
+        ]
+    )
+    func parts(text: String, expected: [String]) {
+        let reading = read(text)
+        #expect(reading.parts == expected)
+        #expect(reading.kind == nil)
+    }
+
+    @Test func dashesMayBeTheBoundary() {
+        let text = "---\r\nContent-Type: application/json\r\n\r\n{}\r\n---\r\n\r\n-\r\n-----\r\n"
+        #expect(read(text, boundary: "-").parts == ["Content-Type: application/json>{}", ">-"])
+    }
+
+    @Test(
+        "a body that ends before its last boundary is cut off",
+        arguments: [
+            "", "x", "--b", "--b\r\n", "--b\r\n\r\nx", "--b\r\n\r\nx\r\n--b", "--b\r\n\r\nx\r\n--b-",
+            "--b\r\n\r\nx--b--",
+        ]
+    )
+    func truncation(text: String) {
+        #expect(read(text).kind == .truncated)
+    }
+
+    @Test(
+        "a head that is none is refused",
+        arguments: [
+            "--b\r\nA\r\n\r\n", "--b\r\n: 1\r\n\r\n", "--b\r\nA B: 1\r\n\r\n", "--b\r\nA: 1\0\r\n\r\n",
+            "--b\r\n A: 1\r\n\r\n",
+            "--b\r\nA: 1\r\n--b--\r\n\r\n",
+        ]
+    )
+    func malformedHead(text: String) {
+        #expect(read(text).kind == .protocol)
+    }
+
+    @Test func aHeadHasALimit() {
+        #expect(read("--b\r\nA: 123\r\n\r\n\r\n--b--", maxHeadBytes: 10).kind == nil)
+        #expect(read("--b\r\nA: 1234\r\n\r\n\r\n--b--", maxHeadBytes: 10).kind == .tooLarge)
+        #expect(read("--b\r\nA: 12345678901234567890", maxHeadBytes: 10).kind == .tooLarge)
+        #expect(read("--b\r\nA: 1\r\nB: 2\r\nC: 3\r\n", maxHeadBytes: 16).kind == .tooLarge)
+    }
+
+    @Test func whatFailedStaysSo() throws {
+        var reader = try MultipartReader(boundary: "b")
+        reader.feed(Data("--b\r\nA\r\n\r\nx\r\n--b--".utf8))
+        for _ in 0..<3 { #expect(throws: NetworkError.self) { try reader.next() } }
+        #expect(throws: NetworkError.self) { try reader.finish() }
+    }
+
+    @Test(
+        "the boundary is the media type's",
+        arguments: ["multipart/mixed; boundary=b", #"Multipart/Form-Data; x=y; Boundary="b""#]
+    )
+    func mediaType(contentType: String) throws {
+        var reader = try MultipartReader(contentType: contentType)
+        reader.feed(Data("--b--".utf8))
+        #expect(try reader.next() == nil)
+        try reader.finish()
+    }
+
+    @Test(
+        "without a boundary there is nothing to read by",
+        arguments: [
+            "multipart/mixed", "text/html; boundary=b", "", "multipart/mixed; boundary=",
+            "multipart/mixed; boundary=" + String(repeating: "b", count: 71),
+        ]
+    )
+    func noBoundary(contentType: String) {
+        let error = #expect(throws: NetworkError.self) { try MultipartReader(contentType: contentType) }
+        #expect(error?.kind == .protocol)
+    }
+}

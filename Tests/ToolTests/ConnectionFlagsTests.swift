@@ -1,0 +1,107 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+@testable import beagle
+
+struct ConnectionFlagsTests {
+    @Test func versionTellsWhatLibcurlCanDo() async throws {
+        let run = try await beagle("--version")
+        let capabilities = CurlTransport.capabilities
+        #expect(run.exit == 0)
+        let libcurl = "libcurl \(capabilities.version) with \(capabilities.tls)"
+        #expect(run.lines.prefix(2) == ["beagle \(beagleNetVersion)", libcurl])
+        #expect(run.lines.contains { $0.hasPrefix("has ") && $0.contains("HTTP/2") })
+        for (feature, provider) in capabilities.missing {
+            #expect(run.lines.contains("lacks \(feature.rawValue): it takes \(provider)"))
+        }
+    }
+
+    @Test func proxyIsAskedWithItsOwnHeadersAndCredentials() async throws {
+        let proxy = try LoopbackServer(.response(200, [:], "from the proxy"))
+        let run = try await beagle(
+            "raw",
+            "http://host.invalid/a",
+            "-x",
+            proxy.authority,
+            "-U",
+            "me:s3same",
+            "--proxy-header",
+            "X-One: 1"
+        )
+        #expect(run.text == "from the proxy")
+        let asked = try #require(proxy.requests.first)
+        #expect(asked.target == "http://host.invalid/a")
+        #expect(asked["Proxy-Authorization"] == "Basic bWU6czNzYW1l")
+        #expect(asked["X-One"] == "1")
+    }
+
+    @Test(arguments: [["-x", ""], ["--noproxy", "*"], ["-x", "http://127.0.0.1:1", "--noproxy", "127.0.0.0/8"]])
+    func noProxyIsAskedInSpiteOfTheEnvironment(_ flags: [String]) async throws {
+        let server = try LoopbackServer(.response(200, [:], "from the server"))
+        let environment = ["http_proxy": "http://127.0.0.1:1", "no_proxy": ""]
+        let run = try await BeagleProcess(["raw", server.url] + flags, environment: environment).outcome()
+        #expect(run.text == "from the server")
+    }
+
+    @Test func hostIsLookedForElsewhere() async throws {
+        let server = try LoopbackServer(.response(200, [:], "here"))
+        let url = "http://host.invalid:\(server.port)/"
+        #expect(try await beagle("raw", url, "--resolve", "host.invalid:\(server.port):127.0.0.1").text == "here")
+        #expect(try await beagle("raw", url, "-4", "--resolve", "*:\(server.port):[127.0.0.1]").text == "here")
+    }
+
+    @Test func bodyIsNotAskedForCompressed() async throws {
+        let server = try LoopbackServer(.response(200))
+        _ = try await beagle("raw", server.url, "--no-compressed")
+        _ = try await beagle("raw", server.url, "--compressed")
+        #expect(server.requests.map { $0["Accept-Encoding"] != nil } == [false, true])
+    }
+
+    @Test(arguments: [
+        (["-x", "ftp://proxy"], "--proxy: its URL has the scheme ftp"),
+        (["-x", "http://me:s3same@"], "--proxy: its URL is malformed or names no host"),
+        (["-U", "me:s3same"], "--proxy"), (["-x", "proxy", "-U", "me"], "'--proxy-user' takes"),
+        (["--noproxy", "a"], "--proxy"), (["--key", "a"], "go with '--cert'"),
+        (["--cert", "a", "--cert-type", "p12", "--key", "a"], "--cert-type"), (["--cert-type", "der"], "--cert-type"),
+        (["--pinned", "sha256//a"], "--pinned: a pin is no SHA-256 digest"), (["--pinned", ""], "--pinned"),
+        (["--resolve", "a:b"], "--resolve: it takes HOST:PORT:ADDRESS"), (["--resolve", "a:80:1,2"], "one address"),
+        (["--local-port", "9-8"], "--local-port"), (["-4", "-6"], "exclude"), (["--http2", "--http3"], "exclude"),
+    ])
+    func flagThatCannotBeUnderstoodIsNamed(_ flags: [String], _ message: String) async throws {
+        let run = try await BeagleProcess(["raw", "http://127.0.0.1:1"] + flags).outcome()
+        #expect(run.exit == 64)
+        #expect(run.errors.contains(message), "\(run.errors)")
+        #expect(!run.errors.contains("s3same"))
+    }
+
+    @Test(
+        arguments: [
+            (["--cert", "/nowhere/a.pem"], 58, "--cert: cannot read /nowhere/a.pem"),
+            (["--resolve", "a:80:name"], 43, "--resolve: an address is neither"),
+            (["--unix-socket", "/nowhere/socket"], 7, ""), (["--interface", "nosuch0"], 45, "nosuch0"),
+            (["-x", "socks5://proxy", "--proxy-header", "A: b"], 43, "--proxy: fields"),
+            (["-x", "http://127.0.0.1:1"], 7, "the proxy at http://127.0.0.1:1"),
+        ] as [([String], Int32, String)]
+    )
+    func valueThatCannotBeUsedIsNamedInTheWordsOfTheFlags(
+        _ flags: [String],
+        _ exit: Int32,
+        _ message: String
+    ) async throws {
+        let server = try LoopbackServer(.response(200))
+        let run = try await BeagleProcess(["raw", server.url] + flags).outcome()
+        #expect(run.exit == exit, "\(run.errors)")
+        #expect(run.errors.contains(message), "\(run.errors)")
+        #expect(!run.errors.contains("TransferOptions"), "\(run.errors)")
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func whatLibcurlLacksIsTold() async throws {
+        guard !CurlTransport.capabilities.contains(.http3) else { return }
+        let run = try await beagle("raw", "https://127.0.0.1:1", "--http3")
+        #expect(run.exit == 4)
+        #expect(run.errors.contains("--http3: libcurl \(CurlTransport.capabilities.version)"))
+    }
+}

@@ -1,0 +1,132 @@
+import BeagleNetHTTP
+import BeagleNetTesting
+import Foundation
+import Testing
+
+@testable import beagle
+
+/// `--continue-at`. `BEAGLENET_KILLS` sets how often a download is killed (10 times without it).
+@Suite(.serialized) struct ContinuationTests {
+    private static let kills = ProcessInfo.processInfo.environment["BEAGLENET_KILLS"].flatMap(Int.init) ?? 10
+    private static let content = Data((0..<(2 << 20)).map { _ in UInt8.random(in: .min ... .max) })
+
+    /// Sends a file from where it is asked for.
+    ///
+    /// - Parameter count: bytes after which it stalls; nil sends all.
+    private static func answer(_ request: LoopbackServer.Request, upTo count: Int? = nil) -> LoopbackServer.Answer {
+        let start = request["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
+        let rest = content.dropFirst(start)
+        var head = "HTTP/1.1 200 OK\r\n"
+        if start > 0 {
+            let range = "bytes \(start)-\(content.count - 1)/\(content.count)"
+            head = "HTTP/1.1 206 Partial Content\r\nContent-Range: \(range)\r\n"
+        }
+        head += "ETag: \"1\"\r\nContent-Length: \(rest.count)\r\n\r\n"
+        let whole = LoopbackServer.Answer.raw(Data(head.utf8) + rest.prefix(count ?? rest.count))
+        return count == nil ? whole : .sequence([whole, .stall])
+    }
+
+    private static func server() throws -> LoopbackServer {
+        try LoopbackServer { answer($0) }
+    }
+
+    private func names(in directory: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+    }
+
+    /// Killed again and again in the middle, the download comes to the same bytes as one that is not.
+    @Test func killedDownloadGoesOn() async throws {
+        let step = Self.content.count / (Self.kills + 1)
+        let kills = Lock(0)
+        let server = try LoopbackServer { request in
+            kills.withLock { $0 } < Self.kills ? Self.answer(request, upTo: step) : Self.answer(request)
+        }
+        try await withDirectory { directory in
+            let path = "\(directory)/file"
+            var size = 0
+            for _ in 1...Self.kills {
+                let process = try BeagleProcess(["raw", server.url, "-o", path, "-C", "-"])
+                // Often the least, which is at once, or the most, after which nothing more comes.
+                let least = size + min(max(0, .random(in: -step / 4...step + step / 4)), step)
+                while try fileSize("\(path).part") < least { try await Task.sleep(for: .milliseconds(1)) }
+                process.kill()
+                #expect(await process.outcome().exit == -1)
+                size = try fileSize("\(path).part")
+                #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path).part")) == Self.content.prefix(size))
+                #expect(!FileManager.default.fileExists(atPath: path))
+                kills.withLock { $0 += 1 }
+            }
+            let run = try await beagle("raw", server.url, "-o", path, "--continue-at", "-", "--json")
+            #expect(run.exit == 0, "\(run.errors)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Self.content)
+            #expect(try names(in: directory) == ["file"])
+        }
+        #expect(server.requests.contains { $0["Range"] != nil })
+    }
+
+    /// 0 where there is no file.
+    private func fileSize(_ path: String) throws -> Int {
+        guard FileManager.default.fileExists(atPath: path) else { return 0 }
+        return try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+    }
+
+    @Test func downloadThatFailsSaysThatItGoesOn() async throws {
+        try await withDirectory { directory in
+            let head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\nhalf"
+            let server = try LoopbackServer(.sequence([.raw(head), .close]))
+            let run = try await beagle("raw", server.url, "-o", "\(directory)/file", "-C", "-")
+            #expect(run.exit == 18)
+            #expect(run.errors.contains("4 B received are kept"))
+            #expect(try names(in: directory) == ["file.part", "file.part.json"])
+        }
+    }
+
+    @Test func offsetGoesOnAtTheEndOfAFile() async throws {
+        try await withDirectory { directory in
+            let server = try Self.server()
+            let path = "\(directory)/file"
+            let half = Self.content.count / 2
+            try Self.content.prefix(half).write(to: URL(fileURLWithPath: path))
+            let run = try await beagle("image", server.url, "-o", path, "-C", "\(half)", "--json")
+            #expect(run.exit == 0, "\(run.errors)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Self.content)
+            #expect(server.requests.map { $0["Range"] } == ["bytes=\(half)-"])
+
+            let again = try await beagle("raw", server.url, "-o", path, "-C", "\(half)")
+            #expect(again.exit == 64)
+            #expect(again.errors.contains("has \(Self.content.count) bytes"))
+            #expect(server.record.requestCount == 1)
+        }
+    }
+
+    @Test func offsetToStandardOutputGivesTheRest() async throws {
+        let server = try Self.server()
+        let run = try await beagle("raw", server.url, "-C", "\(Self.content.count - 9)")
+        #expect(run.output == Self.content.suffix(9))
+        #expect(try await beagle("raw", server.url, "-C", "0").output == Self.content)
+    }
+
+    @Test func serverWithoutRangesIsAnError() async throws {
+        try await withDirectory { directory in
+            let server = try LoopbackServer(.response(200, [:], "all of it"))
+            let path = "\(directory)/file"
+            try Data("all".utf8).write(to: URL(fileURLWithPath: path))
+            let run = try await beagle("raw", server.url, "-o", path, "-C", "3")
+            #expect(run.exit == 33)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("all".utf8))
+        }
+    }
+
+    @Test(
+        arguments: [
+            ["-C", "-"], ["-C", "x"], ["-C", "-1"], ["-C", "5", "-d", "x"], ["-C", "5", "-X", "HEAD"],
+            ["-C", "5", "-H", "Range: bytes=1-2"], ["-C", "5", "-T", "/etc/hostname"],
+        ]
+    )
+    func whatCannotBeGoneOnWithIsAnErrorBeforeAnythingIsSent(_ arguments: [String]) async throws {
+        let server = try LoopbackServer(.response(200))
+        let run = try await BeagleProcess(["raw", server.url] + arguments).outcome()
+        #expect(run.exit == 64)
+        #expect(server.record.requestCount == 0)
+    }
+}

@@ -1,0 +1,111 @@
+import BeagleNetHTTP
+import BeagleNetTesting
+import Foundation
+import Testing
+
+@testable import beagle
+
+struct ListenCommandTests {
+    private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+    private static let parked = LoopbackServer.Answer.sequence([.raw("\(head)data: a\n\n"), .stall])
+
+    private static func events(_ text: String) -> LoopbackServer.Answer {
+        .sequence([.raw("\(head)\(text)"), .close])
+    }
+
+    /// Gives two events over each connection, with the numbers behind the last that was seen, and drops it.
+    private static func dropping() throws -> LoopbackServer {
+        try LoopbackServer { request in
+            let first = (request["Last-Event-ID"].flatMap(Int.init) ?? 0) + 1
+            return events(
+                (first...first + 1).map { "id: \($0)\nevent: tick\ndata: \($0)\ndata:\n\n" }.joined() + "data: lo"
+            )
+        }
+    }
+
+    @Test func eventsGoOnOverAServerThatDropsThem() async throws {
+        let server = try Self.dropping()
+        let run = try await beagle("listen", "\(server.url)/events", "--count", "5", "-H", "X-One: 1")
+        #expect(run.exit == 0)
+        #expect(run.text == "1\n\n2\n\n3\n\n4\n\n5\n\n")
+        #expect(run.errors.split(separator: "\n").count == 2)
+        #expect(run.errors.contains("the server ended the event stream; asking again in "))
+        #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "2", "4"])
+        #expect(server.requests.allSatisfy { $0["X-One"] == "1" && $0["Accept"] == "text/event-stream" })
+    }
+
+    @Test func withJSONEachEventIsALineAndTheOutcomeTheLast() async throws {
+        let server = try Self.dropping()
+        let run = try await beagle("listen", server.url, "--count", "2", "--last-event-id", "6", "--json")
+        #expect(run.exit == 0)
+        let lines = try run.lines.map { try JSONValue(parsing: $0) }
+        try #require(lines.count == 3)
+        #expect(lines[0] == ["type": "tick", "id": "7", "data": "7\n"])
+        #expect(lines[1] == ["type": "tick", "id": "8", "data": "8\n"])
+        #expect(lines[2]["ok"] == true && lines[2]["exit"] == 0 && lines[2]["result"] == ["events": 2])
+    }
+
+    @Test func status204EndsIt() async throws {
+        let server = try LoopbackServer(.response(204))
+        let run = try await beagle("listen", server.url, "--json")
+        #expect(run.exit == 0)
+        #expect(try run.json()["result"] == ["events": 0])
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func whatIsNoStreamOfEventsIsAnError() async throws {
+        let server = try LoopbackServer { request in
+            request.target == "/page" ? .response(200, ["Content-Type": "text/html"]) : .response(404)
+        }
+        let missing = try await beagle("listen", server.url, "--json")
+        #expect(missing.exit == 22)
+        #expect(try missing.json()["error"]?["code"] == "status")
+        let page = try await beagle("listen", "\(server.url)/page")
+        #expect(page.exit == 8)
+        #expect(page.errors.contains("the answer is text/html, no event stream"))
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func aServerThatGivesNothingIsGivenUp() async throws {
+        let server = try LoopbackServer(Self.events(""))
+        let run = try await beagle("listen", server.url, "--retry", "1")
+        #expect(run.exit == 56)
+        #expect(run.errors.contains("the server ended the event stream"))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func itEndsWhenItsTimeIsUp() async throws {
+        let server = try LoopbackServer(Self.parked)
+        let run = try await beagle("listen", server.url, "--max-time", "0.2")
+        #expect(run.exit == 28)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func anInterruptEndsIt() async throws {
+        let server = try LoopbackServer(Self.parked)
+        let process = try BeagleProcess(["listen", server.url])
+        #expect(await process.line() == "a")
+        process.interrupt()
+        #expect(await process.outcome().exit == 130)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func offlineShowsTheRequest() async throws {
+        let run = try await beagle("listen", "http://host/events", "--offline", "--last-event-id", "7")
+        #expect(run.exit == 0)
+        for line in ["GET http://host/events", "Accept: text/event-stream", "Last-Event-ID: 7"] {
+            #expect(run.lines.contains(line))
+        }
+    }
+
+    @Test(
+        arguments: [
+            ["--count", "0"], ["--retry", "-1"], ["--last-event-id", "a\nb"], ["-o", "file"], ["-i"], ["--count", "x"],
+        ]
+    )
+    func wrongUseIsToldOf(arguments: [String]) async throws {
+        let run = try await BeagleProcess(["listen", "http://127.0.0.1:9/"] + arguments).outcome()
+        #expect(run.exit == 64)
+        #expect(run.text.isEmpty && !run.errors.isEmpty)
+    }
+}
