@@ -68,6 +68,8 @@ final class Brotli: DecodingLayer {
         guard code != Code.error else { throw .encoding("the encoded body is damaged") }
         isEnded = code == Code.success
         input.keepLast(bytesLeft)
+        // After an output of nothing nobody asks again.
+        if isEnded && bytesLeft > 0 && roomLeft == room.count { throw .behindTheEnd }
         return room.count - roomLeft
     }
 }
