@@ -1,6 +1,7 @@
 /// The public suffix list (https://publicsuffix.org), by the system's libpsl, which Debian's libcurl brings.
 ///
-/// `@unchecked Sendable` is sound because libpsl only reads the list that it has loaded.
+/// `@unchecked Sendable` is sound because both properties are constants: libpsl only reads the list that it has loaded,
+/// which is never freed.
 struct PublicSuffixes: @unchecked Sendable {
     /// `psl_is_public_suffix` of https://rockdaboot.github.io/libpsl/libpsl-Public-Suffix-List-functions.html
     private typealias IsSuffix = @convention(c) (OpaquePointer?, UnsafePointer<CChar>?) -> Int32
