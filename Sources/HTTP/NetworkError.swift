@@ -229,8 +229,15 @@ extension NetworkError {
     /// Whether sending the same request again may succeed and cannot do harm: it failed on the way and the server
     /// cannot have acted on it, or its method is safe or idempotent (RFC 9110, 9.2.2).
     public var isRetryable: Bool {
-        let isTransient = [.dns, .connect, .timeout, .network, .truncated].contains(kind)
-        return isTransient && (!mayHaveReachedServer || request?.method.isIdempotent == true)
+        isTransient && (!mayHaveReachedServer || request?.method.isIdempotent == true)
+    }
+
+    /// Whether it failed on the way, so that the same request may succeed later.
+    package var isTransient: Bool {
+        switch kind {
+        case .dns, .connect, .timeout, .network, .truncated: true
+        default: false
+        }
     }
 
     /// Runs a body that throws anything; what is no `NetworkError` comes out as one, cancellation as `.cancelled`.

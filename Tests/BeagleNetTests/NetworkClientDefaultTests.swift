@@ -1,6 +1,7 @@
 import BeagleNet
 import BeagleNetTesting
 import Dispatch
+import Foundation
 import Testing
 
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct NetworkClientDefaultTests {
@@ -63,31 +64,36 @@ import Testing
 
     // MARK: - One completion
 
-    @TaskLocal private static var isInsideExecuteRequest = false
-
     @Test func theCompletionIsNeverCalledInsideExecuteRequest() async {
         let synchronous = ScriptedTransport { _, completion in
             completion(.success(TransferResponse(head: HTTPResponse(status: .ok), url: "")))
         }
-        for request in [request, Request(url: URL(string: "ftp://host/")!, type: .fetchComponent)] {
+        let form = Request(url: URL(string: "http://host/")!, type: .submitForm(.init(method: .post, values: [:])))
+        let unbuildable = Request(url: URL(string: "ftp://host/")!, type: .fetchComponent)
+        for request in [request, form, unbuildable] {
+            let asking = Lock<pthread_t?>(pthread_self())
             let isInside = await withCheckedContinuation { continuation in
-                Self.$isInsideExecuteRequest.withValue(true) {
-                    _ = client(synchronous).executeRequest(request) { _ in
-                        continuation.resume(returning: Self.isInsideExecuteRequest)
-                    }
+                _ = client(synchronous).executeRequest(request) { _ in
+                    continuation.resume(returning: asking.withLock { $0 == pthread_self() })
                 }
+                asking.withLock { $0 = nil }
             }
             #expect(!isInside)
         }
     }
 
-    @Test func aTransportThatAnswersTwiceIsHeardOnce() {
+    @Test func aTransportThatAnswersTwiceIsHeardOnce() async {
         let held = HeldCompletion()
-        let results = Lock<[NetworkClient.NetworkResult]>([])
-        client(held.transport()).executeRequest(request) { result in results.withLock { $0.append(result) } }
+        let results = AsyncStream.makeStream(of: NetworkClient.NetworkResult.self)
+        client(held.transport()).executeRequest(request) { results.continuation.yield($0) }
         held.complete(.success(TransferResponse(head: HTTPResponse(status: .ok), url: "")))
         held.complete(.failure(.cancelled))
-        #expect(results.withLock { $0.count } == 1)
+        // Another request is answered after a second answer to the first would have been.
+        let other = client(ScriptedTransport(status: .accepted))
+        other.executeRequest(request) { _ in results.continuation.finish() }
+        var heard: [NetworkClient.NetworkResult] = []
+        for await result in results.stream { heard.append(result) }
+        #expect(heard.count == 1)
     }
 
     @Test func aTransportThatForgetsTheRequestIsAFailure() async {

@@ -34,6 +34,7 @@ import Testing
             default: .close
             }
         }
+        Beagle.dependencies.interceptors.removeAll { $0 is RetryInterceptor }
         let url = try #require(URL(string: server.url + "/first"))
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)
         await #expect(throws: NetworkError.self) {
@@ -90,6 +91,7 @@ import Testing
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         let request = Request(url: URL(string: "http://host/")!, type: .fetchComponent)
+        Beagle.dependencies.interceptors.removeAll { $0 is RetryInterceptor }
         let failures = [NetworkError(.dns, during: .resolve, "no such host"), .cancelled]
         for failure in failures {
             let client = client(ScriptedTransport { _ in .failure(failure) })

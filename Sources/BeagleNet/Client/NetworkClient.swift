@@ -6,7 +6,7 @@ public import BeagleNetRequestBuilder
 /// app can put its own in the place of `NetworkClientDefault`.
 ///
 /// A client of your own needs only `executeRequest(_:completion:)`; everything else is built on it. One that wraps
-/// another hands on its `stream`, `container` and `options` too: without them, bodies are not streamed, paths are put onto
+/// another hands on its `run`, `stream`, `container` and `options` too: without them, bodies are not streamed, paths are put onto
 /// the base of `Beagle.dependencies`, and a call with a timeout has the documented defaults for the rest.
 @preconcurrency
 public protocol NetworkClient: Sendable {
@@ -41,6 +41,23 @@ public protocol NetworkClient: Sendable {
     /// - Throws: `NetworkError` where there is no response.
     func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse
 
+    /// Performs an operation; cancelling the task cancels it, unless it `isDetached`. Everything that is more than one
+    /// whole answer goes through here, and so does everything above the client: GraphQL, images, screens.
+    ///
+    /// A client that does not do this itself performs the operation's request through `executeRequest`, where it is one
+    /// message with one answer.
+    ///
+    /// - Parameters:
+    ///   - operation: what to ask.
+    ///   - emit: hears what comes before the settled result, as progress or a stored answer, on any thread.
+    /// - Returns: the settled result.
+    /// - Throws: `NetworkError`; of kind `.status`, with response and data, for a status outside 200...299, and of kind
+    ///   `.unsupported` where nothing answers operations of this kind.
+    nonisolated(nonsending) func run(
+        _ operation: NetworkOperation,
+        emit: @escaping @Sendable (NetworkOperation.Result) -> Void
+    ) async throws(NetworkError) -> NetworkOperation.Result
+
     /// Where paths, environments and coders are looked up; `Beagle.dependencies` by default.
     var container: BeagleDependencies { get }
 
@@ -57,16 +74,30 @@ extension NetworkClient {
 
     /// The whole answer of `executeRequest`, as a stream.
     public func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
-        let response = try await send(request)
-        return StreamingResponse(response: response.response, body: HTTPBody(response.data), url: response.url) {
-            TransferEnd(metrics: response.metrics, trailers: response.trailers)
-        }
+        StreamingResponse(try await send(request))
     }
 
     /// Performs a request through `executeRequest` with a completion.
     public func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse {
         guard !Task.isCancelled else { throw .cancelledBeforeStart }
         return try await withCancellableToken { executeRequest(request, completion: $0) }.get()
+    }
+
+    /// Performs the operation's request through `executeRequest`, or through `stream` where that is what it wants.
+    nonisolated(nonsending) public func run(
+        _ operation: NetworkOperation,
+        emit: @escaping @Sendable (NetworkOperation.Result) -> Void
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        guard NetworkOperation.Kind.transfers.contains(operation.kind) else { throw .unhandled(operation.kind) }
+        if operation.isStream { return NetworkOperation.Result(.stream(try await stream(operation.request))) }
+        return NetworkOperation.Result(try await executeRequest(operation.request))
+    }
+
+    /// Performs an operation of which only the settled result counts.
+    nonisolated(nonsending) public func run(
+        _ operation: NetworkOperation
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        try await run(operation, emit: { _ in })
     }
 
     /// Performs a request and hands its response over whatever the status; cancelling the task cancels it.

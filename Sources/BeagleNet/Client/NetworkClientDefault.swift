@@ -23,8 +23,8 @@ public final class NetworkClientDefault: NetworkClient {
     /// Timeouts, limits and policies of requests that bring none of their own.
     public let options: TransferOptions
     private let dependencies: FollowedDependencies
-    private let transport: any HTTPTransport
     private let ownBuilder = Lock<HttpRequestBuilder?>(nil)
+    private let hub = Hub()
 
     /// A client with a transport of its own.
     ///
@@ -39,8 +39,7 @@ public final class NetworkClientDefault: NetworkClient {
         transport: any HTTPTransport = CurlTransport(),
         options: TransferOptions = TransferOptions()
     ) {
-        self.dependencies = FollowedDependencies(dependencies)
-        self.transport = transport
+        self.dependencies = FollowedDependencies(dependencies, transport: transport)
         self.options = options
     }
 
@@ -60,11 +59,14 @@ public final class NetworkClientDefault: NetworkClient {
     @discardableResult
     public func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
         let scope = Beagle.scope
-        do {
-            let logged = try prepared(for: request, options: options, delivery: .collect)
-            return start(logged, scope, completion)
+        let once = OnceCompletion<NetworkOperation.Result>(isHeld: true) { outcome in
+            scope.run { completion(outcome.response) }
+        }
+        defer { once.open() }
+        do throws(NetworkError) {
+            return start(try prepared(NetworkOperation(request)), once)
         } catch {
-            Task.detached { scope.run { completion(.failure(error)) } }
+            once.give(.failure(error))
             return nil
         }
     }
@@ -74,9 +76,9 @@ public final class NetworkClientDefault: NetworkClient {
     /// - Returns: the response, whose status is in 200...299.
     /// - Throws: `NetworkError`; of kind `.status`, with response and data, for any other status.
     public func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse {
-        let logged = try prepared(for: request, options: options, delivery: .collect)
-        let response = NetworkResponse(try await perform(logged))
-        return try response.result(of: logged.transfer.head).get()
+        let result = try await run(NetworkOperation(request))
+        guard let response = result.response else { throw .noResponse }
+        return response
     }
 
     /// Gives the head of the response as soon as it is there, whatever its status, and the body as it is read.
@@ -85,77 +87,113 @@ public final class NetworkClientDefault: NetworkClient {
     ///
     /// - Throws: `NetworkError` where there is no response.
     public func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
-        var options = options
-        options.timeouts.total = nil
-        options.maxBodyBytes = nil
-        let response = try await perform(prepared(for: request, options: options, delivery: .stream))
-        return StreamingResponse(response: response.head, body: response.body, url: response.url) {
-            TransferEnd(metrics: response.metrics, trailers: response.trailers)
+        switch try await run(.stream(request)).content {
+        case .stream(let response): return response
+        case .response(let response): return StreamingResponse(response)
+        case .progress: throw .noResponse
         }
     }
 
-    /// A message ready to go, and who is told of it.
-    private struct LoggedTransfer {
-        let transfer: TransferRequest
-        let log: NetworkLog
-        let start = ContinuousClock.now
-
-        /// The outcome, told to the logger.
-        func told(_ outcome: Result<TransferResponse, NetworkError>) -> Result<TransferResponse, NetworkError> {
-            log.result(outcome, of: transfer.head, since: start)
-        }
+    /// Performs an operation through the container's interceptors; cancelling the task cancels it, unless it
+    /// `isDetached`.
+    ///
+    /// One that shares its run with others runs in a task of the client's, any other in the caller's.
+    nonisolated(nonsending) public func run(
+        _ operation: NetworkOperation,
+        emit: @escaping @Sendable (NetworkOperation.Result) -> Void
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let (operation, pipeline) = try prepared(operation)
+        if operation.key == nil, !operation.isDetached { return try await pipeline.run(operation, emit) }
+        return try await hub.result(of: operation, pipeline, emit)
     }
 
+    /// Runs an operation in a task of the client's.
+    private func start(
+        _ prepared: (operation: NetworkOperation, pipeline: Pipeline),
+        _ once: OnceCompletion<NetworkOperation.Result>
+    ) -> any RequestToken {
+        let (operation, pipeline) = prepared
+        guard operation.key == nil, !operation.isDetached else {
+            return ShareToken(share: hub.ask(operation, pipeline, { _ in }, { once.give($0) }), once: once)
+        }
+        let task = Task.starting(on: pipeline.executor) {
+            once.give(await .catching { () throws(NetworkError) in try await pipeline.run(operation) { _ in } })
+        }
+        return TaskToken(task: task)
+    }
+
+    /// The operation with its message and its key, and the way it goes.
     private func prepared(
-        for request: Request,
-        options: TransferOptions,
-        delivery: TransferRequest.Delivery
-    ) throws(NetworkError) -> LoggedTransfer {
+        _ operation: NetworkOperation
+    ) throws(NetworkError) -> (operation: NetworkOperation, pipeline: Pipeline) {
         let settings = dependencies.settings
-        var log = NetworkLog(logger: dependencies.logger, redactor: settings.redactor)
-        do {
-            let builder =
-                ownBuilder.withLock { $0 }.map { settings.environment.applied(to: $0) } ?? settings.environmentBuilder
-            var transfer = try builder.build(request)
-            transfer.options = request.options ?? options
-            transfer.delivery = delivery
-            transfer.originScopedFields.formUnion(settings.secretFields)
-            if case .submitForm = request.type { log.hidesQueries = true }
-            return LoggedTransfer(transfer: transfer, log: log)
+        var operation = operation
+        operation.surroundings = settings.surroundings
+        do throws(NetworkError) {
+            let pipeline = try settings.pipeline.get()
+            operation.transfer = try transfer(of: operation, settings)
+            operation.key = operation.makeKey()
+            return (operation, pipeline)
         } catch {
             var error = error
             error.underlying = error.underlying ?? ClientError.invalidHttpRequest
-            log.refusal(error, of: request)
+            NetworkLog(of: operation).refusal(error, of: operation.request)
             throw error
         }
     }
 
-    private func start(
-        _ logged: LoggedTransfer,
-        _ scope: Beagle.Scope,
-        _ completion: @escaping RequestCompletion
-    ) -> any RequestToken {
-        logged.log.request(logged.transfer)
-        let once = OnceCompletion<TransferResponse>(isHeld: true) { outcome in
-            scope.run {
-                let outcome = logged.told(outcome)
-                completion(outcome.flatMap { NetworkResponse($0).result(of: logged.transfer.head) })
-            }
-        }
-        let token = transport.perform(logged.transfer) { once.give($0) }
-        once.open()
-        return token
+    private func transfer(
+        of operation: NetworkOperation,
+        _ settings: FollowedDependencies.Settings
+    ) throws(NetworkError) -> TransferRequest {
+        let builder =
+            ownBuilder.withLock { $0 }.map { settings.environment.applied(to: $0) } ?? settings.environmentBuilder
+        var transfer = try builder.build(operation.request)
+        transfer.delivery = operation.transfer.delivery
+        transfer.options = operation.request.options ?? (operation.isStream ? streamOptions : options)
+        transfer.originScopedFields.formUnion(settings.secretFields)
+        return transfer
     }
 
-    private func perform(_ logged: LoggedTransfer) async throws(NetworkError) -> TransferResponse {
-        guard !Task.isCancelled else { throw .cancelledBeforeStart }
-        logged.log.request(logged.transfer)
-        let outcome: Result<TransferResponse, NetworkError>
-        do {
-            outcome = .success(try await transport.perform(logged.transfer))
-        } catch {
-            outcome = .failure(error)
-        }
-        return try logged.told(outcome).get()
+    private var streamOptions: TransferOptions {
+        var options = options
+        options.timeouts.total = nil
+        options.maxBodyBytes = nil
+        return options
     }
+}
+
+private struct TaskToken: RequestToken {
+    let task: Task<Void, Never>
+
+    func cancel() {
+        task.cancel()
+    }
+}
+
+private struct ShareToken: RequestToken {
+    let share: Hub.Share
+    let once: OnceCompletion<NetworkOperation.Result>
+
+    /// The completion is called from another thread: the caller may hold locks that it wants.
+    func cancel() {
+        guard share.leave() else { return }
+        Task { once.give(.failure(.left)) }
+    }
+}
+
+extension Result<NetworkOperation.Result, NetworkError> {
+    /// The whole answer of an operation that has one.
+    fileprivate var response: Result<NetworkResponse, NetworkError> {
+        flatMap { result in result.response.map { .success($0) } ?? .failure(.noResponse) }
+    }
+}
+
+extension NetworkError {
+    fileprivate static let noResponse = NetworkError(
+        .other,
+        during: .response,
+        "the pipeline gave no whole answer",
+        advice: "find out which interceptor gives something else"
+    )
 }

@@ -9,6 +9,16 @@ struct NetworkLog {
     /// Whether queries are left out whole: those of a form hold what a person typed.
     var hidesQueries = false
 
+    init(logger: any BeagleLogger, redactor: Redactor, of request: Request) {
+        self.logger = logger
+        self.redactor = redactor
+        if case .submitForm = request.type { hidesQueries = true }
+    }
+
+    init(of operation: NetworkOperation) {
+        self.init(logger: operation.logger, redactor: operation.redactor, of: operation.request)
+    }
+
     func request(_ transfer: TransferRequest) {
         guard logger.accepts(.info) else { return }
         let fields = transfer.head.headerFields
@@ -22,23 +32,26 @@ struct NetworkLog {
     }
 
     /// - Returns: the result; of a streamed body the end is told as well.
-    func result(
-        _ result: Result<TransferResponse, NetworkError>,
-        of request: HTTPRequest,
-        since start: ContinuousClock.Instant
-    ) -> Result<TransferResponse, NetworkError> {
-        switch result {
-        case .success(var response):
-            hops(response.metrics.hops)
+    func result(_ result: NetworkOperation.Result, since start: ContinuousClock.Instant) -> NetworkOperation.Result {
+        switch result.content {
+        case .progress: return result
+        case .response(let response):
             self.response(response)
-            guard case .stream = response.body.content else { return result }
-            response.body = response.body.tellingItsEnd { [response] in end($0, $1, of: response, since: start) }
-            return .success(response)
-        case .failure(let error):
-            hops(error.metrics?.hops ?? [])
-            failure(error, url: error.request?.urlText ?? request.urlText, after: error.metrics?.total)
+            return result
+        case .stream(var stream):
+            let head = NetworkResponse(response: stream.response, url: stream.url, metrics: stream.metrics)
+            self.response(head, stream.body)
+            stream.body = stream.body.tellingItsEnd { end($0, $1, of: head, since: start) }
+            var result = result
+            result.content = .stream(stream)
             return result
         }
+    }
+
+    func failure(_ error: NetworkError, of request: HTTPRequest) {
+        if let response = NetworkResponse(of: error) { return self.response(response) }
+        hops(error.metrics?.hops ?? [])
+        failure(error, url: error.request?.urlText ?? request.urlText, after: error.metrics?.total)
     }
 
     func refusal(_ error: NetworkError, of request: Request) {
@@ -55,14 +68,15 @@ struct NetworkLog {
         }
     }
 
-    private func response(_ response: TransferResponse) {
+    private func response(_ response: NetworkResponse, _ body: HTTPBody? = nil) {
+        hops(response.metrics.hops)
         guard logger.accepts(LogLevel(status: response.status.code)) else { return }
-        let fields = response.head.headerFields
+        let fields = response.response.headerFields
         let message = Log.NetworkResponse(
             status: response.status.code,
             url: shown(response.url),
             headers: headers(fields),
-            body: summary(of: response.body, fields),
+            body: summary(of: body ?? HTTPBody(response.data), fields),
             duration: response.metrics.total
         )
         logger.log(Log.network(.httpResponse(response: message)))
@@ -71,7 +85,7 @@ struct NetworkLog {
     private func end(
         _ count: Int64,
         _ error: NetworkError?,
-        of response: TransferResponse,
+        of response: NetworkResponse,
         since start: ContinuousClock.Instant
     ) {
         let duration = ContinuousClock.now - start

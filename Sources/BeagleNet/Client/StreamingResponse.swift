@@ -36,6 +36,20 @@ public struct StreamingResponse: Sendable {
         self.end = end
     }
 
+    /// A response that a transport began to receive.
+    init(_ response: TransferResponse) {
+        self.init(response: response.head, body: response.body, url: response.url) {
+            TransferEnd(metrics: response.metrics, trailers: response.trailers)
+        }
+    }
+
+    /// A whole response, to be read.
+    init(_ response: NetworkResponse) {
+        self.init(response: response.response, body: HTTPBody(response.data), url: response.url) {
+            TransferEnd(metrics: response.metrics, trailers: response.trailers)
+        }
+    }
+
     /// The whole response in memory.
     ///
     /// - Parameter limit: the most bytes to take, 256 MiB by default.

@@ -91,7 +91,7 @@ private func details(_ body: String?, _ headers: [Log.Header]) -> String {
 }
 
 extension Duration {
-    fileprivate var milliseconds: Int64 {
+    package var milliseconds: Int64 {
         components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
     }
 }

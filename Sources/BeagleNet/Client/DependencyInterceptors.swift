@@ -1,0 +1,34 @@
+public import BeagleNetDependencies
+
+extension BeagleDependencies {
+    /// What the operations of a `NetworkClientDefault` that follows this container pass through, outermost first:
+    /// by default a log, a deadline, retries of what is safe to ask again, the origin policy, and failures of statuses.
+    ///
+    /// ```swift
+    /// dependencies.interceptors.insert(Signature(), at: 0)
+    /// ```
+    ///
+    /// A list that is out of the order of `Pipeline.Place` fails each request with `.badConfiguration`.
+    public var interceptors: [any Interceptor] {
+        get { self[InterceptorsKey.self] }
+        set { self[InterceptorsKey.self] = newValue }
+    }
+
+    /// What interceptors wait by. The system's continuous clock unless a test sets its own.
+    public var clock: any Clock<Duration> {
+        get { self[ClockKey.self] }
+        set { self[ClockKey.self] = newValue }
+    }
+}
+
+enum InterceptorsKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> [any Interceptor] {
+        [
+            LogInterceptor(), DeadlineInterceptor(), RetryInterceptor(), OriginPolicyInterceptor(), StatusInterceptor(),
+        ]
+    }
+}
+
+enum ClockKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> any Clock<Duration> { ContinuousClock() }
+}

@@ -1,0 +1,322 @@
+import BeagleNetHTTP
+
+/// An operation that is under way or watched: who waits for it, what it gave last, and its run.
+///
+/// Results reach each subscriber in the order in which they were given, outside of the lock, on the thread that gave
+/// them: whoever finds nobody delivering does, and goes on until nothing waits. A subscriber may ask or leave from
+/// inside of its callback.
+final class ActiveOperation: Sendable {
+    /// What subscribers hear.
+    enum Event: Sendable {
+        case result(NetworkOperation.Result)
+        case failure(NetworkError)
+        /// There is nothing more to come.
+        case end
+    }
+
+    struct Subscriber: Sendable {
+        let id: Int
+        /// Whether it leaves with the first settled result or failure.
+        let isOneShot: Bool
+        /// Whether it waits for the run after the present one.
+        var isFollowing = false
+        let receive: @Sendable (Event) -> Void
+    }
+
+    private enum Audience: Sendable {
+        case all
+        case one(Int)
+        /// Those who do not wait for the next run.
+        case present
+        /// Those who do.
+        case following
+    }
+
+    private struct State: Sendable {
+        var subscribers: [Subscriber] = []
+        var lastID = 0
+        var operation: NetworkOperation
+        var pipeline: Pipeline
+        var task: Task<Void, Never>?
+        var run = 0
+        var isRunning = false
+        var isOver = false
+        /// What was given last, progress apart.
+        var last: NetworkOperation.Result?
+        var hasGivenInRun = false
+        /// What is to run after the present run.
+        var following: NetworkOperation?
+        var waiting: [(event: Event, audience: Audience)] = []
+        var isDelivering = false
+
+        var isWatched: Bool { operation.isShared && operation.kind != .subscription }
+    }
+
+    private let state: Lock<State>
+    private let hub: Hub
+
+    init(_ operation: NetworkOperation, _ pipeline: Pipeline, _ hub: Hub) {
+        state = Lock(State(operation: operation, pipeline: pipeline))
+        self.hub = hub
+    }
+
+    // MARK: - Subscribers
+
+    /// Adds a subscriber and sees to it that it gets a result.
+    ///
+    /// - Returns: its number; nil where the operation is over, so that another is to be begun.
+    func subscribe(
+        _ operation: NetworkOperation,
+        _ pipeline: Pipeline,
+        isOneShot: Bool,
+        _ receive: @escaping @Sendable (Event) -> Void
+    ) -> Int? {
+        let id: Int? = state.withLock { state in
+            if state.isOver { return nil }
+            state.lastID += 1
+            state.subscribers.append(Subscriber(id: state.lastID, isOneShot: isOneShot, receive: receive))
+            return state.lastID
+        }
+        if let id { begin(operation, pipeline, for: id) }
+        return id
+    }
+
+    /// - Returns: whether the subscriber was there; afterwards it hears nothing more.
+    @discardableResult
+    func leave(_ id: Int) -> Bool {
+        let (wasThere, ended): (Bool, Task<Void, Never>??) = state.withLock { state in
+            guard let index = state.subscribers.firstIndex(where: { $0.id == id }) else { return (false, nil) }
+            state.subscribers.remove(at: index)
+            return (true, Self.endIfAlone(&state))
+        }
+        if let ended { over(ended) }
+        return wasThere
+    }
+
+    /// Ends what nobody waits for, unless it is to be seen through.
+    ///
+    /// - Returns: nil where it goes on, else the task to cancel.
+    private static func endIfAlone(_ state: inout State) -> Task<Void, Never>?? {
+        guard state.subscribers.isEmpty, !state.isOver else { return nil }
+        if state.operation.isDetached, state.isRunning { return nil }
+        state.isOver = true
+        defer { state.task = nil }
+        return .some(state.task)
+    }
+
+    private func over(_ task: Task<Void, Never>?) {
+        hub.remove(self)
+        task?.cancel()
+    }
+
+    // MARK: - Runs
+
+    /// Runs the operation again where it is watched. While it runs, asking again changes nothing.
+    ///
+    /// - Parameters:
+    ///   - policy: whether a stored answer will do.
+    ///   - afterRun: whether what runs now is too old: then it is run once more afterwards.
+    func refetch(_ policy: RequestPolicy, afterRun: Bool) {
+        let again: (NetworkOperation, Pipeline)? = state.withLock { state in
+            var operation = state.operation
+            operation.policy = policy
+            operation.attempt = 1
+            if state.isRunning {
+                if afterRun { state.following = operation }
+                return nil
+            }
+            return (operation, state.pipeline)
+        }
+        if let (operation, pipeline) = again { begin(operation, pipeline, for: nil) }
+    }
+
+    var key: NetworkOperation.Key? { state.withLock { $0.operation.key } }
+    var operation: NetworkOperation { state.withLock { $0.operation } }
+
+    private enum Beginning {
+        case none
+        case deliver
+        case run(Int)
+    }
+
+    private func begin(_ operation: NetworkOperation, _ pipeline: Pipeline, for joiner: Int?) {
+        let beginning: Beginning = state.withLock { state in
+            if state.isOver { return .none }
+            guard !state.isRunning else { return Self.join(&state, operation, joiner) }
+            state.isRunning = true
+            state.run += 1
+            state.hasGivenInRun = false
+            state.operation = operation
+            state.pipeline = pipeline
+            for index in state.subscribers.indices { state.subscribers[index].isFollowing = false }
+            return .run(state.run)
+        }
+        switch beginning {
+        case .none: break
+        case .deliver: deliver()
+        case .run(let run): start(operation, pipeline, run)
+        }
+    }
+
+    /// Somebody asks while the operation runs: it hears what there is, as stale. Where it wants the network and the run
+    /// may answer from a store, another run follows, and it waits for that one.
+    private static func join(_ state: inout State, _ operation: NetworkOperation, _ joiner: Int?) -> Beginning {
+        guard let joiner else { return .none }
+        if operation.policy == .networkOnly, !state.operation.policy.asksNetwork {
+            state.following = state.following ?? operation
+            if let index = state.subscribers.firstIndex(where: { $0.id == joiner }) {
+                state.subscribers[index].isFollowing = true
+            }
+        }
+        guard var last = state.last, operation.kind != .subscription else { return .none }
+        last.isStale = true
+        return post(&state, .result(last), to: .one(joiner)) ? .deliver : .none
+    }
+
+    private func start(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) {
+        let task = Task.starting(on: pipeline.executor) {
+            let outcome: Result<NetworkOperation.Result, NetworkError>
+            do throws(NetworkError) {
+                outcome = .success(try await pipeline.run(operation) { self.give($0, in: run) })
+            } catch {
+                outcome = .failure(error)
+            }
+            self.finish(outcome, run)
+        }
+        let (isDue, isOver) = state.withLock { state in
+            guard state.run == run, state.isRunning else { return (false, state.isOver) }
+            state.task = task
+            guard var last = state.last, !state.hasGivenInRun, operation.kind != .subscription else {
+                return (false, state.isOver)
+            }
+            last.isStale = true
+            state.last = last
+            return (Self.post(&state, .result(last), to: .all), state.isOver)
+        }
+        if isDue { deliver() }
+        if isOver { task.cancel() }
+    }
+
+    private func give(_ result: NetworkOperation.Result, in run: Int) {
+        let isDue = state.withLock { state in
+            guard !state.isOver, state.run == run, state.isRunning else { return false }
+            if !result.isProgress {
+                state.last = result
+                state.hasGivenInRun = true
+            }
+            return Self.post(&state, .result(result), to: .all)
+        }
+        if isDue { deliver() }
+    }
+
+    private func finish(_ outcome: Result<NetworkOperation.Result, NetworkError>, _ run: Int) {
+        let (isDue, hasEnded, again): (Bool, Bool, (NetworkOperation, Pipeline)?) = state.withLock { state in
+            guard !state.isOver, state.run == run else { return (false, false, nil) }
+            state.isRunning = false
+            state.task = nil
+            let again = state.following.map { ($0, state.pipeline) }
+            state.following = nil
+            var isDue = Self.post(&state, outcome, isFollowed: again != nil)
+            if again == nil, !state.isWatched || state.subscribers.isEmpty {
+                state.isOver = true
+                isDue = Self.post(&state, .end, to: .all) || isDue
+            }
+            return (isDue, state.isOver, again)
+        }
+        if hasEnded { hub.remove(self) }
+        if isDue { deliver() }
+        if let (operation, pipeline) = again { begin(operation, pipeline, for: nil) }
+    }
+
+    // MARK: - Delivery
+
+    private static func post(
+        _ state: inout State,
+        _ outcome: Result<NetworkOperation.Result, NetworkError>,
+        isFollowed: Bool
+    ) -> Bool {
+        switch outcome {
+        case .success(let result):
+            state.last = result
+            guard isFollowed, result.isSettled, result.source == .cache else {
+                return post(&state, .result(result), to: .all)
+            }
+            var stale = result
+            stale.isStale = true
+            let isDue = post(&state, .result(result), to: .present)
+            return post(&state, .result(stale), to: .following) || isDue
+        case .failure(let error):
+            return post(&state, .failure(error), to: isFollowed ? .present : .all)
+        }
+    }
+
+    /// - Returns: whether the caller is to deliver.
+    private static func post(_ state: inout State, _ event: Event, to audience: Audience) -> Bool {
+        state.waiting.append((event, audience))
+        if state.isDelivering { return false }
+        state.isDelivering = true
+        return true
+    }
+
+    private func deliver() {
+        while let (event, subscribers, ended) = next() {
+            for (index, subscriber) in subscribers.enumerated() where index == 0 || hears(subscriber) {
+                subscriber.receive(event)
+            }
+            if let ended { over(ended) }
+        }
+    }
+
+    /// The next event and who hears it. Those who leave with it are gone already.
+    private func next() -> (Event, [Subscriber], Task<Void, Never>??)? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isDelivering = false
+                return nil
+            }
+            let (event, audience) = state.waiting.removeFirst()
+            let subscribers =
+                switch audience {
+                case .all: state.subscribers
+                case .one(let id): state.subscribers.filter { $0.id == id }
+                case .present: state.subscribers.filter { !$0.isFollowing }
+                case .following: state.subscribers.filter(\.isFollowing)
+                }
+            guard event.isLastForOneShots, subscribers.contains(where: \.isOneShot) else {
+                return (event, subscribers, nil)
+            }
+            state.subscribers.removeAll { one in one.isOneShot && subscribers.contains { $0.id == one.id } }
+            return (event, subscribers, Self.endIfAlone(&state))
+        }
+    }
+
+    /// Whether somebody who comes after others for an event has not left meanwhile.
+    private func hears(_ subscriber: Subscriber) -> Bool {
+        subscriber.isOneShot || state.withLock { state in state.subscribers.contains { $0.id == subscriber.id } }
+    }
+}
+
+extension ActiveOperation.Event {
+    fileprivate var isLastForOneShots: Bool {
+        if case .result(let result) = self { return result.isSettled }
+        return true
+    }
+}
+
+extension RequestPolicy {
+    /// Whether a run with this policy has the network's answer for sure.
+    fileprivate var asksNetwork: Bool { self == .networkOnly || self == .networkFirst || self == .cacheAndNetwork }
+}
+
+extension Task where Success == Void, Failure == Never {
+    /// A task that runs on the caller's thread up to its first wait, where the platform can do that.
+    static func starting(
+        on executor: (any TaskExecutor)?,
+        _ body: sending @escaping @isolated(any) () async -> Void
+    ) -> Task {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            return Task.immediate(executorPreference: executor, operation: body)
+        }
+        return Task(executorPreference: executor, operation: body)
+    }
+}

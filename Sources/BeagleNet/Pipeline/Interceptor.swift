@@ -1,0 +1,53 @@
+public import BeagleNetHTTP
+
+/// Decorates operations: changes what is sent, answers in the network's place, asks again, looks on.
+///
+/// One function serves every kind of operation. What it returns is the final result, what it gives to `emit` are
+/// earlier ones; cancelling its task is the end of the operation.
+///
+/// ```swift
+/// struct Signature: Interceptor {
+///     func intercept(_ operation: NetworkOperation, next: Next, emit: @escaping Emit) async throws(NetworkError)
+///         -> NetworkOperation.Result
+///     {
+///         var operation = operation
+///         operation.transfer.head.headerFields[.signature] = sign(operation)
+///         return try await next(operation, emit)
+///     }
+/// }
+/// ```
+///
+/// It need not call `next` at all, and may call it again after it came back. An error thrown after something was emitted
+/// follows what was emitted. Bodies that throw other errors go through `NetworkError.catching`.
+public protocol Interceptor: Sendable {
+    /// Takes earlier results, on any thread.
+    typealias Emit = @Sendable (NetworkOperation.Result) -> Void
+    /// The rest of the pipeline.
+    typealias Next = Pipeline.Next
+
+    /// Where in a pipeline it belongs; nil, the default, anywhere.
+    var place: Pipeline.Place? { get }
+
+    /// Takes an operation to its result.
+    ///
+    /// - Parameters:
+    ///   - operation: what is asked.
+    ///   - next: the rest of the pipeline.
+    ///   - emit: takes results that are not the last.
+    /// - Returns: the last result.
+    /// - Throws: why there is none.
+    nonisolated(nonsending) func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result
+}
+
+extension Interceptor {
+    /// Anywhere.
+    public var place: Pipeline.Place? { nil }
+}
+
+/// An interceptor that does so little after it waited that it may do it on the transport's thread, which saves each
+/// answer a hop between threads.
+package protocol BriefInterceptor: Interceptor {}

@@ -1,0 +1,33 @@
+public import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Tells the client's logger of each operation: what was asked and what came of it, without secrets.
+///
+/// Outermost, it logs one exchange however often retries asked; each redirect and each new attempt has a line of its
+/// own.
+public struct LogInterceptor: BriefInterceptor {
+    public var place: Pipeline.Place? { .log }
+
+    /// Logs messages at the levels of `Log`: `.info`, and `.error` for failures and statuses from 400 on.
+    public init() {}
+
+    nonisolated(nonsending) public func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let log = NetworkLog(of: operation)
+        log.request(operation.transfer)
+        let start = ContinuousClock.now
+        do {
+            return log.result(try await next(operation, emit), since: start)
+        } catch {
+            log.failure(error, of: operation.transfer.head)
+            throw error
+        }
+    }
+}

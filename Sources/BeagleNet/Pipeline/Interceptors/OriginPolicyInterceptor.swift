@@ -1,0 +1,40 @@
+public import BeagleNetHTTP
+
+/// Holds credentials and the app's own fields to the app's own origins, whoever put them on.
+///
+/// It stands below everything that adds fields: what interceptors added to `TransferRequest.originScopedFields`, and
+/// `scopedFields`, goes to no origin that the app does not declare, and no further with a redirect. An app that declares
+/// none lets them go where a request says; hosts that must not be asked at all are the builder's (`allowedHosts`).
+public struct OriginPolicyInterceptor: BriefInterceptor {
+    public var place: Pipeline.Place? { .originPolicy }
+    /// The app's own origins; nil for those that the client's builder declares.
+    public var origins: Set<Origin>?
+    /// The fields that only the app's own origins may have.
+    public var scopedFields: Set<HTTPField.Name>
+
+    /// A policy.
+    ///
+    /// - Parameters:
+    ///   - origins: the app's own origins; nil, the default, for those of the builder's `origins` and `baseURL`.
+    ///   - scopedFields: the fields that only those may have; none by default.
+    public init(origins: Set<Origin>? = nil, scopedFields: Set<HTTPField.Name> = []) {
+        self.origins = origins
+        self.scopedFields = scopedFields
+    }
+
+    nonisolated(nonsending) public func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let scoped = operation.transfer.originScopedFields.union(scopedFields)
+        let origins = origins ?? operation.declaredOrigins
+        if scoped.isEmpty || origins.isEmpty && scopedFields.isEmpty { return try await next(operation, emit) }
+        var operation = operation
+        operation.transfer.originScopedFields = scoped
+        if !origins.isEmpty, !origins.contains(operation.origin) {
+            operation.transfer.head.headerFields.removeAll { scoped.contains($0.name) }
+        }
+        return try await next(operation, emit)
+    }
+}

@@ -1,0 +1,168 @@
+import BeagleNetDependencies
+public import BeagleNetHTTP
+
+/// Asks again what failed on the way, where asking twice does no harm.
+///
+/// Asked again is what no server can have acted on (no name, no connection), and what failed later or was answered
+/// with 408, 429, 500, 502, 503 or 504 if asking twice does what asking once does: its method is idempotent (RFC 9110,
+/// 9.2.2), it is a GraphQL query or subscription, or it carries an `Idempotency-Key`. A form or a mutation that may have
+/// been executed is never sent again without such a key, nor is a body that cannot be read twice.
+///
+/// Between attempts it waits as `backoff` says, and at least as long as `Retry-After` asks. Each origin has a budget, so
+/// that a server which answers nobody is not asked by all again and again.
+public final class RetryInterceptor: BriefInterceptor {
+    public var place: Pipeline.Place? { .retry }
+
+    /// How long to wait between attempts and how often to try.
+    public let backoff: Backoff
+    /// How long after the first attempt another may begin; nil for as long as attempts are left.
+    public let maxTime: Duration?
+    private let budget: RetryBudget
+
+    /// Asks again as `backoff` says.
+    ///
+    /// - Parameters:
+    ///   - backoff: waits and attempts; by default three attempts in all, with windows of 250 ms and 500 ms.
+    ///   - maxTime: how long after the first attempt another may begin; nil by default.
+    ///   - budget: how many retries an origin is given; `RetryBudget()` by default.
+    public init(
+        backoff: Backoff = Backoff(base: .milliseconds(250), limit: 3),
+        maxTime: Duration? = nil,
+        budget: RetryBudget = RetryBudget()
+    ) {
+        self.backoff = backoff
+        self.maxTime = maxTime
+        self.budget = budget
+    }
+
+    nonisolated(nonsending) public func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
+            try await next(operation, emit)
+        }
+        guard outcome.mayBeTransient else {
+            budget.noteSuccess(of: operation)
+            return try outcome.get()
+        }
+        return try await repeated(operation, next, emit, after: outcome)
+    }
+
+    /// The attempts after the first.
+    nonisolated(nonsending) private func repeated(
+        _ operation: NetworkOperation,
+        _ next: Next,
+        _ emit: @escaping Emit,
+        after first: Result<NetworkOperation.Result, NetworkError>
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        var operation = operation
+        var outcome = first
+        var failures = 1
+        let start = ContinuousClock.now
+        while let wait = wait(after: outcome, of: operation, failures) {
+            if let maxTime, ContinuousClock.now - start + wait > maxTime { break }
+            guard budget.spend(on: operation) else { break }
+            operation.log(RetryMessage(attempt: operation.attempt + 1, wait: wait, reason: outcome.reason))
+            try await operation.sleep(for: wait)
+            operation.attempt += 1
+            let hasGiven = Lock(false)
+            outcome = await .catching { () throws(NetworkError) in
+                try await next(operation) { result in
+                    if !result.isProgress { hasGiven.withLock { $0 = true } }
+                    emit(result)
+                }
+            }
+            // What gave something had been well: a connection that breaks once an hour is not given up.
+            failures = hasGiven.withLock { $0 } ? 1 : failures + 1
+        }
+        return try outcome.get()
+    }
+
+    /// How long to wait before asking again; nil where it is not to be asked again.
+    private func wait(
+        after outcome: Result<NetworkOperation.Result, NetworkError>,
+        of operation: NetworkOperation,
+        _ failures: Int
+    ) -> Duration? {
+        guard outcome.mayBeTransient, operation.mayBeSentAgain(after: outcome) else { return nil }
+        var generator = SystemRandomNumberGenerator()
+        return backoff.delay(after: failures, asked: outcome.retryAfter ?? .zero, using: &generator)
+    }
+}
+
+extension Result<NetworkOperation.Result, NetworkError> {
+    /// The status of the answer, whether it counts as a failure or not.
+    var status: HTTPResponse.Status? {
+        switch self {
+        case .success(let result): result.status
+        case .failure(let error): error.kind == .status ? error.response?.status : nil
+        }
+    }
+
+    private static let transientStatuses: Set<Int> = [408, 429, 500, 502, 503, 504]
+
+    /// Whether asking again may help.
+    fileprivate var mayBeTransient: Bool {
+        if let status { return Self.transientStatuses.contains(status.code) }
+        if case .failure(let error) = self { return error.isTransient }
+        return false
+    }
+
+    /// What the server asks clients to wait (RFC 9110, 10.2.3).
+    fileprivate var retryAfter: Duration? {
+        switch self {
+        case .success(let result): result.head?.retryAfter
+        case .failure(let error): error.response?.retryAfter
+        }
+    }
+
+    fileprivate var reason: String {
+        if let status { return "the server answered \(status)" }
+        if case .failure(let error) = self { return error.message }
+        return ""
+    }
+}
+
+extension NetworkOperation {
+    /// Whether sending the message once more cannot do what it did a second time, and its body is still there.
+    func mayBeSentAgain(after outcome: Swift.Result<Result, NetworkError>) -> Bool {
+        guard transfer.body?.isReplayable ?? true else { return false }
+        if case .failure(let error) = outcome, !error.mayHaveReachedServer { return true }
+        if transfer.head.headerFields.contains(.idempotencyKey) { return true }
+        switch kind {
+        case .query, .subscription: return true
+        case .mutation: return false
+        default: return transfer.head.method.isIdempotent
+        }
+    }
+
+    nonisolated(nonsending) func sleep(for duration: Duration) async throws(NetworkError) {
+        do {
+            try await clock.sleep(for: duration)
+        } catch {
+            throw NetworkError(.cancelled, during: .queue, "the request was cancelled before it was sent again")
+        }
+    }
+
+    func log(_ message: @autoclosure () -> some LogType & Sendable, at level: LogLevel = .info) {
+        if logger.accepts(level) { logger.log(message()) }
+    }
+}
+
+extension HTTPField.Name {
+    /// draft-ietf-httpapi-idempotency-key-header.
+    package static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
+}
+
+/// What a log says of a wait.
+struct RetryMessage: LogType {
+    let attempt: Int
+    let wait: Duration
+    let reason: String
+
+    var category: String { "Network" }
+    var level: LogLevel { .info }
+    var message: String { "attempt \(attempt) in \(wait.milliseconds) ms: \(reason)" }
+}

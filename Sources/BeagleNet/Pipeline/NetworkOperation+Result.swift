@@ -1,0 +1,94 @@
+public import BeagleNetHTTP
+
+extension NetworkOperation {
+    /// What comes of an operation: its answer, or a step on the way to it.
+    public struct Result: Sendable {
+        /// What there is.
+        public enum Content: Sendable {
+            /// A whole answer.
+            case response(NetworkResponse)
+            /// An answer whose body is still to be read.
+            case stream(StreamingResponse)
+            /// How far the transfer is.
+            case progress(TransferProgress)
+        }
+
+        /// Where an answer is from.
+        public enum Source: Sendable, Hashable {
+            /// The server, just now.
+            case network
+            /// A store.
+            case cache
+            /// Nobody but the app: what the answer will probably be.
+            case optimistic
+        }
+
+        /// What there is.
+        public var content: Content
+        /// Where it is from.
+        public var source: Source
+        /// Whether a newer answer is on its way, or could not be had.
+        public var isStale: Bool
+        /// Whether the operation has more to give after this, as a subscription has.
+        public var hasNext: Bool
+
+        /// Describes a result.
+        public init(
+            _ content: Content,
+            from source: Source = .network,
+            isStale: Bool = false,
+            hasNext: Bool = false
+        ) {
+            self.content = content
+            self.source = source
+            self.isStale = isStale
+            self.hasNext = hasNext
+        }
+
+        /// A whole answer.
+        public init(_ response: NetworkResponse, from source: Source = .network) {
+            self.init(.response(response), from: source)
+        }
+
+        /// The whole answer, where it is one.
+        public var response: NetworkResponse? {
+            if case .response(let response) = content { return response }
+            return nil
+        }
+
+        /// How far the transfer is, where that is what it tells.
+        public var progress: TransferProgress? {
+            if case .progress(let progress) = content { return progress }
+            return nil
+        }
+
+        /// The status of the answer, where it is one.
+        public var status: HTTPResponse.Status? {
+            switch content {
+            case .response(let response): response.status
+            case .stream(let stream): stream.response.status
+            case .progress: nil
+            }
+        }
+
+        /// Status and fields of the answer, where it is one.
+        var head: HTTPResponse? {
+            switch content {
+            case .response(let response): response.response
+            case .stream(let stream): stream.response
+            case .progress: nil
+            }
+        }
+
+        /// Whether this is the answer, and no newer one is on its way.
+        public var isSettled: Bool {
+            if case .progress = content { return false }
+            return !isStale && !hasNext
+        }
+
+        var isProgress: Bool {
+            if case .progress = content { return true }
+            return false
+        }
+    }
+}

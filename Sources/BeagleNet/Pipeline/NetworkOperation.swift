@@ -1,0 +1,125 @@
+public import BeagleNetHTTP
+public import BeagleNetRequestBuilder
+
+/// One run of a request through the pipeline: what was asked, the message made of it, and what interceptors tell each
+/// other about it.
+public struct NetworkOperation: Sendable {
+    /// What the app asks.
+    public var request: Request
+    /// What sort of thing is asked for.
+    public let kind: Kind
+    /// Whether a stored answer will do.
+    public var policy: RequestPolicy
+    /// Whether operations that ask the same at the same time share one run, and so one answer. As `Kind.isShared` says
+    /// unless told otherwise.
+    public var isShared: Bool
+    /// Whether the run goes on when the last who waited for it has left. No by default: leaving cancels it.
+    public var isDetached = false
+    /// Whether progress is told while bodies move. No by default.
+    public var reportsProgress = false
+    /// Whose answers these are, where one client serves several people: operations of different partitions are never
+    /// the same. Empty by default.
+    public var partition = ""
+    /// What interceptors tell each other.
+    public var context = Context()
+    /// Which attempt this is, counted from 1 by whoever asks again.
+    public var attempt = 1
+    /// What tells apart whether two operations ask the same; nil before the client has made the message, and of what is
+    /// not shared.
+    public internal(set) var key: Key?
+    private var built: TransferRequest?
+    /// What the client lends its interceptors.
+    var surroundings = Surroundings.none
+
+    /// An operation.
+    ///
+    /// - Parameters:
+    ///   - request: what to ask.
+    ///   - kind: what sort of thing is asked for; that of the request's type where nil.
+    ///   - policy: whether a stored answer will do.
+    public init(_ request: Request, kind: Kind? = nil, policy: RequestPolicy = .cacheFirst) {
+        let kind = kind ?? request.type.kind
+        self.request = request
+        self.kind = kind
+        self.policy = policy
+        isShared = kind.isShared
+    }
+
+    /// The message and how it is to be transferred. The client makes it of `request` before the first interceptor sees
+    /// the operation; before that it is an empty GET.
+    public var transfer: TransferRequest {
+        get { built ?? .unbuilt }
+        _modify {
+            var transfer = built ?? .unbuilt
+            built = nil
+            defer { built = transfer }
+            yield &transfer
+        }
+    }
+
+    /// What sort of thing is asked for. An open set: a pipeline may have interceptors that answer kinds of their own.
+    public struct Kind: Sendable, Hashable {
+        /// The kind's name in messages.
+        public let name: String
+        /// Whether operations of this kind that ask the same share one run.
+        public let isShared: Bool
+
+        /// A kind of this name. Two kinds of one name are the same only if they are shared alike.
+        public init(_ name: String, isShared: Bool) {
+            self.name = name
+            self.isShared = isShared
+        }
+
+        /// A screen or a part of one.
+        public static let component = Kind("component", isShared: true)
+        /// An image.
+        public static let image = Kind("image", isShared: true)
+        /// A form's submission.
+        public static let form = Kind("form", isShared: false)
+        /// Any other request.
+        public static let raw = Kind("raw", isShared: false)
+        /// A GraphQL query.
+        public static let query = Kind("query", isShared: true)
+        /// A GraphQL mutation.
+        public static let mutation = Kind("mutation", isShared: false)
+        /// A GraphQL subscription.
+        public static let subscription = Kind("subscription", isShared: true)
+
+        /// The kinds that are one HTTP message and one answer, which every client and transport can perform.
+        static let transfers: Set<Kind> = [.component, .image, .form, .raw, .query, .mutation]
+    }
+}
+
+extension NetworkOperation.Kind: CustomStringConvertible {
+    /// The kind's name.
+    public var description: String { name }
+}
+
+extension NetworkOperation {
+    /// The operation of a streamed body, which only one can read.
+    static func stream(_ request: Request) -> NetworkOperation {
+        var operation = NetworkOperation(request)
+        operation.isShared = false
+        operation.transfer.delivery = .stream
+        return operation
+    }
+
+    var isStream: Bool { built?.delivery == .stream }
+}
+
+extension Request.RequestType {
+    fileprivate var kind: NetworkOperation.Kind {
+        switch self {
+        case .fetchComponent: .component
+        case .submitForm: .form
+        case .fetchImage: .image
+        case .rawRequest: .raw
+        }
+    }
+}
+
+extension TransferRequest {
+    fileprivate static let unbuilt = TransferRequest(
+        HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)
+    )
+}

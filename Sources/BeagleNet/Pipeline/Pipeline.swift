@@ -1,0 +1,136 @@
+public import BeagleNetHTTP
+
+/// The way of an operation from the client to the transport: interceptors one after another.
+public struct Pipeline: Sendable {
+    /// Where an interceptor belongs. This is the one place where the order is written, outermost first.
+    public enum Place: Int, Sendable, Comparable, CaseIterable {
+        /// Sees what the app sees.
+        case log
+        /// Limits everything below it, attempts and waits included.
+        case deadline
+        /// Decides whether a stored answer will do.
+        case requestPolicy
+        /// Answers from a store.
+        case cache
+        /// Keeps on disk what must not be lost.
+        case outbox
+        /// Holds back what is too much.
+        case rateLimit
+        /// Asks again; each attempt goes through everything below.
+        case retry
+        /// Brings credentials, renewed ones after the server refused.
+        case auth
+        /// Sends a GraphQL document's hash in its place.
+        case persistedQuery
+        /// Adds header fields.
+        case headers
+        /// Drops what the origin must not have.
+        case originPolicy
+        /// Traces one attempt.
+        case span
+        /// Writes down what goes over the wire.
+        case recorder
+        /// Makes failures of statuses.
+        case status
+
+        /// Whether `one` is further out than `other`.
+        public static func < (one: Place, other: Place) -> Bool { one.rawValue < other.rawValue }
+    }
+
+    /// The rest of a pipeline, seen from one of its interceptors.
+    public struct Next: Sendable {
+        fileprivate let pipeline: Pipeline
+        fileprivate let index: Int
+
+        /// Takes an operation on.
+        ///
+        /// - Parameters:
+        ///   - operation: what is asked.
+        ///   - emit: takes results that are not the last.
+        /// - Returns: the last result.
+        /// - Throws: why there is none.
+        nonisolated(nonsending) public func callAsFunction(
+            _ operation: NetworkOperation,
+            _ emit: @escaping Interceptor.Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            let interceptors = pipeline.interceptors
+            guard index < interceptors.count else { return try await pipeline.transfer(operation, emit) }
+            return try await interceptors[index]
+                .intercept(operation, next: Next(pipeline: pipeline, index: index + 1), emit: emit)
+        }
+    }
+
+    let interceptors: [any Interceptor]
+    private let transport: any HTTPTransport
+    /// Where tasks of the pipeline's own run: on the transport's thread where all that they do is brief.
+    let executor: (any TaskExecutor)?
+
+    /// A pipeline.
+    ///
+    /// - Parameters:
+    ///   - interceptors: outermost first. Those that have a place must stand in its order, and no place is taken twice.
+    ///   - transport: what performs the transfers at its end.
+    /// - Throws: `NetworkError` of kind `.badConfiguration` that names the interceptors that are out of order.
+    public init(_ interceptors: [any Interceptor], transport: any HTTPTransport) throws(NetworkError) {
+        try Self.check(interceptors)
+        self.interceptors = interceptors
+        self.transport = transport
+        let isBrief = interceptors.allSatisfy { $0 is any BriefInterceptor }
+        executor = isBrief ? transport as? any TaskExecutor : nil
+    }
+
+    private static func check(_ interceptors: [any Interceptor]) throws(NetworkError) {
+        var last: (place: Place, interceptor: any Interceptor)?
+        for interceptor in interceptors {
+            guard let place = interceptor.place else { continue }
+            defer { last = (place, interceptor) }
+            guard let last, last.place >= place else { continue }
+            let (one, other) = ("\(type(of: last.interceptor))", "\(type(of: interceptor))")
+            let isTwice = last.place == place
+            throw NetworkError(
+                .badConfiguration,
+                during: .build,
+                isTwice
+                    ? "the pipeline has \(one) and \(other) where only one `\(place)` may be"
+                    : "the pipeline has \(one) (\(last.place)) above \(other) (\(place))",
+                advice: isTwice ? "leave one of them out" : "give them in the order of Pipeline.Place"
+            )
+        }
+    }
+
+    /// Takes an operation from the first interceptor to its result.
+    nonisolated(nonsending) func run(
+        _ operation: NetworkOperation,
+        _ emit: @escaping Interceptor.Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        try await Next(pipeline: self, index: 0)(operation, emit)
+    }
+
+    /// The end of the pipeline.
+    nonisolated(nonsending) private func transfer(
+        _ operation: NetworkOperation,
+        _ emit: @escaping Interceptor.Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        guard NetworkOperation.Kind.transfers.contains(operation.kind) else { throw .unhandled(operation.kind) }
+        if Task.isCancelled { throw .cancelledBeforeStart }
+        var transfer = operation.transfer
+        if operation.reportsProgress { transfer.onProgress = { emit(NetworkOperation.Result(.progress($0))) } }
+        let response = try await transport.perform(transfer)
+        switch transfer.delivery {
+        case .stream: return NetworkOperation.Result(.stream(StreamingResponse(response)))
+        case .collect, .file: return NetworkOperation.Result(NetworkResponse(response))
+        }
+    }
+}
+
+extension NetworkError {
+    /// Nothing in the pipeline, and no client, answers operations of this kind.
+    static func unhandled(_ kind: NetworkOperation.Kind) -> NetworkError {
+        NetworkError(
+            .unsupported,
+            during: .build,
+            "nothing answers operations of kind \(kind)",
+            advice: "add an interceptor that does"
+        )
+    }
+}

@@ -1,0 +1,35 @@
+public import BeagleNetDependencies
+public import BeagleNetHTTP
+
+/// What a client lends the interceptors of an operation: the dependencies of its container as they were when it began.
+final class Surroundings: Sendable {
+    let logger: any BeagleLogger
+    let redactor: Redactor
+    let clock: any Clock<Duration>
+    /// The origins that the app declares as its own.
+    let origins: Set<Origin>
+
+    init(logger: any BeagleLogger, redactor: Redactor, clock: any Clock<Duration>, origins: Set<Origin>) {
+        self.logger = logger
+        self.redactor = redactor
+        self.clock = clock
+        self.origins = origins
+    }
+
+    /// Those of an operation that no client has taken on.
+    static let none = Surroundings(logger: OffLogger(), redactor: Redactor(), clock: ContinuousClock(), origins: [])
+}
+
+extension NetworkOperation {
+    /// Where interceptors say what they did; the client's logger.
+    public var logger: any BeagleLogger { surroundings.logger }
+    /// Tells what must not be shown; the client's.
+    public var redactor: Redactor { surroundings.redactor }
+    /// What interceptors wait by; the client's.
+    public var clock: any Clock<Duration> { surroundings.clock }
+    /// The origins that the app declares as its own: those of the client's builder and that of its
+    /// base URL.
+    public var declaredOrigins: Set<Origin> { surroundings.origins }
+    /// The origin that is asked.
+    public var origin: Origin { Origin(of: transfer.head) }
+}
