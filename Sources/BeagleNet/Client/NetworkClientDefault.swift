@@ -107,6 +107,55 @@ public final class NetworkClientDefault: NetworkClient {
         return try await hub.result(of: operation, pipeline, emit)
     }
 
+    /// Hears all that comes of an operation, from the first answer on until the token is cancelled: each time it is run
+    /// again (`refetch`), what there was is given once more, as stale, and then what is new. A kind that is not shared,
+    /// and a subscription, ends by itself.
+    ///
+    /// - Parameters:
+    ///   - operation: what to ask.
+    ///   - receive: called on any thread, never twice at once, also from inside this call with what can be said without
+    ///     waiting. Nothing is heard after the token was cancelled.
+    /// - Returns: the handle that ends it; nil where the message could not be built, which `receive` was told.
+    @discardableResult
+    public func watch(
+        _ operation: NetworkOperation,
+        _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
+    ) -> (any RequestToken)? {
+        let scope = Beagle.scope
+        do throws(NetworkError) {
+            let (operation, pipeline) = try prepared(operation)
+            return WatchToken(
+                share: hub.subscribe(to: operation, pipeline, isOneShot: false) { event in
+                    scope.run { receive(event) }
+                }
+            )
+        } catch {
+            receive(.failure(error))
+            return nil
+        }
+    }
+
+    /// Runs again what is watched: on coming to the foreground, when the network is back, after a change.
+    ///
+    /// What is running already is not run beside itself.
+    ///
+    /// - Parameters:
+    ///   - policy: whether stored answers will do; the network is asked by default.
+    ///   - afterRun: whether the answer of a run under way would be too old: then there is one more run after it.
+    ///   - isMeant: tells which operations are meant; all by default.
+    public func refetch(
+        _ policy: RequestPolicy = .networkOnly,
+        afterRun: Bool = false,
+        where isMeant: (NetworkOperation) -> Bool = { _ in true }
+    ) {
+        hub.refetch(policy, afterRun: afterRun, where: isMeant)
+    }
+
+    /// How many operations are under way or watched, those apart that are not shared.
+    package var activeOperations: Int { hub.count }
+    /// How many wait for them or watch them.
+    package var activeSubscribers: Int { hub.subscribers }
+
     /// Runs an operation in a task of the client's.
     private func start(
         _ prepared: (operation: NetworkOperation, pipeline: Pipeline),
@@ -163,11 +212,19 @@ public final class NetworkClientDefault: NetworkClient {
     }
 }
 
-private struct TaskToken: RequestToken {
+struct TaskToken: RequestToken {
     let task: Task<Void, Never>
 
     func cancel() {
         task.cancel()
+    }
+}
+
+private struct WatchToken: RequestToken {
+    let share: Hub.Share
+
+    func cancel() {
+        share.leave()
     }
 }
 

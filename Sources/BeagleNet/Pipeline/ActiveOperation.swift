@@ -6,13 +6,7 @@ import BeagleNetHTTP
 /// them: whoever finds nobody delivering does, and goes on until nothing waits. A subscriber may ask or leave from
 /// inside of its callback.
 final class ActiveOperation: Sendable {
-    /// What subscribers hear.
-    enum Event: Sendable {
-        case result(NetworkOperation.Result)
-        case failure(NetworkError)
-        /// There is nothing more to come.
-        case end
-    }
+    typealias Event = NetworkOperation.Event
 
     struct Subscriber: Sendable {
         let id: Int
@@ -130,6 +124,7 @@ final class ActiveOperation: Sendable {
         if let (operation, pipeline) = again { begin(operation, pipeline, for: nil) }
     }
 
+    var subscribers: Int { state.withLock { $0.subscribers.count } }
     var key: NetworkOperation.Key? { state.withLock { $0.operation.key } }
     var operation: NetworkOperation { state.withLock { $0.operation } }
 
@@ -296,7 +291,7 @@ final class ActiveOperation: Sendable {
     }
 }
 
-extension ActiveOperation.Event {
+extension NetworkOperation.Event {
     fileprivate var isLastForOneShots: Bool {
         if case .result(let result) = self { return result.isSettled }
         return true

@@ -21,6 +21,9 @@ final class Hub: Sendable {
     /// Operations under way or watched, those apart that are not shared.
     var count: Int { active.withLock { $0.count } }
 
+    /// Who waits for them or watches them.
+    var subscribers: Int { active.withLock { Array($0.values) }.reduce(0) { $0 + $1.subscribers } }
+
     /// Joins the operation that asks the same, or begins one. What can be said without waiting is said before this
     /// returns.
     ///
@@ -33,7 +36,7 @@ final class Hub: Sendable {
         to operation: NetworkOperation,
         _ pipeline: Pipeline,
         isOneShot: Bool,
-        _ receive: @escaping @Sendable (ActiveOperation.Event) -> Void
+        _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
     ) -> Share {
         while true {
             let active = joined(operation, pipeline)

@@ -1,6 +1,16 @@
 public import BeagleNetHTTP
 
 extension NetworkOperation {
+    /// What somebody who watches an operation hears.
+    public enum Event: Sendable {
+        /// An answer, or a step on the way to one.
+        case result(Result)
+        /// Why there is no answer this time. Where the operation is watched, another may come when it is run again.
+        case failure(NetworkError)
+        /// There is nothing more to come.
+        case end
+    }
+
     /// What comes of an operation: its answer, or a step on the way to it.
     public struct Result: Sendable {
         /// What there is.

@@ -60,9 +60,9 @@ public final class RetryInterceptor: BriefInterceptor {
         var operation = operation
         var outcome = first
         var failures = 1
-        let start = ContinuousClock.now
+        let elapsed = operation.stopwatch()
         while let wait = wait(after: outcome, of: operation, failures) {
-            if let maxTime, ContinuousClock.now - start + wait > maxTime { break }
+            if let maxTime, elapsed() + wait > maxTime { break }
             guard budget.spend(on: operation) else { break }
             operation.log(RetryMessage(attempt: operation.attempt + 1, wait: wait, reason: outcome.reason))
             try await operation.sleep(for: wait)
@@ -136,6 +136,15 @@ extension NetworkOperation {
         case .mutation: return false
         default: return transfer.head.method.isIdempotent
         }
+    }
+
+    /// Tells how long ago it was made, by the operation's clock.
+    fileprivate func stopwatch() -> @Sendable () -> Duration {
+        func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
+            let start = clock.now
+            return { start.duration(to: clock.now) }
+        }
+        return stopwatch(clock)
     }
 
     nonisolated(nonsending) func sleep(for duration: Duration) async throws(NetworkError) {

@@ -1,0 +1,53 @@
+import BeagleNetDependencies
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+
+extension NetworkClient {
+    /// This client for the operations of a scope: closing the scope cancels them.
+    public func scoped(in scope: OperationScope) -> any NetworkClient {
+        ScopedClient(client: self, scope: scope)
+    }
+}
+
+/// Hands everything on, as operations of a scope.
+struct ScopedClient: NetworkClient {
+    let client: any NetworkClient
+    let scope: OperationScope
+
+    var container: BeagleDependencies { client.container }
+    var options: TransferOptions { client.options }
+
+    func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
+        let task = Task {
+            completion(await Result.catching { () throws(NetworkError) in try await executeRequest(request) })
+        }
+        return TaskToken(task: task)
+    }
+
+    func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse {
+        try await scope.run { [client] () throws(NetworkError) in try await client.executeRequest(request) }
+    }
+
+    func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
+        let response = try await scope.run { [client] () throws(NetworkError) in try await client.stream(request) }
+        return response.read(in: scope)
+    }
+
+    nonisolated(nonsending) func run(
+        _ operation: NetworkOperation,
+        emit: @escaping @Sendable (NetworkOperation.Result) -> Void
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        var result = try await scope.run { [client] () throws(NetworkError) in try await client.run(operation, emit: emit) }
+        if case .stream(let response) = result.content { result.content = .stream(response.read(in: scope)) }
+        return result
+    }
+}
+
+extension StreamingResponse {
+    /// The same response, whose body the scope ends where it is closed before.
+    fileprivate func read(in scope: OperationScope) -> StreamingResponse {
+        var response = self
+        response.body = body.read(in: scope)
+        return response
+    }
+}

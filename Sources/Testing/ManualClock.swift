@@ -1,0 +1,127 @@
+import BeagleNetHTTP
+
+/// A clock that stands still until a test moves it on, so that waits are tested without waiting.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// Beagle.dependencies.clock = clock
+/// async let answer = client.send(request)
+/// await clock.sleepers(1)
+/// clock.advance(by: .seconds(1))
+/// ```
+public final class ManualClock: Clock, Sendable {
+    /// A moment on the clock.
+    public struct Instant: InstantProtocol {
+        /// How far the clock had come.
+        public var offset: Duration
+
+        /// The moment at this distance from the clock's start.
+        public init(offset: Duration = .zero) {
+            self.offset = offset
+        }
+
+        /// The moment this much later.
+        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        /// The distance to another moment.
+        public func duration(to other: Instant) -> Duration { other.offset - offset }
+        /// Whether `one` is before `other`.
+        public static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+    }
+
+    private struct Sleeper {
+        let id: Int
+        let deadline: Instant
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var now = Instant()
+        var lastID = 0
+        var sleepers: [Sleeper] = []
+        /// Those who wait until so many sleep.
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var cancelled: Set<Int> = []
+
+        /// Takes out those who have enough sleepers now.
+        mutating func contented() -> [CheckedContinuation<Void, Never>] {
+            let contented = watchers.filter { $0.count <= sleepers.count }
+            watchers.removeAll { $0.count <= sleepers.count }
+            return contented.map(\.continuation)
+        }
+    }
+
+    private let state = Lock(State())
+
+    /// A clock that stands at nothing.
+    public init() {}
+
+    /// The moment at which the clock stands.
+    public var now: Instant { state.withLock { $0.now } }
+
+    /// Nothing: the clock goes by no steps.
+    public var minimumResolution: Duration { .zero }
+
+    /// Waits until the clock was moved on to `deadline`.
+    public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { add(Sleeper(id: id, deadline: deadline, continuation: $0)) }
+        } onCancel: {
+            cancel(id)
+        }
+    }
+
+    private func add(_ sleeper: Sleeper) {
+        let (isCancelled, contented): (Bool, [CheckedContinuation<Void, Never>]?) = state.withLock { state in
+            if state.cancelled.remove(sleeper.id) != nil { return (true, nil) }
+            guard sleeper.deadline > state.now else { return (false, nil) }
+            state.sleepers.append(sleeper)
+            return (false, state.contented())
+        }
+        if isCancelled { return sleeper.continuation.resume(throwing: CancellationError()) }
+        guard let contented else { return sleeper.continuation.resume() }
+        for continuation in contented { continuation.resume() }
+    }
+
+    private func cancel(_ id: Int) {
+        let sleeper: Sleeper? = state.withLock { state in
+            guard let index = state.sleepers.firstIndex(where: { $0.id == id }) else {
+                state.cancelled.insert(id)
+                return nil
+            }
+            return state.sleepers.remove(at: index)
+        }
+        sleeper?.continuation.resume(throwing: CancellationError())
+    }
+
+    /// Moves the clock on and wakes those whose time has come, the earliest first.
+    public func advance(by duration: Duration) {
+        let due: [Sleeper] = state.withLock { state in
+            state.now = state.now.advanced(by: duration)
+            let now = state.now
+            let due = state.sleepers.filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
+            state.sleepers.removeAll { $0.deadline <= now }
+            return due
+        }
+        for sleeper in due { sleeper.continuation.resume() }
+    }
+
+    /// Waits until at least `count` sleep.
+    public func sleepers(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let contented = state.withLock { state in
+                state.watchers.append((count, continuation))
+                return state.contented()
+            }
+            for continuation in contented { continuation.resume() }
+        }
+    }
+
+    /// How long it is until the next sleeper wakes; nil where nobody sleeps.
+    public var nextWait: Duration? {
+        state.withLock { state in state.sleepers.map { state.now.duration(to: $0.deadline) }.min() }
+    }
+}

@@ -1,0 +1,421 @@
+import BeagleNet
+import BeagleNetTesting
+import Testing
+
+/// The hub's rules, by the letter under which INTERNALS.md lists them.
+@Suite(.beagle(), .timeLimit(.minutes(1))) struct HubTests {
+    private let component = NetworkOperation(Request(url: URL(string: "http://host/screen")!, type: .fetchComponent))
+    private let form = NetworkOperation(
+        Request(url: URL(string: "http://host/form")!, type: .submitForm(.init(method: .post, values: ["a": "1"])))
+    )
+
+    private func client(_ runs: ScriptedRuns) -> NetworkClientDefault {
+        Beagle.dependencies.interceptors = [runs]
+        return NetworkClientDefault(dependencies: Beagle.dependencies, transport: ScriptedTransport())
+    }
+
+    private func subscription() -> NetworkOperation {
+        NetworkOperation(component.request, kind: .subscription)
+    }
+
+    // MARK: - R1: one run for what is shared, never for forms and mutations
+
+    @Test("R1") func whoAsksTheSameAtTheSameTimeSharesARun() async throws {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        async let one = client.run(component)
+        let run = await runs.next()
+        let heard = Heard()
+        client.watch(component, heard.hear)
+        run.finish("1")
+        await heard.heard(1)
+        #expect(try await one.shown == "1")
+        #expect(heard.all == ["1"])
+        #expect(runs.count == 1)
+    }
+
+    @Test("R1", arguments: [NetworkOperation.Kind.form, .mutation, .raw])
+    func formsAndMutationsAreNeverShared(kind: NetworkOperation.Kind) async throws {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let operation = NetworkOperation(form.request, kind: kind)
+        async let one = client.run(operation)
+        async let other = client.run(operation)
+        let first = await runs.next()
+        let second = await runs.next()
+        first.finish("1")
+        second.finish("2")
+        #expect(try await Set([one.shown, other.shown]) == ["1", "2"])
+    }
+
+    @Test("R1") func whatDiffersIsNotShared() async throws {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        var other = component
+        other.partition = "somebody else"
+        var header = component
+        header.request.additionalData = HttpAdditionalData(headers: ["X-A": "1"])
+        var limits = component
+        limits.request.options = TransferOptions(maxBodyBytes: 1)
+        let operations = [component, other, header, limits, NetworkOperation(component.request, kind: .image)]
+        for operation in operations { client.watch(operation) { _ in } }
+        #expect(runs.count == operations.count)
+        #expect(client.activeOperations == operations.count)
+    }
+
+    // MARK: - R2: what can be said at once is said at once
+
+    @Test("R2") func anAnswerWithoutWaitingComesInsideTheCall() {
+        let heard = Heard()
+        client(ScriptedRuns { _, _ in .init("1") }).watch(component, heard.hear)
+        #expect(heard.all == ["1"])
+    }
+
+    // MARK: - R3: in order, outside of locks, from inside of a callback too
+
+    @Test("R3") func resultsComeInTheOrderInWhichTheyWereGiven() async {
+        let runs = ScriptedRuns()
+        let heard = Heard()
+        client(runs).watch(component, heard.hear)
+        let run = await runs.next()
+        for number in 1...50 { run.emit(.init("\(number)", hasNext: true)) }
+        run.finish("last")
+        await heard.heard(51)
+        #expect(heard.all == (1...50).map { "\($0) more" } + ["last"])
+    }
+
+    @Test("R3") func aSubscriberMayAskAndLeaveInsideItsCallback() async {
+        let runs = ScriptedRuns { _, emit in
+            emit(.init("0", hasNext: true))
+            return .init("1")
+        }
+        let client = client(runs)
+        let inner = Heard()
+        let outer = Heard()
+        let token = client.watch(component) { [component] event in
+            outer.hear(event)
+            if outer.all.count == 1 { client.watch(component, inner.hear)?.cancel() }
+        }
+        #expect(outer.all == ["0 more", "1"])
+        #expect(inner.all.allSatisfy { $0 == "0 stale more" })
+        token?.cancel()
+        #expect(client.activeOperations == 0)
+    }
+
+    // MARK: - R4: who comes late
+
+    @Test("R4") func whoComesLateHearsTheLastAnswerAsStaleAndThenTheNew() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let one = Heard()
+        let other = Heard()
+        client.watch(component, one.hear)
+        await runs.next().finish("1")
+        await one.heard(1)
+        client.watch(component, other.hear)
+        await runs.next().finish("2")
+        await one.heard(3)
+        await other.heard(2)
+        #expect(one.all == ["1", "1 stale", "2"])
+        #expect(other.all == ["1 stale", "2"])
+    }
+
+    @Test("R4") func whoComesLateHearsNothingStaleWhereSomethingNewCameAtOnce() {
+        let runs = ScriptedRuns { _, _ in .init("1") }
+        let client = client(runs)
+        let other = Heard()
+        client.watch(component) { _ in }
+        client.watch(component, other.hear)
+        #expect(other.all == ["1"])
+    }
+
+    @Test("R4") func whoComesLateToASubscriptionHearsNothingOld() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let one = Heard()
+        let other = Heard()
+        client.watch(subscription(), one.hear)
+        let run = await runs.next()
+        run.emit(.init("1", hasNext: true))
+        client.watch(subscription(), other.hear)
+        run.emit(.init("2", hasNext: true))
+        await other.heard(1)
+        #expect(one.all == ["1 more", "2 more"])
+        #expect(other.all == ["2 more"])
+        #expect(runs.count == 1)
+    }
+
+    @Test("R4") func aStaleAnswerIsReplayedToWhoComesLate() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        client.watch(component) { _ in }
+        let run = await runs.next()
+        run.emit(.init("old", from: .cache, isStale: true))
+        let other = Heard()
+        client.watch(component, other.hear)
+        #expect(other.all == ["old stale"])
+        #expect(runs.count == 1)
+    }
+
+    // MARK: - R5: running again
+
+    @Test("R5") func refetchGivesWhatThereWasAsStaleAndThenTheNew() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let heard = Heard()
+        client.watch(component, heard.hear)
+        await runs.next().finish("1")
+        await heard.heard(1)
+        client.refetch()
+        await runs.next().finish("2")
+        await heard.heard(3)
+        #expect(heard.all == ["1", "1 stale", "2"])
+        #expect(runs.policies == [.cacheFirst, .networkOnly])
+    }
+
+    @Test("R5: asked again during a run, however often, it runs once", arguments: 1...4)
+    func refetchesDuringARunAreOne(times: Int) async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let heard = Heard()
+        client.watch(component, heard.hear)
+        let run = await runs.next()
+        for _ in 1...times { client.refetch() }
+        run.finish("1")
+        await heard.heard(1)
+        #expect(runs.count == 1)
+        #expect(heard.all == ["1"])
+    }
+
+    @Test("R5: an answer that would be too old is followed by one more run", arguments: 1...3)
+    func aChangeDuringARunIsFollowedByOneMore(times: Int) async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let heard = Heard()
+        client.watch(component, heard.hear)
+        let run = await runs.next()
+        for _ in 1...times { client.refetch(afterRun: true) }
+        run.finish("1")
+        await runs.next().finish("2")
+        await heard.heard(3)
+        #expect(heard.all == ["1", "1 stale", "2"])
+        #expect(runs.count == 2)
+    }
+
+    @Test("R5") func onlyWhatIsMeantIsRunAgain() async {
+        let runs = ScriptedRuns { operation, _ in .init(operation.kind.name) }
+        let client = client(runs)
+        let image = Heard()
+        client.watch(component) { _ in }
+        client.watch(NetworkOperation(component.request, kind: .image), image.hear)
+        client.refetch { $0.kind == .image }
+        #expect(image.all == ["image", "image"])
+        #expect(runs.count == 3)
+    }
+
+    // MARK: - A run that may answer from a store, and one who wants the network
+
+    @Test("a network-only operation follows a cache-first run that was answered from a store")
+    func whoWantsTheNetworkFollowsAStoredAnswer() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let one = Heard()
+        let other = Heard()
+        client.watch(component, one.hear)
+        let run = await runs.next()
+        client.watch(NetworkOperation(component.request, policy: .networkOnly), other.hear)
+        run.finish("stored", from: .cache)
+        await runs.next().finish("fresh")
+        await one.heard(3)
+        await other.heard(2)
+        #expect(one.all == ["stored", "stored stale", "fresh"])
+        #expect(other.all == ["stored stale", "stored stale", "fresh"])
+        #expect(runs.policies == [.cacheFirst, .networkOnly])
+    }
+
+    @Test("and joins one that asks the network anyway", arguments: [RequestPolicy.networkOnly, .cacheAndNetwork])
+    func whoWantsTheNetworkJoinsARunThatAsksIt(policy: RequestPolicy) async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let other = Heard()
+        client.watch(NetworkOperation(component.request, policy: policy)) { _ in }
+        let run = await runs.next()
+        client.watch(NetworkOperation(component.request, policy: .networkOnly), other.hear)
+        run.finish("fresh")
+        await other.heard(1)
+        #expect(other.all == ["fresh"])
+        #expect(runs.count == 1)
+    }
+
+    @Test func aFailureOfTheStoreDoesNotReachWhoWantsTheNetwork() async throws {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        async let stored = Result { [component] in
+            try await client.run(NetworkOperation(component.request, policy: .cacheOnly))
+        }
+        let run = await runs.next()
+        async let fresh = client.run(NetworkOperation(component.request, policy: .networkOnly))
+        while client.activeSubscribers < 2 { await Task.yield() }
+        run.finish(.failure(NetworkError(.other, during: .queue, "nothing is stored")))
+        await runs.next().finish("fresh")
+        #expect(await stored.failure != nil)
+        #expect(try await fresh.shown == "fresh")
+    }
+
+    // MARK: - R6: who leaves
+
+    @Test("R6") func theLastToLeaveCancelsTheRunBeforeItReturns() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let one = Heard()
+        let other = Heard()
+        let tokens = [client.watch(component, one.hear), client.watch(component, other.hear)]
+        let run = await runs.next()
+        tokens[0]?.cancel()
+        #expect(runs.cancels == 0)
+        run.emit(.init("1", hasNext: true))
+        tokens[1]?.cancel()
+        #expect(runs.cancels == 1)
+        run.emit(.init("2", hasNext: true))
+        run.finish("3")
+        #expect(one.all.isEmpty)
+        #expect(other.all == ["1 more"])
+        #expect(client.activeOperations == 0)
+    }
+
+    // MARK: - R7: the end
+
+    @Test("R7") func whatEndsMayBeginAgain() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let heard = Heard()
+        client.watch(subscription(), heard.hear)
+        await runs.next().finish("1")
+        await heard.heard(2)
+        #expect(client.activeOperations == 0)
+        client.watch(subscription(), heard.hear)
+        await runs.next().finish("2")
+        await heard.heard(4)
+        #expect(heard.all == ["1", "end", "2", "end"])
+    }
+
+    @Test("R7") func aFailureEndsASubscriptionAndNotAWatchedQuery() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let failure = NetworkError(.network, during: .body, "lost")
+        let query = Heard()
+        let token = client.watch(component, query.hear)
+        await runs.next().finish(.failure(failure))
+        await query.heard(1)
+        #expect(query.all == ["failure: network"])
+        #expect(client.activeOperations == 1)
+        token?.cancel()
+        let subscribed = Heard()
+        client.watch(subscription(), subscribed.hear)
+        await runs.next().finish(.failure(failure))
+        await subscribed.heard(2)
+        #expect(subscribed.all == ["failure: network", "end"])
+        #expect(client.activeOperations == 0)
+    }
+
+    @Test("what an interceptor threw after it emitted comes after what it emitted")
+    func aFailureFollowsWhatWasEmitted() async {
+        let runs = ScriptedRuns()
+        let heard = Heard()
+        client(runs).watch(form, heard.hear)
+        let run = await runs.next()
+        run.emit(.init("1", hasNext: true))
+        run.finish(.failure(NetworkError(.network, during: .body, "lost")))
+        await heard.heard(3)
+        #expect(heard.all == ["1 more", "failure: network", "end"])
+    }
+
+    // MARK: - R8: the first settled result
+
+    @Test("R8") func theFirstResultIsNeitherStaleNorFollowedByMore() async throws {
+        let runs = ScriptedRuns { _, emit in
+            emit(.init(.progress(TransferProgress(bytesSent: 0, bytesToSend: 0, bytesReceived: 5, bytesToReceive: 9))))
+            emit(.init("old", from: .cache, isStale: true))
+            emit(.init("part", hasNext: true))
+            return .init("new")
+        }
+        let client = client(runs)
+        let before = Lock<[String]>([])
+        let result = try await client.run(component) { result in before.withLock { $0.append(result.shown) } }
+        #expect(result.shown == "new")
+        #expect(before.withLock { $0 } == ["5 bytes", "old stale", "part more"])
+        #expect(client.activeOperations == 0)
+    }
+
+    @Test("R8") func resultsEndWithTheSettledOne() async throws {
+        let runs = ScriptedRuns { _, emit in
+            emit(.init("old", from: .cache, isStale: true))
+            return .init("new")
+        }
+        var heard: [String] = []
+        for try await result in client(runs).results(of: component) { heard.append(result.shown) }
+        #expect(heard == ["old stale", "new"])
+    }
+
+    // MARK: - R9: forms and mutations
+
+    @Test("R9") func cancellingAFormAbortsIt() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let task = Task { [form] in await Result { try await client.run(form) } }
+        _ = await runs.next()
+        task.cancel()
+        #expect(runs.cancels == 1)
+        #expect(await task.value.failure?.isCancelled == true)
+    }
+
+    @Test("R9") func whatIsDetachedIsSeenThrough() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        var form = form
+        form.isDetached = true
+        let task = Task { [form] in await Result { try await client.run(form) } }
+        let run = await runs.next()
+        task.cancel()
+        #expect(await task.value.failure?.isCancelled == true)
+        #expect(runs.cancels == 0)
+        run.finish("1")
+    }
+
+    // MARK: - R10: the run is the hub's
+
+    @Test("R10") func whoBeganMayLeaveWithoutHarmToOthers() async throws {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let leader = Task { [component] in await Result { try await client.run(component) } }
+        let run = await runs.next()
+        async let follower = client.run(component)
+        while client.activeSubscribers < 2 { await Task.yield() }
+        leader.cancel()
+        #expect(await leader.value.failure?.isCancelled == true)
+        run.finish("1")
+        #expect(try await follower.shown == "1")
+        #expect(runs.cancels == 0)
+    }
+
+    // MARK: - What no one answers
+
+    @Test func aKindThatNothingAnswersIsNamed() async throws {
+        Beagle.dependencies.interceptors = []
+        let transport = ScriptedTransport()
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        let operation = NetworkOperation(component.request, kind: .init("telepathy", isShared: false))
+        for client: any NetworkClient in [client, StubClient { _ in NetworkResponse() }] {
+            let error = await #expect(throws: NetworkError.self) { try await client.run(operation) }
+            #expect(error?.kind == .unsupported)
+            #expect(error?.message.contains("telepathy") == true)
+        }
+        #expect(transport.requests.withLock(\.isEmpty))
+    }
+
+    @Test func aSwappedClientAnswersOperationsOfOneMessage() async throws {
+        let client = StubClient { request in NetworkResponse(text: request.url.path) }
+        #expect(try await client.run(component).shown == "/screen")
+        #expect(try await client.run(NetworkOperation(form.request, kind: .mutation)).shown == "/form")
+    }
+}

@@ -1,0 +1,100 @@
+import BeagleNet
+
+/// The end of a pipeline in a test's hands: it answers each run as the test says.
+final class ScriptedRuns: Interceptor {
+    /// One run, until the test has finished it.
+    struct Run: Sendable {
+        let operation: NetworkOperation
+        let emit: Interceptor.Emit
+        fileprivate let outcome: AsyncStream<Result<NetworkOperation.Result, NetworkError>>.Continuation
+
+        func finish(_ outcome: Result<NetworkOperation.Result, NetworkError>) {
+            self.outcome.yield(outcome)
+        }
+
+        func finish(_ text: String, from source: NetworkOperation.Result.Source = .network) {
+            finish(.success(.init(text, from: source)))
+        }
+    }
+
+    private let begun = Lock<[Run]>([])
+    private let cancelled = Lock(0)
+    private let arrivals = AsyncStream.makeStream(of: Run.self)
+    private let immediate: (@Sendable (NetworkOperation, Emit) -> NetworkOperation.Result?)?
+
+    /// - Parameter immediate: answers without waiting where it gives a result.
+    init(immediate: (@Sendable (NetworkOperation, Emit) -> NetworkOperation.Result?)? = nil) {
+        self.immediate = immediate
+    }
+
+    /// How many runs began.
+    var count: Int { begun.withLock { $0.count } }
+    var policies: [RequestPolicy] { begun.withLock { $0.map(\.operation.policy) } }
+    /// How many runs were cancelled.
+    var cancels: Int { cancelled.withLock { $0 } }
+
+    /// The run that begins next, or began unseen.
+    func next() async -> Run {
+        for await run in arrivals.stream { return run }
+        fatalError("the stream of runs ended")
+    }
+
+    func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let outcome = AsyncStream.makeStream(of: Result<NetworkOperation.Result, NetworkError>.self)
+        let run = Run(operation: operation, emit: emit, outcome: outcome.continuation)
+        begun.withLock { $0.append(run) }
+        if let result = immediate?(operation, emit) { return result }
+        arrivals.continuation.yield(run)
+        let answer = await withTaskCancellationHandler {
+            for await answer in outcome.stream { return answer }
+            return Result.failure(.cancelled)
+        } onCancel: {
+            cancelled.withLock { $0 += 1 }
+        }
+        return try answer.get()
+    }
+}
+
+extension NetworkOperation.Result {
+    init(_ text: String, from source: Source = .network, isStale: Bool = false, hasNext: Bool = false) {
+        self.init(NetworkResponse(text: text), from: source)
+        self.isStale = isStale
+        self.hasNext = hasNext
+    }
+
+    /// The text of the answer, with what a reader has to know of it.
+    var shown: String {
+        if let progress { return "\(progress.bytesReceived) bytes" }
+        let text = response.map { String(decoding: $0.data, as: UTF8.self) } ?? "stream"
+        return text + (isStale ? " stale" : "") + (hasNext ? " more" : "")
+    }
+}
+
+/// What somebody heard, in order.
+final class Heard: Sendable {
+    private let events = Lock<[String]>([])
+    private let arrivals = AsyncStream.makeStream(of: Void.self)
+
+    var all: [String] { events.withLock { $0 } }
+
+    func hear(_ event: NetworkOperation.Event) {
+        let text =
+            switch event {
+            case .result(let result): result.shown
+            case .failure(let error): "failure: \(error.kind.rawValue)"
+            case .end: "end"
+            }
+        events.withLock { $0.append(text) }
+        arrivals.continuation.yield()
+    }
+
+    /// Waits until `count` events were heard.
+    func heard(_ count: Int) async {
+        if all.count >= count { return }
+        for await _ in arrivals.stream where all.count >= count { return }
+    }
+}
