@@ -23,6 +23,12 @@ let package = Package(
         .target(name: "Load", swiftSettings: settings),
         .executableTarget(name: "bench-transport", dependencies: ["Load", beagleNet], swiftSettings: settings),
         .executableTarget(name: "bench-client", dependencies: ["Load", beagleNet], swiftSettings: settings),
+        .target(name: "AllocationCount"),
+        .executableTarget(
+            name: "bench-pipeline",
+            dependencies: ["AllocationCount", beagleNet],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "bench-ahc",
             dependencies: ["Load", .product(name: "AsyncHTTPClient", package: "async-http-client")],

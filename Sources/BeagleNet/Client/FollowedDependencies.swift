@@ -6,7 +6,7 @@ import BeagleNetRequestBuilder
 /// were last. Whoever gives a logger that is no container has the rest of `Beagle.dependencies`.
 final class FollowedDependencies: Sendable {
     /// What a request needs, put together once for all requests between two changes.
-    struct Settings {
+    final class Settings: Sendable {
         let builder: HttpRequestBuilder
         let environment: BeagleEnvironment
         /// The builder for requests to the environment.

@@ -176,17 +176,13 @@ public final class NetworkClientDefault: NetworkClient {
         _ operation: NetworkOperation
     ) throws(NetworkError) -> (operation: NetworkOperation, pipeline: Pipeline) {
         let settings = dependencies.settings
-        var operation = operation
-        operation.surroundings = settings.surroundings
         do throws(NetworkError) {
             let pipeline = try settings.pipeline.get()
-            operation.transfer = try transfer(of: operation, settings)
-            operation.key = operation.makeKey()
-            return (operation, pipeline)
+            return (operation.sending(try transfer(of: operation, settings), settings.surroundings), pipeline)
         } catch {
             var error = error
             error.underlying = error.underlying ?? ClientError.invalidHttpRequest
-            NetworkLog(of: operation).refusal(error, of: operation.request)
+            settings.surroundings.log(of: operation.request).refusal(error, of: operation.request)
             throw error
         }
     }
@@ -200,7 +196,7 @@ public final class NetworkClientDefault: NetworkClient {
         var transfer = try builder.build(operation.request)
         transfer.delivery = operation.transfer.delivery
         transfer.options = operation.request.options ?? (operation.isStream ? streamOptions : options)
-        transfer.originScopedFields.formUnion(settings.secretFields)
+        if !settings.secretFields.isEmpty { transfer.originScopedFields.formUnion(settings.secretFields) }
         return transfer
     }
 

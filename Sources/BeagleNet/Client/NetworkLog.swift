@@ -15,10 +15,6 @@ struct NetworkLog {
         if case .submitForm = request.type { hidesQueries = true }
     }
 
-    init(of operation: NetworkOperation) {
-        self.init(logger: operation.logger, redactor: operation.redactor, of: operation.request)
-    }
-
     func request(_ transfer: TransferRequest) {
         guard logger.accepts(.info) else { return }
         let fields = transfer.head.headerFields

@@ -116,8 +116,12 @@ public struct NetworkResponse: Sendable {
     }
 
     /// The response where its status is in 200...299, else the failure that holds it.
-    func result(of request: HTTPRequest? = nil) -> Result<NetworkResponse, NetworkError> {
-        guard status.kind != .successful else { return .success(self) }
+    func result() -> Result<NetworkResponse, NetworkError> {
+        status.kind == .successful ? .success(self) : .failure(refusal())
+    }
+
+    /// The failure that holds this response.
+    func refusal(of request: HTTPRequest? = nil) -> NetworkError {
         var error = NetworkError(
             .status,
             during: .response,
@@ -126,7 +130,7 @@ public struct NetworkResponse: Sendable {
             underlying: NetworkClientDefault.ClientError.invalidHttpResponse
         ).holding(self)
         error.request = request
-        return .failure(error)
+        return error
     }
 }
 

@@ -26,6 +26,11 @@ final class ActiveOperation: Sendable {
         case following
     }
 
+    private struct Post: Sendable {
+        let event: Event
+        let audience: Audience
+    }
+
     private struct State: Sendable {
         var subscribers: [Subscriber] = []
         var lastID = 0
@@ -40,7 +45,9 @@ final class ActiveOperation: Sendable {
         var hasGivenInRun = false
         /// What is to run after the present run.
         var following: NetworkOperation?
-        var waiting: [(event: Event, audience: Audience)] = []
+        /// What is next to be delivered, and what comes after it: mostly there is nothing after it.
+        var due: Post?
+        var waiting: [Post] = []
         var isDelivering = false
 
         var isWatched: Bool { operation.isShared && operation.kind != .subscription }
@@ -247,7 +254,8 @@ final class ActiveOperation: Sendable {
 
     /// - Returns: whether the caller is to deliver.
     private static func post(_ state: inout State, _ event: Event, to audience: Audience) -> Bool {
-        state.waiting.append((event, audience))
+        let post = Post(event: event, audience: audience)
+        if state.due == nil { state.due = post } else { state.waiting.append(post) }
         if state.isDelivering { return false }
         state.isDelivering = true
         return true
@@ -265,13 +273,14 @@ final class ActiveOperation: Sendable {
     /// The next event and who hears it. Those who leave with it are gone already.
     private func next() -> (Event, [Subscriber], Task<Void, Never>??)? {
         state.withLock { state in
-            guard !state.waiting.isEmpty else {
+            guard let post = state.due else {
                 state.isDelivering = false
                 return nil
             }
-            let (event, audience) = state.waiting.removeFirst()
+            state.due = state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+            let event = post.event
             let subscribers =
-                switch audience {
+                switch post.audience {
                 case .all: state.subscribers
                 case .one(let id): state.subscribers.filter { $0.id == id }
                 case .present: state.subscribers.filter { !$0.isFollowing }
@@ -310,6 +319,8 @@ extension Task where Success == Void, Failure == Never {
         _ body: sending @escaping @isolated(any) () async -> Void
     ) -> Task {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            // A preference for nothing costs as much as one for something.
+            guard let executor else { return Task.immediate(operation: body) }
             return Task.immediate(executorPreference: executor, operation: body)
         }
         return Task(executorPreference: executor, operation: body)

@@ -28,6 +28,10 @@ public protocol Interceptor: Sendable {
     /// Where in a pipeline it belongs; nil, the default, anywhere.
     var place: Pipeline.Place? { get }
 
+    /// Whether it has anything to do with an operation; true by default. What says no is passed over, which costs
+    /// nothing.
+    func applies(to operation: NetworkOperation) -> Bool
+
     /// Takes an operation to its result.
     ///
     /// - Parameters:
@@ -46,6 +50,9 @@ public protocol Interceptor: Sendable {
 extension Interceptor {
     /// Anywhere.
     public var place: Pipeline.Place? { nil }
+
+    /// With every operation.
+    public func applies(to operation: NetworkOperation) -> Bool { true }
 }
 
 /// An interceptor that does so little after it waited that it may do it on the transport's thread, which saves each

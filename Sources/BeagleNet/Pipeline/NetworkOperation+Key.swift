@@ -1,5 +1,10 @@
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension NetworkOperation {
     /// Tells apart what operations ask: kind, partition, method, URL, fields and body.
@@ -10,16 +15,9 @@ extension NetworkOperation {
         private let high: UInt64
         private let low: UInt64
 
-        /// The key of parts.
-        public init(_ combine: (inout Hasher) -> Void) {
-            var first = Hasher()
-            var second = Hasher()
-            first.combine(0 as UInt8)
-            second.combine(1 as UInt8)
-            combine(&first)
-            combine(&second)
-            high = UInt64(bitPattern: Int64(first.finalize()))
-            low = UInt64(bitPattern: Int64(second.finalize()))
+        fileprivate init(_ hash: KeyHash) {
+            high = UInt64(bitPattern: Int64(hash.first.finalize()))
+            low = UInt64(bitPattern: Int64(hash.second.finalize()))
         }
 
         /// The low bits alone: they are as good a hash as both.
@@ -29,16 +27,57 @@ extension NetworkOperation {
     }
 
     /// What is asked, where that can be told without reading a file or a stream.
-    func makeKey() -> Key? {
+    func makeKey(_ transfer: TransferRequest) -> Key? {
         guard isShared, transfer.delivery == .collect else { return nil }
-        let body = transfer.body
-        if let body, body.data == nil { return nil }
-        return Key { hasher in
-            hasher.combine(kind)
-            hasher.combine(partition)
-            hasher.combine(transfer.head)
-            hasher.combine(body?.data)
-            hasher.combine(transfer.options)
+        var hash = KeyHash()
+        switch transfer.body?.content {
+        case .data(let data): hash.combine(data)
+        case nil: hash.combine(count: -1)
+        case .file, .stream: return nil
         }
+        hash.combine(kind.name)
+        hash.combine(partition)
+        let head = transfer.head
+        hash.combine(head.method.rawValue)
+        hash.combine(head.scheme ?? "")
+        hash.combine(head.authority ?? "")
+        hash.combine(head.path ?? "")
+        for field in head.headerFields {
+            hash.combine(field.name.canonicalName)
+            hash.combine(field.value)
+        }
+        if transfer.options != TransferOptions() { hash.combine(count: transfer.options.hashValue) }
+        return Key(hash)
+    }
+}
+
+/// Two keyed hashes of what an operation asks, each part with its length, so that no two lists of parts are the same.
+private struct KeyHash {
+    private(set) var first = Hasher()
+    private(set) var second = Hasher()
+
+    init() {
+        first.combine(0 as UInt8)
+        second.combine(1 as UInt8)
+    }
+
+    mutating func combine(_ text: String) {
+        var text = text
+        text.withUTF8 { combine(UnsafeRawBufferPointer($0)) }
+    }
+
+    mutating func combine(_ data: Data) {
+        data.withUnsafeBytes { combine($0) }
+    }
+
+    mutating func combine(count: Int) {
+        first.combine(count)
+        second.combine(count)
+    }
+
+    private mutating func combine(_ bytes: UnsafeRawBufferPointer) {
+        combine(count: bytes.count)
+        first.combine(bytes: bytes)
+        second.combine(bytes: bytes)
     }
 }

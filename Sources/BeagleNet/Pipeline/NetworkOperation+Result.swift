@@ -16,9 +16,9 @@ extension NetworkOperation {
         /// What there is.
         public enum Content: Sendable {
             /// A whole answer.
-            case response(NetworkResponse)
+            indirect case response(NetworkResponse)
             /// An answer whose body is still to be read.
-            case stream(StreamingResponse)
+            indirect case stream(StreamingResponse)
             /// How far the transfer is.
             case progress(TransferProgress)
         }

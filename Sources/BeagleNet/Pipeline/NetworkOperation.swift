@@ -4,32 +4,48 @@ public import BeagleNetRequestBuilder
 /// One run of a request through the pipeline: what was asked, the message made of it, and what interceptors tell each
 /// other about it.
 public struct NetworkOperation: Sendable {
-    /// What the app asks.
-    public var request: Request
-    /// What sort of thing is asked for.
-    public let kind: Kind
-    /// Whether a stored answer will do.
-    public var policy: RequestPolicy
-    /// Whether operations that ask the same at the same time share one run, and so one answer. As `Kind.isShared` says
-    /// unless told otherwise.
-    public var isShared: Bool
-    /// Whether the run goes on when the last who waited for it has left. No by default: leaving cancels it.
-    public var isDetached = false
-    /// Whether progress is told while bodies move. No by default.
-    public var reportsProgress = false
-    /// Whose answers these are, where one client serves several people: operations of different partitions are never
-    /// the same. Empty by default.
-    public var partition = ""
-    /// What interceptors tell each other.
-    public var context = Context()
-    /// Which attempt this is, counted from 1 by whoever asks again.
-    public var attempt = 1
-    /// What tells apart whether two operations ask the same; nil before the client has made the message, and of what is
-    /// not shared.
-    public internal(set) var key: Key?
-    private var built: TransferRequest?
-    /// What the client lends its interceptors.
-    var surroundings = Surroundings.none
+    /// What there is to know of an operation: too much to be copied by each interceptor that only looks at it.
+    private struct Fields: Sendable {
+        var request: Request
+        let kind: Kind
+        var policy: RequestPolicy
+        var isShared: Bool
+        var isDetached = false
+        var reportsProgress = false
+        var attempt = 1
+        var partition = ""
+        var context = Context()
+        var deadline: Duration?
+    }
+
+    /// What the client adds.
+    private struct Message: Sendable {
+        var transfer: TransferRequest
+        var key: Key?
+        var surroundings: Surroundings
+
+        static let none = Box(Message(transfer: .unbuilt, key: nil, surroundings: .none))
+    }
+
+    /// `@unchecked Sendable` is sound because `value` is written only through an operation that alone holds the box.
+    private final class Box<Value: Sendable>: @unchecked Sendable {
+        var value: Value
+
+        init(_ value: Value) {
+            self.value = value
+        }
+    }
+
+    private var box: Box<Fields>
+    private var message = Message.none
+
+    private var fields: Fields {
+        _read { yield box.value }
+        _modify {
+            if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
+            yield &box.value
+        }
+    }
 
     /// An operation.
     ///
@@ -39,22 +55,91 @@ public struct NetworkOperation: Sendable {
     ///   - policy: whether a stored answer will do.
     public init(_ request: Request, kind: Kind? = nil, policy: RequestPolicy = .cacheFirst) {
         let kind = kind ?? request.type.kind
-        self.request = request
-        self.kind = kind
-        self.policy = policy
-        isShared = kind.isShared
+        box = Box(Fields(request: request, kind: kind, policy: policy, isShared: kind.isShared))
     }
+
+    /// What the app asks.
+    public var request: Request {
+        _read { yield box.value.request }
+        _modify { yield &fields.request }
+    }
+
+    /// What sort of thing is asked for.
+    public var kind: Kind { box.value.kind }
+
+    /// Whether a stored answer will do.
+    public var policy: RequestPolicy {
+        get { box.value.policy }
+        set { fields.policy = newValue }
+    }
+
+    /// Whether operations that ask the same at the same time share one run, and so one answer. As `Kind.isShared` says
+    /// unless told otherwise.
+    public var isShared: Bool {
+        get { box.value.isShared }
+        set { fields.isShared = newValue }
+    }
+
+    /// Whether the run goes on when the last who waited for it has left. No by default: leaving cancels it.
+    public var isDetached: Bool {
+        get { box.value.isDetached }
+        set { fields.isDetached = newValue }
+    }
+
+    /// Whether progress is told while bodies move. No by default.
+    public var reportsProgress: Bool {
+        get { box.value.reportsProgress }
+        set { fields.reportsProgress = newValue }
+    }
+
+    /// Which attempt this is, counted from 1 by whoever asks again.
+    public var attempt: Int {
+        get { box.value.attempt }
+        set { fields.attempt = newValue }
+    }
+
+    /// Whose answers these are, where one client serves several people: operations of different partitions are never
+    /// the same. Empty by default.
+    public var partition: String {
+        get { box.value.partition }
+        set { fields.partition = newValue }
+    }
+
+    /// What interceptors tell each other.
+    public var context: Context {
+        _read { yield box.value.context }
+        _modify { yield &fields.context }
+    }
+
+    /// What tells apart whether two operations ask the same; nil before the client has made the message, and of what is
+    /// not shared.
+    public var key: Key? { message.value.key }
 
     /// The message and how it is to be transferred. The client makes it of `request` before the first interceptor sees
     /// the operation; before that it is an empty GET.
     public var transfer: TransferRequest {
-        get { built ?? .unbuilt }
+        _read { yield message.value.transfer }
         _modify {
-            var transfer = built ?? .unbuilt
-            built = nil
-            defer { built = transfer }
-            yield &transfer
+            if !isKnownUniquelyReferenced(&message) { message = Box(message.value) }
+            yield &message.value.transfer
         }
+    }
+
+    /// The longest that this operation may take, attempts and waits included; the `DeadlineInterceptor`'s limit where
+    /// nil.
+    public var deadline: Duration? {
+        get { box.value.deadline }
+        set { fields.deadline = newValue }
+    }
+
+    /// What the client lends its interceptors.
+    var surroundings: Surroundings { message.value.surroundings }
+
+    /// The operation as a client takes it on.
+    func sending(_ transfer: TransferRequest, _ surroundings: Surroundings) -> NetworkOperation {
+        var operation = self
+        operation.message = Box(Message(transfer: transfer, key: makeKey(transfer), surroundings: surroundings))
+        return operation
     }
 
     /// What sort of thing is asked for. An open set: a pipeline may have interceptors that answer kinds of their own.
@@ -104,7 +189,7 @@ extension NetworkOperation {
         return operation
     }
 
-    var isStream: Bool { built?.delivery == .stream }
+    var isStream: Bool { transfer.delivery == .stream }
 }
 
 extension Request.RequestType {

@@ -1,7 +1,7 @@
 public import BeagleNetHTTP
 
 /// The way of an operation from the client to the transport: interceptors one after another.
-public struct Pipeline: Sendable {
+public final class Pipeline: Sendable {
     /// Where an interceptor belongs. This is the one place where the order is written, outermost first.
     public enum Place: Int, Sendable, Comparable, CaseIterable {
         /// Sees what the app sees.
@@ -54,6 +54,8 @@ public struct Pipeline: Sendable {
             _ emit: @escaping Interceptor.Emit
         ) async throws(NetworkError) -> NetworkOperation.Result {
             let interceptors = pipeline.interceptors
+            var index = index
+            while index < interceptors.count, !interceptors[index].applies(to: operation) { index += 1 }
             guard index < interceptors.count else { return try await pipeline.transfer(operation, emit) }
             return try await interceptors[index]
                 .intercept(operation, next: Next(pipeline: pipeline, index: index + 1), emit: emit)
@@ -113,13 +115,26 @@ public struct Pipeline: Sendable {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         guard NetworkOperation.Kind.transfers.contains(operation.kind) else { throw .unhandled(operation.kind) }
         if Task.isCancelled { throw .cancelledBeforeStart }
-        var transfer = operation.transfer
-        if operation.reportsProgress { transfer.onProgress = { emit(NetworkOperation.Result(.progress($0))) } }
-        let response = try await transport.perform(transfer)
-        switch transfer.delivery {
-        case .stream: return NetworkOperation.Result(.stream(StreamingResponse(response)))
-        case .collect, .file: return NetworkOperation.Result(NetworkResponse(response))
-        }
+        let operation = operation.reportsProgress ? operation.telling(emit) : operation
+        return .of(try await transport.perform(operation.transfer), isStream: operation.isStream)
+    }
+}
+
+// Never inlined: the frame of each operation would have room for what they work on.
+
+extension NetworkOperation {
+    /// The operation, whose transfer tells how far it is.
+    @inline(never) fileprivate func telling(_ emit: @escaping Interceptor.Emit) -> NetworkOperation {
+        var operation = self
+        operation.transfer.onProgress = { emit(Result(.progress($0))) }
+        return operation
+    }
+}
+
+extension NetworkOperation.Result {
+    /// What a transport gave.
+    @inline(never) fileprivate static func of(_ response: TransferResponse, isStream: Bool) -> Self {
+        Self(isStream ? .stream(StreamingResponse(response)) : .response(NetworkResponse(response)))
     }
 }
 

@@ -1,5 +1,6 @@
 public import BeagleNetDependencies
 public import BeagleNetHTTP
+import BeagleNetRequestBuilder
 
 /// What a client lends the interceptors of an operation: the dependencies of its container as they were when it began.
 final class Surroundings: Sendable {
@@ -14,6 +15,10 @@ final class Surroundings: Sendable {
         self.redactor = redactor
         self.clock = clock
         self.origins = origins
+    }
+
+    func log(of request: Request) -> NetworkLog {
+        NetworkLog(logger: logger, redactor: redactor, of: request)
     }
 
     /// Those of an operation that no client has taken on.

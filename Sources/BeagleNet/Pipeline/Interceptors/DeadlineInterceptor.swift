@@ -15,6 +15,8 @@ public struct DeadlineInterceptor: BriefInterceptor {
         self.limit = limit
     }
 
+    public func applies(to operation: NetworkOperation) -> Bool { limit != nil || operation.deadline != nil }
+
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
@@ -62,19 +64,6 @@ public struct DeadlineInterceptor: BriefInterceptor {
             self = .finished
             return true
         }
-    }
-}
-
-extension NetworkOperation {
-    enum DeadlineKey: ContextKey {
-        static let defaultValue: Duration? = nil
-    }
-
-    /// The longest that this operation may take, attempts and waits included; the `DeadlineInterceptor`'s limit where
-    /// nil.
-    public var deadline: Duration? {
-        get { context[DeadlineKey.self] }
-        set { context[DeadlineKey.self] = newValue }
     }
 }
 

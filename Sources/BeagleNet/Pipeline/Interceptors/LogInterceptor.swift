@@ -15,12 +15,15 @@ public struct LogInterceptor: BriefInterceptor {
     /// Logs messages at the levels of `Log`: `.info`, and `.error` for failures and statuses from 400 on.
     public init() {}
 
+    /// Where the logger accepts anything: what accepts no failures accepts nothing.
+    public func applies(to operation: NetworkOperation) -> Bool { operation.logger.accepts(.error) }
+
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let log = NetworkLog(of: operation)
+        let log = operation.surroundings.log(of: operation.request)
         log.request(operation.transfer)
         let start = ContinuousClock.now
         do {

@@ -22,6 +22,11 @@ public struct OriginPolicyInterceptor: BriefInterceptor {
         self.scopedFields = scopedFields
     }
 
+    /// Where there are fields to hold back.
+    public func applies(to operation: NetworkOperation) -> Bool {
+        !scopedFields.isEmpty || !operation.transfer.originScopedFields.isEmpty
+    }
+
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,

@@ -14,7 +14,19 @@ public struct StatusInterceptor: BriefInterceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let result = try await next(operation, emit)
-        if let response = result.response { _ = try response.result(of: operation.transfer.head).get() }
+        if result.isRefused { throw result.refusal(of: operation) }
         return result
+    }
+}
+
+extension NetworkOperation.Result {
+    fileprivate var isRefused: Bool {
+        if case .response(let response) = content { return response.status.kind != .successful }
+        return false
+    }
+
+    /// Never inlined: the frame of each operation would have room for it.
+    @inline(never) fileprivate func refusal(of operation: NetworkOperation) -> NetworkError {
+        response?.refusal(of: operation.transfer.head) ?? .unhandled(operation.kind)
     }
 }
