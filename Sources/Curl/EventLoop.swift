@@ -58,6 +58,7 @@ final class EventLoop: @unchecked Sendable {
     private let resolver: CurlConfiguration.Resolver?
     var tlsSession = TLSSession()
     var tunnelOwners = TunnelOwners()
+    var identities = Identities()
     /// Authorities that offer no HTTP/2 over TLS; some of them, where there are very many.
     var singleAuthorities: Set<String> = []
     /// Numbers of sockets that had found their peer when they were closed, until they are given out again.

@@ -54,7 +54,7 @@ extension Hop {
     }
 
     /// A connection of its own, which no other transfer uses: one that speaks HTTP/2 would be shared while it is open.
-    private func keepToItself() {
+    func keepToItself() {
         easy.set(.freshConnect, 1)
         easy.set(.forbidReuse, 1)
         easy.set(.httpVersion, Int(CURL_HTTP_VERSION_1_1))
