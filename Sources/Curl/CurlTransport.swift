@@ -94,7 +94,12 @@ public final class CurlTransport: HTTPTransport {
         return try transfer.takeOutcome().get()
     }
 
-    /// Who has the running loop of this role, to be held while something is handed to the loop.
+    /// Who has the running loop of this role; nil where none runs.
+    func runningOwner(for role: LoopRole) -> LoopOwner? {
+        state.withLock { $0.forks == ForkCount.now ? $0.loops[role.rawValue] : nil }
+    }
+
+    /// Who has the running loop of this role, begun where need be, to be held while something is handed to the loop.
     func owner(for role: LoopRole) throws(NetworkError) -> LoopOwner {
         try state.withLock { state throws(NetworkError) in
             let forks = ForkCount.now
