@@ -20,7 +20,7 @@ public final class CurlTransport: HTTPTransport {
     }
 
     private let state = Lock(State())
-    private let configuration: CurlConfiguration
+    let configuration: CurlConfiguration
     private let isPortable: Bool
     private let streams = StreamMemory()
     let ledger = Ledger.current
@@ -53,6 +53,7 @@ public final class CurlTransport: HTTPTransport {
 
     /// Leaves the loops with their connections to the transfers that they have; the next one begins another.
     private func leaveNetwork() {
+        configuration.altSvc?.leaveNetwork()
         for owner in takeLoops() { owner.loop.post(.leaveNetwork) }
     }
 

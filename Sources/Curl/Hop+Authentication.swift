@@ -6,6 +6,7 @@ extension Hop {
     static func fields(
         of request: TransferRequest,
         by memory: ClientMemory?,
+        via alternative: AltSvcStore.Service?,
         answering digest: DigestSession?
     ) throws(NetworkError) -> HTTPFields {
         var fields = request.head.headerFields
@@ -14,6 +15,7 @@ extension Hop {
             let name = fields[fields: .cookie].first?.name ?? .cookie
             fields[fields: .cookie] = [HTTPField(name: name, value: cookies)]
         }
+        if let alternative { fields.append(alternative.field) }
         guard let authentication = request.options.extras?.authentication else { return fields }
         if let field = try authentication.field(for: request) { fields[.authorization] = field }
         if let digest, let credentials = authentication.digestCredentials {

@@ -49,12 +49,6 @@ final class NginxPeer: Sendable {
     struct Alternative: Equatable {
         let port: UInt16?
         let host, altUsed: String
-
-        init(_ response: TransferResponse) async throws {
-            let parts = try await response.text().split(separator: "|", omittingEmptySubsequences: false)
-            try #require(parts.count == 3)
-            (port, host, altUsed) = (UInt16(parts[0]), String(parts[1]), String(parts[2]))
-        }
     }
 
     let ports: Ports
@@ -193,4 +187,12 @@ final class NginxPeer: Sendable {
 
     private static let sight =
         "$remote_addr|$remote_port|$ssl_protocol|$ssl_cipher|$ssl_client_s_dn|$http_host|$http_proxy_authorization"
+}
+
+extension NginxPeer.Alternative {
+    init(_ response: TransferResponse) async throws {
+        let parts = try await response.text().split(separator: "|", omittingEmptySubsequences: false)
+        try #require(parts.count == 3)
+        self.init(port: UInt16(parts[0]), host: String(parts[1]), altUsed: String(parts[2]))
+    }
 }
