@@ -22,7 +22,9 @@ extension Hop {
     private func configure(_ proxy: Proxy) throws(NetworkError) {
         try require(easy.set(.proxy, proxy.address))
         // Without a value libcurl would look into the environment.
-        try require(easy.set(.proxyExceptions, proxy.exceptions.joined(separator: ",")))
+        // The asterisk counts where it stands alone.
+        let exceptions = proxy.exceptions.contains("*") ? "*" : proxy.exceptions.joined(separator: ",")
+        try require(easy.set(.proxyExceptions, exceptions))
         if let credentials = proxy.credentials {
             try require(easy.set(.proxyUser, credentials.user))
             try require(easy.set(.proxyPassword, credentials.password))
