@@ -39,8 +39,8 @@ struct ForkProbe {
         let transport = CurlTransport()
         let head = HTTPRequest(method: .get, scheme: "http", authority: host, path: "/")
         let limits = [
-            Timeouts(resolve: .milliseconds(100), connect: nil), Timeouts(connect: .milliseconds(100)),
-            Timeouts(connect: nil, total: .milliseconds(100)),
+            Timeouts(resolve: .milliseconds(100), connect: nil, total: .seconds(20)),
+            Timeouts(connect: .milliseconds(100)), Timeouts(connect: nil, total: .milliseconds(100)),
         ]
         for limit in limits {
             let ended = DispatchSemaphore(value: 0)
