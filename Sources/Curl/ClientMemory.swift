@@ -4,16 +4,34 @@ import BeagleNetHTTP
 struct ClientMemory {
     let cookies: CookieJar?
     let hsts: HSTSStore?
+    let altSvc: AltSvcStore?
 
     /// nil where it remembers nothing.
     init?(_ configuration: CurlConfiguration) {
-        (cookies, hsts) = (configuration.cookies, configuration.hsts)
-        if cookies == nil && hsts == nil { return nil }
+        (cookies, hsts, altSvc) = (configuration.cookies, configuration.hsts, configuration.altSvc)
+        if cookies == nil && hsts == nil && altSvc == nil { return nil }
     }
 
     /// Whether a message for http goes out over https.
     func upgrades(_ head: HTTPRequest) -> Bool {
         head.scheme == "http" && hsts?.covers(Origin(of: head).host) == true
+    }
+
+    /// Who is asked in the place of a message's origin; nil where that is the origin itself.
+    func alternative(for request: TransferRequest) -> AltSvcStore.Service? {
+        guard let altSvc else { return nil }
+        if let extras = request.options.extras {
+            if extras.unixSocket != nil || !extras.overrides.isEmpty { return nil }
+            if case .through = extras.proxy { return nil }
+        }
+        let (asked, capabilities) = (request.options.version, CurlCapabilities.current)
+        return altSvc.service(for: request.head) { version in
+            switch version {
+            case .http2: asked != .http1 && capabilities.contains(.http2)
+            case .http3: (asked == .automatic || asked == .http3) && capabilities.contains(.http3)
+            case .automatic, .http1: false
+            }
+        }
     }
 
     /// The `Cookie` field of a message.
@@ -28,5 +46,6 @@ struct ClientMemory {
         let fields = response.head.headerFields
         if request.options.extras?.usesCookies != false { cookies?.take(from: fields, of: request.head) }
         hsts?.take(from: fields, of: request.head)
+        altSvc?.take(from: response.head, of: request.head)
     }
 }

@@ -96,7 +96,7 @@ public struct CurlCapabilities: Sendable {
 
     private static let table = [
         Row(.http2, "a libcurl built with nghttp2") { $0.bits & CURL_VERSION_HTTP2 != 0 },
-        Row(.http3, "a libcurl built for HTTP/3, such as Debian 13's libcurl3t64-gnutls") {
+        Row(.http3, "a libcurl built with ngtcp2 and nghttp3 (https://curl.se/docs/http3.html)") {
             $0.bits & CURL_VERSION_HTTP3 != 0
         },
         Row(.ipv6, "a libcurl built with IPv6") { $0.bits & CURL_VERSION_IPV6 != 0 },

@@ -41,8 +41,16 @@ public struct CurlConfiguration: Sendable {
     /// then. A request's own `Cookie` field stays, the jar's other cookies come behind it. May be shared by transports.
     public var cookies: CookieJar?
     /// Remembers which hosts want https alone, and sends requests for their http URLs there; nil, the default,
-    /// remembers none. `TransferResponse.url` and the hops of `TransferMetrics` tell the URL that was asked.
+    /// remembers none. `TransferResponse.url` and the hops of `TransferMetrics` tell the URL that was asked; a log's line
+    /// of the request tells that of the app, as it is written before.
     public var hsts: HSTSStore?
+    /// Remembers which other servers answer for an https origin (RFC 7838) and asks those in its place; nil, the default,
+    /// remembers none: each would be a host that the app did not name, and a server could know a client again by it. Host
+    /// field and certificate stay those of the origin, which is asked itself where the other is not reached within 3 s,
+    /// is refused by `TransferOptions.addressGuard`, or does not speak what was announced. Requests with a proxy, a Unix
+    /// socket or overrides of their own, of HTTP/1.1 alone, and WebSockets ask the origin. A change of the network has
+    /// all forgotten that are not meant for any.
+    public var altSvc: AltSvcStore?
 
     /// Finds the addresses of a host.
     public typealias Resolver = @Sendable (_ host: String, _ port: Int) async throws -> [IPAddress]

@@ -12,12 +12,13 @@ import BeagleNetHTTP
 /// What such a task does between its awaits holds up all transfers of the transport: never block or compute for long
 /// there. Actors with an executor of their own, the main actor among them, stay where they are.
 extension CurlTransport: TaskExecutor {
-    /// Runs the job on the transport's thread; where there can be none, on Swift's pool.
+    /// Runs the job on the transport's thread; where that does not run, before the first transfer and after
+    /// `shutDown()`, on Swift's pool: a job begins no thread that nobody would end.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        do throws(NetworkError) {
-            try owner(for: .ordinary).loop.post(.run(job, asUnownedTaskExecutor()))
-        } catch {
+        if let owner = runningOwner(for: .ordinary) {
+            owner.loop.post(.run(job, asUnownedTaskExecutor()))
+        } else {
             globalConcurrentExecutor.enqueue(job)
         }
     }

@@ -20,7 +20,7 @@ public final class CurlTransport: HTTPTransport {
     }
 
     private let state = Lock(State())
-    private let configuration: CurlConfiguration
+    let configuration: CurlConfiguration
     private let isPortable: Bool
     private let streams = StreamMemory()
     let ledger = Ledger.current
@@ -53,6 +53,7 @@ public final class CurlTransport: HTTPTransport {
 
     /// Leaves the loops with their connections to the transfers that they have; the next one begins another.
     private func leaveNetwork() {
+        configuration.altSvc?.leaveNetwork()
         for owner in takeLoops() { owner.loop.post(.leaveNetwork) }
     }
 
@@ -94,7 +95,12 @@ public final class CurlTransport: HTTPTransport {
         return try transfer.takeOutcome().get()
     }
 
-    /// Who has the running loop of this role, to be held while something is handed to the loop.
+    /// Who has the running loop of this role; nil where none runs.
+    func runningOwner(for role: LoopRole) -> LoopOwner? {
+        state.withLock { $0.forks == ForkCount.now ? $0.loops[role.rawValue] : nil }
+    }
+
+    /// Who has the running loop of this role, begun where need be, to be held while something is handed to the loop.
     func owner(for role: LoopRole) throws(NetworkError) -> LoopOwner {
         try state.withLock { state throws(NetworkError) in
             let forks = ForkCount.now

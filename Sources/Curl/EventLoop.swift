@@ -58,6 +58,7 @@ final class EventLoop: @unchecked Sendable {
     private let resolver: CurlConfiguration.Resolver?
     var tlsSession = TLSSession()
     var tunnelOwners = TunnelOwners()
+    var identities = Identities()
     /// Authorities that offer no HTTP/2 over TLS; some of them, where there are very many.
     var singleAuthorities: Set<String> = []
     /// Numbers of sockets that had found their peer when they were closed, until they are given out again.
@@ -330,7 +331,7 @@ final class EventLoop: @unchecked Sendable {
             }
             watchDeadline(of: transfer)
         } catch {
-            end(transfer, error)
+            endUnreached(transfer, error)
         }
     }
 
@@ -361,7 +362,7 @@ final class EventLoop: @unchecked Sendable {
             hop.isResolving = false
             insert(hop, of: transfer)
         } catch {
-            end(transfer, error)
+            endUnreached(transfer, error)
         }
     }
 
@@ -429,6 +430,15 @@ final class EventLoop: @unchecked Sendable {
         forget(transfer)
     }
 
+    /// Ends a transfer before its server was reached, or has it ask the origin where that was an alternative.
+    private func endUnreached(_ transfer: Transfer, _ error: NetworkError) {
+        guard transfer.index != nil, let hop = transfer.hop, transfer.leaveAlternative(at: now) else {
+            return end(transfer, error)
+        }
+        remove(hop)
+        launch(transfer)
+    }
+
     /// Takes a hop out of the multi; after that libcurl calls back for it no more.
     private func remove(_ hop: Hop) {
         curl_multi_remove_handle(multi, hop.easy.pointer)
@@ -460,7 +470,7 @@ final class EventLoop: @unchecked Sendable {
             keepAlive(transfer)
             guard let deadline = transfer.deadline(at: now) else { continue }
             if deadline <= now {
-                end(transfer, transfer.timeout(at: now))
+                endUnreached(transfer, transfer.timeout(at: now))
             } else {
                 sweep = min(sweep ?? .max, deadline)
             }

@@ -6,13 +6,16 @@ extension Hop {
     static func fields(
         of request: TransferRequest,
         by memory: ClientMemory?,
+        via alternative: AltSvcStore.Service?,
         answering digest: DigestSession?
     ) throws(NetworkError) -> HTTPFields {
         var fields = request.head.headerFields
-        if let memory, let field = memory.cookieField(of: request) {
-            // Of a text, HTTPFields would make a field of each cookie; one is what servers expect (RFC 6265, 5.4).
-            fields[fields: .cookie] = [HTTPField(name: .cookie, value: field)]
+        if let cookies = memory?.cookieField(of: request) ?? fields[.cookie] {
+            // Of a text, HTTPFields makes a field of each cookie; one is what servers expect (RFC 6265, 5.4).
+            let name = fields[fields: .cookie].first?.name ?? .cookie
+            fields[fields: .cookie] = [HTTPField(name: name, value: cookies)]
         }
+        if let alternative { fields.append(alternative.field) }
         guard let authentication = request.options.extras?.authentication else { return fields }
         if let field = try authentication.field(for: request) { fields[.authorization] = field }
         if let digest, let credentials = authentication.digestCredentials {

@@ -42,13 +42,13 @@ extension Hop {
     /// An HTTP/1.1 server's connections serve one message at a time, so that waiting for one to say whether it speaks
     /// HTTP/2 gains nothing.
     var waitsForMultiplexing: Bool {
-        mayMultiplex && !loop.singleAuthorities.contains(request.head.authority ?? "")
+        mayMultiplex && (alternative != nil || !loop.singleAuthorities.contains(request.head.authority ?? ""))
     }
 
     /// Remembers what an https server answered with, though HTTP/2 was offered.
     func noteVersion(isMultiplexed: Bool) {
         if isMultiplexed && loop.singleAuthorities.isEmpty { return }
-        guard request.head.scheme == "https", let authority = request.head.authority else { return }
+        guard alternative == nil, request.head.scheme == "https", let authority = request.head.authority else { return }
         if isMultiplexed {
             loop.singleAuthorities.remove(authority)
         } else if loop.singleAuthorities.count < 1_000 {

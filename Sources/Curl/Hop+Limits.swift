@@ -21,7 +21,7 @@ extension Hop {
     func configureLimits() throws(NetworkError) {
         let timeouts = request.options.timeouts
         // Without a value libcurl has a limit of its own.
-        easy.set(.connectTimeout, Int(min(timeouts.connect?.milliseconds ?? .max, Int64(Int32.max))))
+        easy.set(.connectTimeout, Int(min(connectLimit?.milliseconds ?? .max, Int64(Int32.max))))
         if timeouts.resolve != nil { watchResolving() }
         if timeouts.tls != nil, request.head.scheme == "https" { try watchHandshake() }
         let extras = request.options.extras
@@ -144,7 +144,7 @@ extension Hop {
 
     private var connectingLimit: Limit? {
         let timeouts = request.options.timeouts
-        if isResolving, let limit = [timeouts.resolve, timeouts.connect].compactMap(\.self).min() {
+        if isResolving, let limit = [timeouts.resolve, connectLimit].compactMap(\.self).min() {
             return Limit(
                 end: lastActivity.advanced(by: limit),
                 what: "the app's resolver did not answer within \(limit)",

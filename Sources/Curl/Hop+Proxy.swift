@@ -22,7 +22,9 @@ extension Hop {
     private func configure(_ proxy: Proxy) throws(NetworkError) {
         try require(easy.set(.proxy, proxy.address))
         // Without a value libcurl would look into the environment.
-        try require(easy.set(.proxyExceptions, proxy.exceptions.joined(separator: ",")))
+        // The asterisk counts where it stands alone.
+        let exceptions = proxy.exceptions.contains("*") ? "*" : proxy.exceptions.joined(separator: ",")
+        try require(easy.set(.proxyExceptions, exceptions))
         if let credentials = proxy.credentials {
             try require(easy.set(.proxyUser, credentials.user))
             try require(easy.set(.proxyPassword, credentials.password))
@@ -54,7 +56,7 @@ extension Hop {
     }
 
     /// A connection of its own, which no other transfer uses: one that speaks HTTP/2 would be shared while it is open.
-    private func keepToItself() {
+    func keepToItself() {
         easy.set(.freshConnect, 1)
         easy.set(.forbidReuse, 1)
         easy.set(.httpVersion, Int(CURL_HTTP_VERSION_1_1))

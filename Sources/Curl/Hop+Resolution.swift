@@ -7,7 +7,8 @@ extension Hop {
     ///
     /// - Throws: `NetworkError` where libcurl would look a host up under another name than it has.
     func nameToResolve() throws(NetworkError) -> Origin? {
-        let origin = Origin(of: request.head)
+        let origin =
+            alternative.map { Origin(scheme: "https", host: $0.host, port: $0.port) } ?? Origin(of: request.head)
         if IPAddress(origin.host) != nil { return nil }
         if let extras = request.options.extras {
             if extras.unixSocket != nil || !extras.overrides.isEmpty { return nil }
@@ -48,7 +49,7 @@ extension Hop {
         let lines = LineList(lines: ["+\(origin.host):\(origin.port):\(list)"])
         lists.append(lines)
         try require(easy.set(.resolve, lines.first))
-        if let connect = request.options.timeouts.connect {
+        if let connect = connectLimit {
             let end = lastActivity.advanced(by: connect)
             easy.set(.connectTimeout, end > loop.now ? Int((end - loop.now) / 1_000_000) + 1 : 1)
         }

@@ -50,6 +50,7 @@ extension Hop {
         try configureVersion()
         let extras = request.options.extras
         if request.head.scheme == "https" { try configureTLS(extras) }
+        if let alternative { try configure(alternative) }
         if let configuration = loop.connectionConfiguration { try configureConnection(configuration) }
         if let extras {
             try configureConnection(extras)

@@ -45,13 +45,15 @@ extension Hop {
     }
 
     private func configure(_ identity: TLSIdentity) throws(NetworkError) {
+        let number = loop.identities.number(of: identity)
+        if number == nil { keepToItself() }
         switch identity.form {
         case .pem(let certificate, let key):
-            try set(.certificate, .certificate, certificate)
+            try set(.certificate, .certificate, certificate.variant(number ?? 0))
             try set(.key, .key, key)
         case .pkcs12(let source):
             try require(easy.set(.certificateForm, "P12"))
-            try set(.certificate, .certificate, source)
+            try set(.certificate, .certificate, source.variant(number ?? 0))
         }
         // Without one OpenSSL would ask for it at the terminal, and all transfers would wait.
         try require(easy.set(.passphrase, identity.passphrase ?? ""))
@@ -61,6 +63,47 @@ extension Hop {
         switch source {
         case .file(let path): try require(easy.set(file, path))
         case .bytes(let bytes): try require(easy.set(blob, bytes), for: "TransferOptions.identity", since: "7.71")
+        }
+    }
+}
+
+/// The identities that connections were asked for with. libcurl tells connections apart by the certificate alone, as it
+/// was given: a wrong key or passphrase would find the connection of the right one.
+struct Identities {
+    /// Of a certificate; further ones get connections that are not shared.
+    private static let limit = 100
+    /// Certificates; likewise.
+    private static let certificateLimit = 1_000
+
+    private var known: [TLSIdentity.Source: [TLSIdentity]] = [:]
+
+    /// The identity's place among those of the same certificate; nil where there are too many to remember.
+    mutating func number(of identity: TLSIdentity) -> Int? {
+        let certificate = identity.certificate
+        if let number = known[certificate]?.firstIndex(of: identity) { return number }
+        let count = known[certificate]?.count ?? 0
+        guard count < Self.limit, count > 0 || known.count < Self.certificateLimit else { return nil }
+        known[certificate, default: []].append(identity)
+        return count
+    }
+}
+
+extension TLSIdentity {
+    fileprivate var certificate: Source {
+        switch form {
+        case .pem(let certificate, _), .pkcs12(let certificate): certificate
+        }
+    }
+}
+
+extension TLSIdentity.Source {
+    /// The same certificate in words that libcurl takes for another: `./` in its path, line ends behind its bytes.
+    fileprivate func variant(_ number: Int) -> Self {
+        switch self {
+        case _ where number == 0: self
+        case .file(let path):
+            .file(path: (path.hasPrefix("/") ? "/" : "") + String(repeating: "./", count: number) + path)
+        case .bytes(let bytes): .bytes(bytes + Data(repeating: UInt8(ascii: "\n"), count: number))
         }
     }
 }

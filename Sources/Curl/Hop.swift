@@ -13,7 +13,7 @@ import CBeagleNetCurl
 final class Hop {
     /// What the answer leads to.
     enum Route {
-        case final, redirect(TransferRequest), challenged(DigestSession), resend
+        case final, redirect(TransferRequest), challenged(DigestSession), resend, misdirected
     }
 
     /// Where the bytes of the answer go.
@@ -30,6 +30,8 @@ final class Hop {
     let url: String
     let parsedURL: ParsedURL
     let easy: EasyHandle
+    /// Who is asked in the place of the URL's origin.
+    let alternative: AltSvcStore.Service?
     /// Without the count that `unowned` keeps: the transfer owns this hop, and every way to it leads through the transfer
     /// or through a callback that libcurl makes while the loop holds the transfer.
     unowned(unsafe) let transfer: Transfer
@@ -88,9 +90,17 @@ final class Hop {
 
     /// Prepares a handle for the transfer's message, which was checked.
     ///
-    /// - Parameter freshly: on a connection of its own, because the last one proved dead.
-    init(of transfer: Transfer, on loop: EventLoop, freshly: Bool) throws(NetworkError) {
+    /// - Parameters:
+    ///   - alternative: who is asked in the place of the message's origin.
+    ///   - freshly: on a connection of its own, because the last one proved dead.
+    init(
+        of transfer: Transfer,
+        on loop: EventLoop,
+        via alternative: AltSvcStore.Service?,
+        freshly: Bool
+    ) throws(NetworkError) {
         request = transfer.request
+        self.alternative = alternative
         url = request.head.urlText
         parsedURL = ParsedURL(url)
         decodes = Self.decodes(request)
@@ -102,7 +112,7 @@ final class Hop {
         isUploaded = upload == nil || upload?.length == 0
         sentHead = request.options.extras?.keepsRequestHead == true ? SentHead() : nil
         let lines = Self.addedLines(to: request, decodes: decodes)
-        let fields = try Self.fields(of: request, by: loop.memory, answering: transfer.digest)
+        let fields = try Self.fields(of: request, by: loop.memory, via: alternative, answering: transfer.digest)
         guard let easy = EasyHandle(FieldList(fields, lines: lines)) else { throw .noMemory }
         self.easy = easy
         self.transfer = transfer
@@ -157,6 +167,7 @@ final class Hop {
                 hop.failure = refusal
                 return CURL_PREREQFUNC_ABORT
             }
+            guard hop.speaksAsAnnounced else { return CURL_PREREQFUNC_ABORT }
             let connection = Connections.Key(local, localPort, remote, remotePort)
             return hop.willSend(on: connection) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         }
@@ -317,6 +328,11 @@ final class Hop {
             request.mayBeSentTwice, transfer.mayResend
         {
             route = .resend
+            sink = .discard
+        } else if response.status == .misdirectedRequest, let alternative {
+            loop.memory?.altSvc?.forget(alternative)
+            guard request.body?.isReplayable != false else { return try beginBody(of: response) }
+            route = .misdirected
             sink = .discard
         } else if let digest = digest(after: response) {
             route = .challenged(digest)

@@ -10,10 +10,16 @@ struct TLSSession {
     private typealias Cipher = @convention(c) (UnsafeMutableRawPointer) -> OpaquePointer?
     private typealias CipherName = @convention(c) (OpaquePointer?) -> UnsafePointer<CChar>?
 
+    private typealias AgreedProtocol =
+        @convention(c) (
+            UnsafeMutableRawPointer, UnsafeMutablePointer<UnsafePointer<UInt8>?>, UnsafeMutablePointer<UInt32>
+        ) -> Void
+
     private struct Library {
         let version: VersionName
         let cipher: Cipher
         let cipherName: CipherName
+        let agreedProtocol: AgreedProtocol
     }
 
     private static let library: Library? = {
@@ -25,7 +31,8 @@ struct TLSSession {
             Library(
                 version: try library.function("SSL_get_version"),
                 cipher: try library.function("SSL_get_current_cipher"),
-                cipherName: try library.function("SSL_CIPHER_get_name")
+                cipherName: try library.function("SSL_CIPHER_get_name"),
+                agreedProtocol: try library.function("SSL_get0_alpn_selected")
             )
         }
     }()
@@ -35,6 +42,16 @@ struct TLSSession {
     private var version: UnsafePointer<CChar>?
     private var cipher: UnsafePointer<CChar>?
     private var details: TransferMetrics.Details?
+
+    /// The protocol's name that both ends of `easy`'s connection agreed on (RFC 7301), empty for none; nil where it is not
+    /// told.
+    func agreedProtocol(of easy: borrowing EasyHandle) -> String? {
+        guard let library = Self.library, let session = beagle_easy_get_openssl(easy.pointer) else { return nil }
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        library.agreedProtocol(session, &name, &count)
+        return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
+    }
 
     /// Version and cipher suite of the connection that `easy` uses; nil where they are not told.
     mutating func details(of easy: borrowing EasyHandle) -> TransferMetrics.Details? {

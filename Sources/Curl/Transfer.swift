@@ -56,6 +56,8 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     /// Those that led to the hop that is there.
     private var hops: [TransferHop] = []
     private var resends = 0
+    /// An alternative failed: the origin itself is asked.
+    private var staysAtOrigin = false
     /// Whether the server may have acted on a message of this transfer.
     private var hasReachedServer = false
     private var pipe: BodyPipe?
@@ -134,7 +136,9 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         if let memory = loop.memory, memory.upgrades(request.head) { request.head.upgrade() }
         if begun == 0 { begun = loop.now }
         try MessageCheck.check(request)
-        let hop = try Hop(of: self, on: loop, freshly: freshly)
+        let mayLeave = !staysAtOrigin && webSocket == nil
+        let alternative = mayLeave ? loop.memory?.alternative(for: request) : nil
+        let hop = try Hop(of: self, on: loop, via: alternative, freshly: freshly)
         self.hop = hop
         return hop
     }
@@ -225,6 +229,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     /// The hop left the multi: what follows.
     func conclude(_ hop: Hop, _ code: CURLcode) -> Next {
         note(hop)
+        if code != CURLE_OK, leaveAlternative(at: loop.now) { return .again(freshly: false) }
         do throws(NetworkError) {
             if hop.isStale || hop.isSentAway || shouldResend(hop, code) { return resend(after: hop) }
             if hop.isExpectationRefused { return resendUnasked() }
@@ -241,6 +246,10 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
                 self.digest = digest
                 return .again(freshly: false)
             case .resend: return resend(after: hop)
+            case .misdirected:
+                remember(hop)
+                staysAtOrigin = true
+                return .again(freshly: false)
             }
         } catch {
             fail(error)
@@ -253,6 +262,20 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         if hop.sends > 0 && !hop.isStale { hasReachedServer = true }
         if hop.sends == 0 { hop.noteTunnel(stands: false) }
         reportProgress()
+    }
+
+    /// Has the origin asked, where nothing was sent to the alternative and there is time left; false where not.
+    func leaveAlternative(at now: UInt64) -> Bool {
+        guard let hop, hop.isLostToAlternative else { return false }
+        if let total = request.options.timeouts.total, started.advanced(by: total) <= now { return false }
+        restAlternative(of: hop)
+        staysAtOrigin = true
+        return true
+    }
+
+    /// The next requests ask the origin.
+    private func restAlternative(of hop: Hop) {
+        if let alternative = hop.alternative { loop.memory?.altSvc?.rest(alternative) }
     }
 
     /// An HTTP/2 connection that went away before it took the request (GOAWAY, REFUSED_STREAM): libcurl 7.88 gives up.
@@ -275,6 +298,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
 
     private func follow(_ next: TransferRequest, after hop: Hop) -> Next {
         redirects += 1
+        staysAtOrigin = false
         remember(hop)
         request = next
         let isThere = place?.isAt(scheme: next.head.scheme, authority: next.head.authority) == true
@@ -309,7 +333,11 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         var error = error
         error.request = webSocket?.request.head ?? request.head
         if let hop {
-            if let response = hop.response { error.response = response.head }
+            if let response = hop.response {
+                error.response = response.head
+            } else if error.kind != .cancelled, error.kind != .shutdown {
+                restAlternative(of: hop)
+            }
             error.metrics = metrics(of: hop)
             note(hop)
             let partial = hop.abandon()

@@ -11,7 +11,8 @@ extension CurlTransport {
         _ configuration: CurlConfiguration = CurlConfiguration()
     ) throws(NetworkError) -> HTTPFields {
         try MessageCheck.check(request)
-        let own = try Hop.fields(of: request, by: ClientMemory(configuration), answering: nil)
+        let memory = ClientMemory(configuration)
+        let own = try Hop.fields(of: request, by: memory, via: memory?.alternative(for: request), answering: nil)
         let host = if let host = own[hostName] { host } else { try host(of: request.head) }
         var fields: HTTPFields = [hostName: host]
         for field in own where field.name != hostName { fields.append(field) }

@@ -284,6 +284,27 @@ extension NetworkError: CustomStringConvertible {
     }
 }
 
+extension NetworkError: CustomDebugStringConvertible, CustomReflectable {
+    /// As `description`.
+    public var debugDescription: String { description }
+
+    /// What `dump` and a debugger show: of messages no more than which fields they have, of URLs no query, of a body its
+    /// size, and of an error below its type.
+    public var customMirror: Mirror {
+        var children: [(label: String, value: Any?)] = [
+            ("kind", kind.rawValue), ("phase", phase.rawValue), ("message", message), ("advice", advice),
+            ("mayHaveReachedServer", mayHaveReachedServer), ("transportCode", transportCode),
+            ("request", request.map { "\($0.method.rawValue) \($0.redactedURL)" }),
+            ("requestFields", request?.headerFields.map(\.name.rawName)), ("status", response?.status.code),
+            ("responseFields", response?.headerFields.map(\.name.rawName)),
+            ("data", data.map { "\($0.count) bytes" }), ("metrics", metrics),
+        ]
+        if let underlying { children.append(("underlying", underlying as? NetworkError ?? "\(type(of: underlying))")) }
+        let known = children.compactMap { child in child.value.map { (label: child.label as String?, value: $0) } }
+        return Mirror(self, children: known, displayStyle: .struct)
+    }
+}
+
 extension HTTPRequest.Method {
     /// Whether sending the request twice does what sending it once does (RFC 9110, 9.2.2).
     package var isIdempotent: Bool {

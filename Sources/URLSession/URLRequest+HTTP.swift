@@ -10,7 +10,7 @@ public import BeagleNet
 extension URLRequest {
     /// The request that asks what this message asks, past all caches, with a limit of 100 s between two bytes.
     ///
-    /// Fields of one name become one, their values joined by a comma. `URLSession` adds `User-Agent`, `Accept`,
+    /// Fields of one name become one, their values joined by a comma, those of `Cookie` by a semicolon. `URLSession` adds `User-Agent`, `Accept`,
     /// `Accept-Language` and others where they are missing.
     ///
     /// - Throws: `NetworkError` during `.build` where the message names no http or https URL.
@@ -28,7 +28,10 @@ extension URLRequest {
         }
         self.init(url: url, cachePolicy: .reloadIgnoringLocalAndRemoteCacheData, timeoutInterval: 100)
         httpMethod = message.method.rawValue
-        for field in message.headerFields { addValue(field.value, forHTTPHeaderField: field.name.rawName) }
+        for field in message.headerFields where field.name != .cookie {
+            addValue(field.value, forHTTPHeaderField: field.name.rawName)
+        }
+        if let cookies = message.headerFields[.cookie] { setValue(cookies, forHTTPHeaderField: "Cookie") }
     }
 
     /// The request that sends this message with its body. Options and delivery have no place in it.

@@ -193,8 +193,7 @@ import Testing
     }
 
     @Test func nobodyListeningIsOffline() async throws {
-        let server = try serve { _ in .stall }
-        server.stop()
+        Beagle.dependencies.environment = BeagleEnvironment(name: "nobody", baseURL: URL(string: "http://127.0.0.1:1"))
         let error = try await #require(throws: NetworkError.self) { try await client.image("/a") }
         #expect(error.isOffline)
         #expect(!error.mayHaveReachedServer)

@@ -12,10 +12,13 @@ struct EventSourceTests {
     private func source(
         _ server: LoopbackServer,
         method: HTTPRequest.Method = .get,
+        at authority: String? = nil,
         options: TransferOptions = TransferOptions()
     ) throws -> EventSource {
         let fields: KeyValuePairs = ["Accept": "text/html", "X-Mine": "1"]
-        var source = EventSource(try server.request(method, "/events", fields, options: options), over: CurlTransport())
+        var request = try server.request(method, "/events", fields, options: options)
+        if let authority { request.head.authority = authority }
+        var source = EventSource(request, over: CurlTransport())
         source.clock = clock
         return source
     }
@@ -135,8 +138,7 @@ struct EventSourceTests {
 
     @Test func aHostThatIsNotThereIsTriedUntilTheLimit() async throws {
         let server = try server(Self.over)
-        server.stop()
-        var source = try source(server)
+        var source = try source(server, at: "127.0.0.1:1")
         source.backoff.limit = 3
         let error = await #expect(throws: NetworkError.self) { try await all(source) }
         #expect(error?.kind == .connect)

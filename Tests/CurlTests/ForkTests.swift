@@ -7,19 +7,32 @@ import Testing
 struct ForkTests {
     @Test func childHasConnectionsOfItsOwnAndLeavesTheParentsAlone() async throws {
         let server = try LoopbackServer(.response(200))
+        let probe = Process.probe([server.authority])
+        #expect(try await probe.exitCode() == 0)
+        #expect(server.requests.map(\.target) == ["/parent", "/child", "/parent-again"])
+        #expect(server.requests.map(\.connection) == [1, 2, 1])
+    }
+}
+
+extension Process {
+    /// The program that tests run beside themselves.
+    static func probe(_ arguments: [String]) -> Process {
         let probe = Process()
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
         let folder = bundle?.bundleURL.deletingLastPathComponent() ?? Bundle.main.bundleURL
         probe.executableURL = folder.appending(path: "ForkProbe")
-        probe.arguments = [server.authority]
+        probe.arguments = arguments
+        return probe
+    }
+
+    /// Runs it to its end.
+    func exitCode() async throws -> Int32? {
         let (endings, continuation) = AsyncStream.makeStream(of: Int32.self)
-        probe.terminationHandler = {
+        terminationHandler = {
             continuation.yield($0.terminationStatus)
             continuation.finish()
         }
-        try probe.run()
-        #expect(await endings.first { _ in true } == 0)
-        #expect(server.requests.map(\.target) == ["/parent", "/child", "/parent-again"])
-        #expect(server.requests.map(\.connection) == [1, 2, 1])
+        try run()
+        return await endings.first { _ in true }
     }
 }

@@ -38,6 +38,17 @@ struct LoopbackServerTests {
         #expect(server.record.connections == 1)
     }
 
+    @Test(arguments: [
+        ("HTTP/1.1\r\nConnection: x, Close\r\n", true), ("HTTP/1.0\r\n", true),
+        ("HTTP/1.0\r\nConnection: keep-alive\r\n", false), ("HTTP/1.1\r\nConnection: x\r\n", false),
+    ])
+    func connectionEndsWhereTheClientAsksForIt(_ version: String, ends: Bool) throws {
+        let server = try LoopbackServer(.response(204))
+        let client = try RawClient(port: server.port)
+        client.send("GET / \(version)\r\n" + "GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+        #expect(client.text() == String(repeating: "HTTP/1.1 204 No Content\r\n\r\n", count: ends ? 1 : 2))
+    }
+
     @Test func headGetsNoBodyButItsLength() throws {
         let server = try LoopbackServer(.response(200, ["X-A": "b"], "four"))
         let client = try RawClient(port: server.port)

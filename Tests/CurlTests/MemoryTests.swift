@@ -48,6 +48,32 @@ struct MemoryTests {
         #expect(cookies(of: server) == [nil, nil])
     }
 
+    /// HTTPFields makes a field of each.
+    @Test(arguments: [true, false])
+    func cookiesOfTheAppGoOutInOneField(withJar: Bool) async throws {
+        jar.set(Cookie(name: "jar", value: "3", domain: "127.0.0.1", isSecure: false))
+        let server = try LoopbackServer(.response(200))
+        var request = try server.request()
+        request.head.headerFields[.cookie] = "a=1; b=2"
+        request.head.headerFields[.accept] = "x/y"
+        #expect(request.head.headerFields[values: .cookie] == ["a=1", "b=2"])
+        _ = try await (withJar ? transport : CurlTransport()).perform(request)
+        let lines = server.requests[0].fields.filter { $0.name == "Cookie" }.map(\.value)
+        #expect(lines == [withJar ? "a=1; b=2; jar=3" : "a=1; b=2"])
+    }
+
+    @Test(.enabled(if: NginxPeer.isAvailable, "nginx is not installed"), arguments: [true, false])
+    func cookiesOfTheAppGoOutTogetherOverHTTP2(withJar: Bool) async throws {
+        jar.set(Cookie(name: "jar", value: "3", domain: "localhost"))
+        var request = try NginxPeer.shared.get().request("/cookie")
+        request.head.headerFields[.cookie] = "a=1; b=2"
+        request.options.keepsRequestHead = true
+        let response = try await (withJar ? transport : CurlTransport()).perform(request)
+        let cookies = withJar ? "a=1; b=2; jar=3" : "a=1; b=2"
+        #expect(response.metrics.protocolName == "HTTP/2")
+        #expect(try await response.text() == cookies)
+    }
+
     @Test func redirectSetsACookieAndGetsItsHostsOwn() async throws {
         let other = try LoopbackServer(.response(200, ["Set-Cookie": "other=1"]))
         let server = try LoopbackServer { request in

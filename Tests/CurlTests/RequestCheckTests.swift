@@ -82,10 +82,8 @@ struct RequestCheckTests {
     }
 
     @Test func portWhereNobodyListensIsAConnectError() async throws {
-        let server = try LoopbackServer(.close)
-        let request = try server.request()
-        server.stop()
-        let error = try await CurlTransport().failure(of: request)
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:1", path: "/")
+        let error = try await CurlTransport().failure(of: TransferRequest(head, options: .impatient))
         #expect(error.kind == .connect)
         #expect(error.phase == .connect)
         #expect(error.isOffline && !error.mayHaveReachedServer)

@@ -77,6 +77,65 @@ struct TLSOptionTests {
         #expect(try await !transport.perform(inBytes).metrics.isConnectionReused)
     }
 
+    /// libcurl would let all these use the connection that the first one opened.
+    @Test(arguments: [
+        (
+            "a passphrase in files",
+            Identity("right") {
+                TLSIdentity(
+                    certificatePath: path("client.pem"),
+                    keyPath: path("client.encrypted.key.pem"),
+                    passphrase: passphrase
+                )
+            },
+            Identity("wrong") {
+                TLSIdentity(
+                    certificatePath: path("client.pem"),
+                    keyPath: path("client.encrypted.key.pem"),
+                    passphrase: "s3same"
+                )
+            }
+        ),
+        (
+            "a key in bytes",
+            good[3],
+            Identity("wrong") { TLSIdentity(certificate: try bytes("client.pem"), key: try bytes("good.key.pem")) }
+        ),
+        (
+            "a passphrase of PKCS #12",
+            good[7],
+            Identity("wrong") { TLSIdentity(pkcs12: try bytes("client.p12"), passphrase: "s3same") }
+        ),
+    ])
+    func anOpenConnectionIsOnlyForTheIdentityItWasOpenedWith(
+        _ name: String,
+        right: Identity,
+        wrong: Identity
+    ) async throws {
+        let known = try request { $0.identity = try right.make() }
+        let unknown = try request { $0.identity = try wrong.make() }
+        for _ in 0..<2 {
+            #expect(try await transport.perform(known).status == .ok)
+            let error = try await transport.failure(of: unknown)
+            #expect(error.kind == .badConfiguration && !error.mayHaveReachedServer, "\(error)")
+        }
+    }
+
+    /// Also of those that libcurl is told in other words, each has its own pooled connections.
+    @Test(arguments: ["in files", "in bytes"])
+    func aKeyInAnotherPlaceHasConnectionsOfItsOwn(_ form: String) async throws {
+        let closed = try request {
+            $0.identity = try Self.good[form == "in files" ? 2 : 5].make()
+        }
+        let open = try request { $0.identity = try Self.good[form == "in files" ? 0 : 3].make() }
+        for request in [closed, open] {
+            let response = try await transport.perform(request)
+            #expect(!response.metrics.isConnectionReused)
+            #expect(try await NginxPeer.Sight(response).certificate == "CN=BeagleNet test client")
+            #expect(try await transport.perform(request).metrics.isConnectionReused)
+        }
+    }
+
     static let bad: [(identity: Identity, problem: String)] = [
         (
             Identity("missing file") { TLSIdentity(certificatePath: "/nowhere/client.pem") },

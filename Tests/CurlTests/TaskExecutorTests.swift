@@ -1,4 +1,4 @@
-import BeagleNetCurl
+@testable import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
 import Testing
@@ -56,6 +56,24 @@ struct TaskExecutorTests {
             return try await failure
         }
         #expect(failure.kind == .shutdown)
+    }
+
+    /// Nobody would end a thread that a job began.
+    @Test func aJobBeginsNoThreadOfItsOwn() async throws {
+        let server = try LoopbackServer(.response(200))
+        let request = try server.request()
+        await withTaskExecutorPreference(transport) {
+            await Task.yield()
+            #expect(transport.runningOwner(for: .ordinary) == nil)
+        }
+        try await withTaskExecutorPreference(transport) {
+            _ = try await transport.perform(request)
+            #expect(transport.runningOwner(for: .ordinary) != nil)
+            transport.shutDown()
+            for _ in 0..<3 { await Task.yield() }
+            #expect(transport.runningOwner(for: .ordinary) == nil)
+            #expect(try await transport.perform(request).status == .ok)
+        }
     }
 }
 

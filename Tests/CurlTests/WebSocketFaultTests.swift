@@ -60,9 +60,8 @@ struct WebSocketFaultTests {
     }
 
     @Test func noServerIsAnError() async throws {
-        let server = try LoopbackServer(.stall)
-        let request = server.webSocketRequest
-        server.stop()
+        var request = try LoopbackServer(.stall).webSocketRequest
+        request.head.authority = "127.0.0.1:1"
         let error = try await failure(of: request)
         #expect(error.kind == .connect)
         #expect(!error.mayHaveReachedServer)

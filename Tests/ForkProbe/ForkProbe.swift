@@ -10,11 +10,17 @@ import Dispatch
     import Darwin
 #endif
 
-/// Asks a server, forks, and asks it again with the same transport from the child and then from the parent. It ends with
-/// 0 where each had an answer.
+/// What tests look at in a process of its own.
+///
+/// With a server's authority it asks the server, forks, and asks it again with the same transport from the child and then
+/// from the parent; it ends with 0 where each had an answer. With `--look-up` and a host's name it says how requests end
+/// that `Timeouts.resolve`, `connect` and `total` limit.
 @main
 struct ForkProbe {
     static func main() {
+        if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--look-up" {
+            return lookUp(CommandLine.arguments[2])
+        }
         guard CommandLine.arguments.count == 2 else { exit(64) }
         let authority = CommandLine.arguments[1]
         let transport = CurlTransport()
@@ -27,6 +33,26 @@ struct ForkProbe {
         var status: Int32 = 0
         guard child > 0, waitpid(child, &status, 0) == child, status == 0 else { exit(4) }
         exit(ask(authority, "/parent-again", transport) ? 0 : 5)
+    }
+
+    private static func lookUp(_ host: String) {
+        let transport = CurlTransport()
+        let head = HTTPRequest(method: .get, scheme: "http", authority: host, path: "/")
+        let limits = [
+            Timeouts(resolve: .milliseconds(100), connect: nil, total: .seconds(20)),
+            Timeouts(connect: .milliseconds(100)), Timeouts(connect: nil, total: .milliseconds(100)),
+        ]
+        for limit in limits {
+            let ended = DispatchSemaphore(value: 0)
+            transport.perform(TransferRequest(head, options: TransferOptions(timeouts: limit))) { result in
+                switch result {
+                case .success(let response): print(response.status.code)
+                case .failure(let error): print(error.kind.rawValue, error.phase.rawValue, error.advice ?? "")
+                }
+                ended.signal()
+            }
+            ended.wait()
+        }
     }
 
     private static func ask(_ authority: String, _ path: String, _ transport: CurlTransport) -> Bool {

@@ -60,6 +60,26 @@ extension FuzzTarget {
         precondition(next.authority?.contains("@") == false, "a redirect to \(next.authority ?? "nowhere")")
     }
 
+    /// An `Alt-Svc` field. What comes of it counts for that origin alone, is little, and breaks no line of libcurl's.
+    static func fuzzAltSvc(_ text: String) {
+        let store = AltSvcStore { Date(timeIntervalSince1970: 1_700_000_000) }
+        let asker = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/")
+        let answer = HTTPResponse(status: .ok, headerFields: HTTPFields([HTTPField(name: .altSvc, value: text)]))
+        store.take(from: answer, of: asker)
+        let services = store.services
+        precondition(services.count <= 8, "\(services.count) services")
+        for service in services {
+            precondition(service.origin == Origin(of: asker), "a service of \(service.origin)")
+            precondition(service.problem == nil, "a service that cannot be asked: \(service.problem ?? "")")
+            precondition(!service.field.value.contains { $0.isWhitespace }, "a service breaks its line")
+        }
+        for origin in ["https example.org", "https example.com:8443", "http example.com"] {
+            let parts = origin.split(separator: " ").map(String.init)
+            let head = HTTPRequest(method: .get, scheme: parts[0], authority: parts[1], path: "/")
+            precondition(store.service(for: head) { _ in true } == nil, "a service of \(origin)")
+        }
+    }
+
     /// A `WWW-Authenticate` field, as it may come in a head. Its answer breaks no line.
     static func fuzzChallenge(_ text: String) {
         guard HTTPField.isValidValue(text) else { return }

@@ -7,7 +7,7 @@ import BeagleNetRequestBuilder
 /// An error is a fine answer to any input. A crash, a hang, or a broken promise (a failed `precondition`) is not.
 enum FuzzTarget: String, CaseIterable {
     case json, redactor, url, request, head, decoder, range, events, multipart, frames, handshake
-    case cookie, redirect, challenge
+    case cookie, redirect, challenge, altsvc
 
     func feed(_ bytes: UnsafeRawBufferPointer) {
         switch self {
@@ -25,6 +25,7 @@ enum FuzzTarget: String, CaseIterable {
         case .cookie: Self.fuzzCookie(String(decoding: bytes, as: UTF8.self))
         case .redirect: Self.fuzzRedirect(bytes)
         case .challenge: Self.fuzzChallenge(String(decoding: bytes, as: UTF8.self))
+        case .altsvc: Self.fuzzAltSvc(String(decoding: bytes, as: UTF8.self))
         }
     }
 }

@@ -85,6 +85,50 @@ struct AccessFlagsTests {
         }
     }
 
+    @Test(arguments: [
+        (LoopbackServer.Answer.response(500, ["Set-Cookie": "id=1"]), 22 as Int32),
+        (.sequence([.raw("HTTP/1.1 200 OK\r\nSet-Cookie: id=1\r\nContent-Length: 9\r\n\r\nabc"), .close]), 18),
+    ])
+    func cookiesOfAnAnswerThatFailsAreKept(_ answer: LoopbackServer.Answer, exit: Int32) async throws {
+        let server = try LoopbackServer(answer)
+        try await withDirectory { directory in
+            let jar = "\(directory)/jar"
+            for command in [["raw", server.url], ["fetch", server.url], ["listen", server.url, "--retry", "0"]] {
+                let run = try await BeagleProcess(command + ["-c", jar]).outcome()
+                #expect(run.exit == exit || command[0] == "listen", "\(command[0]): \(run.exit)")
+                #expect(try String(contentsOfFile: jar, encoding: .utf8).contains("\tid\t1\n"), "\(command[0])")
+                try FileManager.default.removeItem(atPath: jar)
+            }
+        }
+    }
+
+    /// What cannot be read is not written over.
+    @Test func fileThatHoldsSomethingElseStays() async throws {
+        try await withDirectory { directory in
+            for flag in ["--hsts", "--alt-svc"] {
+                let file = "\(directory)/file"
+                try Data("my letters\n".utf8).write(to: URL(fileURLWithPath: file))
+                let run = try await beagle("raw", "http://127.0.0.1:1/", flag, file)
+                #expect(run.exit == 26 && run.errors.contains("line 1 of \(file)"))
+                #expect(try String(contentsOfFile: file, encoding: .utf8) == "my letters\n")
+            }
+        }
+    }
+
+    @Test func serverOfTheFileIsAskedFirst() async throws {
+        let alternative = try LoopbackServer(onConnect: .close) { _ in .close }
+        let server = try LoopbackServer(onConnect: .close) { _ in .close }
+        try await withDirectory { directory in
+            let file = "\(directory)/alt-svc"
+            let line = "h2 127.0.0.1 \(server.port) h2 127.0.0.1 \(alternative.port) \"20991231 23:59:59\" 1 0\n"
+            try Data(line.utf8).write(to: URL(fileURLWithPath: file))
+            let run = try await beagle("raw", "https://127.0.0.1:\(server.port)/", "--alt-svc", file)
+            #expect(run.exit == 35)
+            #expect(alternative.record.connections == 1 && server.record.connections == 1)
+            #expect(try String(contentsOfFile: file, encoding: .utf8).hasSuffix(line))
+        }
+    }
+
     @Test func redirectsAreLimitedAndAddressesGuarded() async throws {
         let server = try LoopbackServer(.response(302, ["Location": "/"]))
         #expect(try await beagle("raw", server.url, "--max-redirs", "2").exit == 47)

@@ -36,6 +36,15 @@ struct BridgeTests {
         #expect(error?.phase == .build)
     }
 
+    @Test func cookiesOfAMessageAreOneField() throws {
+        var head = HTTPRequest(method: .get, url: url, headerFields: [.accept: "text/plain"])
+        head.headerFields[.cookie] = "a=1; b=2"
+        #expect(head.headerFields[values: .cookie].count == 2)
+        let request = try URLRequest(head)
+        #expect(request.value(forHTTPHeaderField: "Cookie") == "a=1; b=2")
+        #expect(request.value(forHTTPHeaderField: "Accept") == "text/plain")
+    }
+
     @Test func bodyThatIsNotInMemoryIsRefused() throws {
         let head = HTTPRequest(method: .put, url: url)
         let error = #expect(throws: NetworkError.self) {

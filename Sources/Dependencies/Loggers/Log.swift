@@ -5,7 +5,8 @@ public enum Log: LogType {
 
     /// A message about requests and responses.
     public enum Network: Sendable, Hashable {
-        /// A request is about to be sent.
+        /// A request is about to be sent. Where its host is known to want https alone, a transport asks the https URL in
+        /// place of the http one, and the answer's message tells that.
         case httpRequest(request: NetworkRequest)
         /// A response came, or a request failed. Of a streamed body a second message tells the end.
         case httpResponse(response: NetworkResponse)

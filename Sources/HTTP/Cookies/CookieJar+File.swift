@@ -53,7 +53,7 @@ extension Cookie {
         else {
             throw NetworkError(
                 .file,
-                during: .file,
+                during: .build,
                 "line \(number) of \(path) is no cookie",
                 advice: "its seven parts are separated by tabs: domain, whether subdomains, path, whether https alone, "
                     + "end in seconds since 1970, name, value"

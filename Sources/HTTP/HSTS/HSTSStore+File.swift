@@ -19,7 +19,7 @@ extension HSTSStore {
             guard let host = Self.host(line) else {
                 throw NetworkError(
                     .file,
-                    during: .file,
+                    during: .build,
                     "line \(index + 1) of \(path) is no host of HSTS",
                     advice: "write it as: .example.com \"20301231 23:59:59\""
                 )
@@ -34,7 +34,7 @@ extension HSTSStore {
     /// - Throws: `NetworkError` of kind `.file`.
     public func save(to path: String) throws(NetworkError) {
         let lines = hosts.map { host in
-            let time = host.expires == .distantFuture ? Self.forEver : Self.text(of: host.expires)
+            let time = host.expires == .distantFuture ? Self.forEver : host.expires.curlText
             return "\(host.includesSubdomains ? "." : "")\(host.name) \"\(time)\"\n"
         }
         let head = "# Your HSTS cache. https://curl.se/docs/hsts.html\n"
@@ -48,25 +48,7 @@ extension HSTSStore {
         }
         let name = parts[0].hasPrefix(".") ? parts[0].dropFirst() : parts[0]
         let time = parts[1].dropFirst().dropLast()
-        guard !name.isEmpty, let expires = time == forEver ? .distantFuture : date(time) else { return nil }
+        guard !name.isEmpty, let expires = time == forEver ? .distantFuture : Date(curl: time) else { return nil }
         return Host(name: String(name), includesSubdomains: parts[0].hasPrefix("."), expires: expires)
-    }
-
-    /// `YYYYMMDD HH:MM:SS` in UTC.
-    private static func date(_ text: Substring) -> Date? {
-        let numbers = text.split { $0 == " " || $0 == ":" }.map { Int($0) ?? -1 }
-        guard numbers.count == 4, numbers[0] > 0,
-            let seconds = CivilDate(year: numbers[0] / 10_000, month: numbers[0] / 100 % 100, day: numbers[0] % 100)?
-                .seconds(numbers[1], numbers[2], numbers[3])
-        else { return nil }
-        return Date(timeIntervalSince1970: TimeInterval(seconds))
-    }
-
-    private static func text(of date: Date) -> String {
-        let seconds = Int(date.timeIntervalSince1970)
-        let day = CivilDate(days: seconds / 86_400)
-        func digits(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
-        let time = [seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60].map(digits).joined(separator: ":")
-        return "\(day.year)\(digits(day.month))\(digits(day.day)) \(time)"
     }
 }

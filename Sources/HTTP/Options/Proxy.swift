@@ -29,7 +29,9 @@ public struct Proxy: Sendable, Hashable {
     /// name alone to one of SOCKS 4. Never sent to the server. nil for nobody.
     public var credentials: Credentials?
     /// Hosts asked without the proxy: a name stands for itself and what is below it, `*` for all, `10.0.0.0/8` for its
-    /// addresses. `no_proxy` of the environment does not count beside it. None by default.
+    /// addresses. `no_proxy` of the environment does not count beside it. None by default. Where requests of other
+    /// credentials or fields have had tunnels of the same proxy, such a host gets a connection of its own for each https
+    /// request: whether it is an exception only libcurl knows. `ProxyRoute.direct` keeps its connections.
     /// https://curl.se/libcurl/c/CURLOPT_NOPROXY.html
     public var exceptions: [String] = []
     /// Fields that the proxy gets and the server does not, such as a `Proxy-Authorization` of your own. A request that

@@ -2,7 +2,7 @@ public import BeagleNetHTTP
 
 extension LoopbackServer {
     /// What a request is answered with: one step, or a sequence of them. The connection is kept open for the next
-    /// request unless a step ends it.
+    /// request unless a step ends it, or the client asked for its end with `Connection: close`.
     public struct Answer: Sendable {
         enum Step: Sendable {
             case response(status: Int, fields: [(name: String, value: String)], body: Data)

@@ -23,7 +23,7 @@ struct Connection {
                     if record.requests.count > 1000 { record.requests.removeFirst() }
                 }
                 let isOpen = play(stage.answer(request), method: request.method)
-                if !isOpen { return }
+                if !isOpen || request.isLast { return }
             }
         } catch {
             _ = play(.response(400, ["Connection": "close"]), method: nil)

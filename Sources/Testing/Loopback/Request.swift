@@ -45,5 +45,11 @@ extension LoopbackServer.Request {
         raw = Data(head)
     }
 
+    /// Whether the client wants the connection closed behind the answer (RFC 9112, 9.6).
+    var isLast: Bool {
+        let options = values(of: "Connection").flatMap { $0.lowercased().split { $0 == "," || $0 == " " } }
+        return options.contains("close") || (version == "HTTP/1.0" && !options.contains("keep-alive"))
+    }
+
     var isChunked: Bool { self["Transfer-Encoding"]?.lowercased() == "chunked" }
 }

@@ -55,9 +55,9 @@ extension ListenCommand {
             guard !flags.offline else {
                 return session.tell(try await OfflineRequest(request, showsSecrets: flags.showSecrets).result)
             }
-            try session.recall()
-            let written = try await Interrupt.cancelling { try await follow(request, in: session) }
-            try session.remember()
+            let written = try await session.remembering {
+                try await Interrupt.cancelling { try await follow(request, in: session) }
+            }
             if flags.json { session.tell(CommandResult(json: ["events": .integer(Int64(written))])) }
         } catch {
             var failure = Failure(wrapping: error)

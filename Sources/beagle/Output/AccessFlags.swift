@@ -44,6 +44,12 @@ struct AccessFlags: ParsableArguments {
     )
     var hsts: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Remember in this file who else answers for a host, and ask there first.", valueName: "file")
+    )
+    var altSvc: String?
+
     @Option(name: .long, help: ArgumentHelp("Follow no more redirects than these; 10.", valueName: "number"))
     var maxRedirs: Int?
 
@@ -91,20 +97,25 @@ struct AccessFlags: ParsableArguments {
         var configuration = CurlConfiguration()
         if cookieJar != nil || !cookieFiles.isEmpty { configuration.cookies = CookieJar() }
         if hsts != nil { configuration.hsts = HSTSStore() }
+        if altSvc != nil { configuration.altSvc = AltSvcStore() }
         return configuration
     }
 
     private var cookieFiles: [String] { cookie.filter { !$0.contains("=") } }
 
-    /// Reads what was remembered. The file of `--hsts` need not be there yet.
+    /// Reads what was remembered. The files of `--hsts` and `--alt-svc` need not be there yet.
     ///
     /// - Throws: `NetworkError` of kind `.file`.
     func load(into configuration: CurlConfiguration) throws(NetworkError) {
         for file in cookieFiles {
             for cookie in try CookieJar(contentsOf: file).cookies { configuration.cookies?.set(cookie) }
         }
-        guard let hsts, FileManager.default.fileExists(atPath: hsts) else { return }
-        for host in try HSTSStore(contentsOf: hsts).hosts { configuration.hsts?.set(host) }
+        if let hsts, FileManager.default.fileExists(atPath: hsts) {
+            for host in try HSTSStore(contentsOf: hsts).hosts { configuration.hsts?.set(host) }
+        }
+        if let altSvc, FileManager.default.fileExists(atPath: altSvc) {
+            for service in try AltSvcStore(contentsOf: altSvc).services { try configuration.altSvc?.add(service) }
+        }
     }
 
     /// Writes what is to be remembered.
@@ -113,6 +124,7 @@ struct AccessFlags: ParsableArguments {
     func save(_ configuration: CurlConfiguration) throws(NetworkError) {
         if let cookieJar { try configuration.cookies?.save(to: cookieJar) }
         if let hsts { try configuration.hsts?.save(to: hsts) }
+        if let altSvc { try configuration.altSvc?.save(to: altSvc) }
     }
 
     /// Words of the library's API in a message, as the flags they stand for.

@@ -31,14 +31,13 @@ final class Session: Sendable {
     ) async throws -> ReceivedResponse {
         defer { console.showBar("") }
         do {
-            try recall()
-            let received =
+            let received = try await remembering {
                 switch (continuation, flags.file) {
                 case (.rest, let path?): try await resume(request, to: path)
                 case (.offset(let offset), _) where offset > 0: try await receive(request, from: offset)
                 default: try await take(begin(request), keepsBody: keepsBody)
                 }
-            try remember()
+            }
             if flags.verbose {
                 for (name, value) in Redactor().redact(received.trailers) {
                     console.note("< \(name): \(value)".printable)
@@ -56,14 +55,23 @@ final class Session: Sendable {
         }
     }
 
-    /// Reads what the last run remembered.
-    func recall() throws(NetworkError) {
+    /// Does this between reading what the last run remembered and writing what the next is to know. What an answer had
+    /// us remember counts however the transfer ended.
+    func remembering<R>(_ work: () async throws -> R) async throws -> R {
         try flags.access.load(into: configuration)
-    }
-
-    /// Writes what the next run is to know.
-    func remember() throws(NetworkError) {
+        let result: R
+        do {
+            result = try await work()
+        } catch {
+            do throws(NetworkError) {
+                try flags.access.save(configuration)
+            } catch {
+                console.note("beagle: \(error.message)")
+            }
+            throw error
+        }
         try flags.access.save(configuration)
+        return result
     }
 
     /// Sends the request and gives the response as soon as its head is there.

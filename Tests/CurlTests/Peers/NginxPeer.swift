@@ -27,6 +27,8 @@ final class NginxPeer: Sendable {
         let old: UInt16
         /// HTTP/1.1 without TLS, there and on `socket`; says what it sees.
         let seeing: UInt16
+        /// HTTP/2 over TLS; answers as an alternative of `secure` does: see `Alternative`.
+        let alternative: UInt16
         /// A Unix socket.
         let socket: String
     }
@@ -41,6 +43,12 @@ final class NginxPeer: Sendable {
             (address, port, tls, cipher) = (String(parts[0]), String(parts[1]), String(parts[2]), String(parts[3]))
             (certificate, host, proxyCredentials) = (String(parts[4]), String(parts[5]), String(parts[6]))
         }
+    }
+
+    /// Which server answered, and whom it was asked for.
+    struct Alternative: Equatable {
+        let port: UInt16?
+        let host, altUsed: String
     }
 
     let ports: Ports
@@ -83,7 +91,7 @@ final class NginxPeer: Sendable {
     }
 
     private static func freePorts() throws -> Ports {
-        let servers = try (1...8).map { _ in try LoopbackServer(.close) }
+        let servers = try (1...9).map { _ in try LoopbackServer(.close) }
         for server in servers { server.stop() }
         return Ports(
             secure: servers[0].port,
@@ -94,6 +102,7 @@ final class NginxPeer: Sendable {
             mutual: servers[5].port,
             old: servers[6].port,
             seeing: servers[7].port,
+            alternative: servers[8].port,
             socket: "\(NSTemporaryDirectory())/\(UUID().uuidString).socket"
         )
     }
@@ -109,7 +118,9 @@ final class NginxPeer: Sendable {
         pid nginx.pid;
         user root;
         worker_processes 1;
-        events { worker_connections 512; }
+        # Idle connections are closed where few of these are left, which tests of reuse would see.
+        worker_rlimit_nofile 16384;
+        events { worker_connections 8192; }
         http {
             access_log off;
             client_body_temp_path temp;
@@ -120,10 +131,22 @@ final class NginxPeer: Sendable {
                 listen 127.0.0.1:\(ports.secure) ssl http2;
                 listen 127.0.0.1:\(ports.plain) http2;
                 location / { return 200 "$connection $server_protocol $request_uri"; }
+                location /cookie { return 200 "$http_cookie"; }
+                location /alternative {
+                    add_header Alt-Svc 'h2="localhost:\(ports.alternative)"; ma=60';
+                    return 200 "\(alternative)";
+                }
+                location /misdirected { return 200 "\(alternative)"; }
                 location /tls { return 200 "$ssl_protocol $ssl_cipher"; }
                 location /files/ { root .; dav_methods PUT; }
                 location /hsts { add_header Strict-Transport-Security max-age=60; return 200; }
                 location /gzip/ { rewrite ^/gzip/(.*) /files/$1 break; root .; add_header Content-Encoding gzip; }
+            }
+            server {
+                listen 127.0.0.1:\(ports.alternative) ssl http2;
+                location / { return 200 "\(alternative)"; }
+                location /misdirected { return 421; }
+                location /clear { add_header Alt-Svc clear; return 200 "\(alternative)"; }
             }
             server {
                 listen 127.0.0.1:\(ports.few) ssl http2;
@@ -160,6 +183,16 @@ final class NginxPeer: Sendable {
         """
     }
 
+    private static let alternative = "$server_port|$http_host|$http_alt_used"
+
     private static let sight =
         "$remote_addr|$remote_port|$ssl_protocol|$ssl_cipher|$ssl_client_s_dn|$http_host|$http_proxy_authorization"
+}
+
+extension NginxPeer.Alternative {
+    init(_ response: TransferResponse) async throws {
+        let parts = try await response.text().split(separator: "|", omittingEmptySubsequences: false)
+        try #require(parts.count == 3)
+        self.init(port: UInt16(parts[0]), host: String(parts[1]), altUsed: String(parts[2]))
+    }
 }

@@ -1,0 +1,50 @@
+import BeagleNetHTTP
+import CBeagleNetCurl
+
+/// A server that is asked in the place of a hop's origin (RFC 7838).
+///
+/// libcurl's own memory of them (CURLOPT_ALTSVC) belongs to an easy handle and its file, and cannot be shared: each hop
+/// would have to read and write it.
+extension Hop {
+    /// How long an alternative may take to be reached, before its origin is asked.
+    private static let patience = Duration.seconds(3)
+
+    /// CURL_HTTP_VERSION_3ONLY, since libcurl 7.88.
+    private static let onlyHTTP3 = 31
+
+    /// How long it may take until there is a connection.
+    var connectLimit: Duration? {
+        let limit = request.options.timeouts.connect
+        return alternative == nil ? limit : min(limit ?? Self.patience, Self.patience)
+    }
+
+    func configure(_ alternative: AltSvcStore.Service) throws(NetworkError) {
+        switch alternative.version {
+        case .http3: easy.set(.httpVersion, alternative.isAtOrigin ? Int(CURL_HTTP_VERSION_3) : Self.onlyHTTP3)
+        default: easy.set(.httpVersion, Int(CURL_HTTP_VERSION_2TLS))
+        }
+        guard !alternative.isAtOrigin else { return }
+        // Of any host and port: the handle asks one alone.
+        let list = LineList(lines: ["::\(alternative.host):\(alternative.port)"])
+        lists.append(list)
+        try require(easy.set(.overrides, list.first))
+    }
+
+    /// Whether the connection speaks what was announced; one that does not is no alternative (2.1).
+    var speaksAsAnnounced: Bool {
+        guard let alternative, alternative.version == .http2, let name = loop.tlsSession.agreedProtocol(of: easy) else {
+            return true
+        }
+        return name == "h2"
+    }
+
+    /// Whether nothing was sent to the alternative.
+    var isLostToAlternative: Bool { alternative != nil && sends == 0 }
+}
+
+extension AltSvcStore.Service {
+    /// Tells the server whom it was taken for (5).
+    var field: HTTPField { HTTPField(name: Self.fieldName, value: "\(host):\(port)") }
+
+    private static let fieldName = HTTPField.Name("Alt-Used")!
+}

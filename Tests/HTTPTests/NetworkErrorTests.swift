@@ -1,0 +1,48 @@
+import BeagleNetHTTP
+import Testing
+
+struct NetworkErrorTests {
+    private struct Below: Error {
+        let secret = "hunter2"
+    }
+
+    @Test(arguments: ["dump", "reflecting", "mirror", "description"])
+    func noWayOfShowingAnErrorShowsASecret(_ way: String) throws {
+        var error = NetworkError(.status, during: .response, "the status is 401", advice: "log in", underlying: Below())
+        error.request = HTTPRequest(
+            method: .post,
+            scheme: "https",
+            authority: "me:hunter2@example.com",
+            path: "/a?token=hunter2",
+            headerFields: [.authorization: "Bearer hunter2", .cookie: "id=hunter2"]
+        )
+        error.response = HTTPResponse(status: .unauthorized, headerFields: [.setCookie: "id=hunter2"])
+        error.url = "https://example.com/a?token=hunter2"
+        error.data = Data("hunter2".utf8)
+        var outer = NetworkError(.other, during: .response, "it failed", underlying: error)
+        outer.transportCode = 22
+        for error in [error, outer] {
+            let text = try shown(error, way)
+            #expect(!text.contains("hunter2"), "\(text)")
+        }
+        if way == "dump" {
+            let text = try shown(outer, way)
+            for word in [
+                "status is 401", "log in", "POST https://…@example.com/a?…", "Authorization", "7 bytes", "Below", "22",
+            ] {
+                #expect(text.contains(word), "\(word) is not in \(text)")
+            }
+        }
+    }
+
+    private func shown(_ error: NetworkError, _ way: String) throws -> String {
+        var text = ""
+        switch way {
+        case "dump": dump(error, to: &text)
+        case "reflecting": text = String(reflecting: error) + String(reflecting: [error])
+        case "mirror": dump(Array(Mirror(reflecting: error).children), to: &text)
+        default: text = "\(error) \([error])"
+        }
+        return text
+    }
+}
