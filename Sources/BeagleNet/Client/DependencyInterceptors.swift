@@ -32,3 +32,19 @@ enum InterceptorsKey: DependencyDefault {
 enum ClockKey: DependencyDefault {
     static func live(_ dependencies: BeagleDependencies) -> any Clock<Duration> { ContinuousClock() }
 }
+
+extension [any Interceptor] {
+    /// Puts an interceptor where it belongs: before those that `Pipeline.Place` has further in, last where it has no
+    /// place.
+    public mutating func add(_ interceptor: any Interceptor) {
+        guard let place = interceptor.place else { return append(interceptor) }
+        let index = firstIndex { other in other.place.map { $0 > place } ?? false } ?? endIndex
+        insert(interceptor, at: index)
+    }
+
+    /// Puts an interceptor in the place of those of its own type, or where it belongs where there are none.
+    public mutating func replace<One: Interceptor>(with interceptor: One) {
+        removeAll { $0 is One }
+        add(interceptor)
+    }
+}

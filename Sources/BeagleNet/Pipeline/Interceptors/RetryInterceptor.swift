@@ -139,7 +139,7 @@ extension NetworkOperation {
     }
 
     /// Tells how long ago it was made, by the operation's clock.
-    fileprivate func stopwatch() -> @Sendable () -> Duration {
+    func stopwatch() -> @Sendable () -> Duration {
         func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
             let start = clock.now
             return { start.duration(to: clock.now) }

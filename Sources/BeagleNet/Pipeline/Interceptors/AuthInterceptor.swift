@@ -1,0 +1,136 @@
+public import BeagleNetHTTP
+
+/// Brings credentials to the app's own origins, and renews them once for all who need them.
+///
+/// ```swift
+/// let rules = AuthInterceptor<String>.Rules(
+///     load: { try await keychain.token() },
+///     renew: { _ in try await session.refresh() },
+///     attach: { token, head in head.headerFields[.authorization] = "Bearer \(token)" }
+/// )
+/// dependencies.interceptors.add(AuthInterceptor(rules))
+/// ```
+///
+/// Operations wait while credentials are loaded or renewed. One that the server refuses is asked once more with renewed
+/// credentials, never twice, and not after it was cancelled. Where renewing fails, all who waited for it fail with the
+/// error; the next operation tries anew. Operations to other origins pass untouched, and what they answer renews nothing.
+public final class AuthInterceptor<Credential: Sendable>: Interceptor {
+    public var place: Pipeline.Place? { .auth }
+
+    /// What the interceptor asks of an app.
+    public struct Rules: Sendable {
+        /// The credential that the app has, or nil where it has none, and then operations go without. Called once, with
+        /// the first operation, and once more after a failure or a `reset()`.
+        public var load: @Sendable () async throws -> Credential?
+        /// A new credential in the place of one that was refused or is about to expire; nil where the person is to sign
+        /// in again, and then the refusal is the answer.
+        public var renew: @Sendable (Credential) async throws -> Credential?
+        /// Puts the credential on a message.
+        public var attach: @Sendable (Credential, inout HTTPRequest) -> Void
+        /// Whether a credential is so near its end that it is renewed before it is used; never by default.
+        public var isExpiring: @Sendable (Credential) -> Bool
+        /// Whether an answer refuses the credential; a status of 401 does by default.
+        public var isRefusal: @Sendable (NetworkOperation, Result<NetworkOperation.Result, NetworkError>) -> Bool
+
+        /// Rules.
+        public init(
+            load: @escaping @Sendable () async throws -> Credential?,
+            renew: @escaping @Sendable (Credential) async throws -> Credential? = { _ in nil },
+            attach: @escaping @Sendable (Credential, inout HTTPRequest) -> Void,
+            isExpiring: @escaping @Sendable (Credential) -> Bool = { _ in false },
+            isRefusal: (@Sendable (NetworkOperation, Result<NetworkOperation.Result, NetworkError>) -> Bool)? = nil
+        ) {
+            self.load = load
+            self.renew = renew
+            self.attach = attach
+            self.isExpiring = isExpiring
+            self.isRefusal = isRefusal ?? { _, outcome in outcome.status == .unauthorized }
+        }
+    }
+
+    private let rules: Rules
+    private let origins: Set<Origin>?
+    private let fields: Set<HTTPField.Name>
+    private let shared: SharedCredential<Credential>
+
+    /// Brings credentials by these rules.
+    ///
+    /// - Parameters:
+    ///   - rules: where credentials come from and how they are used.
+    ///   - origins: who may have them; nil, the default, for the origins that the client's builder declares.
+    ///   - fields: the header fields that `attach` sets, which go to no other origin, not with a redirect either;
+    ///     `Authorization` by default.
+    ///   - limit: the longest that loading or renewing may take, 30 s by default: what hangs would hang all.
+    public init(
+        _ rules: Rules,
+        origins: Set<Origin>? = nil,
+        fields: Set<HTTPField.Name> = [.authorization],
+        limit: Duration = .seconds(30)
+    ) {
+        self.rules = rules
+        self.origins = origins
+        self.fields = fields
+        shared = SharedCredential(limit: limit)
+    }
+
+    /// Forgets the credential, as after somebody has signed in or out: the next operation loads it anew.
+    public func reset() {
+        shared.reset()
+    }
+
+    /// With operations to the origins that may have the credential.
+    public func applies(to operation: NetworkOperation) -> Bool {
+        (origins ?? operation.declaredOrigins).contains(operation.origin)
+    }
+
+    nonisolated(nonsending) public func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let used = try await current(operation)
+        let outcome = await attempt(operation, used.credential, next, emit)
+        guard used.credential != nil, rules.isRefusal(operation, outcome),
+            operation.transfer.body?.isReplayable ?? true
+        else { return try outcome.get() }
+        guard let renewed = try await renewal(of: used, operation).credential else { return try outcome.get() }
+        if Task.isCancelled { throw .cancelledBeforeStart }
+        var again = operation
+        again.attempt += 1
+        return try await attempt(again, renewed, next, emit).get()
+    }
+
+    /// The credential to use, loaded or renewed first where that is due.
+    nonisolated(nonsending) private func current(
+        _ operation: NetworkOperation
+    ) async throws(NetworkError) -> SharedCredential<Credential>.Version {
+        let loaded = try await shared.version(after: nil, operation.clock) { [rules] _ in try await rules.load() }
+        guard let credential = loaded.credential, rules.isExpiring(credential) else { return loaded }
+        return try await renewal(of: loaded, operation)
+    }
+
+    /// What takes the place of a credential that will not do: what somebody else was given meanwhile, else a renewed one.
+    nonisolated(nonsending) private func renewal(
+        of used: SharedCredential<Credential>.Version,
+        _ operation: NetworkOperation
+    ) async throws(NetworkError) -> SharedCredential<Credential>.Version {
+        try await shared.version(after: used.number, operation.clock) { [rules] credential in
+            guard let credential else { return nil }
+            return try await rules.renew(credential)
+        }
+    }
+
+    nonisolated(nonsending) private func attempt(
+        _ operation: NetworkOperation,
+        _ credential: Credential?,
+        _ next: Next,
+        _ emit: @escaping Emit
+    ) async -> Result<NetworkOperation.Result, NetworkError> {
+        var operation = operation
+        if let credential {
+            rules.attach(credential, &operation.transfer.head)
+            operation.transfer.originScopedFields.formUnion(fields)
+        }
+        return await .catching { () throws(NetworkError) in try await next(operation, emit) }
+    }
+}

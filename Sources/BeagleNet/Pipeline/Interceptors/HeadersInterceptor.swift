@@ -1,0 +1,41 @@
+public import BeagleNetHTTP
+
+/// Adds header fields to operations that go to the app's own origins: what changes from time to time, as a language or
+/// a trace. What never changes is said with `HttpRequestBuilder.additionalHeaders`.
+public struct HeadersInterceptor: Interceptor {
+    public var place: Pipeline.Place? { .headers }
+    private let origins: Set<Origin>?
+    private let fields: @Sendable (NetworkOperation) async throws -> HTTPFields
+
+    /// Adds what `fields` gives for each attempt. A field that the message has already stays as it is.
+    ///
+    /// - Parameters:
+    ///   - origins: who gets the fields; nil, the default, for the origins that the client's builder declares.
+    ///   - fields: the fields for an operation; what it throws fails the operation before anything is sent.
+    public init(
+        origins: Set<Origin>? = nil,
+        _ fields: @escaping @Sendable (NetworkOperation) async throws -> HTTPFields
+    ) {
+        self.origins = origins
+        self.fields = fields
+    }
+
+    /// With operations to the origins that get the fields.
+    public func applies(to operation: NetworkOperation) -> Bool {
+        (origins ?? operation.declaredOrigins).contains(operation.origin)
+    }
+
+    nonisolated(nonsending) public func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let added = try await NetworkError.catching { try await fields(operation) }
+        var operation = operation
+        for field in added where !operation.transfer.head.headerFields.contains(field.name) {
+            operation.transfer.head.headerFields.append(field)
+            operation.transfer.originScopedFields.insert(field.name)
+        }
+        return try await next(operation, emit)
+    }
+}
