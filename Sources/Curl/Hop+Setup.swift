@@ -48,9 +48,9 @@ extension Hop {
         try configureLimits()
         try configureMethod()
         try configureVersion()
+        if let alternative { try configure(alternative) }
         let extras = request.options.extras
         if request.head.scheme == "https" { try configureTLS(extras) }
-        if let alternative { try configure(alternative) }
         if let configuration = loop.connectionConfiguration { try configureConnection(configuration) }
         if let extras {
             try configureConnection(extras)

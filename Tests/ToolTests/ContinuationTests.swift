@@ -52,7 +52,9 @@ import Testing
                 process.kill()
                 #expect(await process.outcome().exit == -1)
                 size = try fileSize("\(path).part")
-                #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path).part")) == Self.content.prefix(size))
+                // One that is killed at once has no file yet.
+                let part = size == 0 ? Data() : try Data(contentsOf: URL(fileURLWithPath: "\(path).part"))
+                #expect(part == Self.content.prefix(size))
                 #expect(!FileManager.default.fileExists(atPath: path))
                 kills.withLock { $0 += 1 }
             }
