@@ -102,6 +102,7 @@ public final class NetworkClientDefault: NetworkClient {
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
+        if Task.isCancelled { throw .cancelledBeforeStart }
         let (operation, pipeline) = try prepared(operation)
         if operation.key == nil, !operation.isDetached { return try await pipeline.run(operation, emit) }
         return try await hub.result(of: operation, pipeline, emit)

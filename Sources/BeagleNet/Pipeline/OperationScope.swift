@@ -110,6 +110,7 @@ public final class OperationScope: Sendable {
         defer { leave(id) }
         return try await withTaskCancellationHandler {
             await turn(of: id)
+            if work.isCancelled { return .failure(.cancelledBeforeStart) }
             let task = Task { await Result<Value, NetworkError>.catching(body) }
             work.begin { task.cancel() }
             return await task.value
@@ -174,6 +175,8 @@ public final class OperationScope: Sendable {
 /// What cancels an operation of a scope, also before it has begun.
 private final class ScopedWork: Sendable {
     private let state = Lock<(cancel: (@Sendable () -> Void)?, isCancelled: Bool)>((nil, false))
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     func begin(_ cancel: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { state in

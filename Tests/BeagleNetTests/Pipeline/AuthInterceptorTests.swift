@@ -1,0 +1,226 @@
+import BeagleNet
+import BeagleNetTesting
+import Testing
+
+@Suite(.beagle(), .timeLimit(.minutes(1))) struct AuthInterceptorTests {
+    /// A server that takes the token of the day, and what the app has to bring it.
+    private final class World: Interceptor {
+        struct Refused: Error {}
+
+        let valid = Lock("token 1")
+        let loads = Lock(0)
+        let renewals = Lock(0)
+        let tokens = Lock<[String]>([])
+        /// What renewing waits for.
+        let gate: AsyncStream<Void>?
+        let fails: Bool
+
+        init(gate: AsyncStream<Void>? = nil, fails: Bool = false) {
+            self.gate = gate
+            self.fails = fails
+        }
+
+        var rules: AuthInterceptor<String>.Rules {
+            AuthInterceptor.Rules(
+                load: {
+                    self.loads.withLock { $0 += 1 }
+                    return "token 1"
+                },
+                renew: { _ in
+                    let number = self.renewals.withLock { renewals in
+                        renewals += 1
+                        return renewals
+                    }
+                    if let gate = self.gate { for await _ in gate { break } }
+                    if self.fails { throw Refused() }
+                    self.valid.withLock { $0 = "token \(number + 1)" }
+                    return "token \(number + 1)"
+                },
+                attach: { token, head in head.headerFields[.authorization] = token }
+            )
+        }
+
+        func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            let token = operation.transfer.head.headerFields[.authorization] ?? "none"
+            tokens.withLock { $0.append(token) }
+            guard token == valid.withLock({ $0 }) else { throw .status(401) }
+            return .init(token)
+        }
+    }
+
+    private let origins: Set<Origin> = [Origin(scheme: "http", host: "host")]
+
+    private func client(_ world: World) -> NetworkClientDefault {
+        BeagleNetTests.client(AuthInterceptor(world.rules, origins: origins), world)
+    }
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func aRefusedCredentialIsRenewedOnce(kind: NetworkOperation.Kind) async throws {
+        let world = World()
+        let client = client(world)
+        #expect(try await client.run(.of(kind)).shown == "token 1")
+        world.valid.withLock { $0 = "another" }
+        #expect(try await client.run(.of(kind)).shown == "token 2")
+        #expect(world.tokens.withLock { $0 } == ["token 1", "token 1", "token 2"])
+        #expect(world.loads.withLock { $0 } == 1)
+        #expect(world.renewals.withLock { $0 } == 1)
+    }
+
+    @Test("ten operations of seven kinds need one renewal") func manyNeedOneRenewal() async throws {
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let world = World(gate: gate.stream)
+        world.valid.withLock { $0 = "token 2" }
+        let client = client(world)
+        let kinds = NetworkOperation.Kind.known + [.form, .mutation, .raw]
+        let answers = try await withThrowingTaskGroup(of: String.self) { group in
+            for kind in kinds { group.addTask { try await client.run(.of(kind)).shown } }
+            while world.tokens.withLock({ $0.count }) < kinds.count { await Task.yield() }
+            gate.continuation.yield()
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers == Array(repeating: "token 2", count: kinds.count))
+        #expect(world.renewals.withLock { $0 } == 1)
+        #expect(world.loads.withLock { $0 } == 1)
+        #expect(world.tokens.withLock { $0.count } == 2 * kinds.count)
+    }
+
+    @Test func whoIsRefusedTwiceGetsTheRefusal() async {
+        let world = World()
+        let client = client(world)
+        world.valid.withLock { $0 = "token 9" }
+        let renewing = AuthInterceptor(
+            AuthInterceptor<String>.Rules(
+                load: { "a" },
+                renew: { $0 + "a" },
+                attach: { token, head in head.headerFields[.authorization] = token }
+            ),
+            origins: origins
+        )
+        _ = client
+        let result = await Result { try await BeagleNetTests.client(renewing, world).run(.of(.component)) }
+        #expect(result.failure?.response?.status == .unauthorized)
+        #expect(world.tokens.withLock { $0 } == ["a", "aa"])
+    }
+
+    @Test func aFailureToRenewReachesAllWhoWait() async throws {
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let world = World(gate: gate.stream, fails: true)
+        world.valid.withLock { $0 = "token 9" }
+        let client = client(world)
+        let failures = await withTaskGroup(of: (any Error)?.self) { group in
+            for kind in NetworkOperation.Kind.known {
+                group.addTask { await Result { try await client.run(.of(kind)) }.failure?.underlying }
+            }
+            while world.tokens.withLock({ $0.count }) < 7 { await Task.yield() }
+            gate.continuation.yield()
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(failures.count == 7)
+        #expect(failures.allSatisfy { $0 is World.Refused })
+        #expect(world.renewals.withLock { $0 } == 1)
+    }
+
+    @Test func afterAFailureTheNextTriesAnew() async {
+        let world = World(fails: true)
+        world.valid.withLock { $0 = "token 9" }
+        let client = client(world)
+        for _ in 1...2 { #expect(await Result { try await client.run(.of(.component)) }.failure != nil) }
+        #expect(world.renewals.withLock { $0 } == 2)
+    }
+
+    @Test func whoIsCancelledMeanwhileIsNotAskedAgain() async throws {
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let world = World(gate: gate.stream)
+        world.valid.withLock { $0 = "token 2" }
+        let client = client(world)
+        let leaving = Task { await Result { try await client.run(.of(.form)) } }
+        while world.renewals.withLock({ $0 }) == 0 { await Task.yield() }
+        async let staying = client.run(.of(.raw))
+        leaving.cancel()
+        #expect(await leaving.value.failure?.isCancelled == true)
+        gate.continuation.yield()
+        #expect(try await staying.shown == "token 2")
+        #expect(!world.tokens.withLock { $0.dropFirst(2).count > 1 })
+    }
+
+    @Test("a renewal that hangs fails all who wait after its limit") func aRenewalThatHangs() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let never = AsyncStream.makeStream(of: Void.self)
+        let world = World(gate: never.stream)
+        world.valid.withLock { $0 = "token 9" }
+        let client = client(world)
+        async let result = Result { try await client.run(.of(.component)) }
+        while world.renewals.withLock({ $0 }) == 0 {
+            await Task.yield()
+        }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(30))
+        #expect(await result.failure?.isTimeout == true)
+        withExtendedLifetime(never) {}
+    }
+
+    @Test func aCredentialNearItsEndIsRenewedBeforeItIsUsed() async throws {
+        let world = World()
+        world.valid.withLock { $0 = "token 2" }
+        var rules = world.rules
+        rules.isExpiring = { $0 == "token 1" }
+        let client = BeagleNetTests.client(AuthInterceptor(rules, origins: origins), world)
+        for _ in 1...2 { #expect(try await client.run(.of(.component)).shown == "token 2") }
+        #expect(world.tokens.withLock { $0 } == ["token 2", "token 2"])
+        #expect(world.renewals.withLock { $0 } == 1)
+    }
+
+    @Test func otherOriginsGetNothingAndRenewNothing() async {
+        let world = World()
+        let elsewhere = AuthInterceptor(world.rules, origins: [Origin(scheme: "https", host: "host")])
+        let undeclared = AuthInterceptor(world.rules)
+        for auth in [elsewhere, undeclared] {
+            let result = await Result { try await BeagleNetTests.client(auth, world).run(.of(.component)) }
+            #expect(result.failure?.response?.status == .unauthorized)
+        }
+        #expect(world.tokens.withLock { $0 } == ["none", "none"])
+        #expect(world.loads.withLock { $0 } == 0)
+        #expect(world.renewals.withLock { $0 } == 0)
+    }
+
+    @Test func theOriginsOfTheBuilderMayHaveIt() async throws {
+        Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host/api")
+        let world = World()
+        let client = BeagleNetTests.client(AuthInterceptor(world.rules), world)
+        #expect(try await client.run(.of(.component)).shown == "token 1")
+    }
+
+    @Test func signingInAgainLoadsAnew() async throws {
+        let world = World()
+        let auth = AuthInterceptor(world.rules, origins: origins)
+        let client = BeagleNetTests.client(auth, world)
+        _ = try await client.run(.of(.component))
+        auth.reset()
+        _ = try await client.run(.of(.component))
+        #expect(world.loads.withLock { $0 } == 2)
+    }
+
+    @Test("on the wire: the credential does not follow a redirect to another origin")
+    func theCredentialStaysWithItsOrigin() async throws {
+        let seen = Lock<[String?]>([])
+        let foreign = try LoopbackServer { request in
+            seen.withLock { $0.append(request.values(of: "Authorization").first) }
+            return .response(200, [:], "1")
+        }
+        let own = try LoopbackServer { request in
+            seen.withLock { $0.append(request.values(of: "Authorization").first) }
+            return .response(302, ["Location": foreign.url + "/"])
+        }
+        let url = try #require(URL(string: own.url))
+        Beagle.dependencies.httpRequestBuilder.baseURL = url
+        Beagle.dependencies.interceptors.add(AuthInterceptor(World().rules))
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies)
+        _ = try await client.executeRequest(Request(url: url, type: .fetchComponent))
+        #expect(seen.withLock { $0 } == ["token 1", nil])
+    }
+}

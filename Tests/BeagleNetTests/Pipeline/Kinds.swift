@@ -1,0 +1,66 @@
+import BeagleNet
+
+extension NetworkOperation.Kind {
+    /// Every kind that the product knows.
+    static let known: [NetworkOperation.Kind] = [.component, .image, .form, .raw, .query, .mutation, .subscription]
+}
+
+extension NetworkOperation {
+    /// An operation of a kind, as a client would make it.
+    static func of(_ kind: Kind, method: String = "POST", headers: [String: String] = [:]) -> NetworkOperation {
+        let url = URL(string: "http://host/\(kind)")!
+        let data = Request.RequestData(method: method, headers: headers, body: .json(["a": 1]))
+        let type: Request.RequestType =
+            switch kind {
+            case .component: .fetchComponent
+            case .image: .fetchImage
+            case .form: .submitForm(.init(method: .post, values: ["a": "1"]))
+            default: .rawRequest(data)
+            }
+        let additional = headers.isEmpty ? nil : HttpAdditionalData(headers: headers)
+        return NetworkOperation(Request(url: url, type: type, additionalData: additional), kind: kind)
+    }
+}
+
+extension NetworkError {
+    /// A failure that the server may have acted before.
+    static let lost = NetworkError(.network, during: .firstByte, "the connection was lost")
+    /// A failure before anything was sent.
+    static let refused = NetworkError(.connect, during: .connect, "the connection was refused")
+
+    static func status(_ code: Int, _ fields: HTTPFields = [:]) -> NetworkError {
+        var error = NetworkError(.status, during: .response, "the server answered \(code)")
+        error.response = HTTPResponse(status: .init(code: code), headerFields: fields)
+        return error
+    }
+}
+
+/// The end of a pipeline that answers the attempts of each operation in turn, the last answer to all that follow.
+struct Answers: Interceptor {
+    let asked = Lock<[NetworkOperation]>([])
+    private let outcomes: [Result<NetworkOperation.Result, NetworkError>]
+
+    init(_ outcomes: Result<NetworkOperation.Result, NetworkError>...) {
+        self.outcomes = outcomes
+    }
+
+    var count: Int { asked.withLock { $0.count } }
+
+    func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let number = asked.withLock { asked in
+            asked.append(operation)
+            return asked.count
+        }
+        return try outcomes[min(number, outcomes.count) - 1].get()
+    }
+}
+
+/// A client of these interceptors, which asks no network.
+func client(_ interceptors: any Interceptor...) -> NetworkClientDefault {
+    Beagle.dependencies.interceptors = interceptors
+    return NetworkClientDefault(dependencies: Beagle.dependencies, transport: ScriptedTransport())
+}

@@ -1,0 +1,212 @@
+import BeagleNet
+import BeagleNetTesting
+import Testing
+
+@Suite(.beagle(), .timeLimit(.minutes(1))) struct PipelineTests {
+    private let transport = ScriptedTransport("answer")
+
+    // MARK: - Order
+
+    @Test func twoRetriesAreRefused() {
+        let error = #expect(throws: NetworkError.self) {
+            try Pipeline([RetryInterceptor(), RetryInterceptor()], transport: transport)
+        }
+        #expect(error?.kind == .badConfiguration)
+        #expect(error?.message.contains("RetryInterceptor and RetryInterceptor") == true)
+    }
+
+    @Test func whatIsOutOfOrderIsRefusedAndNamed() {
+        let error = #expect(throws: NetworkError.self) {
+            try Pipeline([StatusInterceptor(), Answers(.failure(.lost)), RetryInterceptor()], transport: transport)
+        }
+        #expect(error?.message.contains("StatusInterceptor (status) above RetryInterceptor (retry)") == true)
+    }
+
+    @Test func aWrongOrderFailsEachRequestAndHangsNone() async {
+        Beagle.dependencies.interceptors.append(RetryInterceptor())
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        let result = await Result { try await client.run(.of(.component)) }
+        #expect(result.failure?.kind == .badConfiguration)
+        #expect(transport.requests.withLock(\.isEmpty))
+    }
+
+    @Test func addingPutsAnInterceptorWhereItBelongs() throws {
+        Beagle.dependencies.interceptors.add(RateLimitInterceptor(1))
+        Beagle.dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(limit: 9)))
+        let places = Beagle.dependencies.interceptors.compactMap(\.place)
+        #expect(places == places.sorted())
+        #expect(places.contains(.rateLimit))
+        let retries = Beagle.dependencies.interceptors.compactMap { $0 as? RetryInterceptor }
+        #expect(retries.map(\.backoff.limit) == [9])
+        _ = try Pipeline(Beagle.dependencies.interceptors, transport: transport)
+    }
+
+    @Test func interceptorsOfAScopeReachItsClient() async throws {
+        let dependencies = Beagle.dependencies.scoped { $0.interceptors = [Answers(.success(.init("scoped")))] }
+        let client = NetworkClientDefault(dependencies: dependencies, transport: transport)
+        #expect(try await client.run(.of(.component)).shown == "scoped")
+        dependencies.interceptors = [Answers(.success(.init("changed")))]
+        #expect(try await client.run(.of(.component)).shown == "changed")
+    }
+
+    // MARK: - Calling next
+
+    @Test func whoNeverCallsNextAnswersInTheNetworksPlace() async throws {
+        #expect(try await client(Answers(.success(.init("mine")))).run(.of(.form)).shown == "mine")
+    }
+
+    @Test func whoCallsNextTwiceAsksTwice() async throws {
+        struct Twice: Interceptor {
+            func intercept(
+                _ operation: NetworkOperation,
+                next: Next,
+                emit: @escaping Emit
+            ) async throws(NetworkError) -> NetworkOperation.Result {
+                _ = try await next(operation, emit)
+                return try await next(operation, emit)
+            }
+        }
+        Beagle.dependencies.interceptors = [Twice(), StatusInterceptor()]
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        #expect(try await client.run(.of(.component)).shown == "answer")
+        #expect(transport.requests.withLock { $0.count } == 2)
+    }
+
+    @Test func whatDoesNotApplyIsPassedOver() async throws {
+        struct OnlyImages: Interceptor {
+            func applies(to operation: NetworkOperation) -> Bool { operation.kind == .image }
+
+            func intercept(
+                _ operation: NetworkOperation,
+                next: Next,
+                emit: @escaping Emit
+            ) async throws(NetworkError) -> NetworkOperation.Result { .init("image") }
+        }
+        let client = client(OnlyImages(), Answers(.success(.init("other"))))
+        #expect(try await client.run(.of(.image)).shown == "image")
+        #expect(try await client.run(.of(.component)).shown == "other")
+    }
+
+    // MARK: - Progress
+
+    @Test func progressIsToldWhereItIsAskedFor() async throws {
+        let transport = ScriptedTransport { request, completion in
+            let progress = TransferProgress(bytesSent: 0, bytesToSend: 0, bytesReceived: 3, bytesToReceive: 9)
+            request.onProgress?(progress)
+            completion(.success(TransferResponse(head: HTTPResponse(status: .ok), url: "")))
+        }
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        for kind in [NetworkOperation.Kind.component, .form] {
+            var operation = NetworkOperation.of(kind)
+            for isAsked in [false, true] {
+                operation.reportsProgress = isAsked
+                let heard = Lock<[String]>([])
+                _ = try await client.run(operation) { result in heard.withLock { $0.append(result.shown) } }
+                #expect(heard.withLock { $0 } == (isAsked ? ["3 bytes"] : []))
+            }
+        }
+    }
+
+    // MARK: - Deadline
+
+    @Test(arguments: NetworkOperation.Kind.known) func aDeadlineEndsEverythingBelowIt(kind: NetworkOperation.Kind) async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let runs = ScriptedRuns()
+        let client = client(DeadlineInterceptor(limit: .seconds(5)), runs)
+        async let result = Result { try await client.run(.of(kind)) }
+        _ = await runs.next()
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(5))
+        let error = await result.failure
+        #expect(error?.isTimeout == true)
+        #expect(error?.message.contains("deadline of 5.0 seconds") == true)
+        #expect(runs.cancels == 1)
+    }
+
+    @Test func anOperationsOwnDeadlineWins() async throws {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let runs = ScriptedRuns()
+        let client = client(DeadlineInterceptor(limit: .seconds(5)), runs)
+        var operation = NetworkOperation.of(.form)
+        operation.deadline = .seconds(9)
+        async let result = client.run(operation)
+        let run = await runs.next()
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(8))
+        run.finish("1")
+        #expect(try await result.shown == "1")
+        #expect(clock.nextWait == nil)
+    }
+
+    // MARK: - Origins, fields, rates
+
+    @Test func fieldsOfAnInterceptorGoToDeclaredOriginsOnly() async throws {
+        let language = HTTPField.Name("X-Language")!
+        struct Careless: Interceptor {
+            func intercept(
+                _ operation: NetworkOperation,
+                next: Next,
+                emit: @escaping Emit
+            ) async throws(NetworkError) -> NetworkOperation.Result {
+                var operation = operation
+                operation.transfer.head.headerFields[.authorization] = "hunter2"
+                operation.transfer.originScopedFields.insert(.authorization)
+                return try await next(operation, emit)
+            }
+        }
+        Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
+        Beagle.dependencies.interceptors = [
+            Careless(), HeadersInterceptor { _ in [language: "pt"] }, OriginPolicyInterceptor(), StatusInterceptor(),
+        ]
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        for url in ["http://host/a", "http://elsewhere/a"] { _ = try await client.image(url) }
+        let heads = transport.requests.withLock { $0.map(\.head.headerFields) }
+        #expect(heads.map { $0[.authorization] } == ["hunter2", nil])
+        #expect(heads.map { $0[language] } == ["pt", nil])
+    }
+
+    @Test func aRateIsKeptForEachOrigin() async throws {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let answers = Answers(.success(.init("1")))
+        let client = client(RateLimitInterceptor(2, per: .seconds(1)), answers)
+        for _ in 1...2 { _ = try await client.run(.of(.form)) }
+        let elsewhere = Request(url: URL(string: "http://elsewhere/")!, type: .rawRequest(.init()))
+        _ = try await client.run(NetworkOperation(elsewhere))
+        let waiting = Task { try await client.run(.of(.form)) }
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .milliseconds(500))
+        #expect(answers.count == 3)
+        clock.advance(by: .milliseconds(500))
+        _ = try await waiting.value
+        #expect(answers.count == 4)
+    }
+
+    // MARK: - One function
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func oneFunctionChangesMessageAndAnswerOfEveryKind(kind: NetworkOperation.Kind) async throws {
+        let cipher = ResponseInterceptor { message, next in
+            var message = message
+            message.body = HTTPBody("sealed")
+            var response = try await next(message)
+            response.data = Data(response.data.reversed())
+            return response
+        }
+        let answers = Answers(.success(.init("abc", from: .cache)))
+        let result = try await client(cipher, answers).run(.of(kind))
+        #expect(result.shown == "cba")
+        #expect(result.source == .cache)
+        #expect(answers.asked.withLock { $0.first?.transfer.body?.data } == Data("sealed".utf8))
+    }
+
+    @Test func whatAFunctionThrowsFailsTheOperation() async {
+        struct Mine: Error {}
+        let result = await Result {
+            try await client(ResponseInterceptor { _, _ in throw Mine() }, Answers(.success(.init("1")))).run(.of(.raw))
+        }
+        #expect(result.failure?.underlying is Mine)
+    }
+}

@@ -1,0 +1,195 @@
+import BeagleNet
+import BeagleNetTesting
+import Testing
+
+@Suite(.beagle(), .timeLimit(.minutes(1))) struct RetryInterceptorTests {
+    /// Three attempts without waits.
+    private let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 3))
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func whatCannotHaveReachedTheServerIsAskedAgain(kind: NetworkOperation.Kind) async throws {
+        let answers = Answers(.failure(.refused), .failure(.refused), .success(.init("1")))
+        #expect(try await client(retry, answers).run(.of(kind)).shown == "1")
+        #expect(answers.asked.withLock { $0.map(\.attempt) } == [1, 2, 3])
+    }
+
+    @Test("what may have been executed is asked again only where that does no harm", arguments: NetworkOperation.Kind.known)
+    func whatMayHaveBeenExecuted(kind: NetworkOperation.Kind) async {
+        let answers = Answers(.failure(.lost), .success(.init("1")))
+        let result = await Result { try await client(retry, answers).run(.of(kind)) }
+        let mayHarm = [.form, .mutation, .raw].contains(kind)
+        #expect(answers.count == (mayHarm ? 1 : 2))
+        #expect((result.failure == nil) == !mayHarm)
+    }
+
+    @Test(arguments: [NetworkOperation.Kind.form, .mutation, .raw])
+    func anIdempotencyKeyMakesItSafe(kind: NetworkOperation.Kind) async throws {
+        for failure in [NetworkError.lost, .status(503)] {
+            let answers = Answers(.failure(failure), .success(.init("1")))
+            let operation = NetworkOperation.of(kind, headers: ["Idempotency-Key": "k1"])
+            #expect(try await client(retry, answers).run(operation).shown == "1")
+            #expect(answers.count == 2)
+        }
+    }
+
+    @Test(arguments: ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "POST", "PATCH"])
+    func idempotentMethodsAreAskedAgain(method: String) async {
+        let answers = Answers(.failure(.status(503)), .success(.init("1")))
+        let data = Request.RequestData(method: method)
+        let operation = NetworkOperation(Request(url: URL(string: "http://host/")!, type: .rawRequest(data)))
+        _ = await Result { try await client(retry, answers).run(operation) }
+        #expect(answers.count == (["POST", "PATCH"].contains(method) ? 1 : 2))
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 408, 409, 422, 429, 500, 501, 502, 503, 504, 505])
+    func statusesThatMayPassAreAskedAgain(code: Int) async {
+        let answers = Answers(.failure(.status(code)), .success(.init("1")))
+        _ = await Result { try await client(retry, answers).run(.of(.component)) }
+        #expect(answers.count == ([408, 429, 500, 502, 503, 504].contains(code) ? 2 : 1))
+    }
+
+    @Test func theLastFailureIsTheAnswer() async {
+        let answers = Answers(.failure(.refused), .failure(.lost), .failure(.status(503)))
+        let result = await Result { try await client(retry, answers).run(.of(.component)) }
+        #expect(answers.count == 3)
+        #expect(result.failure?.response?.status.code == 503)
+    }
+
+    @Test func itWaitsAsLongAsTheServerAsks() async throws {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let answers = Answers(.failure(.status(429, [.retryAfter: "7"])), .success(.init("1")))
+        async let result = client(retry, answers).run(.of(.component))
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(7))
+        clock.advance(by: .seconds(7))
+        #expect(try await result.shown == "1")
+    }
+
+    @Test("Retry-After as a date is a distance from the server's Date") func itReadsDates() async throws {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let fields: HTTPFields = [
+            .date: "Sun, 06 Nov 1994 08:49:37 GMT", .retryAfter: "Sun, 06 Nov 1994 08:49:50 GMT",
+        ]
+        let answers = Answers(.failure(.status(503, fields)), .success(.init("1")))
+        async let result = client(retry, answers).run(.of(.component))
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(13))
+        clock.advance(by: .seconds(13))
+        _ = try await result
+    }
+
+    @Test func aServerThatAsksForTooLongIsNotAskedAgain() async {
+        let answers = Answers(.failure(.status(503, [.retryAfter: "301"])), .success(.init("1")))
+        let result = await Result { try await client(retry, answers).run(.of(.component)) }
+        #expect(answers.count == 1)
+        #expect(result.failure?.kind == .status)
+    }
+
+    @Test func waitsGrowAndNeverPassTheWindow() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let retry = RetryInterceptor(backoff: Backoff(base: .seconds(1), cap: .seconds(3), limit: 5))
+        let client = client(retry, Answers(.failure(.refused)))
+        async let result = Result { try await client.run(.of(.component)) }
+        for window in [1, 2, 3, 3] {
+            await clock.sleepers(1)
+            #expect(clock.nextWait.map { $0 <= .seconds(window) } == true)
+            clock.advance(by: .seconds(window))
+        }
+        #expect(await result.failure?.kind == .connect)
+    }
+
+    @Test func nothingBeginsAfterTheMaxTime() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let retry = RetryInterceptor(backoff: Backoff(base: .zero), maxTime: .seconds(10))
+        let answers = Answers(.failure(.status(503, [.retryAfter: "4"])))
+        let client = client(retry, answers)
+        async let result = Result { try await client.run(.of(.component)) }
+        for _ in 1...2 {
+            await clock.sleepers(1)
+            clock.advance(by: .seconds(4))
+        }
+        #expect(await result.failure?.kind == .status)
+        #expect(answers.count == 3)
+    }
+
+    @Test func cancellingAWaitEndsIt() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let answers = Answers(.failure(.status(503, [.retryAfter: "60"])))
+        let client = client(retry, answers)
+        let task = Task { await Result { try await client.run(.of(.raw, method: "PUT")) } }
+        await clock.sleepers(1)
+        task.cancel()
+        #expect(await task.value.failure?.isCancelled == true)
+        #expect(answers.count == 1)
+    }
+
+    @Test func aDeadServerIsNotStormed() async {
+        let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 3), budget: RetryBudget(tokens: 10))
+        let answers = Answers(.failure(.status(503)))
+        let client = client(retry, answers)
+        for _ in 0..<100 { _ = await Result { try await client.run(.of(.component)) } }
+        #expect(answers.count == 105)
+    }
+
+    @Test func successesGiveTheBudgetBack() async {
+        let budget = RetryBudget(tokens: 2, refund: 1)
+        let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 2), budget: budget)
+        let answers = Answers(
+            .failure(.lost), .failure(.lost), .failure(.lost), .success(.init("1")), .failure(.lost), .success(.init("2"))
+        )
+        let client = client(retry, answers)
+        for attempts in [2, 3, 4, 6] {
+            _ = await Result { try await client.run(.of(.component)) }
+            #expect(answers.count == attempts)
+        }
+    }
+
+    @Test func aBodyThatCannotBeReadTwiceIsNotSentAgain() async {
+        let answers = Answers(.failure(.refused), .success(.init("1")))
+        let body = HTTPBody.stream { AsyncStream<Data> { $0.finish() } }
+        let data = Request.RequestData(method: "PUT", body: .stream(body))
+        let operation = NetworkOperation(Request(url: URL(string: "http://host/")!, type: .rawRequest(data)))
+        let result = await Result { try await client(retry, answers).run(operation) }
+        #expect(answers.count == 1)
+        #expect(result.failure?.kind == .connect)
+    }
+
+    @Test("a subscription that gave something begins its count anew") func aSubscriptionReconnects() async {
+        let runs = ScriptedRuns()
+        let heard = Heard()
+        client(RetryInterceptor(backoff: Backoff(base: .zero, limit: 2)), runs).watch(.of(.subscription), heard.hear)
+        for number in 1...5 {
+            let run = await runs.next()
+            run.emit(.init("\(number)", hasNext: true))
+            run.finish(.failure(.lost))
+        }
+        await runs.next().finish(.failure(.lost))
+        await heard.heard(7)
+        #expect(heard.all == (1...5).map { "\($0) more" } + ["failure: network", "end"])
+    }
+
+    @Test func attemptsAndWaitsAreLogged() async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        let answers = Answers(.failure(.status(503)), .success(.init("1")))
+        _ = try await client(LogInterceptor(), retry, answers).run(.of(.component))
+        #expect(logger.messages.contains { $0.hasPrefix("attempt 2 in 0 ms: the server answered 503") })
+    }
+
+    @Test func aStreamedAnswerIsAskedAgainToo() async throws {
+        let statuses = Lock([503, 200])
+        let transport = ScriptedTransport { _ in
+            let status = statuses.withLock { $0.removeFirst() }
+            return .success(TransferResponse(head: HTTPResponse(status: .init(code: status)), url: ""))
+        }
+        Beagle.dependencies.interceptors = [retry, StatusInterceptor()]
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        let request = Request(url: URL(string: "http://host/")!, type: .fetchComponent)
+        #expect(try await client.stream(request).response.status == .ok)
+    }
+}
