@@ -75,6 +75,16 @@ struct WebSocketTests {
         try await socket.close()
     }
 
+    /// The pong cannot come before the server has read what went out before the ping.
+    @Test func longMessageOverASlowConnectionIsNoSilence() async throws {
+        var request = peer.request("slow", "/\(8 << 20)")
+        request.pingInterval = .milliseconds(100)
+        request.pongTimeout = .seconds(2)
+        let socket = try await transport.openWebSocket(request)
+        try await socket.send(.binary(Data(count: 8 << 20)))
+        #expect(try await socket.next() == .text("done"))
+    }
+
     @Test func closeOfTheServerTellsWhy() async throws {
         for code in [1000, 1001, 1011, 4321] as [UInt16] {
             let socket = try await transport.openWebSocket(peer.request("/close?\(code)"))
@@ -118,8 +128,7 @@ struct WebSocketTests {
     /// The code that a server of `raw` was closed with.
     private func code(_ identity: String) async throws -> String {
         let socket = try await transport.openWebSocket(peer.request("/code?\(identity)"))
-        guard case .text(let code) = try await socket.next() else { return "" }
-        return code
+        return try #require(try await socket.next()?.text)
     }
 
     @Test func headersAndSubprotocolsAreTheApps() async throws {
@@ -127,7 +136,7 @@ struct WebSocketTests {
         request.subprotocols = ["superchat", "unknown"]
         let socket = try await transport.openWebSocket(request)
         #expect(socket.subprotocol == "superchat")
-        guard case .text(let text) = try await socket.next() else { return }
+        let text = try #require(try await socket.next()?.text)
         let lines = text.split(separator: "\n")
         #expect(lines.contains("Authorization: Bearer x"))
         #expect(lines.contains("Origin: http://here"))
@@ -156,6 +165,13 @@ struct WebSocketTests {
         #expect(error?.kind == .tls)
         #expect(error?.mayHaveReachedServer == false)
         #expect(error?.request?.scheme == "wss")
+    }
+}
+
+extension WebSocketMessage {
+    /// nil where it is none of text.
+    fileprivate var text: String? {
+        if case .text(let text) = self { text } else { nil }
     }
 }
 
