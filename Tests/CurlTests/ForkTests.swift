@@ -6,7 +6,13 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct ForkTests {
     @Test func childHasConnectionsOfItsOwnAndLeavesTheParentsAlone() async throws {
-        let server = try LoopbackServer(.response(200))
+        let gate = try LoopbackServer.Gate()
+        let message = LoopbackServer.Answer.sequence([.gate(gate), .raw(Data([0x81, 1, 0x61])), .stall])
+        let server = try LoopbackServer { request in
+            if let key = request["Sec-WebSocket-Key"] { return .webSocket(key, message) }
+            if request.target == "/parent-again" { gate.open() }
+            return .response(200)
+        }
         let probe = Process()
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
         let folder = bundle?.bundleURL.deletingLastPathComponent() ?? Bundle.main.bundleURL
@@ -19,7 +25,7 @@ struct ForkTests {
         }
         try probe.run()
         #expect(await endings.first { _ in true } == 0)
-        #expect(server.requests.map(\.target) == ["/parent", "/child", "/parent-again"])
-        #expect(server.requests.map(\.connection) == [1, 2, 1])
+        #expect(server.requests.map(\.target) == ["/parent", "/child", "/talk", "/parent-again"])
+        #expect(server.requests.map(\.connection) == [1, 2, 3, 1])
     }
 }

@@ -212,7 +212,8 @@ final class WebSocketPipe: WebSocketChannel {
 
     /// One that has ended is left to say goodbye, for which it has a time limit.
     func abandon() {
-        state.withLock { $0.end == nil ? $0.cancel : nil }?()
+        // What the parent's loop has locked stays locked in a child.
+        if forks == ForkCount.now { state.withLock { $0.end == nil ? $0.cancel : nil }?() }
     }
 
     private func requireNoEnd(_ state: State) throws(NetworkError) {
