@@ -20,7 +20,7 @@ public final class CurlTransport: HTTPTransport {
     }
 
     private let state = Lock(State())
-    private let configuration: CurlConfiguration
+    let configuration: CurlConfiguration
     private let isPortable: Bool
     private let streams = StreamMemory()
     let ledger = Ledger.current

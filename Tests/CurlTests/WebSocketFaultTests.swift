@@ -33,6 +33,18 @@ struct WebSocketFaultTests {
         try await transport.proveHealth(isLongLived: true)
     }
 
+    @Test func cookiesOfTheAnswerAreKept() async throws {
+        let server = try LoopbackServer { request in
+            .webSocket(request["Sec-WebSocket-Key"] ?? "", fields: "Set-Cookie: a=1\r\n", .stall)
+        }
+        let cookies = CookieJar()
+        var configuration = CurlConfiguration()
+        configuration.cookies = cookies
+        let transport = CurlTransport(configuration)
+        _ = try await transport.openWebSocket(server.webSocketRequest)
+        #expect(cookies.cookies.map(\.name) == ["a"])
+    }
+
     @Test func wrongAcceptIsAnError() async throws {
         let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         let server = try LoopbackServer(.sequence([.raw(head + "Sec-WebSocket-Accept: x\r\n\r\n"), .stall]))
@@ -76,6 +88,9 @@ struct WebSocketFaultTests {
         request = server.webSocketRequest
         request.head.path = "/a b"
         #expect(try await failure(of: request).kind == .badURL)
+        request = server.webSocketRequest
+        request.options.authentication = .digest(Credentials(user: "a", password: "b"))
+        #expect(try await failure(of: request).kind == .unsupported)
         #expect(server.record.connections == 0)
     }
 
@@ -248,10 +263,12 @@ struct WebSocketFaultTests {
     }
 
     @Test func closeOfTheServerEndsAWaitToSend() async throws {
-        let gate = try LoopbackServer.Gate()
+        let (gate, never) = (try LoopbackServer.Gate(), try LoopbackServer.Gate())
         let close = LoopbackServer.Answer.raw(Data([0x88, 2, 0x0F, 0xA1]))
-        let server = try LoopbackServer(webSocket: .sequence([.gate(gate), close, .stall]))
-        let socket = try await transport.openWebSocket(server.webSocketRequest)
+        let server = try LoopbackServer(webSocket: .sequence([.gate(gate), close, .gate(never)]))
+        var request = server.webSocketRequest
+        request.closeTimeout = .milliseconds(50)
+        let socket = try await transport.openWebSocket(request)
         let sending = Task { try await socket.send(.binary(Data(count: 64 << 20))) }
         try await transport.proveHealth(isLongLived: true)
         gate.open()
