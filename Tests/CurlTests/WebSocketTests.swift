@@ -144,6 +144,40 @@ struct WebSocketTests {
         #expect(!lines.contains { $0.lowercased().hasPrefix("sec-websocket-extensions") })
     }
 
+    @Test func credentialsAndCookiesGoOutAndIntoNoError() async throws {
+        let cookies = CookieJar()
+        var configuration = CurlConfiguration()
+        configuration.cookies = cookies
+        let transport = CurlTransport(configuration)
+        var request = peer.request("/headers")
+        cookies.take(from: [.setCookie: "a=1"], of: request.transfer.head)
+        request.options.authentication = .bearer("token")
+        let text = try #require(try await transport.openWebSocket(request).next()?.text)
+        let lines = text.split(separator: "\n")
+        #expect(lines.contains("Authorization: Bearer token"))
+        #expect(lines.contains("Cookie: a=1"))
+        request.head.path = "/close?1011"
+        let socket = try await transport.openWebSocket(request)
+        let error = await #expect(throws: NetworkError.self) { try await socket.next() }
+        #expect(error?.request == request.head)
+    }
+
+    /// More than one group of connections, and more than may be idle.
+    @Test(arguments: ["plain", "secure"])
+    func manyAreOpenAtOnce(_ server: String) async throws {
+        var configuration = CurlConfiguration()
+        configuration.maxIdleConnections = 1
+        let transport = CurlTransport(configuration)
+        var sockets: [WebSocket] = []
+        for _ in 0..<40 { sockets.append(try await transport.openWebSocket(peer.request(server, "/echo"))) }
+        for round in 0..<3 {
+            // Others of their groups go away.
+            sockets = sockets.indices.filter { round == 0 || $0 % 3 != 0 }.map { sockets[$0] }
+            for (index, socket) in sockets.enumerated() { try await socket.send(.text("\(index)")) }
+            for (index, socket) in sockets.enumerated() { #expect(try await socket.next() == .text("\(index)")) }
+        }
+    }
+
     /// Nobody listens at these ports: only the proxy knows the way.
     @Test(arguments: ["ws", "wss"])
     func conversationGoesThroughAProxysTunnel(_ scheme: String) async throws {

@@ -157,10 +157,11 @@ final class WebSocketLink {
 
     // MARK: time
 
-    /// Makes a ping ready that is due; it goes out with the next `serve`.
+    /// Makes a ping ready that is due, or nearly: all WebSockets are looked at for each that is. It goes out with the next
+    /// `serve`.
     func pingIfDue(at now: UInt64) -> Bool {
         guard isOpen, !isPaused, closing == nil, pinged == nil, let interval = request.pingInterval,
-            lastReceived.advanced(by: interval) <= now
+            lastReceived.advanced(by: interval * 7 / 8) <= now
         else { return false }
         pinged = now
         session.ping()
