@@ -8,3 +8,15 @@ func follow(_ client: any NetworkClient) async throws {
     }
     // snippet.end
 }
+
+func follow(_ client: any NetworkClient, behind lastEventID: String) async throws {
+    // snippet.reconnect
+    var news = try client.events("/news")
+    news.lastEventID = lastEventID
+    news.backoff.limit = 10
+    news.onReconnect = { cause, delay in print("\(cause); asking again in \(delay)") }
+    for try await event in news {
+        print(event.id, event.data)
+    }
+    // snippet.end
+}

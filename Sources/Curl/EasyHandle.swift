@@ -9,11 +9,15 @@ struct EasyHandle: ~Copyable {
     let pointer: UnsafeMutableRawPointer
     /// The message's fields: libcurl reads them as long as the handle lives, so they are freed after it.
     let fields: FieldList
+    /// Where its connection is kept; nil: with all others. Freed after the handle.
+    private let group: ConnectionGroup?
 
-    init?(_ fields: consuming FieldList) {
+    init?(_ fields: consuming FieldList, in group: ConnectionGroup? = nil) {
         guard let pointer = curl_easy_init() else { return nil }
         self.pointer = pointer
         self.fields = fields
+        self.group = group
+        if let group { set(.share, group.pointer) }
     }
 
     deinit {

@@ -106,7 +106,7 @@ enum BlobOption: CaseIterable {
 /// Options that take a pointer, which libcurl hands back.
 enum PointerOption: CaseIterable {
     case owner, bodyContext, headContext, uploadContext, seekContext, openContext, closeContext, requestContext
-    case errorText, parsedURL, debugContext, resolveContext, handshakeContext
+    case errorText, parsedURL, debugContext, resolveContext, handshakeContext, share
 
     var id: CURLoption {
         switch self {
@@ -123,6 +123,7 @@ enum PointerOption: CaseIterable {
         case .handshakeContext: CURLOPT_SSL_CTX_DATA
         case .parsedURL: CURLOPT_CURLU
         case .debugContext: CURLOPT_DEBUGDATA
+        case .share: CURLOPT_SHARE
         }
     }
 }

@@ -73,6 +73,8 @@ final class EventLoop: @unchecked Sendable {
     private var written: [BodyPipe] = []
     /// Transfers that have become WebSockets, by their connection's socket.
     var webSockets: [Int32: Transfer] = [:]
+    /// Where the next WebSocket's connection is kept.
+    var nextGroup: ConnectionGroup?
     private var waiting: [UnsafeContinuation<Void, Never>] = []
     private var ending = Ending.no
     private var hasLeftNetwork = false
@@ -631,6 +633,7 @@ final class EventLoop: @unchecked Sendable {
         // They hold the loop, too.
         progressing = []
         written = []
+        nextGroup = nil
         wakeTasks()
         poller.close()
         curl_multi_cleanup(multi)

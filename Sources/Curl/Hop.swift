@@ -113,7 +113,8 @@ final class Hop {
         sentHead = request.options.extras?.keepsRequestHead == true ? SentHead() : nil
         let lines = Self.addedLines(to: request, decodes: decodes)
         let fields = try Self.fields(of: request, by: loop.memory, via: alternative, answering: transfer.digest)
-        guard let easy = EasyHandle(FieldList(fields, lines: lines)) else { throw .noMemory }
+        let group = transfer.webSocket == nil ? nil : loop.takeGroup()
+        guard let easy = EasyHandle(FieldList(fields, lines: lines), in: group) else { throw .noMemory }
         self.easy = easy
         self.transfer = transfer
         self.loop = loop

@@ -192,6 +192,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     /// The server has agreed on a WebSocket.
     func open(_ response: RawHead) {
         guard let hop else { return }
+        loop.memory?.take(response, to: request)
         complete(.success(answer(response, body: HTTPBody(), from: hop)))
     }
 

@@ -6,11 +6,17 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct ForkTests {
     @Test func childHasConnectionsOfItsOwnAndLeavesTheParentsAlone() async throws {
-        let server = try LoopbackServer(.response(200))
+        let gate = try LoopbackServer.Gate()
+        let message = LoopbackServer.Answer.sequence([.gate(gate), .raw(Data([0x81, 1, 0x61])), .stall])
+        let server = try LoopbackServer { request in
+            if let key = request["Sec-WebSocket-Key"] { return .webSocket(key, message) }
+            if request.target == "/parent-again" { gate.open() }
+            return .response(200)
+        }
         let probe = Process.probe([server.authority])
         #expect(try await probe.exitCode() == 0)
-        #expect(server.requests.map(\.target) == ["/parent", "/child", "/parent-again"])
-        #expect(server.requests.map(\.connection) == [1, 2, 1])
+        #expect(server.requests.map(\.target) == ["/parent", "/child", "/talk", "/parent-again"])
+        #expect(server.requests.map(\.connection) == [1, 2, 3, 1])
     }
 }
 

@@ -71,7 +71,7 @@ struct StormTests {
         }
         #expect(unexpected.withLock { $0 }.isEmpty)
         #expect(await server.until { $0.openConnections == 0 })
-        try await transport.proveHealth()
+        try await transport.proveHealth(isLongLived: true)
     }
 
     private static func talk(over transport: CurlTransport, _ request: WebSocketRequest) async throws {

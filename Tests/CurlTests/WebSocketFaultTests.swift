@@ -30,7 +30,19 @@ struct WebSocketFaultTests {
         #expect(error.data == Data("why".utf8))
         #expect(error.request?.scheme == "ws")
         #expect(await server.until { $0.openConnections == 0 })
-        try await transport.proveHealth()
+        try await transport.proveHealth(isLongLived: true)
+    }
+
+    @Test func cookiesOfTheAnswerAreKept() async throws {
+        let server = try LoopbackServer { request in
+            .webSocket(request["Sec-WebSocket-Key"] ?? "", fields: "Set-Cookie: a=1\r\n", .stall)
+        }
+        let cookies = CookieJar()
+        var configuration = CurlConfiguration()
+        configuration.cookies = cookies
+        let transport = CurlTransport(configuration)
+        _ = try await transport.openWebSocket(server.webSocketRequest)
+        #expect(cookies.cookies.map(\.name) == ["a"])
     }
 
     @Test func wrongAcceptIsAnError() async throws {
@@ -47,7 +59,7 @@ struct WebSocketFaultTests {
         let error = try await failure(of: server.webSocketRequest)
         #expect([.network, .protocol].contains(error.kind), "\(error)")
         #expect(error.phase == .firstByte)
-        try await transport.proveHealth()
+        try await transport.proveHealth(isLongLived: true)
     }
 
     @Test func silenceInsteadOfAnAnswerHasALimit() async throws {
@@ -75,6 +87,9 @@ struct WebSocketFaultTests {
         request = server.webSocketRequest
         request.head.path = "/a b"
         #expect(try await failure(of: request).kind == .badURL)
+        request = server.webSocketRequest
+        request.options.authentication = .digest(Credentials(user: "a", password: "b"))
+        #expect(try await failure(of: request).kind == .unsupported)
         #expect(server.record.connections == 0)
     }
 
@@ -120,7 +135,7 @@ struct WebSocketFaultTests {
         #expect([.network, .truncated].contains(error?.kind), "\(String(describing: error))")
         let late = await #expect(throws: NetworkError.self) { try await socket.send(.text("a")) }
         #expect(late?.kind == error?.kind)
-        try await transport.proveHealth()
+        try await transport.proveHealth(isLongLived: true)
     }
 
     @Test func lieAboutALengthCostsNoMemory() async throws {
@@ -142,14 +157,15 @@ struct WebSocketFaultTests {
         #expect(error?.kind == .tooLarge)
     }
 
-    /// Pings without end to one that does not read the answers: they are not kept.
+    /// Pings without end from one that does not read the answers: others have their turn, and it goes on.
     @Test func floodOfPingsIsSurvived() async throws {
         let pings = Data((0..<1000).flatMap { _ in [0x89, 125] + [UInt8](repeating: 0x70, count: 125) })
         let server = try LoopbackServer(webSocket: .endless(pings))
         let socket = try await transport.openWebSocket(server.webSocketRequest)
         await server.until { $0.bytesSent > 64 << 20 }
-        _ = socket.response
-        try await transport.proveHealth()
+        try await transport.proveHealth(isLongLived: true)
+        #expect(server.record.openConnections == 1)
+        withExtendedLifetime(socket) {}
     }
 
     @Test func pingWithoutAnAnswerIsATimeout() async throws {
@@ -162,6 +178,22 @@ struct WebSocketFaultTests {
         #expect(error?.isTimeout == true)
         #expect(error?.message.contains("ping") == true)
         #expect(await server.until { $0.openConnections == 0 })
+    }
+
+    @Test func serverThatIsSilentToWhatTheAppSendsIsATimeout() async throws {
+        let server = try LoopbackServer(webSocket: .stall)
+        var request = server.webSocketRequest
+        request.pingInterval = .milliseconds(50)
+        request.pongTimeout = .milliseconds(500)
+        let socket = try await transport.openWebSocket(request)
+        // More often than the server may be silent.
+        let error = await #expect(throws: NetworkError.self) {
+            while true {
+                try await socket.send(.text("a"))
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        #expect(error?.isTimeout == true)
     }
 
     @Test func closeWithoutAnAnswerIsATimeout() async throws {
@@ -208,18 +240,41 @@ struct WebSocketFaultTests {
         let server = try LoopbackServer(webSocket: .sequence([.gate(gate), .stall]))
         let socket = try await transport.openWebSocket(server.webSocketRequest)
         let sent = Lock(0)
+        let (begins, begin) = AsyncStream.makeStream(of: Void.self)
         let sending = Task {
+            begin.yield()
             for _ in 0..<64 {
                 try await socket.send(.binary(Data(count: 1 << 20)))
                 sent.withLock { $0 += 1 }
             }
         }
-        // Another request is answered after the loop has sent what it could.
-        try await transport.proveHealth()
-        #expect(sent.withLock { $0 } < 64)
+        for await _ in begins { break }
+        // Until it stands still: another request is answered after the loop has sent what it could.
+        var before = -1
+        while case let now = sent.withLock({ $0 }), now != before {
+            before = now
+            try await transport.proveHealth(isLongLived: true)
+        }
+        #expect(before < 64)
         gate.open()
         try await sending.value
         #expect(sent.withLock { $0 } == 64)
+    }
+
+    @Test func closeOfTheServerEndsAWaitToSend() async throws {
+        let (gate, never) = (try LoopbackServer.Gate(), try LoopbackServer.Gate())
+        let close = LoopbackServer.Answer.raw(Data([0x88, 2, 0x0F, 0xA1]))
+        let server = try LoopbackServer(webSocket: .sequence([.gate(gate), close, .gate(never)]))
+        var request = server.webSocketRequest
+        request.closeTimeout = .milliseconds(50)
+        let socket = try await transport.openWebSocket(request)
+        let sending = Task { try await socket.send(.binary(Data(count: 64 << 20))) }
+        try await transport.proveHealth(isLongLived: true)
+        gate.open()
+        let error = await #expect(throws: NetworkError.self) { try await sending.value }
+        #expect(error?.kind == .closed)
+        #expect(error?.message.contains("4001") == true)
+        #expect(socket.peerClose?.code.rawValue == 4001)
     }
 
     // MARK: going away
@@ -246,7 +301,7 @@ struct WebSocketFaultTests {
         let server = try LoopbackServer(webSocket: .sequence([.gate(gate), .stall]))
         let socket = try await transport.openWebSocket(server.webSocketRequest)
         let sending = Task { try await socket.send(.binary(Data(count: 64 << 20))) }
-        try await transport.proveHealth()
+        try await transport.proveHealth(isLongLived: true)
         sending.cancel()
         let error = await #expect(throws: NetworkError.self) { try await sending.value }
         #expect(error?.isCancelled == true)

@@ -75,6 +75,16 @@ struct WebSocketTests {
         try await socket.close()
     }
 
+    /// The pong cannot come before the server has read what went out before the ping.
+    @Test func longMessageOverASlowConnectionIsNoSilence() async throws {
+        var request = peer.request("slow", "/\(8 << 20)")
+        request.pingInterval = .milliseconds(100)
+        request.pongTimeout = .seconds(2)
+        let socket = try await transport.openWebSocket(request)
+        try await socket.send(.binary(Data(count: 8 << 20)))
+        #expect(try await socket.next() == .text("done"))
+    }
+
     @Test func closeOfTheServerTellsWhy() async throws {
         for code in [1000, 1001, 1011, 4321] as [UInt16] {
             let socket = try await transport.openWebSocket(peer.request("/close?\(code)"))
@@ -118,8 +128,7 @@ struct WebSocketTests {
     /// The code that a server of `raw` was closed with.
     private func code(_ identity: String) async throws -> String {
         let socket = try await transport.openWebSocket(peer.request("/code?\(identity)"))
-        guard case .text(let code) = try await socket.next() else { return "" }
-        return code
+        return try #require(try await socket.next()?.text)
     }
 
     @Test func headersAndSubprotocolsAreTheApps() async throws {
@@ -127,12 +136,46 @@ struct WebSocketTests {
         request.subprotocols = ["superchat", "unknown"]
         let socket = try await transport.openWebSocket(request)
         #expect(socket.subprotocol == "superchat")
-        guard case .text(let text) = try await socket.next() else { return }
+        let text = try #require(try await socket.next()?.text)
         let lines = text.split(separator: "\n")
         #expect(lines.contains("Authorization: Bearer x"))
         #expect(lines.contains("Origin: http://here"))
         #expect(lines.contains("Host: localhost:\(peer.ports["plain"] ?? 0)"))
         #expect(!lines.contains { $0.lowercased().hasPrefix("sec-websocket-extensions") })
+    }
+
+    @Test func credentialsAndCookiesGoOutAndIntoNoError() async throws {
+        let cookies = CookieJar()
+        var configuration = CurlConfiguration()
+        configuration.cookies = cookies
+        let transport = CurlTransport(configuration)
+        var request = peer.request("/headers")
+        cookies.take(from: [.setCookie: "a=1"], of: request.transfer.head)
+        request.options.authentication = .bearer("token")
+        let text = try #require(try await transport.openWebSocket(request).next()?.text)
+        let lines = text.split(separator: "\n")
+        #expect(lines.contains("Authorization: Bearer token"))
+        #expect(lines.contains("Cookie: a=1"))
+        request.head.path = "/close?1011"
+        let socket = try await transport.openWebSocket(request)
+        let error = await #expect(throws: NetworkError.self) { try await socket.next() }
+        #expect(error?.request == request.head)
+    }
+
+    /// More than one group of connections, and more than may be idle.
+    @Test(arguments: ["plain", "secure"])
+    func manyAreOpenAtOnce(_ server: String) async throws {
+        var configuration = CurlConfiguration()
+        configuration.maxIdleConnections = 1
+        let transport = CurlTransport(configuration)
+        var sockets: [WebSocket] = []
+        for _ in 0..<40 { sockets.append(try await transport.openWebSocket(peer.request(server, "/echo"))) }
+        for round in 0..<3 {
+            // Others of their groups go away.
+            sockets = sockets.indices.filter { round == 0 || $0 % 3 != 0 }.map { sockets[$0] }
+            for (index, socket) in sockets.enumerated() { try await socket.send(.text("\(index)")) }
+            for (index, socket) in sockets.enumerated() { #expect(try await socket.next() == .text("\(index)")) }
+        }
     }
 
     /// Nobody listens at these ports: only the proxy knows the way.
@@ -156,6 +199,13 @@ struct WebSocketTests {
         #expect(error?.kind == .tls)
         #expect(error?.mayHaveReachedServer == false)
         #expect(error?.request?.scheme == "wss")
+    }
+}
+
+extension WebSocketMessage {
+    /// nil where it is none of text.
+    fileprivate var text: String? {
+        if case .text(let text) = self { text } else { nil }
     }
 }
 

@@ -13,8 +13,9 @@ import Dispatch
 /// What tests look at in a process of its own.
 ///
 /// With a server's authority it asks the server, forks, and asks it again with the same transport from the child and then
-/// from the parent; it ends with 0 where each had an answer. With `--look-up` and a host's name it says how requests end
-/// that `Timeouts.resolve`, `connect` and `total` limit.
+/// from the parent; then it forks a child that lets go of the parent's WebSocket. It ends with 0 where each had an answer
+/// and the parent was left alone. With `--look-up` and a host's name it says how requests end that `Timeouts.resolve`,
+/// `connect` and `total` limit.
 @main
 struct ForkProbe {
     static func main() {
@@ -25,14 +26,81 @@ struct ForkProbe {
         let authority = CommandLine.arguments[1]
         let transport = CurlTransport()
         guard ask(authority, "/parent", transport) else { exit(1) }
+        guard isFine({ ask(authority, "/child", transport) }) else { exit(4) }
+        var socket = open(authority, transport)
+        guard socket != nil, isFine({ leavesTheParentAlone(&socket) }) else { exit(6) }
+        guard ask(authority, "/parent-again", transport) else { exit(5) }
+        exit(socket.flatMap(next) == .text("a") ? 0 : 7)
+    }
+
+    /// Whether a child finds that it is so.
+    private static func isFine(_ test: () -> Bool) -> Bool {
         // Swift hides it, with reason: only what a single thread can do is left to a child.
         guard let symbol = dlsym(nil, "fork") else { exit(2) }
         let fork = unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)
         let child = fork()
-        if child == 0 { _exit(ask(authority, "/child", transport) ? 0 : 3) }
+        if child == 0 {
+            // A lock that the parent had would be waited for in vain.
+            alarm(20)
+            _exit(test() ? 0 : 3)
+        }
         var status: Int32 = 0
-        guard child > 0, waitpid(child, &status, 0) == child, status == 0 else { exit(4) }
-        exit(ask(authority, "/parent-again", transport) ? 0 : 5)
+        return child > 0 && waitpid(child, &status, 0) == child && status == 0
+    }
+
+    /// Whether nobody is woken in the parent when the child lets go of its WebSocket.
+    private static func leavesTheParentAlone(_ socket: inout WebSocket?) -> Bool {
+        weak let inherited = socket
+        let before = wakes
+        socket = nil
+        return inherited == nil && wakes == before
+    }
+
+    /// How often the loops that this process inherited were woken: what an eventfd has counted. Linux only.
+    private static var wakes: [Int] {
+        (0..<256).compactMap { descriptor in
+            guard let file = fopen("/proc/self/fdinfo/\(descriptor)", "r") else { return nil }
+            defer { fclose(file) }
+            let line = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
+            defer { line.deallocate() }
+            while fgets(line, 256, file) != nil {
+                let words = String(cString: line).split(whereSeparator: \.isWhitespace)
+                if words.first == "eventfd-count:", let count = words.last { return Int(count, radix: 16) }
+            }
+            return nil
+        }
+    }
+
+    private static func open(_ authority: String, _ transport: CurlTransport) -> WebSocket? {
+        let head = HTTPRequest(method: .get, scheme: "ws", authority: authority, path: "/talk")
+        return wait { try await transport.openWebSocket(WebSocketRequest(head)) }
+    }
+
+    private static func next(of socket: WebSocket) -> WebSocketMessage? {
+        wait {
+            var messages = socket.messages.makeAsyncIterator()
+            return try await messages.next()
+        }
+    }
+
+    /// What a task gives; nil where it fails.
+    private static func wait<Value: Sendable>(for task: @escaping @Sendable () async throws -> Value?) -> Value? {
+        let ended = DispatchSemaphore(value: 0)
+        let value = Lock<Value?>(nil)
+        Task {
+            do {
+                let given = try await task()
+                value.withLock { $0 = given }
+            } catch {
+                print("ForkProbe: \(error)")
+            }
+            ended.signal()
+        }
+        ended.wait()
+        return value.withLock { value in
+            defer { value = nil }
+            return value
+        }
     }
 
     private static func lookUp(_ host: String) {

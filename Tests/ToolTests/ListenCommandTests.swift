@@ -74,10 +74,17 @@ struct ListenCommandTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test func wrongValuesAreRefusedInTheWordsOfFlags() async throws {
+        let run = try await beagle("listen", "http://127.0.0.1:9/", "--user", "a:b", "-H", "Authorization: x")
+        #expect(run.exit == 43)
+        #expect(run.errors.contains("--user is set"))
+    }
+
     @Test func itEndsWhenItsTimeIsUp() async throws {
         let server = try LoopbackServer(Self.parked)
         let run = try await beagle("listen", server.url, "--max-time", "0.2")
         #expect(run.exit == 28)
+        #expect(run.errors.contains("--max-time") && !run.errors.contains("body"))
         #expect(server.requests.count == 1)
     }
 

@@ -113,11 +113,35 @@ struct WebSocketCommandTests {
         #expect(try await BeagleProcess(arguments).outcome().exit == 64)
     }
 
-    @Test func wrongValuesAreRefused() async throws {
-        #expect(try await beagle("ws", "ftp://h/").exit == 1)
+    @Test func wrongValuesAreRefusedInTheWordsOfFlags() async throws {
+        let scheme = try await beagle("ws", "ftp://h/")
+        #expect(scheme.exit == 1)
+        #expect(scheme.errors.contains("use ws or wss"))
+        #expect(try await beagle("ws", "h").errors.contains("write ws://h"))
         let subprotocol = try await beagle("ws", "ws://h/", "--subprotocol", "a b")
         #expect(subprotocol.exit == 43)
+        #expect(subprotocol.errors.contains("--subprotocol holds a name twice"))
         #expect(subprotocol.errors.contains("nothing was sent"))
+        let credentials = try await beagle("ws", "ws://h/", "--user", "a:b", "-H", "Authorization: x")
+        #expect(credentials.errors.contains("--user is set"))
+        let digest = try await beagle("ws", "ws://h/", "--user", "a:b", "--digest")
+        #expect(digest.errors.contains("--user is digest"))
+    }
+
+    @Test func sizeOfAMessageIsLimited() async throws {
+        let server = try LoopbackServer { request in Self.agreed(request, then: [0x81, 2, 0x61, 0x61]) }
+        let run = try await beagle("ws", server.url, "--count", "1", "--max-filesize", "1")
+        #expect(run.exit == 63)
+        #expect(run.errors.contains("--max-filesize"))
+        #expect(!run.errors.contains("WebSocketRequest") && !run.errors.contains("body"))
+    }
+
+    @Test func credentialsAndCookiesOfTheFlagsGoOut() async throws {
+        let server = try LoopbackServer { request in Self.agreed(request, then: [0x88, 0]) }
+        let run = try await beagle("ws", server.url, "--user", "a:b", "-b", "c=1")
+        #expect(run.exit == 0, "\(run.errors)")
+        #expect(server.requests.first?["Authorization"] == "Basic YTpi")
+        #expect(server.requests.first?["Cookie"] == "c=1")
     }
 
     /// Connections go through the tunnel of a proxy, also without TLS.

@@ -7,11 +7,16 @@ extension CurlTransport: WebSocketTransport {
     public func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
         do throws(NetworkError) {
             try request.validate()
-            let message = request.transfer
+            var message = request.transfer
+            let memory = ClientMemory(configuration)
+            if let memory, memory.upgrades(message.head) { message.head.upgrade() }
             try MessageCheck.check(message)
             var random = SystemRandomNumberGenerator()
+            // Credentials and cookies go out and into no error.
+            var sent = request
+            sent.head.headerFields = try Hop.fields(of: message, by: memory, answering: nil)
             let handshake = try WebSocketHandshake(
-                request,
+                sent,
                 host: try Self.host(of: message.head),
                 nonce: Data((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) })
             )

@@ -4,6 +4,13 @@ import CBeagleNetCurl
 /// WebSockets: transfers whose connection libcurl has made and left to us. Their handle stays in the multi, without
 /// which libcurl would close the connection; the poller tells us when their socket stirs.
 extension EventLoop {
+    /// Where another WebSocket's connection is to be kept; nil where there is no memory for a new group.
+    func takeGroup() -> ConnectionGroup? {
+        if let nextGroup, nextGroup.takePlace() { return nextGroup }
+        nextGroup = ConnectionGroup()
+        return nextGroup?.takePlace() == true ? nextGroup : nil
+    }
+
     /// libcurl has made the connection.
     func begin(_ webSocket: WebSocketLink, of transfer: Transfer, _ hop: Hop) {
         guard let socket = hop.easy.activeSocket else {

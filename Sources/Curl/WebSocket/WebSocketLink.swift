@@ -7,6 +7,8 @@ final class WebSocketLink {
     /// Bytes read in one go, and how often in one turn: other transfers wait meanwhile.
     private static let pieceSize = 64 << 10
     private static let piecesPerTurn = 16
+    /// Bytes that the system takes before it can send them. It would take megabytes, and a ping or close be behind those.
+    private static let unsentLimit: Int32 = 128 << 10
 
     let request: WebSocketRequest
     let pipe: WebSocketPipe
@@ -22,9 +24,12 @@ final class WebSocketLink {
     private var sendFailure: CURLcode?
     private var isPaused = false
     private var lastReceived: UInt64 = 0
-    /// When the ping went out that nothing came after.
+    /// When the socket took bytes that it had refused before: the server had read some.
+    private var lastTaken: UInt64 = 0
+    private var isRefused = false
+    /// When the ping was made ready that nothing came after.
     private var pinged: UInt64?
-    /// When the first side ended, or the last bytes went out after that.
+    /// When the first side ended.
     private var closing: UInt64?
 
     init(_ request: WebSocketRequest, _ handshake: WebSocketHandshake, ledger: Ledger?) {
@@ -42,6 +47,7 @@ final class WebSocketLink {
     func begin(on socket: Int32, at now: UInt64) {
         self.socket = socket
         lastReceived = now
+        beagle_socket_limit_unsent(socket, Self.unsentLimit)
     }
 
     /// What the socket is watched for.
@@ -57,15 +63,19 @@ final class WebSocketLink {
     func serve(_ transfer: Transfer, _ hop: Hop, at now: UInt64) throws(NetworkError) {
         takePosted()
         flush(hop, at: now)
+        let unsentBytes = unsentBytes
         let end = try receive(transfer, hop, at: now)
         flush(hop, at: now)
         if session.isClosing, closing == nil { closing = now }
-        pipe.note(unsentBytes: session.queuedBytes + chunk.count - sent)
+        // What the server's end made unwanted was not sent.
+        pipe.note(unsentBytes: session.isOver ? unsentBytes : self.unsentBytes)
         if let close = session.peerClose { pipe.end(.success(close)) }
         if let violation = session.violation { pipe.end(.failure(violation.of(request))) }
         if let end { throw end }
         if let sendFailure { throw failure(sendFailure, hop) }
     }
+
+    private var unsentBytes: Int { session.queuedBytes + chunk.count - sent }
 
     private func takePosted() {
         guard isOpen else { return }
@@ -83,9 +93,12 @@ final class WebSocketLink {
                 if chunk.isEmpty { return }
             }
             let (code, count) = chunk.withUnsafeBytes { hop.easy.send(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
-            if code == CURLE_AGAIN { return }
+            if code == CURLE_AGAIN {
+                isRefused = true
+                return
+            }
             if code == CURLE_OK { sent += count } else { sendFailure = code }
-            if closing != nil { closing = now }
+            if isRefused { (lastTaken, isRefused) = (now, false) }
         }
     }
 
@@ -144,10 +157,11 @@ final class WebSocketLink {
 
     // MARK: time
 
-    /// Makes a ping ready that is due; it goes out with the next `serve`.
+    /// Makes a ping ready that is due, or nearly: all WebSockets are looked at for each that is. It goes out with the next
+    /// `serve`.
     func pingIfDue(at now: UInt64) -> Bool {
         guard isOpen, !isPaused, closing == nil, pinged == nil, let interval = request.pingInterval,
-            lastReceived.advanced(by: interval) <= now
+            lastReceived.advanced(by: interval * 7 / 8) <= now
         else { return false }
         pinged = now
         session.ping()
@@ -156,9 +170,10 @@ final class WebSocketLink {
 
     /// When an open WebSocket has to be looked at, or is given up; nil while it may wait for ever.
     var deadline: UInt64? {
-        if let closing { return closing.advanced(by: request.closeTimeout) }
+        // What the server is to answer may be behind much that it is reading.
+        if let closing { return max(closing, lastTaken).advanced(by: request.closeTimeout) }
         if isPaused { return nil }
-        if let pinged { return pinged.advanced(by: request.pongTimeout) }
+        if let pinged { return max(pinged, lastTaken).advanced(by: request.pongTimeout) }
         return request.pingInterval.map { lastReceived.advanced(by: $0) }
     }
 

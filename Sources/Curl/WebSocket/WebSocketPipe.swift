@@ -9,7 +9,8 @@ final class WebSocketPipe: WebSocketChannel {
     /// What a message counts for besides its bytes, so that empty ones are held back too.
     private static let messageCost = 64
 
-    private typealias Continuation = UnsafeContinuation<Void, Never>
+    /// Resumed with whether there is what was waited for; false: the end came before.
+    private typealias Continuation = UnsafeContinuation<Bool, Never>
 
     private enum Side {
         case reader, sender
@@ -35,9 +36,12 @@ final class WebSocketPipe: WebSocketChannel {
         /// What the server closed with, or why it did not come to that.
         var end: Result<WebSocketClose, NetworkError>?
         var waiting: [Side: [Continuation]] = [:]
-        /// Ways to the transfer; none before it begins and after its end.
+        /// Ways to the transfer, without effect once it has ended; none before `connect`.
         var resume: (@Sendable () -> Void)?
         var cancel: (@Sendable () -> Void)?
+
+        /// Whether no sender has to wait.
+        var hasRoom: Bool { postedBytes + unsentBytes <= WebSocketPipe.sendLimit }
 
         mutating func takeWaiting(_ side: Side) -> [Continuation] {
             waiting.removeValue(forKey: side) ?? []
@@ -88,7 +92,7 @@ final class WebSocketPipe: WebSocketChannel {
             ledger?.add(.buffered, bytes)
             return state.takeWaiting(.reader)
         }
-        for continuation in waiting { continuation.resume() }
+        for continuation in waiting { continuation.resume(returning: true) }
     }
 
     /// What the app wants sent.
@@ -107,10 +111,12 @@ final class WebSocketPipe: WebSocketChannel {
     /// Tells how much of what was taken has yet to go out.
     func note(unsentBytes: Int) {
         let waiting = state.withLock { state -> [Continuation] in
+            // What it ended with unsent stays so.
+            guard state.end == nil else { return [] }
             state.unsentBytes = unsentBytes
-            return state.postedBytes + unsentBytes > Self.sendLimit ? [] : state.takeWaiting(.sender)
+            return state.hasRoom ? state.takeWaiting(.sender) : []
         }
-        for continuation in waiting { continuation.resume() }
+        for continuation in waiting { continuation.resume(returning: true) }
     }
 
     /// Ends the conversation; the first end counts.
@@ -121,7 +127,7 @@ final class WebSocketPipe: WebSocketChannel {
             state.posted = []
             return state.takeWaiting(.reader) + state.takeWaiting(.sender)
         }
-        for continuation in waiting { continuation.resume() }
+        for continuation in waiting { continuation.resume(returning: false) }
     }
 
     // MARK: the app's side
@@ -186,8 +192,9 @@ final class WebSocketPipe: WebSocketChannel {
             return state.isAnnounced ? nil : state.resume
         }
         resume?()
-        await wait(for: .sender) { $0.postedBytes + $0.unsentBytes > Self.sendLimit }
-        if case .failure(let error) = state.withLock({ $0.end }) { throw error }
+        // An end that comes when there is room is none of this message's, and may be the answer to it.
+        if await wait(for: .sender, while: { !$0.hasRoom }) { return }
+        try state.withLock { state throws(NetworkError) in try requireNoEnd(state) }
     }
 
     func close(_ close: WebSocketClose) async throws(NetworkError) -> WebSocketClose {
@@ -205,30 +212,39 @@ final class WebSocketPipe: WebSocketChannel {
 
     /// One that has ended is left to say goodbye, for which it has a time limit.
     func abandon() {
-        state.withLock { $0.end == nil ? $0.cancel : nil }?()
+        // What the parent's loop has locked stays locked in a child.
+        if forks == ForkCount.now { state.withLock { $0.end == nil ? $0.cancel : nil }?() }
     }
 
-    private func requireOpen(_ state: State) throws(NetworkError) {
+    private func requireNoEnd(_ state: State) throws(NetworkError) {
         switch state.end {
         case .failure(let error): throw error
         case .success(let close): throw closed(close.code)
         case nil: break
         }
+    }
+
+    private func requireOpen(_ state: State) throws(NetworkError) {
+        try requireNoEnd(state)
         if state.close != nil {
             throw NetworkError(.closed, during: .build, "the WebSocket was closed by close()")
         }
     }
 
     /// Waits for the loop's news, unless there is nothing to wait for. Cancelling ends the connection, which is news.
-    private func wait(for side: Side, while isPending: @Sendable (State) -> Bool) async {
+    ///
+    /// - Returns: whether that came; false where the end did.
+    @discardableResult
+    private func wait(for side: Side, while isPending: @Sendable (State) -> Bool) async -> Bool {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
-                let isReady = state.withLock { state in
-                    guard state.end == nil, isPending(state) else { return true }
+                let isThere = state.withLock { state -> Bool? in
+                    guard isPending(state) else { return true }
+                    guard state.end == nil else { return false }
                     state.waiting[side, default: []].append(continuation)
-                    return false
+                    return nil
                 }
-                if isReady { continuation.resume() }
+                if let isThere { continuation.resume(returning: isThere) }
             }
         } onCancel: {
             abandon()

@@ -142,7 +142,7 @@ package struct WebSocketHandshake {
         let status = head.head.status
         var error = NetworkError(
             .status,
-            during: .firstByte,
+            during: .response,
             "the server answered \(status.code) instead of opening a WebSocket",
             advice: advice(on: head.head)
         )
@@ -159,7 +159,7 @@ package struct WebSocketHandshake {
         case 300..<400:
             guard let location = head.headerFields[.location] else { break }
             return "redirects of a WebSocket are not followed; open \(Redactor().redact(url: location))"
-        case 401, 407: return "send credentials in a header"
+        case 401, 407: return "send credentials"
         default: break
         }
         return "check that a WebSocket is served there"

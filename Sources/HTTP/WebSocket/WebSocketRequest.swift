@@ -11,14 +11,15 @@ public struct WebSocketRequest: Sendable {
     /// The largest payload of a message taken, in bytes, 1 or more; a larger one ends the WebSocket with 1009. 64 MiB.
     public var maxMessageBytes = 64 << 20
     /// How long nothing may come from the server before it is sent a ping. 30 s, as much in between forgets silent
-    /// connections after a minute. nil: never.
+    /// connections after a minute. nil: never. Up to an eighth earlier where others are due: pings go out together.
     public var pingInterval: Duration? = .seconds(30)
-    /// How long after a ping anything has to come, else the WebSocket ends in a timeout. 20 s.
+    /// How long after a ping anything has to come, else the WebSocket ends in a timeout. 20 s. Where much is being sent,
+    /// it counts from when the server last took some of it.
     public var pongTimeout = Duration.seconds(20)
-    /// How long the server may take to end its side after ours. 5 s.
+    /// How long the server may take to end its side after ours, or after it last took some of what is sent before. 5 s.
     public var closeTimeout = Duration.seconds(5)
-    /// Time limits, trust and the like, as for any transfer. `connect`, `firstByte` and `total` hold for the opening,
-    /// `idle` for nothing; `version`, `redirects` and `maxBodyBytes` do not apply.
+    /// Time limits, trust, credentials and the like, as for any transfer. `connect`, `firstByte` and `total` hold for the
+    /// opening, `idle` for nothing; `version`, `redirects` and `maxBodyBytes` do not apply, and digest is refused.
     public var options: TransferOptions
 
     /// Describes a WebSocket.
@@ -46,6 +47,13 @@ public struct WebSocketRequest: Sendable {
             throw .unopened(
                 .badRequest,
                 "WebSocketRequest.subprotocols holds a name twice, or one that is no token (RFC 6455, 4.1)"
+            )
+        }
+        guard options.authentication?.digestCredentials == nil else {
+            throw .unopened(
+                .unsupported,
+                "TransferOptions.authentication is digest, for which the handshake would have to be sent twice",
+                "take basic or bearer over wss"
             )
         }
         guard maxMessageBytes > 0 else {

@@ -60,10 +60,12 @@ extension ListenCommand {
             }
             if flags.json { session.tell(CommandResult(json: ["events": .integer(Int64(written))])) }
         } catch {
-            var failure = Failure(wrapping: error)
-            if let error = error as? NetworkError {
-                failure.advice = error.kind == .tooLarge ? nil : flags.advice(for: error)
-                if error.kind == .decoding { failure.exit = ExitCode.weirdReply }
+            var failure = flags.failure(for: error)
+            switch (error as? NetworkError)?.kind {
+            // The limit on an event has no flag.
+            case .tooLarge: failure.advice = nil
+            case .decoding: failure.exit = ExitCode.weirdReply
+            default: break
             }
             session.tell(failure)
             throw ExitCode(failure.exit)
@@ -85,14 +87,19 @@ extension ListenCommand {
         source.backoff.limit = retry
         source.onReconnect = { cause, delay in
             let seconds = Double(Int(delay / .milliseconds(100))) / 10
-            session.console.note("beagle: \(cause.message.printable); asking again in \(seconds) s")
+            session.console.note("beagle: \(flags.inFlags(cause.message).printable); asking again in \(seconds) s")
         }
         guard let maxTime = flags.maxTime else { return try await write(source, to: session.console) }
         return try await withThrowingTaskGroup(of: Int.self) { [source] group in
             group.addTask { try await write(source, to: session.console) }
             group.addTask {
                 try await Task.sleep(for: .seconds(maxTime))
-                throw NetworkError(.timeout, during: .body, "listening took longer than \(Duration.seconds(maxTime))")
+                throw NetworkError(
+                    .timeout,
+                    during: .body,
+                    "listening took longer than \(Duration.seconds(maxTime))",
+                    advice: "give it more time with --max-time"
+                )
             }
             defer { group.cancelAll() }
             return try await group.next() ?? 0

@@ -47,9 +47,10 @@ struct WebSocketCommand: AsyncParsableCommand {
             try await Interrupt.cancelling { try await talk.run() }
             if flags.json { talk.console.line("\(CommandResult(json: talk.json).envelope(timing: talk.timing))") }
         } catch {
-            var failure = Failure(wrapping: error)
+            var failure = flags.failure(for: error)
             if let error = error as? NetworkError {
-                failure.advice = flags.advice(for: error)
+                failure.message.replace("WebSocketRequest.subprotocols", with: "--subprotocol")
+                failure.advice = advice(for: error)
                 failure.details["status"] = error.response.map { .integer(Int64($0.status.code)) }
             }
             if flags.json {
@@ -61,6 +62,15 @@ struct WebSocketCommand: AsyncParsableCommand {
         }
     }
 
+    private func advice(for error: NetworkError) -> String? {
+        if error.kind == .tooLarge { return "allow more with --max-filesize" }
+        // The times that a pong and a close may take have no flag.
+        if error.advice?.contains("WebSocketRequest.") == true { return nil }
+        let advice = flags.advice(for: error)
+        guard [.badURL, .unsupportedScheme].contains(error.kind) else { return advice }
+        return advice?.replacing("http or https", with: "ws or wss").replacing("http://", with: "ws://")
+    }
+
     /// What to open; `http` and `https` stand for `ws` and `wss`.
     func request() throws -> WebSocketRequest {
         var address = address
@@ -69,7 +79,9 @@ struct WebSocketCommand: AsyncParsableCommand {
         var head = try address.build(.rawRequest(.init(method: "GET"))).head
         head.scheme = head.scheme == "https" ? "wss" : "ws"
         flags.apply(to: &head)
-        return WebSocketRequest(head, subprotocols: subprotocol, options: try flags.options())
+        var request = WebSocketRequest(head, subprotocols: subprotocol, options: try flags.options())
+        if let maxFilesize = flags.maxFilesize { request.maxMessageBytes = maxFilesize.bytes }
+        return request
     }
 
     private static func asHTTP(_ url: String) -> String {
@@ -122,7 +134,10 @@ private final class WebSocketTalk: Sendable {
             console.note("> GET \(Redactor().redact(url: request.head.urlText))")
             for (name, value) in Redactor().redact(request.head.headerFields) { console.note("> \(name): \(value)") }
         }
-        let socket = try await CurlTransport().openWebSocket(request)
+        let configuration = command.flags.access.configuration
+        try command.flags.access.load(into: configuration)
+        let socket = try await CurlTransport(configuration).openWebSocket(request)
+        try command.flags.access.save(configuration)
         state.withLock { $0.subprotocol = socket.subprotocol }
         if command.flags.verbose { note(socket) }
         try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -125,6 +125,20 @@ struct CommonFlags: ParsableArguments {
         }
     }
 
+    /// What an error of a command comes to, in the tool's words where the library's are those of its API.
+    func failure(for error: any Error) -> Failure {
+        var failure = Failure(wrapping: error)
+        guard let error = error as? NetworkError else { return failure }
+        failure.message = inFlags(error.message)
+        failure.advice = advice(for: error)
+        return failure
+    }
+
+    /// A message of the library in the words of the tool's flags.
+    func inFlags(_ message: String) -> String {
+        access.inFlags(ConnectionFlags.inFlags(message))
+    }
+
     /// What to try, in the tool's words where the library's are those of its API.
     func advice(for error: NetworkError) -> String? {
         var error = error

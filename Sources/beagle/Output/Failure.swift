@@ -116,7 +116,11 @@ extension NetworkError.Phase {
         case .tls: ("agreeing on TLS", ["tls", "ssl", "certificate"])
         case .send: ("sending the request", ["send", "sent"])
         case .firstByte: ("waiting for the first byte", ["response head"])
-        case .body: ("receiving the body", ["body"])
+        case .body:
+            (
+                "receiving the body",
+                ["body", "websocket", "conversation", "listening", " ping ", "message", "event stream"]
+            )
         case .redirect: ("following a redirect", ["redirect"])
         default: nil
         }

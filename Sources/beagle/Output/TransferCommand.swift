@@ -35,11 +35,7 @@ extension TransferCommand {
             let result = try await Interrupt.cancelling { try await outcome(of: request, in: session) }
             session.tell(result)
         } catch {
-            var failure = Failure(wrapping: error)
-            if let error = error as? NetworkError {
-                failure.message = flags.access.inFlags(ConnectionFlags.inFlags(error.message))
-                failure.advice = flags.advice(for: error)
-            }
+            let failure = flags.failure(for: error)
             session.tell(failure)
             throw ExitCode(failure.exit)
         }

@@ -6,10 +6,16 @@ import BeagleNetTesting
 extension LoopbackServer.Answer {
     /// Agrees on a WebSocket with a client of this key, and then does that. What the client sends is a request no more:
     /// let it end with a step that drops it.
-    static func webSocket(_ key: String, _ then: LoopbackServer.Answer) -> LoopbackServer.Answer {
+    ///
+    /// - Parameter fields: what else the head says, with the ends of the lines.
+    static func webSocket(
+        _ key: String,
+        fields: String = "",
+        _ then: LoopbackServer.Answer
+    ) -> LoopbackServer.Answer {
         guard let accept = try? WebSocketHandshake.accept(key) else { return .response(500) }
         let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        return .sequence([.raw(head + "Sec-WebSocket-Accept: \(accept)\r\n\r\n"), then])
+        return .sequence([.raw(head + fields + "Sec-WebSocket-Accept: \(accept)\r\n\r\n"), then])
     }
 }
 

@@ -34,9 +34,13 @@ extension HTTPFields {
 
 extension HTTPTransport {
     /// Performs a message that a healthy server answers: proof that the transport still works.
-    func proveHealth() async throws {
+    ///
+    /// - Parameter isLongLived: whether where WebSockets and streams are; what these asked for before is done then.
+    func proveHealth(isLongLived: Bool = false) async throws {
         let server = try LoopbackServer(.response(200, [:], "healthy"))
-        let response = try await perform(server.request())
+        var options = TransferOptions.impatient
+        options.isLongLived = isLongLived
+        let response = try await perform(server.request(options: options))
         #expect(try await response.text() == "healthy")
     }
 

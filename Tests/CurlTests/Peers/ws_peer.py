@@ -6,12 +6,14 @@ Called with the folder of certificates; prints "NAME PORT" a line for each serve
                    N messages; /close?CODE closes; /ping pings and sends "ponged"; /headers sends the request's; /code?ID
                    sends the code that `raw` was closed with
   raw              /ID?HEX: agrees, sends the bytes, and reads until a close frame comes or the end
+  slow             /N: agrees, reads N bytes in three seconds and more, says nothing meanwhile, and then "done"
   proxy            CONNECT only; whatever the host, port 80 leads to `plain` and 443 to `secure`
 """
 import asyncio
 import base64
 import hashlib
 import os
+import socket
 import ssl
 import sys
 
@@ -49,19 +51,39 @@ async def answer(connection):
         await connection.send(str(await code_of(query)))
 
 
+async def agree(reader, writer, and_send=lambda target: b""):
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    target = head.split(" ")[1][1:]
+    key = next(line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("sec-websocket-key"))
+    digest = hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()
+    accept = base64.b64encode(digest).decode()
+    writer.write(
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        + f"Sec-WebSocket-Accept: {accept}\r\n\r\n".encode()
+        + and_send(target)
+    )
+    return target
+
+
+async def answer_slowly(reader, writer):
+    try:
+        rest = int(await agree(reader, writer))
+        for _ in range(32):
+            await asyncio.sleep(0.1)
+            await reader.readexactly(rest // 32)
+        writer.write(b"\x81\x04done")
+        while await reader.read(65536):
+            pass
+    except (OSError, EOFError):
+        pass
+    finally:
+        writer.close()
+
+
 async def answer_raw(reader, writer):
     try:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
-        target = head.split(" ")[1]
-        identity, _, script = target[1:].partition("?")
-        key = next(line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("sec-websocket-key"))
-        digest = hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()
-        accept = base64.b64encode(digest).decode()
-        writer.write(
-            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            + f"Sec-WebSocket-Accept: {accept}\r\n\r\n".encode()
-            + bytes.fromhex(script)
-        )
+        target = await agree(reader, writer, lambda target: bytes.fromhex(target.partition("?")[2]))
+        identity = target.partition("?")[0]
         while True:
             first, second = await reader.readexactly(2)
             size = {126: 2, 127: 8}.get(second & 127, 0)
@@ -110,10 +132,14 @@ async def main():
     secure.set_alpn_protocols(["http/1.1"])
     names = ["chat", "superchat"]
     rules = {"max_size": None, "select_subprotocol": lambda _, asked: next((name for name in asked if name in names), None)}
+    # So that bytes wait with who sends them.
+    small = socket.create_server(("127.0.0.1", 0))
+    small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 10)
     servers = {
         "plain": await serve(answer, "127.0.0.1", 0, **rules),
         "secure": await serve(answer, "127.0.0.1", 0, ssl=secure, **rules),
         "raw": await asyncio.start_server(answer_raw, "127.0.0.1", 0),
+        "slow": await asyncio.start_server(answer_slowly, sock=small),
     }
     ports = {name: next(iter(server.sockets)).getsockname()[1] for name, server in servers.items()}
     leads = {"80": ports["plain"], "443": ports["secure"]}
