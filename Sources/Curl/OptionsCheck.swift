@@ -29,7 +29,7 @@ enum OptionsCheck {
         if extras.ipVersion == .v6 { try CurlCapabilities.current.require(.ipv6, for: "TransferOptions.ipVersion") }
         try check(extras.local)
         for coding in extras.codings ?? [] { try check(coding) }
-        try extras.checkLimits()
+        try extras.settings.checkLimits()
     }
 
     // MARK: TLS
