@@ -75,6 +75,8 @@ final class EventLoop: @unchecked Sendable {
     private var waiting: [UnsafeContinuation<Void, Never>] = []
     private var ending = Ending.no
     private var hasLeftNetwork = false
+    /// Whether a connection fell idle that the poller has not looked at since.
+    private var hasIdled = false
     /// Whether this turn had to shut a connection.
     private var hasShutSocket = false
     /// When libcurl wants to be called.
@@ -241,18 +243,32 @@ final class EventLoop: @unchecked Sendable {
     private func serveTimer() {
         guard let timer, timer <= now else { return }
         self.timer = nil
+        if hasIdled { look() }
         if poller.timeIsUp() { hasShutSocket = true }
     }
 
+    /// One look at all sockets before messages go out, in the place of one at each connection that they go out on. What
+    /// it finds is told when it is time to wait.
+    private func look() {
+        poller.applyChanges()
+        poller.wait(milliseconds: 0)
+        hasIdled = false
+    }
+
     private func wait() {
+        if !poller.hasFound { sleep() }
+        now = Self.clock()
+        if poller.act() { hasShutSocket = true }
+        if !webSockets.isEmpty { serveStirred() }
+    }
+
+    private func sleep() {
         poller.applyChanges()
         isSleeping.store(true, ordering: .sequentiallyConsistent)
         let hasCommands = inbox.withLock { !$0.commands.isEmpty }
         poller.wait(milliseconds: hasCommands ? 0 : waitingTime())
         isSleeping.store(false, ordering: .relaxed)
-        now = Self.clock()
-        if poller.act() { hasShutSocket = true }
-        if !webSockets.isEmpty { serveStirred() }
+        hasIdled = false
     }
 
     private func waitingTime() -> Int32 {
@@ -432,8 +448,10 @@ final class EventLoop: @unchecked Sendable {
     /// Takes a hop out of the multi; after that libcurl calls back for it no more.
     private func remove(_ hop: Hop) {
         curl_multi_remove_handle(multi, hop.easy.pointer)
-        hop.connection?.end()
         forgetLost(hop.openedSockets)
+        guard let connection = hop.connection else { return }
+        connection.end(at: poller.looks)
+        if connection.isMultiplexed != true { hasIdled = true }
     }
 
     private func forget(_ transfer: Transfer) {

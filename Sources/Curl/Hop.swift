@@ -210,7 +210,7 @@ final class Hop {
             if !isSentAway { failure = .notSentAgain(request) }
             return false
         }
-        connection?.end()
+        connection?.end(at: loop.poller.looks)
         connection = nil
         let connects = easy.long(CURLINFO_NUM_CONNECTS)
         defer { knownConnects = connects }
@@ -222,7 +222,7 @@ final class Hop {
             connection = loop.connections.add(key, openedSockets, to: easy.remoteAddress)
         } else {
             let pooled = loop.connections[key]
-            isStale = pooled?.shutIfStale() ?? false
+            isStale = pooled?.shutIfStale(after: loop.poller) ?? false
             if isStale { return false }
             connection = pooled
         }
