@@ -53,6 +53,8 @@ struct Connections {
         let remoteAddress: String
         fileprivate(set) var isOpen = true
         private var users = 0
+        /// The poller's waits when the last message ended.
+        private var idleSince = UInt64.max
         /// Whether it speaks HTTP/2, where bytes may come at any time; nil before its first answer.
         var isMultiplexed: Bool?
         /// What was agreed on with TLS.
@@ -67,10 +69,13 @@ struct Connections {
         /// Whether it is idle and must not be used; then it is shut, so that libcurl drops it.
         ///
         /// One that speaks HTTP/1.1 is idle although its last user has not been reaped yet: it serves one at a time.
-        func shutIfStale() -> Bool {
-            guard isOpen, isMultiplexed.map({ !$0 }) ?? (users == 0), beagle_socket_stirs(socket) != 0 else {
-                return false
-            }
+        ///
+        /// - Parameter poller: what has waited for its socket meanwhile.
+        func shutIfStale(after poller: (any Poller)? = nil) -> Bool {
+            guard isOpen, isMultiplexed.map({ !$0 }) ?? (users == 0) else { return false }
+            // A call of the system less for each message.
+            if let poller, users == 0, idleSince < poller.looks, poller.wasQuiet(socket) { return false }
+            guard beagle_socket_stirs(socket) != 0 else { return false }
             shutdown(socket, Int32(SHUT_RDWR))
             return true
         }
@@ -86,8 +91,11 @@ struct Connections {
         }
 
         /// A message has been answered, or given up.
-        func end() {
+        ///
+        /// - Parameter looks: the waits so far: see `Poller`.
+        func end(at looks: UInt64 = .max) {
             users = max(0, users - 1)
+            idleSince = looks
         }
     }
 

@@ -25,6 +25,10 @@
             var mayHoldUp = false
             /// Whether libcurl has left it to us.
             var isOwn = false
+            /// The look that found it stirring.
+            var stirredAt: UInt64 = 0
+            /// The first look that includes it, since epoll has been told to see its input.
+            var seenSince = UInt64.max
         }
 
         private let multi: UnsafeMutableRawPointer
@@ -32,7 +36,11 @@
         private let alarm: Int32
         /// Owned by this object and reached only on the loop's thread.
         private let events: UnsafeMutablePointer<epoll_event>
+        /// Found by the last wait and not told of yet.
         private(set) var eventCount: Int32 = 0
+        private(set) var looks: UInt64 = 0
+        /// Whether the last look told of all that stirred.
+        private var sawAll = false
         private var sockets: [Socket] = Array(repeating: Socket(), count: 256)
         private var changed: [Int32] = []
         private var stirred: [Int32] = []
@@ -123,10 +131,26 @@
 
         func wait(milliseconds: Int32) {
             eventCount = epoll_wait(epoll, events, Self.eventCount, milliseconds)
+            looks += 1
+            // Where there was no room for all that stirred, those that were left out are not known.
+            sawAll = (0..<Self.eventCount).contains(eventCount)
+            for index in 0..<max(0, Int(eventCount)) {
+                let socket = Int(beagle_epoll_fd(events + index))
+                if socket < sockets.count { sockets[socket].stirredAt = looks }
+            }
         }
+
+        func wasQuiet(_ socket: Int32) -> Bool {
+            guard sawAll, Int(socket) < sockets.count else { return false }
+            let state = sockets[Int(socket)]
+            return state.seenSince <= looks && state.stirredAt != looks
+        }
+
+        var hasFound: Bool { eventCount > 0 }
 
         func act() -> Bool {
             guard eventCount > 0 else { return false }
+            defer { eventCount = 0 }
             var hasShut = false
             for index in 0..<Int(eventCount) {
                 let socket = beagle_epoll_fd(events + index)
@@ -187,6 +211,8 @@
                 _ = beagle_epoll_ctl(epoll, EPOLL_CTL_ADD, socket, bits)
             }
             sockets[Int(socket)].registered = state.wanted
+            let (saw, sees) = (state.registered & UInt8(CURL_POLL_IN) != 0, bits & EPOLLIN.rawValue != 0)
+            if saw != sees { sockets[Int(socket)].seenSince = sees ? looks + 1 : .max }
         }
 
         private func makeRoom(for socket: Int32) {

@@ -17,7 +17,7 @@ import Synchronization
 final class EventLoop: @unchecked Sendable {
     enum Command {
         case start(Transfer), cancel(Transfer), resume(Transfer), raise(Transfer, Priority)
-        case connect(Transfer, to: Result<[IPAddress], NetworkError>, of: Origin)
+        indirect case connect(Transfer, to: Result<[IPAddress], NetworkError>, of: Origin)
         /// The connections are those of a network that was left: idle ones are closed, others after their use.
         case leaveNetwork
         /// Nothing more will be started: the loop ends with its last transfer.
@@ -39,9 +39,11 @@ final class EventLoop: @unchecked Sendable {
     private let inbox = Lock(Inbox())
     private let isSleeping = Atomic(false)
 
-    private let configuration: CurlConfiguration
-    /// What hops have to say of connections; nil where these are libcurl's own way in all but their number.
-    let connectionConfiguration: CurlConfiguration?
+    let configuration: CurlConfiguration
+    /// Whether connections are libcurl's own way in all but their number.
+    let hasPlainConnections: Bool
+    /// Whether the environment may lead to a proxy. Looked at once, and not by libcurl for each message.
+    let mayAskProxy = Proxy.isInEnvironment
     let ledger: Ledger?
     private let role: LoopRole
     var isForWhatLasts: Bool { role == .lasting }
@@ -54,6 +56,9 @@ final class EventLoop: @unchecked Sendable {
     private(set) var now: UInt64 = EventLoop.clock()
     private var sockets = OpenSockets()
     var connections = Connections()
+    var sites = Sites()
+    /// Those options that were checked last: mostly all messages have the same.
+    var checkedExtras: TransferOptions.Extras?
     let memory: ClientMemory?
     private let resolver: CurlConfiguration.Resolver?
     var tlsSession = TLSSession()
@@ -78,6 +83,8 @@ final class EventLoop: @unchecked Sendable {
     private var waiting: [UnsafeContinuation<Void, Never>] = []
     private var ending = Ending.no
     private var hasLeftNetwork = false
+    /// Whether a connection fell idle that the poller has not looked at since.
+    private var hasIdled = false
     /// Whether this turn had to shut a connection.
     private var hasShutSocket = false
     /// When libcurl wants to be called.
@@ -103,7 +110,7 @@ final class EventLoop: @unchecked Sendable {
         ledger: Ledger?
     ) throws(NetworkError) {
         self.configuration = configuration
-        connectionConfiguration = configuration.hasPlainConnections ? nil : configuration
+        hasPlainConnections = configuration.hasPlainConnections
         self.ledger = ledger
         self.role = role
         self.streams = streams
@@ -244,18 +251,32 @@ final class EventLoop: @unchecked Sendable {
     private func serveTimer() {
         guard let timer, timer <= now else { return }
         self.timer = nil
+        if hasIdled { look() }
         if poller.timeIsUp() { hasShutSocket = true }
     }
 
+    /// One look at all sockets before messages go out, in the place of one at each connection that they go out on. What
+    /// it finds is told when it is time to wait.
+    private func look() {
+        poller.applyChanges()
+        poller.wait(milliseconds: 0)
+        hasIdled = false
+    }
+
     private func wait() {
+        if !poller.hasFound { sleep() }
+        now = Self.clock()
+        if poller.act() { hasShutSocket = true }
+        if !webSockets.isEmpty { serveStirred() }
+    }
+
+    private func sleep() {
         poller.applyChanges()
         isSleeping.store(true, ordering: .sequentiallyConsistent)
         let hasCommands = inbox.withLock { !$0.commands.isEmpty }
         poller.wait(milliseconds: hasCommands ? 0 : waitingTime())
         isSleeping.store(false, ordering: .relaxed)
-        now = Self.clock()
-        if poller.act() { hasShutSocket = true }
-        if !webSockets.isEmpty { serveStirred() }
+        hasIdled = false
     }
 
     private func waitingTime() -> Int32 {
@@ -444,8 +465,10 @@ final class EventLoop: @unchecked Sendable {
     /// Takes a hop out of the multi; after that libcurl calls back for it no more.
     private func remove(_ hop: Hop) {
         curl_multi_remove_handle(multi, hop.easy.pointer)
-        hop.connection?.end()
         forgetLost(hop.openedSockets)
+        guard let connection = hop.connection else { return }
+        connection.end(at: poller.looks)
+        if connection.isMultiplexed != true { hasIdled = true }
     }
 
     private func forget(_ transfer: Transfer) {

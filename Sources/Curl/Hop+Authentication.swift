@@ -4,22 +4,22 @@ import BeagleNetHTTP
 extension Hop {
     /// The fields of a message as they go out: the app's own, and what the client's memory and the authentication add.
     static func fields(
-        of request: TransferRequest,
+        of message: Message,
         by memory: ClientMemory?,
         via alternative: AltSvcStore.Service?,
         answering digest: DigestSession?
     ) throws(NetworkError) -> HTTPFields {
-        var fields = request.head.headerFields
-        if let cookies = memory?.cookieField(of: request) ?? fields[.cookie] {
+        var fields = message.request.head.headerFields
+        if let cookies = memory?.cookieField(of: message.request) ?? fields[.cookie] {
             // Of a text, HTTPFields makes a field of each cookie; one is what servers expect (RFC 6265, 5.4).
             let name = fields[fields: .cookie].first?.name ?? .cookie
             fields[fields: .cookie] = [HTTPField(name: name, value: cookies)]
         }
         if let alternative { fields.append(alternative.field) }
-        guard let authentication = request.options.extras?.authentication else { return fields }
-        if let field = try authentication.field(for: request) { fields[.authorization] = field }
+        guard let authentication = message.request.options.extras?.authentication else { return fields }
+        if let field = try authentication.field(for: message.request) { fields[.authorization] = field }
         if let digest, let credentials = authentication.digestCredentials {
-            fields[.authorization] = try digest.answer(to: request.head, as: credentials)
+            fields[.authorization] = try digest.answer(to: message.request.head, as: credentials)
         }
         return fields
     }

@@ -25,7 +25,7 @@ extension Timeouts {
     }
 }
 
-extension TransferOptions.Extras {
+extension TransferOptions.Settings {
     /// Finds speeds and waits that cannot be kept.
     func checkLimits() throws(NetworkError) {
         for (name, rate) in [("receive", bandwidth.receive), ("send", bandwidth.send)] {

@@ -29,7 +29,13 @@ enum OptionsCheck {
         if extras.ipVersion == .v6 { try CurlCapabilities.current.require(.ipv6, for: "TransferOptions.ipVersion") }
         try check(extras.local)
         for coding in extras.codings ?? [] { try check(coding) }
-        try extras.checkLimits()
+        try extras.settings.checkLimits()
+    }
+
+    /// Whether what was checked need not be again: it depends on nothing but the options.
+    static func isLasting(_ extras: TransferOptions.Extras) -> Bool {
+        if case .through = extras.proxy { return false }
+        return extras.identity == nil
     }
 
     // MARK: TLS

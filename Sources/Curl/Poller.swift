@@ -26,6 +26,13 @@ protocol Poller: AnyObject {
     func applyChanges()
     /// Waits until a socket stirs, somebody wakes it, or the time is over; -1 waits for ever.
     func wait(milliseconds: Int32)
+    /// Counts the waits.
+    var looks: UInt64 { get }
+    /// Whether the last wait looked at the socket and found nothing: what came before would have been seen. No where it
+    /// is not known.
+    func wasQuiet(_ socket: Int32) -> Bool
+    /// Whether the last wait found what `act` has yet to tell of.
+    var hasFound: Bool { get }
     /// Tells libcurl which sockets stirred. Gives whether one had to be shut to get libcurl out of it.
     func act() -> Bool
     /// Tells libcurl that its timer has run down. Gives what `act` gives.
@@ -103,6 +110,10 @@ final class PortablePoller: Poller {
         curl_multi_poll(multi, &extra, UInt32(extra.count), milliseconds < 0 ? 3_600_000 : milliseconds, nil)
         stirred = extra.filter { $0.revents != 0 }.map(\.fd)
     }
+
+    let looks: UInt64 = 0
+    func wasQuiet(_ socket: Int32) -> Bool { false }
+    let hasFound = false
 
     func act() -> Bool {
         // libcurl looks at all sockets in one call: which of them holds it up is not to be seen.

@@ -1,3 +1,4 @@
+import CBeagleNetCurl
 import Testing
 
 @testable import BeagleNetCurl
@@ -61,6 +62,32 @@ struct ConnectionsTests {
 
         #expect(!connection.shutIfStale())
     }
+
+    #if os(Linux)
+        /// What came before the last wait was seen by it; what came before the last message ended was perhaps not.
+        @Test(arguments: [true, false]) func whatAWaitHasSeenIsNotAskedForAgain(hasWaited: Bool) throws {
+            let multi = try #require(curl_multi_init())
+            defer { curl_multi_cleanup(multi) }
+            let poller = try EpollPoller(multi)
+            let pair = try SocketPair()
+            poller.opened(pair.ours, mayHoldUp: false)
+            poller.watch(pair.ours, CURL_POLL_IN)
+            poller.applyChanges()
+            poller.wait(milliseconds: 0)
+            var connections = Connections()
+            let added = connections.add(key, [pair.ours], to: "127.0.0.1:80")
+            let connection = try #require(added)
+            connection.begin()
+            connection.isMultiplexed = false
+            connection.end(at: poller.looks)
+            if hasWaited { poller.wait(milliseconds: 0) }
+            #expect(write(pair.theirs, "x", 1) == 1)
+
+            #expect(connection.shutIfStale(after: poller) == !hasWaited)
+            if hasWaited { poller.wait(milliseconds: 0) }
+            #expect(connection.shutIfStale(after: poller))
+        }
+    #endif
 
     @Test func aClosedConnectionIsKnownNoMoreAndLeftAlone() throws {
         let pair = try SocketPair()

@@ -56,6 +56,46 @@
             withExtendedLifetime((lost, pair)) {}
         }
 
+        @Test func aSocketIsQuietOnceAWaitHasSeenIt() throws {
+            let multi = try #require(curl_multi_init())
+            defer { curl_multi_cleanup(multi) }
+            let poller = try EpollPoller(multi)
+            let pair = try SocketPair()
+            poller.opened(pair.ours, mayHoldUp: false)
+            watch(pair.ours, CURL_POLL_OUT, by: poller)
+            poller.wait(milliseconds: 0)
+            #expect(!poller.wasQuiet(pair.ours), "its input was not looked at")
+
+            watch(pair.ours, CURL_POLL_IN, by: poller)
+            #expect(!poller.wasQuiet(pair.ours), "nobody has looked since")
+            poller.wait(milliseconds: 0)
+            #expect(poller.wasQuiet(pair.ours))
+
+            watch(pair.ours, CURL_POLL_REMOVE, by: poller)
+            #expect(write(pair.theirs, "x", 1) == 1)
+            poller.wait(milliseconds: 0)
+            #expect(!poller.wasQuiet(pair.ours), "libcurl does not want it, and it stirs")
+
+            _ = poller.act()
+            poller.wait(milliseconds: 0)
+            #expect(!poller.wasQuiet(pair.ours), "it is not looked at any more")
+            poller.closing(pair.ours)
+        }
+
+        @Test func noSocketIsKnownToBeQuietWhereMoreStirThanAWaitTells() throws {
+            let multi = try #require(curl_multi_init())
+            defer { curl_multi_cleanup(multi) }
+            let poller = try EpollPoller(multi)
+            let pairs = try (0..<300).map { _ in try SocketPair() }
+            for pair in pairs {
+                poller.opened(pair.ours, mayHoldUp: false)
+                watch(pair.ours, CURL_POLL_IN, by: poller)
+                #expect(write(pair.theirs, "x", 1) == 1)
+            }
+            poller.wait(milliseconds: 0)
+            #expect(pairs.allSatisfy { !poller.wasQuiet($0.ours) })
+        }
+
         private func watch(_ socket: Int32, _ what: Int32, by poller: EpollPoller) {
             poller.watch(socket, what)
             poller.applyChanges()

@@ -110,7 +110,7 @@ public final class OperationScope: Sendable {
         defer { leave(id) }
         return try await withTaskCancellationHandler {
             await turn(of: id)
-            if work.isCancelled { return .failure(.cancelledBeforeStart) }
+            if work.isCancelled { return Result<Value, NetworkError>.failure(.cancelledBeforeStart) }
             let task = Task { await Result<Value, NetworkError>.catching(body) }
             work.begin { task.cancel() }
             return await task.value

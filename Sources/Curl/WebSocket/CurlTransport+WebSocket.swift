@@ -14,7 +14,7 @@ extension CurlTransport: WebSocketTransport {
             var random = SystemRandomNumberGenerator()
             // Credentials and cookies go out and into no error.
             var sent = request
-            sent.head.headerFields = try Hop.fields(of: message, by: memory, answering: nil)
+            sent.head.headerFields = try Hop.fields(of: Message(message), by: memory, via: nil, answering: nil)
             let handshake = try WebSocketHandshake(
                 sent,
                 host: try Self.host(of: message.head),

@@ -14,7 +14,7 @@ public struct TransferOptions: Sendable, Hashable {
     /// How soon the transfer goes out where limits make it wait. `.normal`.
     public var priority = Priority.normal
     /// What few transfers set; nil where nothing of it is set. One reference, so that options cost little to hand on.
-    @usableFromInline var box: Box?
+    @usableFromInline package private(set) var extras: Extras?
 
     /// Options with the documented defaults.
     public init(
@@ -184,7 +184,7 @@ extension TransferOptions {
 extension TransferOptions {
     /// What few transfers set, with its defaults.
     @usableFromInline
-    package struct Extras: Sendable, Hashable {
+    package struct Settings: Sendable, Hashable {
         package var trust = TLSTrust.system
         package var addressGuard: AddressGuard?
         package var authentication: Authentication?
@@ -207,33 +207,35 @@ extension TransferOptions {
         package var local = LocalEndpoint()
         package var codings: [ContentCoding]?
 
-        fileprivate static let standard = Extras()
+        fileprivate static let standard = Settings()
     }
 
-    /// nil where nothing of it is set: for an engine, which then has nothing to do. Inlinable, so that a look at one of
-    /// them does not copy all.
-    @inlinable package var extras: Extras? { box?.extras }
-
-    /// What the properties of each option read and write.
-    var settings: Extras {
-        get { box?.extras ?? .standard }
-        set { box = newValue == .standard ? nil : Box(newValue) }
+    /// What the properties of each option read and write. Never inlined: there are dozens of them.
+    private(set) var settings: Settings {
+        @inline(never) get { extras?.settings ?? .standard }
+        @inline(never) set { extras = newValue == .standard ? nil : Extras(newValue) }
     }
 
+    /// Settings as one reference, which never change: a look at one of them copies no other.
+    @dynamicMemberLookup
     @usableFromInline
-    final class Box: Sendable, Hashable {
-        @usableFromInline let extras: Extras
+    package final class Extras: Sendable, Hashable {
+        @usableFromInline package let settings: Settings
 
-        init(_ extras: Extras) {
-            self.extras = extras
+        fileprivate init(_ settings: Settings) {
+            self.settings = settings
+        }
+
+        @inlinable package subscript<Value>(dynamicMember path: KeyPath<Settings, Value>) -> Value {
+            settings[keyPath: path]
         }
 
         @usableFromInline
-        static func == (one: Box, other: Box) -> Bool { one === other || one.extras == other.extras }
+        package static func == (one: Extras, other: Extras) -> Bool { one === other || one.settings == other.settings }
 
         @usableFromInline
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(extras)
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(settings)
         }
     }
 }
