@@ -104,7 +104,7 @@ public final class FormSubmission: Sendable {
     }
 
     private func mayBegin(_ progress: Progress) -> Bool {
-        guard progress.task == nil, case .error(let failure) = progress.states.last else { return false }
+        guard case .error(let failure) = progress.states.last else { return false }
         guard case .network(let error) = failure else { return true }
         // A status outside 200...299 says that it was not accepted.
         if !error.mayHaveReachedServer || error.kind == .status { return true }
