@@ -119,4 +119,18 @@ struct SubmitCommandTests {
         #expect(!run.errors.contains("secret"))
         #expect(server.record.connections == 0)
     }
+
+    @Test func aLongUploadShowsABarOnATerminal() async throws {
+        try await withDirectory { directory in
+            let path = "\(directory)/photo"
+            try Data(count: 600_000).write(to: URL(fileURLWithPath: path))
+            try await withBackend { url in
+                let terminal = try Terminal()
+                let arguments = ["submit", "\(url)/upload", "-F", "photo=@\(path)", "--limit-rate", "300k"]
+                let run = try await BeagleProcess(arguments, terminal: terminal.slave).outcome()
+                #expect(run.exit == 0)
+                #expect(terminal.read().contains("of 600.2 kB"))
+            }
+        }
+    }
 }
