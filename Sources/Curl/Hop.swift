@@ -571,10 +571,6 @@ extension TransferRequest {
     }
 }
 
-extension HTTPField.Name {
-    fileprivate static let idempotencyKey = Self("Idempotency-Key")!
-}
-
 extension NetworkError {
     static var noMemory: NetworkError {
         NetworkError(.other, during: .queue, "libcurl took no message: out of memory")

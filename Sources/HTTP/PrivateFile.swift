@@ -7,16 +7,23 @@
 #endif
 
 /// A small text file that nobody but its owner may read: what a client remembers between two runs.
-struct PrivateFile {
+package struct PrivateFile: Sendable {
     /// Larger ones are refused, in bytes.
     private static let limit = 16 << 20
 
-    let path: String
+    package let path: String
+
+    package init(path: String) {
+        self.path = path
+    }
+
+    /// Whether there is something.
+    package var exists: Bool { access(path, F_OK) == 0 }
 
     /// The whole text, bytes that are no UTF-8 replaced.
     ///
     /// - Throws: `NetworkError` of kind `.file` and phase `.build`: it is read before anything is sent.
-    func read() throws(NetworkError) -> String {
+    package func read() throws(NetworkError) -> String {
         do throws(NetworkError) {
             return try contents()
         } catch {
@@ -53,7 +60,7 @@ struct PrivateFile {
     }
 
     /// Puts a file of this text in the place of the one that is there, all at once.
-    func write(_ text: String) throws(NetworkError) {
+    package func write(_ text: String) throws(NetworkError) {
         let part = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
         let file = try OpenFile(creating: part, isPrivate: true)
         do {
@@ -63,5 +70,19 @@ struct PrivateFile {
             unlink(part)
             throw NetworkError(wrapping: error)
         }
+    }
+
+    /// Removes the file; one that is not there is no error.
+    package func remove() throws(NetworkError) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw .file("cannot remove", path, errno) }
+    }
+
+    /// Makes a directory, and those above it, for its owner alone; one that is there stays as it is.
+    package static func makeDirectory(_ path: String) throws(NetworkError) {
+        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        guard errno == ENOENT, !parent.isEmpty else { throw .file("cannot create", path, errno) }
+        try makeDirectory(parent)
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .file("cannot create", path, errno) }
     }
 }

@@ -44,6 +44,7 @@ extension HttpRequestBuilder {
 
     private func submission(_ form: Request.FormData, _ body: Data?) throws(NetworkError) -> RequestContent {
         try form.fields.checkRequired()
+        try form.fields.checkNoFiles()
         let method = try HTTPRequest.Method(checking: form.method.rawValue)
         guard [.get, .delete].contains(form.method) else {
             return RequestContent(method: method, body: HTTPBody(try form.fields.object.data(.escapingSlashes)))

@@ -9,6 +9,8 @@ extension Request {
             case json
             /// `application/x-www-form-urlencoded`, spaces as `%20`.
             case urlEncoded
+            /// `multipart/form-data` (RFC 7578), the only one that carries files.
+            case multipart
         }
 
         /// How the form is submitted.
@@ -17,6 +19,8 @@ extension Request {
         public var fields: [FormField]
         /// How a body is written; the query of GET and DELETE is always URL-encoded.
         public var encoding: Encoding
+        /// What separates the parts of a multipart body; a random one for each message where nil.
+        package var boundary: String?
 
         /// A form with its inputs in order.
         public init(method: FormRemoteAction.Method, fields: [FormField], encoding: Encoding = .json) {

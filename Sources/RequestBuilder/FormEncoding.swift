@@ -19,6 +19,13 @@ extension [FormField] {
         }
     }
 
+    /// Throws where there is a file, which has no place in a query, in JSON or in a URL-encoded body.
+    func checkNoFiles() throws(NetworkError) {
+        if let field = first(where: { $0.file != nil }) {
+            throw .badRequest("the form field \(field.name) is a file", "submit the form as multipart with POST or PUT")
+        }
+    }
+
     /// The fields as items of a query.
     var queryItems: [URLQueryItem] {
         map { URLQueryItem(name: $0.name, value: $0.value.formText) }
@@ -42,7 +49,7 @@ extension [FormField] {
 
 extension FormField {
     /// Whether nothing was put in.
-    var isEmpty: Bool { value == .null || value == .string("") }
+    var isEmpty: Bool { file == nil && (value == .null || value == .string("")) }
 }
 
 extension JSONValue {

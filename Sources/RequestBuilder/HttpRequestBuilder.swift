@@ -62,9 +62,12 @@ public struct HttpRequestBuilder: Sendable {
     /// An expression `@{…}` that was not evaluated is refused in the URL, in headers and in the body of `additionalData`,
     /// which come with a screen. Values of forms and bodies of raw requests are data: a person may have typed it.
     ///
+    /// Of the files in a multipart form no more than their sizes are read here.
+    ///
     /// - Parameter request: what the app asks.
     /// - Returns: the message and how to transfer it; `options` are the request's, else the defaults.
-    /// - Throws: `NetworkError` during `.build`: `.badURL`, `.unsupportedScheme` or `.badRequest`.
+    /// - Throws: `NetworkError` during `.build`: `.badURL`, `.unsupportedScheme` or `.badRequest`, and `.file` where a form's file
+    ///   cannot be read.
     public func build(_ request: Request) throws(NetworkError) -> TransferRequest {
         switch compatibility {
         case .standard: try standard(request)

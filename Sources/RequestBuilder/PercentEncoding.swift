@@ -1,5 +1,5 @@
 /// The bytes that each component of a URL may hold as they are (RFC 3986, 2.3 and 3); all others become `%XX`.
-struct PercentEncoding {
+package struct PercentEncoding {
     /// Names and values of a query, with everything encoded that could mean something.
     static let item = PercentEncoding(allowing: "")
     /// A path, `/` included.
@@ -40,7 +40,7 @@ struct PercentEncoding {
     }
 
     /// The bytes that a percent-encoded text stands for, as UTF-8; nil for a broken escape or text.
-    static func decode(_ text: Substring) -> String? {
+    package static func decode(_ text: Substring) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         var bytes = Array(text.utf8)[...]
         var decoded: [UInt8] = []

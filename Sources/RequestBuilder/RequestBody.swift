@@ -7,6 +7,7 @@ public struct RequestBody: Sendable {
         case value(any Sendable)
         case encodable(any Encodable & Sendable, encoder: (any BodyEncoder)?)
         case form([FormField])
+        case multipart([FormField], MultipartForm)
         case http(HTTPBody)
     }
 
@@ -42,6 +43,12 @@ public struct RequestBody: Sendable {
         RequestBody(content: .form(fields), contentType: "application/x-www-form-urlencoded")
     }
 
+    /// Fields and files in this order, `multipart/form-data` with a random boundary.
+    public static func multipart(_ fields: [FormField]) -> RequestBody {
+        let multipart = MultipartForm()
+        return RequestBody(content: .multipart(fields, multipart), contentType: multipart.contentType)
+    }
+
     /// The contents of a file, `application/octet-stream` unless said otherwise, never held in memory.
     public static func file(path: String, contentType: String = "application/octet-stream") -> RequestBody {
         RequestBody(content: .http(.file(path: path)), contentType: contentType)
@@ -74,9 +81,16 @@ extension RequestBody {
         case .value(let value):
             HTTPBody(try JSONValue(converting: value, encode: { try encoder.encode($0) }).data(options))
         case .encodable(let value, let own): HTTPBody(try Self.encode(value, own ?? encoder))
-        case .form(let fields): HTTPBody(try fields.sent(.keep).urlEncoded)
+        case .form(let fields): HTTPBody(try Self.urlEncoded(fields))
+        case .multipart(let fields, let multipart): try multipart.body(of: fields.sent(.keep))
         case .http(let body): body
         }
+    }
+
+    private static func urlEncoded(_ fields: [FormField]) throws(NetworkError) -> String {
+        let fields = try fields.sent(.keep)
+        try fields.checkNoFiles()
+        return fields.urlEncoded
     }
 
     private static func encode(_ value: any Encodable, _ encoder: any BodyEncoder) throws(NetworkError) -> Data {

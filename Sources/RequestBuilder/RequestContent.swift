@@ -28,6 +28,8 @@ extension HttpRequestBuilder {
     private func content(of form: Request.FormData) throws(NetworkError) -> RequestContent {
         let fields = try form.fields.sent(emptyFields)
         var content = RequestContent(method: try method(form.method.rawValue))
+        let takesFiles = form.encoding == .multipart && [.post, .put].contains(form.method)
+        if !takesFiles { try fields.checkNoFiles() }
         switch (form.method, form.encoding) {
         case (.get, _), (.delete, _):
             content.items = fields.queryItems
@@ -37,6 +39,10 @@ extension HttpRequestBuilder {
         case (_, .urlEncoded):
             content.body = HTTPBody(fields.urlEncoded)
             content.contentType = "application/x-www-form-urlencoded"
+        case (_, .multipart):
+            let multipart = MultipartForm(boundary: form.boundary)
+            content.body = try multipart.body(of: fields)
+            content.contentType = multipart.contentType
         }
         return content
     }

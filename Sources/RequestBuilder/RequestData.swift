@@ -42,7 +42,7 @@ extension Request {
             case .json(let value): value.tree
             case .value(let value): value
             case .encodable(let value, _): value
-            case .form(let fields): fields
+            case .form(let fields), .multipart(let fields, _): fields
             case .http(let body): body.data
             }
         }

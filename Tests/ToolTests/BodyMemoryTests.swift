@@ -9,14 +9,16 @@
         private static let sizes = (small: 1 << 20, large: 128 << 20)
         private static let most = 16 << 20
 
-        @Test func sentFileIsNotHeldInMemory() async throws {
+        @Test(arguments: [false, true]) func sentFileIsNotHeldInMemory(_ isForm: Bool) async throws {
             try await withDirectory { directory in
                 func peak(_ size: Int) async throws -> Int {
                     let path = "\(directory)/\(size)"
                     #expect(FileManager.default.createFile(atPath: path, contents: nil))
                     try FileHandle(forWritingTo: URL(fileURLWithPath: path)).truncate(atOffset: UInt64(size))
                     let server = try LoopbackServer(readsBodies: false) { _ in .stall }
-                    let process = try BeagleProcess(["raw", server.url, "-T", path])
+                    let arguments =
+                        isForm ? ["submit", server.url, "-F", "file=@\(path)"] : ["raw", server.url, "-T", path]
+                    let process = try BeagleProcess(arguments)
                     #expect(await server.until { $0.bytesReceived > size })
                     defer { process.kill() }
                     return try process.peakMemory

@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import BeagleNetTesting
 import Foundation
 import Testing
 
@@ -6,7 +7,8 @@ import Testing
 
 struct SubmitCommandTests {
     @Test(arguments: [
-        ["--encoding", "json"], ["--encoding", "urlencoded"], ["-H", "Accept: application/problem+json"],
+        ["--encoding", "json"], ["--encoding", "urlencoded"], ["--encoding", "multipart"], ["-F", "age=3"],
+        ["-H", "Accept: application/problem+json"],
     ])
     func refusedFieldsAreListed(_ flags: [String]) async throws {
         try await withBackend { url in
@@ -41,6 +43,94 @@ struct SubmitCommandTests {
             let run = try await beagle("submit", "\(url)/echo?z=0", "b=1 +&", "a=", "--method", "get")
             #expect(try run.json()["method"] == "GET")
             #expect(try run.json()["query"] == "z=0&b=1%20%2B%26&a=")
+        }
+    }
+
+    @Test func errorsOfTheWholeFormAreListedToo() async throws {
+        let body =
+            #"{"errors":[{"field":"name","message":"is taken"},{"field":"name","message":"is odd"},"try later"]}"#
+        let server = try LoopbackServer(.response(422, [:], body))
+        let run = try await beagle("submit", server.url, "name=Ana")
+        #expect(run.errors.contains("\n  name  is taken\n  name  is odd\n  try later\n"))
+        let json = try await beagle("submit", server.url, "name=Ana", "--json").json()
+        #expect(json["error"]?["fields"] == ["name": "is taken; is odd"])
+    }
+
+    @Test func filesAreSentAsPartsOfAMultipartForm() async throws {
+        try await withDirectory { directory in
+            let path = "\(directory)/a;b.png"
+            try Data(count: 300_000).write(to: URL(fileURLWithPath: path))
+            try await withBackend { url in
+                let run = try await beagle(
+                    "submit",
+                    "\(url)/upload",
+                    "title=Sea",
+                    "-F",
+                    "photo=@\(path)",
+                    "-F",
+                    "text=@",
+                    "-F",
+                    "x=y;type=z"
+                )
+                #expect(run.exit == 64)
+                #expect(run.errors.contains("input 2 is neither"))
+                let sent = try await beagle(
+                    "submit",
+                    "\(url)/upload",
+                    "title=Sea",
+                    "-F",
+                    "photo=@\(path)",
+                    "-F",
+                    "x=y;type=z",
+                    "-F",
+                    "doc=@\(path);type=text/plain;filename=b\".txt",
+                    "-F",
+                    "c=@\(path);filename=c"
+                )
+                #expect(sent.exit == 0, "\(sent.errors)")
+                let size = JSONValue.integer(300_000)
+                #expect(
+                    try sent.json()["parts"] == [
+                        ["name": "title", "bytes": 3, "value": "Sea"],
+                        ["name": "photo", "bytes": size, "filename": "a;b.png", "type": "image/png"],
+                        ["name": "x", "bytes": 8, "value": "y;type=z"],
+                        ["name": "doc", "bytes": size, "filename": "b%22.txt", "type": "text/plain"],
+                        ["name": "c", "bytes": size, "filename": "c", "type": "image/png"],
+                    ]
+                )
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["-F", "f=@/nonexistent/file"], 26, "cannot open /nonexistent/file"),
+            (["-F", "f=@/"], 26, "no regular file"),
+            (["-F", "=x"], 64, "input 1 is neither"), (["-F", "secret"], 64, "input 1 is neither"),
+            (["-F", "a=b", "--encoding", "json"], 64, "--encoding json"),
+            (["-F", "f=@/etc/passwd", "-X", "get"], 43, "f is a file"),
+        ] as [([String], Int32, String)]
+    )
+    func whatCannotBeSentIsSaidBeforeAnythingIsSent(_ flags: [String], _ exit: Int32, _ words: String) async throws {
+        let server = try LoopbackServer(.response(200))
+        let run = try await BeagleProcess(["submit", server.url] + flags).outcome()
+        #expect(run.exit == exit)
+        #expect(run.errors.contains(words), "\(run.errors)")
+        #expect(!run.errors.contains("secret"))
+        #expect(server.record.connections == 0)
+    }
+
+    @Test func aLongUploadShowsABarOnATerminal() async throws {
+        try await withDirectory { directory in
+            let path = "\(directory)/photo"
+            try Data(count: 600_000).write(to: URL(fileURLWithPath: path))
+            try await withBackend { url in
+                let terminal = try Terminal()
+                let arguments = ["submit", "\(url)/upload", "-F", "photo=@\(path)", "--limit-rate", "300k"]
+                let run = try await BeagleProcess(arguments, terminal: terminal.slave).outcome()
+                #expect(run.exit == 0)
+                #expect(terminal.read().contains("of 600.2 kB"))
+            }
         }
     }
 }

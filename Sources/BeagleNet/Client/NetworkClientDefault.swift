@@ -244,7 +244,7 @@ extension Result<NetworkOperation.Result, NetworkError> {
 }
 
 extension NetworkError {
-    fileprivate static let noResponse = NetworkError(
+    static let noResponse = NetworkError(
         .other,
         during: .response,
         "the pipeline gave no whole answer",

@@ -1,11 +1,11 @@
+import struct BeagleNetHTTP.NetworkError
 import enum BeagleNetHTTP.SHA256Digest
 import FlyingFox
 import Foundation
-import Synchronization
 
 /// What the demo backend answers, route by route.
 final class BackendRoutes: HTTPHandler {
-    private let lastSignup = Atomic(6)
+    private let signups = Signups()
     private let echoMessages = WebSocketHTTPHandler(handler: MessageFrameWSHandler(handler: EchoWSMessageHandler()))
 
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -20,6 +20,8 @@ final class BackendRoutes: HTTPHandler {
             case (.GET, "/details"): try Self.text(DemoScreens.details, for: request)
             case (.GET, "/signup"): try Self.text(DemoScreens.signup, for: request)
             case (.POST, "/signup"), (.PUT, "/signup"): try await signUp(request)
+            case (.POST, "/feedback"): try await feedback(request)
+            case (.POST, "/upload"), (.PUT, "/upload"): try await Self.upload(request)
             case (.GET, "/lazy/news"): try Self.text(DemoScreens.news, for: request)
             case (.GET, "/img/banner.png"): try Self.tagged(Self.banner, "image/png", for: request)
             case (.GET, "/img/logo.png"): try Self.tagged(Self.logo, "image/png", for: request)
@@ -91,14 +93,38 @@ final class BackendRoutes: HTTPHandler {
             let id: Int
         }
         let contentType = request.headers[.contentType] ?? ""
-        guard let form = SignupForm(try await request.bodyData, contentType: contentType) else {
-            return Self.problem(.unsupportedMediaType, "send a JSON object of strings, or urlencoded pairs")
+        guard let form = try await SignupForm(request.bodySequence, contentType: contentType) else {
+            return Self.problem(.unsupportedMediaType, "send a JSON object, urlencoded pairs or multipart")
         }
         guard form.complaints.isEmpty else { return try Self.refuse(form, of: request) }
-        let id = lastSignup.add(1, ordering: .relaxed).newValue
+        let (id, isNew) = signups.id(under: request.headers[HTTPHeader("Idempotency-Key")])
+        // Who asks for it learns what becomes of an answer that is lost after the server has acted.
+        if isNew, request.query["answer"] == "lost" {
+            return HTTPResponse(statusCode: .created, body: HTTPBodySequence(from: LostAnswer(), count: 1))
+        }
         var response = try Self.json(.created, Created(id: id))
         response.headers[.location] = "/signup/\(id)"
         return response
+    }
+
+    /// Takes anything and has nothing to say.
+    private func feedback(_ request: HTTPRequest) async throws -> HTTPResponse {
+        for try await _ in request.bodySequence {}
+        return HTTPResponse(statusCode: .noContent)
+    }
+
+    /// Tells what came, of files no more than their size: a body may be larger than the memory.
+    private static func upload(_ request: HTTPRequest) async throws -> HTTPResponse {
+        struct Received: Encodable {
+            let parts: [ReceivedPart]
+        }
+        do {
+            let contentType = request.headers[.contentType] ?? ""
+            let parts = try await ReceivedPart.all(of: request.bodySequence, contentType: contentType)
+            return try json(.created, Received(parts: parts))
+        } catch let error as NetworkError {
+            return problem(.badRequest, error.message)
+        }
     }
 
     /// Says what is wrong with a form: as a problem (RFC 9457) where that is asked for, else as a list of errors.

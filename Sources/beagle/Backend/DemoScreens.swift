@@ -4,8 +4,8 @@ enum DemoScreens {
     static let index = """
         {
           "name": "BeagleNet demo backend",
-          "routes": ["/home", "/details", "/signup", "/lazy/news", "/img/banner.png", "/img/logo.png",
-                     "/events", "/echo", "/ws", "/redirect", "/slow", "/fail"]
+          "routes": ["/home", "/details", "/signup", "/feedback", "/upload", "/lazy/news",
+                     "/img/banner.png", "/img/logo.png", "/events", "/echo", "/ws", "/redirect", "/slow", "/fail"]
         }
         """
 

@@ -1,3 +1,4 @@
+import BeagleNetHTTP
 import Foundation
 
 /// What `/signup` receives: the fields of a form, and what is wrong with them.
@@ -8,15 +9,38 @@ struct SignupForm {
         let message: String
     }
 
-    let fields: [String: String]
+    private(set) var fields: [String: String]
+    /// The media type of the photo, where there is one.
+    private var photoType: String?
 
-    /// Reads a JSON object of strings, or `application/x-www-form-urlencoded` pairs. nil: the body is neither.
-    init?(_ body: Data, contentType: String) {
+    /// Reads a JSON object, `application/x-www-form-urlencoded` pairs, or a multipart form. nil: the body is
+    /// none of these.
+    init?<Body: AsyncSequence>(_ body: Body, contentType: String) async throws where Body.Element == Data {
+        guard MediaType(contentType)?.essence == "multipart/form-data" else {
+            var whole = Data()
+            for try await chunk in body { whole += chunk }
+            self.init(whole, contentType: contentType)
+            return
+        }
+        do {
+            let parts = try await ReceivedPart.all(of: body, contentType: contentType)
+            self.init(fields: Dictionary(parts.map { ($0.name, $0.value ?? "") }) { _, last in last })
+            photoType = parts.first { $0.name == "photo" && $0.filename != nil }.map { $0.type ?? "" }
+        } catch is NetworkError {
+            return nil
+        }
+    }
+
+    private init(fields: [String: String]) {
+        self.fields = fields
+    }
+
+    private init?(_ body: Data, contentType: String) {
         let mediaType = contentType.prefix { $0 != ";" }.lowercased()
         switch mediaType {
         case "application/json":
-            guard let fields = try? JSONDecoder().decode([String: String].self, from: body) else { return nil }
-            self.fields = fields
+            guard let fields = try? JSONValue(parsing: body).object else { return nil }
+            self.fields = fields.mapValues { $0.string ?? $0.description }
         case "application/x-www-form-urlencoded":
             var components = URLComponents()
             components.percentEncodedQuery = String(decoding: body, as: UTF8.self)
@@ -36,6 +60,9 @@ struct SignupForm {
         let address = fields["email", default: ""].split(separator: "@", omittingEmptySubsequences: false)
         if address.count != 2 || address[0].isEmpty || !address[1].contains(".") {
             complaints.append(Complaint(field: "email", message: "must be an address such as ana@example.com"))
+        }
+        if let photoType, !photoType.hasPrefix("image/") {
+            complaints.append(Complaint(field: "photo", message: "must be an image"))
         }
         return complaints
     }

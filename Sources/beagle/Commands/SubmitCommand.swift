@@ -9,11 +9,12 @@ struct SubmitCommand: TransferCommand {
         commandName: "submit",
         abstract: "Submit a form.",
         discussion: """
-            GET and DELETE put the values into the query, POST and PUT into the body. Where the server refuses \
-            fields, they are listed and the command ends with 22.
+            GET and DELETE put the values into the query, POST and PUT into the body. Files are sent as they are \
+            read. Where the server refuses fields, they are listed and the command ends with 22.
 
             EXAMPLE
               beagle submit http://127.0.0.1:8080/signup name=Ana email=ana@example.com
+              beagle submit http://127.0.0.1:8080/upload title=Sea -F 'photo=@sea.jpg;type=image/jpeg'
             """
     )
 
@@ -25,8 +26,20 @@ struct SubmitCommand: TransferCommand {
     @Option(name: [.customShort("X"), .long], help: "GET, POST, PUT or DELETE.")
     var method = FormMethod.post
 
-    @Option(name: .long, help: "How a body is written: json or urlencoded.")
-    var encoding: FormEncoding = .json
+    @Option(name: .long, help: "How a body is written: json, urlencoded or multipart; json, or multipart with -F.")
+    var encoding: FormEncoding?
+
+    @Option(
+        name: [.customShort("F"), .long],
+        help: ArgumentHelp(
+            """
+            An input of a multipart form, behind those above: text, or with @ a file. ;type= and ;filename= behind a \
+            file's name say what the server is told of it. Repeatable.
+            """,
+            valueName: "name=value|@file"
+        )
+    )
+    var form: [FormPart] = []
 
     @OptionGroup var flags: CommonFlags
 
@@ -35,13 +48,19 @@ struct SubmitCommand: TransferCommand {
             // It is not repeated: it may hold a secret.
             throw ValidationError("Form field \(index + 1) has no name: write 'name=value'.")
         }
+        if let index = form.firstIndex(where: { $0.field == nil }) {
+            throw ValidationError("'-F' takes 'name=value' or 'name=@file'; input \(index + 1) is neither.")
+        }
+        if !form.isEmpty, let encoding, encoding != .multipart {
+            throw ValidationError("'-F' makes a multipart form; leave '--encoding \(encoding)' out.")
+        }
     }
 
     func request() throws -> TransferRequest {
         let form = Request.FormData(
             method: method.value,
-            fields: fields.map { FormField($0.name, $0.value) },
-            encoding: encoding.value
+            fields: fields.map { FormField($0.name, $0.value) } + form.compactMap(\.field),
+            encoding: (encoding ?? (form.isEmpty ? .json : .multipart)).value
         )
         return try address.build(.submitForm(form))
     }
@@ -68,6 +87,44 @@ struct FieldArgument: ExpressibleByArgument {
     }
 }
 
+/// An input of a multipart form: `name=value`, or `name=@file;type=image/png;filename=a.png`.
+struct FormPart: ExpressibleByArgument {
+    /// The input; nil where it has no name, or an `@` and no file.
+    let field: FormField?
+
+    init(argument: String) {
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, !parts[0].isEmpty, parts[1] != "@" else {
+            field = nil
+            return
+        }
+        field =
+            parts[1].hasPrefix("@")
+            ? FormField(parts[0], Self.file(parts[1].dropFirst())) : FormField(parts[0], parts[1])
+    }
+
+    private static func file(_ text: Substring) -> FormFile {
+        let marks = [";type=", ";filename="].compactMap { mark in text.range(of: mark).map { (mark, $0) } }
+            .sorted { $0.1.lowerBound < $1.1.lowerBound }
+        let path = String(text[..<(marks.first?.1.lowerBound ?? text.endIndex)])
+        var said: [String: String] = [:]
+        for (index, (mark, range)) in marks.enumerated() {
+            let end = index + 1 < marks.count ? marks[index + 1].1.lowerBound : text.endIndex
+            said[mark] = String(text[range.upperBound..<end])
+        }
+        let ending = path.split(separator: ".").last?.lowercased() ?? ""
+        let type = said[";type="] ?? types[ending] ?? "application/octet-stream"
+        return FormFile(path: path, filename: said[";filename="], contentType: type)
+    }
+
+    /// What curl takes these to be, and a few more that screens have.
+    private static let types = [
+        "gif": "image/gif", "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "svg": "image/svg+xml",
+        "webp": "image/webp", "txt": "text/plain", "html": "text/html", "pdf": "application/pdf",
+        "xml": "application/xml", "json": "application/json",
+    ]
+}
+
 enum FormMethod: String, ExpressibleByArgument, CaseIterable {
     case get, post, put, delete
 
@@ -86,9 +143,13 @@ enum FormMethod: String, ExpressibleByArgument, CaseIterable {
 }
 
 enum FormEncoding: String, ExpressibleByArgument, CaseIterable {
-    case json, urlencoded
+    case json, urlencoded, multipart
 
     var value: Request.FormData.Encoding {
-        self == .json ? .json : .urlEncoded
+        switch self {
+        case .json: .json
+        case .urlencoded: .urlEncoded
+        case .multipart: .multipart
+        }
     }
 }

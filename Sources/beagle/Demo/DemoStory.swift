@@ -55,23 +55,16 @@ final class DemoStory: Sendable {
     }
 
     private func submit() async throws {
-        let wrong = Request.FormData(method: .post, fields: [FormField("name", "Ana"), FormField("email", "x")])
-        let (refusal, time) = try await timed {
-            do throws(NetworkError) {
-                _ = try await client.submit(form: wrong, to: "/signup")
-                return NetworkError?.none
-            } catch {
-                return error
-            }
-        }
-        try check(refusal?.response?.status.code == 422, "a wrong address is refused with 422")
-        let problem = try expect(Problem(refusal?.data ?? Data())?.fields.first, "the refusal names a field")
-        tell("submit", "/signup", time, "422  \(problem.name) \(problem.message)")
+        let form = Form([Form.Input("name", "Ana", isRequired: true), Form.Input("email", "x", isRequired: true)])
+        let (refusal, time) = try await timed { try await client.submit(form, to: "/signup") }
+        try check(refusal.response?.status.code == 422, "a wrong address is refused with 422")
+        let error = try expect(refusal.errors.first, "the refusal names a field")
+        tell("submit", "/signup", time, "422  \(error.field ?? "") \(error.message)")
 
-        let right = Request.FormData(method: .post, values: ["name": "Ana", "email": "ana@example.com"])
-        let (created, again) = try await timed { try await client.submit(form: right, to: "/signup") }
-        try check(created.response.status.code == 201, "a right address is taken with 201")
-        let id = try expect(created.json()["id"]?.integer, "the answer has an id")
+        form["email"] = "ana@example.com"
+        let (created, again) = try await timed { try await client.submit(form, to: "/signup") }
+        try check(created.response?.status.code == 201, "a right address is taken with 201")
+        let id = try expect(created.response?.json()["id"]?.integer, "the answer has an id")
         tell("submit", "/signup", again, "201  id \(id)")
     }
 

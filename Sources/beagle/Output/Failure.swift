@@ -1,5 +1,5 @@
 import ArgumentParser
-import BeagleNetHTTP
+import BeagleNet
 
 /// Why a command did not do what it was asked, and with which number it ends.
 struct Failure: Error {
@@ -17,8 +17,8 @@ struct Failure: Error {
     var url: String?
     /// More for `--json`: the status, the fields of a form.
     var details: [String: JSONValue] = [:]
-    /// What is wrong with each field of a form.
-    var fields: [(name: String, message: String)] = []
+    /// What is wrong with the fields of a form, or with all of it.
+    var errors: [FieldError] = []
     /// What goes to standard output all the same, such as the body of a 404.
     var output = Data()
 
@@ -68,9 +68,10 @@ struct Failure: Error {
         url = response.url
         details["status"] = .integer(Int64(response.head.status.code))
         details["body"] = response.jsonBody
-        fields = problem?.fields ?? []
+        errors = problem?.errors ?? []
+        let fields = Dictionary(grouping: errors.filter { $0.field != nil }) { $0.field ?? "" }
         guard !fields.isEmpty else { return }
-        details["fields"] = .object(fields.reduce(into: [:]) { $0[$1.name] = .string($1.message) })
+        details["fields"] = .object(fields.mapValues { .string($0.map(\.message).joined(separator: "; ")) })
     }
 
     /// The message, and what was being done where the message doesn't tell.
@@ -133,10 +134,14 @@ extension Console {
         var text = failure.sentence.printable
         if let url = failure.url { text = "\(Redactor().redact(url: url)): \(text)" }
         note("\(styledNote("beagle:", .red)) \(text)")
-        let width = failure.fields.map(\.name.count).max() ?? 0
-        for field in failure.fields {
-            let padding = String(repeating: " ", count: width - field.name.count)
-            note("  \(styledNote(field.name, .bold))\(padding)  \(field.message)")
+        let width = failure.errors.compactMap(\.field?.count).max() ?? 0
+        for error in failure.errors {
+            guard let field = error.field else {
+                note("  \(error.message)")
+                continue
+            }
+            let padding = String(repeating: " ", count: width - field.count)
+            note("  \(styledNote(field, .bold))\(padding)  \(error.message)")
         }
         if let advice = failure.advice { note("  \(advice)") }
     }

@@ -160,11 +160,6 @@ extension NetworkOperation {
     }
 }
 
-extension HTTPField.Name {
-    /// draft-ietf-httpapi-idempotency-key-header.
-    package static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
-}
-
 /// What a log says of a wait.
 struct RetryMessage: LogType {
     let attempt: Int

@@ -1,0 +1,112 @@
+public import BeagleNetHTTP
+import BeagleNetRequestBuilder
+
+extension NetworkClient {
+    /// Submits a form.
+    ///
+    /// Its validators are asked first. While it is under way, submitting the same form with the same values joins it: one
+    /// request is sent, and all get its reply. Cancelling the task leaves it; when all have left, it is cancelled.
+    ///
+    /// - Parameters:
+    ///   - form: what to submit.
+    ///   - target: path or URL.
+    ///   - query: items put after the query that `target` has; those of a GET or DELETE form come before them.
+    ///   - headers: header fields of this request.
+    ///   - timeout: limit on the whole request; where nil the client's, and none for a form with files.
+    ///   - progress: called as bytes move, at most every 50 ms, on any thread, by clients that tell.
+    /// - Returns: the server's reply, or which inputs are wrong: see `FormReply.isAccepted`. A status of 400 or 422 that
+    ///   names what is wrong is such a reply.
+    /// - Throws: `NetworkError`: `.status` where the server refuses for another reason, `.badRequest` where the form is
+    ///   under way with other values, `.file` and `.decoding` where what is to be sent cannot be read, or why there is
+    ///   no response.
+    public func submit(
+        _ form: Form,
+        to target: some RequestTarget,
+        query: [URLQueryItem] = [],
+        headers: [String: String] = [:],
+        timeout: Duration? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws(NetworkError) -> FormReply {
+        let errors = form.validate()
+        guard errors.isEmpty else { return FormReply(refusing: errors) }
+        let url = try target.url(in: container)
+        let message = FormTurn.Message(url: url, data: try form.data(), query: query, headers: headers)
+        return try await form.turn.result(of: message, progress: progress) { identity, tell in
+            await .catching { () throws(NetworkError) in try await perform(form, identity, timeout, tell) }
+        }
+    }
+
+    private func perform(
+        _ form: Form,
+        _ identity: FormTurn.Identity,
+        _ timeout: Duration?,
+        _ tell: @escaping FormTurn.Progress
+    ) async throws(NetworkError) -> FormReply {
+        var operation = NetworkOperation(try request(of: form, identity, timeout))
+        operation.reportsProgress = true
+        keep(form)
+        do throws(NetworkError) {
+            let result = try await run(operation) { result in
+                if let progress = result.progress { tell(progress) }
+            }
+            guard let response = result.response else { throw .noResponse }
+            let reply = FormReply(response)
+            forget(form)
+            return reply
+        } catch {
+            guard let reply = FormReply(refusedWith: error, inputs: form.inputs.map(\.name)) else { throw error }
+            return reply
+        }
+    }
+
+    private func request(
+        of form: Form,
+        _ identity: FormTurn.Identity,
+        _ timeout: Duration?
+    ) throws(NetworkError) -> Request {
+        let message = identity.message
+        var (data, headers) = (message.data, message.headers)
+        data.boundary = identity.boundary
+        if form.sendsIdempotencyKey, form.method == .post, !headers.hasIdempotencyKey {
+            headers[HTTPField.Name.idempotencyKey.rawName] = identity.idempotencyKey
+        }
+        var request = try makeRequest(message.url, .submitForm(data), message.query, headers, timeout)
+        if timeout == nil, data.fields.contains(where: { $0.file != nil }) {
+            var options = options
+            options.timeouts.total = nil
+            request.options = options
+        }
+        return request
+    }
+
+    /// A draft that cannot be kept is no reason not to send it.
+    private func keep(_ form: Form) {
+        do throws(NetworkError) { try form.save() } catch { log("the values of a form were not kept", error) }
+    }
+
+    /// The server has acted: a draft that stays behind must not hide that.
+    private func forget(_ form: Form) {
+        do throws(NetworkError) { try form.clear() } catch {
+            log("the kept values of a form were not forgotten", error)
+        }
+    }
+
+    private func log(_ what: String, _ error: NetworkError) {
+        container.logger.log(FormMessage(message: "\(what): \(error.message)"))
+    }
+}
+
+extension [String: String] {
+    /// Whether the app brings a key of its own.
+    var hasIdempotencyKey: Bool {
+        keys.contains { HTTPField.Name($0) == .idempotencyKey }
+    }
+}
+
+/// What a log says of a form.
+struct FormMessage: LogType {
+    let message: String
+
+    var category: String { "Form" }
+    var level: LogLevel { .error }
+}
