@@ -17,7 +17,7 @@ import Synchronization
 final class EventLoop: @unchecked Sendable {
     enum Command {
         case start(Transfer), cancel(Transfer), resume(Transfer), raise(Transfer, Priority)
-        case connect(Transfer, to: Result<[IPAddress], NetworkError>, of: Origin)
+        indirect case connect(Transfer, to: Result<[IPAddress], NetworkError>, of: Origin)
         /// The connections are those of a network that was left: idle ones are closed, others after their use.
         case leaveNetwork
         /// Nothing more will be started: the loop ends with its last transfer.
@@ -39,9 +39,11 @@ final class EventLoop: @unchecked Sendable {
     private let inbox = Lock(Inbox())
     private let isSleeping = Atomic(false)
 
-    private let configuration: CurlConfiguration
-    /// What hops have to say of connections; nil where these are libcurl's own way in all but their number.
-    let connectionConfiguration: CurlConfiguration?
+    let configuration: CurlConfiguration
+    /// Whether connections are libcurl's own way in all but their number.
+    let hasPlainConnections: Bool
+    /// Whether the environment may lead to a proxy. Looked at once, and not by libcurl for each message.
+    let mayAskProxy = Proxy.isInEnvironment
     let ledger: Ledger?
     private let role: LoopRole
     var isForWhatLasts: Bool { role == .lasting }
@@ -54,6 +56,9 @@ final class EventLoop: @unchecked Sendable {
     private(set) var now: UInt64 = EventLoop.clock()
     private var sockets = OpenSockets()
     var connections = Connections()
+    var sites = Sites()
+    /// Those options that were checked last: mostly all messages have the same.
+    var checkedExtras: TransferOptions.Extras?
     let memory: ClientMemory?
     private let resolver: CurlConfiguration.Resolver?
     var tlsSession = TLSSession()
@@ -102,7 +107,7 @@ final class EventLoop: @unchecked Sendable {
         ledger: Ledger?
     ) throws(NetworkError) {
         self.configuration = configuration
-        connectionConfiguration = configuration.hasPlainConnections ? nil : configuration
+        hasPlainConnections = configuration.hasPlainConnections
         self.ledger = ledger
         self.role = role
         self.streams = streams

@@ -4,19 +4,19 @@ import BeagleNetHTTP
 extension Hop {
     /// The fields of a message as they go out: the app's own, and what the client's memory and the authentication add.
     static func fields(
-        of request: TransferRequest,
+        of message: Message,
         by memory: ClientMemory?,
         answering digest: DigestSession?
     ) throws(NetworkError) -> HTTPFields {
-        var fields = request.head.headerFields
-        if let memory, let field = memory.cookieField(of: request) {
+        var fields = message.request.head.headerFields
+        if let memory, let field = memory.cookieField(of: message.request) {
             // Of a text, HTTPFields would make a field of each cookie; one is what servers expect (RFC 6265, 5.4).
             fields[fields: .cookie] = [HTTPField(name: .cookie, value: field)]
         }
-        guard let authentication = request.options.extras?.authentication else { return fields }
-        if let field = try authentication.field(for: request) { fields[.authorization] = field }
+        guard let authentication = message.request.options.extras?.authentication else { return fields }
+        if let field = try authentication.field(for: message.request) { fields[.authorization] = field }
         if let digest, let credentials = authentication.digestCredentials {
-            fields[.authorization] = try digest.answer(to: request.head, as: credentials)
+            fields[.authorization] = try digest.answer(to: message.request.head, as: credentials)
         }
         return fields
     }

@@ -23,9 +23,10 @@ extension Hop {
         // Without a value libcurl has a limit of its own.
         easy.set(.connectTimeout, Int(min(timeouts.connect?.milliseconds ?? .max, Int64(Int32.max))))
         if timeouts.resolve != nil { watchResolving() }
-        if timeouts.tls != nil, request.head.scheme == "https" { try watchHandshake() }
+        if timeouts.tls != nil, site.isSecure { try watchHandshake() }
         let extras = request.options.extras
-        if extras != nil || request.options.priority == .prefetch { limitBandwidth() }
+        let isLimited = extras.map { $0.bandwidth != Bandwidth() } ?? false
+        if isLimited || request.options.priority == .prefetch { limitBandwidth() }
         guard let extras else { return }
         speed = extras.minimumSpeed.map { SpeedWatch(minimum: $0) }
         if expectsConsent { easy.set(.expectTimeout, Int(extras.expect.patience.milliseconds)) }
@@ -179,9 +180,10 @@ extension Hop {
 
     /// A window of the minimum speed begins.
     func renewSpeed() {
-        guard speed != nil else { return }
-        speed?.since = loop.now
-        speed?.bytes = bytesSent + bytesReceived
+        guard var speed else { return }
+        speed.since = loop.now
+        speed.bytes = bytesSent + bytesReceived
+        self.speed = speed
         loop.watchDeadline(of: transfer)
     }
 

@@ -128,9 +128,8 @@ struct TunnelOwners {
 
     /// The proxies that libcurl may find in the environment, as keys.
     private static let ofEnvironment: Set<String> = {
-        let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-        return Set(
-            names.compactMap { getenv($0) }.flatMap { value in
+        Set(
+            Proxy.environmentNames.compactMap { getenv($0) }.flatMap { value in
                 var text = String(cString: value).lowercased()[...]
                 var scheme = "http://"
                 if let mark = text.firstRange(of: "://") {
@@ -144,4 +143,14 @@ struct TunnelOwners {
             }
         )
     }()
+}
+
+extension Proxy {
+    /// Where libcurl looks for proxies of http and https.
+    fileprivate static let environmentNames = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+
+    /// Whether the environment names a proxy.
+    static var isInEnvironment: Bool {
+        environmentNames.contains { name in getenv(name).map { $0.pointee != 0 } ?? false }
+    }
 }

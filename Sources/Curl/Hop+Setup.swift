@@ -4,26 +4,31 @@ import CBeagleNetCurl
 /// What libcurl is told of a message before it goes out.
 extension Hop {
     /// Whether the answer's content encoding is ours to ask for and to undo.
-    static func decodes(_ request: TransferRequest) -> Bool {
-        let asked = request.head.headerFields
+    static func decodes(_ message: Message) -> Bool {
+        let asked = message.request.head.headerFields
         // A range is one of the encoded bytes (RFC 9110, 14.2).
-        return !asked.contains(.acceptEncoding) && !asked.contains(.range) && request.head.method != .head
-            && request.options.extras?.codings != []
+        return !asked.contains(.acceptEncoding) && !asked.contains(.range) && message.method != .head
+            && message.request.options.extras?.codings != []
     }
 
     /// What goes behind the fields of a message: see `FieldList`.
-    static func addedLines(to request: TransferRequest, decodes: Bool) -> [String] {
-        let fields = request.head.headerFields
-        let method = request.head.method
+    static func addedLines(to message: Message, decodes: Bool) -> [String] {
+        let fields = message.request.head.headerFields
+        let extras = message.request.options.extras
+        let method = message.method
+        // The common case, for which nothing is made.
+        if method == .get, decodes, message.request.body == nil, extras?.codings == nil {
+            return fields.contains(.accept) ? linesBesideAccept : usualLines
+        }
         // Few, as libcurl goes through all of them for each field that it may add.
         var lines: [String] = []
-        if decodes { lines.append(acceptEncoding(request.options.extras?.codings)) }
+        if decodes { lines.append(acceptEncoding(extras?.codings)) }
         if !fields.contains(.accept) { lines.append("Accept:") }
-        if request.body == nil {
+        if message.request.body == nil {
             // A method that expects a body and has none says so (RFC 9110, 8.6).
             if method == .post || method == .put || method == .patch { lines.append("Content-Length: 0") }
         } else {
-            lines.append(asksConsent(request) ? "Expect: 100-continue" : "Expect:")
+            lines.append(asksConsent(message.request) ? "Expect: 100-continue" : "Expect:")
             if !fields.contains(.contentType) { lines.append("Content-Type:") }
         }
         return lines
@@ -35,6 +40,8 @@ extension Hop {
     }
 
     private static let acceptEncoding = "Accept-Encoding: \(ContentDecoder.accepted)"
+    private static let linesBesideAccept = [acceptEncoding]
+    private static let usualLines = [acceptEncoding, "Accept:"]
 
     /// Tells libcurl all but the callbacks.
     func configure(freshly: Bool) throws(NetworkError) {
@@ -49,8 +56,8 @@ extension Hop {
         try configureMethod()
         try configureVersion()
         let extras = request.options.extras
-        if request.head.scheme == "https" { try configureTLS(extras) }
-        if let configuration = loop.connectionConfiguration { try configureConnection(configuration) }
+        if site.isSecure { try configureTLS(extras) }
+        if !loop.hasPlainConnections { try configureConnection(loop.configuration) }
         if let extras {
             try configureConnection(extras)
             try configureProxy(extras.proxy)
@@ -87,43 +94,58 @@ extension Hop {
     }
 
     private func configureTarget() throws(NetworkError) {
-        guard request.head.path == "*" else {
-            try require(easy.set(.url, url))
-            // Without one, libcurl will say what is wrong with the text.
-            if let parsed = parsedURL.pointer { easy.set(.parsedURL, UnsafeMutableRawPointer(parsed)) }
-            return
+        let path = request.head.path ?? "/"
+        // A proxy wants the whole URL, but of OPTIONS of the server as a whole (RFC 9110, 9.3.7).
+        if mayAskProxy, path != "*" {
+            let url = request.head.urlText
+            let parsed = ParsedURL(url)
+            try configure(url, parsed)
+            wholeURL = consume parsed
+        } else {
+            try configure(site.url, site.parsedURL)
+            try require(easy.set(.requestTarget, path))
         }
-        // OPTIONS of the server as a whole (RFC 9110, 9.3.7).
-        try require(easy.set(.requestTarget, "*"))
-        var head = request.head
-        head.path = "/"
-        try require(easy.set(.url, head.urlText))
+        if !loop.mayAskProxy { try require(easy.set(.proxy, "")) }
+    }
+
+    private func configure(_ url: String, _ parsed: borrowing ParsedURL) throws(NetworkError) {
+        try require(easy.set(.url, url))
+        // Without one, libcurl will say what is wrong with the text.
+        if let pointer = parsed.pointer { easy.set(.parsedURL, UnsafeMutableRawPointer(pointer)) }
+    }
+
+    private var mayAskProxy: Bool {
+        switch request.options.extras?.proxy ?? .environment {
+        case .environment: loop.mayAskProxy
+        case .direct: false
+        case .through: true
+        }
     }
 
     private func configureMethod() throws(NetworkError) {
         if let upload {
             easy.set(.upload, 1)
             easy.set(.uploadSize, upload.length ?? -1)
-        } else if request.head.method == .head {
+        } else if message.method == .head {
             easy.set(.noBody, 1)
             return
-        } else if request.head.method == .get {
+        } else if message.method == .get {
             return
         }
-        try require(easy.set(.method, request.head.method.rawValue))
+        try require(easy.set(.method, message.method.rawValue))
     }
 
     /// Whether the message may go over HTTP/2.
     var mayMultiplex: Bool {
         switch request.options.version {
-        case .automatic, .http3: request.head.scheme == "https"
+        case .automatic, .http3: site.isSecure
         case .http1: false
         case .http2: true
         }
     }
 
     private func configureVersion() throws(NetworkError) {
-        let isSecure = request.head.scheme == "https"
+        let isSecure = site.isSecure
         switch request.options.version {
         case .automatic: easy.set(.httpVersion, Int(CURL_HTTP_VERSION_2TLS))
         case .http1: easy.set(.httpVersion, Int(CURL_HTTP_VERSION_1_1))

@@ -24,11 +24,11 @@ final class Hop {
     /// Bytes of an unwanted body that are read to keep the connection.
     private static let discardLimit = 64 << 10
 
-    /// Its own, as each look at a property of another object that may change costs a check of exclusive access.
-    let request: TransferRequest
-    /// The URL asked, which is the answer's as well.
-    let url: String
-    let parsedURL: ParsedURL
+    let message: Message
+    var request: TransferRequest { message.request }
+    let site: Site
+    /// The whole URL taken apart, where libcurl has to write it for a proxy.
+    var wholeURL: ParsedURL?
     let easy: EasyHandle
     /// Without the count that `unowned` keeps: the transfer owns this hop, and every way to it leads through the transfer
     /// or through a callback that libcurl makes while the loop holds the transfer.
@@ -41,7 +41,7 @@ final class Hop {
     var lists: [LineList] = []
     private let entry: Ledger.Entry
 
-    private var head = ResponseHead()
+    private let head = ResponseHead()
     private var collected = BodyBuffer()
     private var decoder: ContentDecoder?
     /// Bytes that the decoder has used of those that libcurl keeps during a pause.
@@ -89,20 +89,20 @@ final class Hop {
     /// Prepares a handle for the transfer's message, which was checked.
     ///
     /// - Parameter freshly: on a connection of its own, because the last one proved dead.
-    init(of transfer: Transfer, on loop: EventLoop, freshly: Bool) throws(NetworkError) {
-        request = transfer.request
-        url = request.head.urlText
-        parsedURL = ParsedURL(url)
-        decodes = Self.decodes(request)
-        if let body = request.body {
+    init(of transfer: Transfer, to site: Site, on loop: EventLoop, freshly: Bool) throws(NetworkError) {
+        let message = transfer.message
+        self.message = message
+        self.site = site
+        decodes = Self.decodes(message)
+        if let body = message.request.body {
             upload = try makeUploadSource(body, ledger: loop.ledger) { [weak transfer] in transfer?.resume() }
         } else {
             upload = nil
         }
         isUploaded = upload == nil || upload?.length == 0
-        sentHead = request.options.extras?.keepsRequestHead == true ? SentHead() : nil
-        let lines = Self.addedLines(to: request, decodes: decodes)
-        let fields = try Self.fields(of: request, by: loop.memory, answering: transfer.digest)
+        sentHead = message.request.options.extras?.keepsRequestHead == true ? SentHead() : nil
+        let lines = Self.addedLines(to: message, decodes: decodes)
+        let fields = try Self.fields(of: message, by: loop.memory, answering: transfer.digest)
         guard let easy = EasyHandle(FieldList(fields, lines: lines)) else { throw .noMemory }
         self.easy = easy
         self.transfer = transfer
@@ -124,11 +124,11 @@ final class Hop {
         easy.set(.owner, me)
         easy.set(.headContext, me)
         easy.set(.head) { bytes, size, count, context in
-            Hop.from(context).receiveHead(UnsafeRawBufferPointer(start: bytes, count: size * count))
+            Hop.with(context) { $0.receiveHead(UnsafeRawBufferPointer(start: bytes, count: size * count)) }
         }
         easy.set(.bodyContext, me)
         easy.set(.body) { bytes, size, count, context in
-            Hop.from(context).receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+            Hop.with(context) { $0.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) }
         }
         if upload != nil {
             easy.set(.uploadContext, me)
@@ -152,13 +152,14 @@ final class Hop {
         }
         easy.set(.requestContext, me)
         beagle_easy_set_request_callback(easy.pointer) { context, remote, local, remotePort, localPort in
-            let hop = Hop.from(context)
-            if let refusal = hop.guardsRefusal(of: remote) {
-                hop.failure = refusal
-                return CURL_PREREQFUNC_ABORT
+            Hop.with(context) { hop in
+                if let refusal = hop.guardsRefusal(of: remote) {
+                    hop.failure = refusal
+                    return CURL_PREREQFUNC_ABORT
+                }
+                let connection = Connections.Key(local, localPort, remote, remotePort)
+                return hop.willSend(on: connection) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             }
-            let connection = Connections.Key(local, localPort, remote, remotePort)
-            return hop.willSend(on: connection) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         }
         easy.set(.openContext, me)
         beagle_easy_set_open_callback(easy.pointer) { context, _, address in
@@ -176,6 +177,12 @@ final class Hop {
     static func from(_ context: UnsafeMutableRawPointer?) -> Hop {
         guard let context else { preconditionFailure("libcurl lost the context that we gave it") }
         return Unmanaged<Hop>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// Calls with the hop behind a callback's context, which is not counted for that: the loop holds its transfer.
+    private static func with<Value>(_ context: UnsafeMutableRawPointer?, _ body: (Hop) -> Value) -> Value {
+        guard let context else { preconditionFailure("libcurl lost the context that we gave it") }
+        return Unmanaged<Hop>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
     }
 
     private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
@@ -229,7 +236,7 @@ final class Hop {
         connection?.begin()
         sentHead?.begin()
         if upload != nil { uploadTimes = (EventLoop.clock(), 0, 0) }
-        if request.head.scheme == "https" {
+        if site.isSecure {
             session = connection?.session ?? loop.tlsSession.details(of: easy)
             connection?.session = session
         }
@@ -294,11 +301,14 @@ final class Hop {
     }
 
     private func begin(_ response: RawHead) throws(NetworkError) {
+        let message = message
+        let timeouts = message.request.options.timeouts
         self.response = response
         if upload != nil { uploadTimes.answer = EventLoop.clock() }
         lastActivity = loop.now
         renewSpeed()
-        loop.watchDeadline(of: transfer)
+        // Else the end of the wait for the answer, which is looked at already, comes first.
+        if let idle = timeouts.idle, timeouts.firstByte.map({ idle < $0 }) ?? true { loop.watchDeadline(of: transfer) }
         if connection != nil {
             let isMultiplexed = easy.long(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0)
             connection?.isMultiplexed = isMultiplexed
@@ -311,7 +321,7 @@ final class Hop {
             isExpectationRefused = true
             return
         }
-        if let memory = loop.memory { memory.take(response, to: request) }
+        if let memory = loop.memory { memory.take(response, to: message.request) }
         // A server that gave up waiting on an idle connection says 408 to a message it has not seen.
         if response.status == .requestTimeout, sends == 1, easy.long(CURLINFO_NUM_CONNECTS) == 0,
             request.mayBeSentTwice, transfer.mayResend
@@ -321,12 +331,14 @@ final class Hop {
         } else if let digest = digest(after: response) {
             route = .challenged(digest)
             sink = .discard
-        } else if let next = try Redirect.next(
-            after: response,
-            to: request,
-            followed: transfer.redirects,
-            hsts: loop.memory?.hsts
-        ) {
+        } else if response.status.kind == .redirection,
+            let next = try Redirect.next(
+                after: response,
+                to: message.request,
+                followed: transfer.redirects,
+                hsts: loop.memory?.hsts
+            )
+        {
             route = .redirect(next)
             sink = .discard
         } else {
@@ -468,13 +480,13 @@ final class Hop {
         if easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolve }
         // libcurl notes a connection's time after the handshake, and libcurl 8 its ports too.
         let isConnected = easy.offset(CURLINFO_CONNECT_TIME_T) > 0 || openedSockets.contains(where: loop.isConnected)
-        return isConnected && request.head.scheme == "https" && !isBeforeTunnel ? .tls : .connect
+        return isConnected && site.isSecure && !isBeforeTunnel ? .tls : .connect
     }
 
     /// The length of the encoded body that comes, where it is known (RFC 9112, 6.3).
     var announcedLength: Int64? {
         guard let response else { return nil }
-        let hasNone = request.head.method == .head || response.status.code == 204 || response.status.code == 304
+        let hasNone = message.method == .head || response.status.code == 204 || response.status.code == 304
         return hasNone ? 0 : response.contentLength
     }
 

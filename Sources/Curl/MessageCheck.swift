@@ -3,30 +3,44 @@ import BeagleNetHTTP
 /// Refuses messages that libcurl would send as they are although they break the protocol: it sends CR and LF in
 /// fields and methods verbatim.
 enum MessageCheck {
+    /// Checks all of a message.
     static func check(_ request: TransferRequest) throws(NetworkError) {
-        let head = request.head
-        guard let scheme = head.scheme, !scheme.isEmpty else {
+        try check(scheme: request.head.scheme ?? "", authority: request.head.authority ?? "")
+        try checkRest(of: Message(request), request.options.extras)
+    }
+
+    /// Checks where a message goes.
+    static func check(scheme: String, authority: String) throws(NetworkError) {
+        guard !scheme.isEmpty else {
             throw .unsent(.badURL, "the URL has no scheme", "write http:// or https:// in front")
         }
         guard scheme == "http" || scheme == "https" else {
             throw .unsent(.unsupportedScheme, "the scheme \(scheme) is not supported", "use http or https")
         }
-        try check(authority: head.authority ?? "")
+        try check(authority: authority)
+    }
+
+    /// Checks all but where the message goes.
+    ///
+    /// - Parameter extras: those options of the message that have not been checked.
+    static func checkRest(of message: Message, _ extras: TransferOptions.Extras?) throws(NetworkError) {
+        let head = message.request.head
+        let method = message.method
         var path = head.path ?? "/"
-        guard path.utf8.first == UInt8(ascii: "/") || (path == "*" && head.method == .options) else {
+        guard path.utf8.first == UInt8(ascii: "/") || (path == "*" && method == .options) else {
             throw .unsent(.badURL, "the path does not begin with a slash")
         }
         guard path.withUTF8({ $0.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") } }) else {
             throw .unsent(.badURL, "the path holds a space, a control, # or a character that is not percent-encoded")
         }
-        guard head.method != .connect else {
+        guard method != .connect else {
             throw .unsent(.badRequest, "CONNECT is the transport's own, for proxies")
         }
-        guard request.body == nil || (head.method != .head && head.method != .trace) else {
-            throw .unsent(.badRequest, "a \(head.method.rawValue) request has no body (RFC 9110, 9.3)", "leave it out")
+        guard message.request.body == nil || (method != .head && method != .trace) else {
+            throw .unsent(.badRequest, "a \(method.rawValue) request has no body (RFC 9110, 9.3)", "leave it out")
         }
-        try request.options.timeouts.check()
-        if let extras = request.options.extras { try OptionsCheck.check(extras, for: head) }
+        try message.request.options.timeouts.check()
+        if let extras { try OptionsCheck.check(extras, for: head) }
         for field in head.headerFields {
             guard HTTPField.isValidValue(field.value) else {
                 throw .unsent(.badRequest, "the value of header \(field.name.rawName) holds a line break or NUL")

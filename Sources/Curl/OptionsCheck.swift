@@ -32,6 +32,12 @@ enum OptionsCheck {
         try extras.settings.checkLimits()
     }
 
+    /// Whether what was checked need not be again: it depends on nothing but the options.
+    static func isLasting(_ extras: TransferOptions.Extras) -> Bool {
+        if case .through = extras.proxy { return false }
+        return extras.identity == nil
+    }
+
     // MARK: TLS
 
     private static func check(_ trust: TLSTrust, _ option: String) throws(NetworkError) {

@@ -9,7 +9,9 @@ struct ParsedURL: ~Copyable {
     init(_ text: String) {
         let url = curl_url()
         // Else it takes dot segments out, and what goes out is not what was asked, logged and signed.
-        let isURL = curl_url_set(url, CURLUPART_URL, text, UInt32(CURLU_PATH_AS_IS)) == CURLUE_OK
+        let isURL = text.withCString {
+            curl_url_set(url, CURLUPART_URL, $0, UInt32(CURLU_PATH_AS_IS)) == CURLUE_OK
+        }
         if !isURL { curl_url_cleanup(url) }
         pointer = isURL ? url : nil
     }

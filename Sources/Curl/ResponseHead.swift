@@ -2,7 +2,7 @@ import BeagleNetHTTP
 
 /// Collects the header lines of one hop and makes heads of them: interim ones, the final one, and trailers. Fed line by
 /// line, as libcurl gives them.
-struct ResponseHead {
+struct ResponseHead: ~Copyable {
     /// Limits on what a server may send as head and trailers of one hop.
     enum Limit {
         static let bytes = 256 << 10
@@ -15,66 +15,117 @@ struct ResponseHead {
         case more, interim(HTTPResponse), complete(RawHead)
     }
 
-    /// Of the head that is being read; of trailers once it is complete.
-    private var lines: [UInt8] = []
-    private(set) var bytes = 0
-    private var count = 0
-    /// Lines before the head that is being read.
-    private var earlier = 0
-    private var interimCount = 0
-    private(set) var isComplete = false
+    private struct State {
+        /// Of the head that is being read; of trailers once it is complete.
+        var lines: UnsafeMutableRawBufferPointer?
+        /// Bytes of `lines` that are in use.
+        var length = 0
+        var bytes = 0
+        var count = 0
+        /// Lines before the head that is being read.
+        var earlier = 0
+        var interimCount = 0
+        var isComplete = false
+    }
+
+    /// Behind a pointer: an object's property that changes in place costs two calls of the runtime for each line.
+    private let state: UnsafeMutablePointer<State>
+
+    init() {
+        state = .allocate(capacity: 1)
+        state.initialize(to: State())
+    }
+
+    deinit {
+        state.pointee.lines?.deallocate()
+        state.deallocate()
+    }
+
+    /// Bytes of all lines so far.
+    var bytes: Int { state.pointee.bytes }
 
     /// Whether a line has come at all.
-    var hasBegun: Bool { count > 0 }
+    var hasBegun: Bool { state.pointee.count > 0 }
+
+    /// Whether the final head has come.
+    var isComplete: Bool { state.pointee.isComplete }
 
     /// Takes a line.
-    mutating func feed(_ line: UnsafeRawBufferPointer) throws(NetworkError) -> Progress {
-        bytes += line.count
-        count += 1
-        guard bytes <= Limit.bytes else {
+    func feed(_ line: UnsafeRawBufferPointer) throws(NetworkError) -> Progress {
+        state.pointee.bytes += line.count
+        state.pointee.count += 1
+        guard state.pointee.bytes <= Limit.bytes else {
             throw .head(.tooLarge, "the response head is larger than \(Limit.bytes) bytes")
         }
-        guard count <= Limit.lines else {
+        guard state.pointee.count <= Limit.lines else {
             throw .head(.tooLarge, "the response head has more than \(Limit.lines) lines")
         }
-        if isComplete {
-            lines.append(contentsOf: line)
-            return .more
-        }
-        if lines.isEmpty { lines.reserveCapacity(512) }
-        if let first = line.first, first == .space || first == .tab { try unfold() }
-        lines.append(contentsOf: line)
-        guard line.isLineEnd else { return .more }
+        if !isComplete, let first = line.first, first == .space || first == .tab { try unfold() }
+        append(line)
+        guard !isComplete, line.isLineEnd else { return .more }
+        return try conclude()
+    }
 
+    /// A head has come to its end.
+    private func conclude() throws(NetworkError) -> Progress {
         let head = try RawHead(parsing: lines)
+        forgetLines()
         guard (100..<200).contains(head.status.code) else {
-            isComplete = true
-            lines = []
+            state.pointee.isComplete = true
             return .complete(head)
         }
         guard head.status.code != 101 else {
             throw .head(.protocol, "the server switched protocols unasked")
         }
-        interimCount += 1
-        guard interimCount <= Limit.interim else {
+        state.pointee.interimCount += 1
+        guard state.pointee.interimCount <= Limit.interim else {
             throw .head(.protocol, "more than \(Limit.interim) informational responses before the final one")
         }
-        lines.removeAll(keepingCapacity: true)
-        earlier = count
+        state.pointee.earlier = state.pointee.count
         return .interim(head.head)
+    }
+
+    private func append(_ line: UnsafeRawBufferPointer) {
+        let length = state.pointee.length
+        let room = state.pointee.lines?.count ?? 0
+        if length + line.count > room {
+            let size = max(512, length + line.count, 2 * room)
+            let grown = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 1)
+            if let lines = state.pointee.lines {
+                grown.copyMemory(from: UnsafeRawBufferPointer(rebasing: lines[..<length]))
+                lines.deallocate()
+            }
+            state.pointee.lines = grown
+        }
+        guard let start = state.pointee.lines?.baseAddress, let source = line.baseAddress else { return }
+        (start + length).copyMemory(from: source, byteCount: line.count)
+        state.pointee.length = length + line.count
+    }
+
+    private var lines: [UInt8] { state.pointee.lines.map { Array($0[..<state.pointee.length]) } ?? [] }
+
+    private func forgetLines() {
+        state.pointee.lines?.deallocate()
+        state.pointee.lines = nil
+        state.pointee.length = 0
     }
 
     /// The fields that came behind the body.
     func trailers() throws(NetworkError) -> HTTPFields {
-        isComplete && !lines.isEmpty ? try RawHead.trailers(parsing: lines) : [:]
+        isComplete && state.pointee.length > 0 ? try RawHead.trailers(parsing: lines) : [:]
     }
 
     /// Joins the line to come to the one before, as if it had been one (RFC 9112, 5.2).
-    private mutating func unfold() throws(NetworkError) {
-        guard count - earlier > 2 else {
+    private func unfold() throws(NetworkError) {
+        guard state.pointee.count - state.pointee.earlier > 2 else {
             throw .head(.protocol, "the first header line of the response is a continuation")
         }
-        while let last = lines.last, last == .lineFeed || last == .carriageReturn { lines.removeLast() }
+        guard let lines = state.pointee.lines else { return }
+        while state.pointee.length > 0 {
+            let last = lines[state.pointee.length - 1]
+            guard last == .lineFeed || last == .carriageReturn else { break }
+            state.pointee.length -= 1
+        }
     }
 }
 

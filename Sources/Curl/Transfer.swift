@@ -40,7 +40,8 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     let started: UInt64
     private let state = Atomic<UInt8>(0)
 
-    private(set) var request: TransferRequest
+    private(set) var message: Message
+    var request: TransferRequest { message.request }
     /// What the connection becomes where it is to be a WebSocket.
     let webSocket: WebSocketLink?
     private(set) var hop: Hop?
@@ -66,7 +67,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     private var completion: Completion?
     /// Asks the app's resolver; ended with the transfer.
     var resolving: Task<Void, Never>?
-    private var outcome = Outcome.failure(.noOutcome)
+    private var outcome: Outcome?
     private let entry: Ledger.Entry
     /// Place among the loop's active transfers; nil before it is one of them.
     var index: Int?
@@ -76,7 +77,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     var isKnownToLast = false
 
     init(_ request: TransferRequest, on loop: EventLoop, as webSocket: WebSocketLink? = nil) {
-        self.request = request
+        message = Message(request)
         self.loop = loop
         self.webSocket = webSocket
         entry = Ledger.Entry(.transfer, in: loop.ledger)
@@ -92,8 +93,8 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
 
     /// The outcome, for the task whose continuation was resumed.
     func takeOutcome() -> Outcome {
-        guard state.load(ordering: .acquiring) & State.answered != 0 else { return .failure(.noOutcome) }
-        defer { outcome = .failure(.noOutcome) }
+        guard state.load(ordering: .acquiring) & State.answered != 0, let outcome else { return .failure(.noOutcome) }
+        self.outcome = nil
         return outcome
     }
 
@@ -131,10 +132,14 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
 
     /// Makes the hop that is to go out next.
     func prepare(freshly: Bool = false) throws(NetworkError) -> Hop {
-        if let memory = loop.memory, memory.upgrades(request.head) { request.head.upgrade() }
+        if let memory = loop.memory, memory.upgrades(request.head) { message = message.changed { $0.head.upgrade() } }
         if begun == 0 { begun = loop.now }
-        try MessageCheck.check(request)
-        let hop = try Hop(of: self, on: loop, freshly: freshly)
+        let message = message
+        let site = try loop.sites.site(of: message.request.head)
+        let extras = message.request.options.extras
+        try MessageCheck.checkRest(of: message, extras === loop.checkedExtras ? nil : extras)
+        if let extras, OptionsCheck.isLasting(extras) { loop.checkedExtras = extras }
+        let hop = try Hop(of: self, to: site, on: loop, freshly: freshly)
         self.hop = hop
         return hop
     }
@@ -160,7 +165,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     /// Takes the higher priority on; false where the transfer has it already.
     func raisePriority(to priority: Priority) -> Bool {
         guard priority > request.options.priority else { return false }
-        request.options.priority = priority
+        message = message.changed { $0.options.priority = priority }
         hop?.goFaster()
         return true
     }
@@ -269,14 +274,14 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     /// The server refused the expectation and not the message (RFC 9110, 10.1.1).
     private func resendUnasked() -> Next {
         resends += 1
-        request.options.expect = .never
+        message = message.changed { $0.options.expect = .never }
         return .again(freshly: false)
     }
 
     private func follow(_ next: TransferRequest, after hop: Hop) -> Next {
         redirects += 1
         remember(hop)
-        request = next
+        message = Message(next)
         let isThere = place?.isAt(scheme: next.head.scheme, authority: next.head.authority) == true
         return isThere ? .again(freshly: false) : .elsewhere
     }
@@ -370,8 +375,11 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         resolving?.cancel()
         resolving = nil
         hop = nil
-        request.body = nil
-        request.onProgress = nil
+        guard request.body != nil || request.onProgress != nil else { return }
+        message = message.changed { request in
+            request.body = nil
+            request.onProgress = nil
+        }
     }
 
     private func answer(
@@ -384,7 +392,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         TransferResponse(
             response,
             body: body,
-            url: hop.url,
+            url: request.head.urlText,
             interim: hop.interim,
             trailers: trailers,
             metrics: metrics(of: hop),

@@ -11,11 +11,12 @@ extension CurlTransport {
         _ configuration: CurlConfiguration = CurlConfiguration()
     ) throws(NetworkError) -> HTTPFields {
         try MessageCheck.check(request)
-        let own = try Hop.fields(of: request, by: ClientMemory(configuration), answering: nil)
+        let message = Message(request)
+        let own = try Hop.fields(of: message, by: ClientMemory(configuration), answering: nil)
         let host = if let host = own[hostName] { host } else { try host(of: request.head) }
         var fields: HTTPFields = [hostName: host]
         for field in own where field.name != hostName { fields.append(field) }
-        for line in Hop.addedLines(to: request, decodes: Hop.decodes(request)) {
+        for line in Hop.addedLines(to: message, decodes: Hop.decodes(message)) {
             // A line without a value takes away what libcurl would add.
             guard let mark = line.firstRange(of: ": "), let name = HTTPField.Name(String(line[..<mark.lowerBound]))
             else { continue }

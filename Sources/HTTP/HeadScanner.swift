@@ -108,8 +108,10 @@ enum HeadScanner {
             guard (0x30...0x39).contains(digit) else { return nil }
             code = code * 10 + Int(digit - 0x30)
         }
-        let reason = rest.dropFirst(3).drop { $0 == .space }
         guard code >= 100, rest.count == 3 || rest[rest.startIndex + 3] == .space else { return nil }
+        let reason = rest.dropFirst(3).drop { $0 == .space }
+        // Most answers by far, without a string made and checked.
+        if code == 200, reason.elementsEqual("OK".utf8) { return .ok }
         return .init(code: code, reasonPhrase: reason.isEmpty ? "" : String(decoding: reason, as: UTF8.self))
     }
 

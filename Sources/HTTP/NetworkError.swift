@@ -286,7 +286,23 @@ extension HTTPRequest.Method {
 
 extension HTTPRequest {
     /// The URL on the wire.
-    package var urlText: String { (scheme ?? "") + "://" + (authority ?? "") + (path ?? "/") }
+    package var urlText: String {
+        let (scheme, authority, path) = (scheme ?? "", authority ?? "", path ?? "/")
+        let count = scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count
+        // Bytes into a string of their number: less than half the work of joining strings.
+        return String(unsafeUninitializedCapacity: count) { bytes in
+            var end = 0
+            func write(_ part: String) {
+                var part = part
+                end = part.withUTF8 { bytes[end...].initialize(fromContentsOf: $0) }
+            }
+            write(scheme)
+            write("://")
+            write(authority)
+            write(path)
+            return end
+        }
+    }
 
     /// The URL without user and query, for messages: they may hold a secret.
     package var redactedURL: String {

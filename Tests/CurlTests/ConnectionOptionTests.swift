@@ -257,4 +257,20 @@ struct OptionsCheckTests {
         #expect(!error.mayHaveReachedServer)
         #expect(server.record.connections == 0)
     }
+
+    /// Options that were checked are not checked again where that is sure to come to the same.
+    @Test func optionsAreRefusedEachTimeAndAfterGoodOnes() async throws {
+        let server = try LoopbackServer(.response(200))
+        let transport = CurlTransport()
+        var good = TransferOptions.impatient
+        good.overrides = [HostOverride(host: "h", address: "127.0.0.1")]
+        var bad = good
+        bad.local.interface = "a!b"
+        for _ in 1...2 {
+            #expect(try await transport.perform(server.request(options: good)).status == .ok)
+            for _ in 1...2 {
+                #expect(try await transport.failure(of: server.request(options: bad)).kind == .badConfiguration)
+            }
+        }
+    }
 }

@@ -1,0 +1,34 @@
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+@testable import BeagleNetCurl
+
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+struct SiteTests {
+    let transport = CurlTransport()
+
+    /// What was taken apart for one message is used for the next, and for no other site.
+    @Test func messagesToManySitesGoWhereTheyShould() async throws {
+        let servers = try (0..<3).map { number in try LoopbackServer(.response(200, [:], "\(number)")) }
+        for path in ["/a", "/b?c", "/a"] {
+            for (number, server) in servers.enumerated() {
+                let response = try await transport.perform(server.request(.get, path))
+                #expect(try await response.text() == "\(number)")
+                #expect(response.url == server.url + path)
+            }
+        }
+        #expect(servers.allSatisfy { $0.requests.map(\.target) == ["/a", "/b?c", "/a"] })
+    }
+
+    /// More than are remembered, each asked twice.
+    @Test func sitesAreForgottenWhereThereAreMany() throws {
+        var sites = Sites()
+        for number in [1, 1, 2, 300, 1, 2] + Array(1...600) + [1] {
+            let head = HTTPRequest(method: .get, scheme: "http", authority: "h:\(number)", path: "/a")
+            #expect(try sites.site(of: head).url == "http://h:\(number)/")
+        }
+        let bad = HTTPRequest(method: .get, scheme: "http", authority: "h:0", path: "/")
+        for _ in 1...2 { #expect(throws: NetworkError.self) { try sites.site(of: bad) } }
+    }
+}
