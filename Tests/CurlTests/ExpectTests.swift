@@ -80,7 +80,8 @@ struct ExpectTests {
         let response = try await transport.perform(server.request(.post, body: body, options: options))
         #expect(response.status.code == 200)
         #expect(response.metrics.resends == 1)
-        #expect(server.requests.map { $0["Expect"] } == ["100-continue", nil])
+        // What is left of a body that nobody read looks like another request where the server is slow to see the end.
+        #expect(server.requests.filter { $0.method == "POST" }.map { $0["Expect"] } == ["100-continue", nil])
     }
 
     @Test func refusalThatIsNotAboutTheExpectationIsHandedOver() async throws {
