@@ -6,16 +6,14 @@ import CBeagleNetCurl
 /// libcurl's own memory of them (CURLOPT_ALTSVC) belongs to an easy handle and its file, and cannot be shared: each hop
 /// would have to read and write it.
 extension Hop {
-    /// How long an alternative may take to be reached, before its origin is asked.
-    private static let patience = Duration.seconds(3)
-
     /// CURL_HTTP_VERSION_3ONLY, since libcurl 7.88.
     private static let onlyHTTP3 = 31
 
     /// How long it may take until there is a connection.
     var connectLimit: Duration? {
         let limit = request.options.timeouts.connect
-        return alternative == nil ? limit : min(limit ?? Self.patience, Self.patience)
+        guard alternative != nil, let patience = loop.memory?.altSvc?.patience else { return limit }
+        return min(limit ?? patience, patience)
     }
 
     func configure(_ alternative: AltSvcStore.Service) throws(NetworkError) {

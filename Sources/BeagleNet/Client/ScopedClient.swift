@@ -37,7 +37,9 @@ struct ScopedClient: NetworkClient {
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        var result = try await scope.run { [client] () throws(NetworkError) in try await client.run(operation, emit: emit) }
+        var result = try await scope.run { [client] () throws(NetworkError) in
+            try await client.run(operation, emit: emit)
+        }
         if case .stream(let response) = result.content { result.content = .stream(response.read(in: scope)) }
         return result
     }

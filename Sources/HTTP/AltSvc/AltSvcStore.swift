@@ -60,13 +60,19 @@ public final class AltSvcStore: Sendable {
     /// A year: what is longer is cut.
     static let longest = 365 * 86_400
 
+    /// How long a service may take to be reached, before its origin is asked.
+    public let patience: Duration
     private let state = Lock(State())
     private let now: @Sendable () -> Date
 
     /// An empty store.
     ///
-    /// - Parameter now: tells the time, by which services are forgotten.
-    public init(now: @escaping @Sendable () -> Date = { Date() }) {
+    /// - Parameters:
+    ///   - patience: how long a service may take to be reached, above zero; 3 s by default. What takes connections and is
+    ///     silent costs a request that long, once every five minutes.
+    ///   - now: tells the time, by which services are forgotten.
+    public init(patience: Duration = .seconds(3), now: @escaping @Sendable () -> Date = { Date() }) {
+        self.patience = patience
         self.now = now
     }
 

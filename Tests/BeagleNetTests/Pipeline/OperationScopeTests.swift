@@ -3,7 +3,9 @@ import BeagleNetTesting
 import Testing
 
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct OperationScopeTests {
-    private func task(_ client: any NetworkClient, _ kind: NetworkOperation.Kind) -> Task<Result<String, NetworkError>, Never> {
+    private typealias Asking = Task<Result<String, NetworkError>, Never>
+
+    private func task(_ client: any NetworkClient, _ kind: NetworkOperation.Kind) -> Asking {
         Task { await Result { try await client.run(.of(kind)).shown } }
     }
 
@@ -100,7 +102,7 @@ import Testing
         let runs = ScriptedRuns()
         let scope = OperationScope(.queue)
         let client = client(runs).scoped(in: scope)
-        var tasks: [Task<Result<String, NetworkError>, Never>] = []
+        var tasks: [Asking] = []
         for number in 1...4 {
             tasks.append(task(client, .form))
             while scope.count < number { await Task.yield() }

@@ -109,7 +109,8 @@ import Testing
 
     // MARK: - Deadline
 
-    @Test(arguments: NetworkOperation.Kind.known) func aDeadlineEndsEverythingBelowIt(kind: NetworkOperation.Kind) async {
+    @Test(arguments: NetworkOperation.Kind.known) func aDeadlineEndsEverythingBelowIt(kind: NetworkOperation.Kind) async
+    {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns()

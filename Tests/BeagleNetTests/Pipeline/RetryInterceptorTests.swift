@@ -13,7 +13,7 @@ import Testing
         #expect(answers.asked.withLock { $0.map(\.attempt) } == [1, 2, 3])
     }
 
-    @Test("what may have been executed is asked again only where that does no harm", arguments: NetworkOperation.Kind.known)
+    @Test("and what may have been executed only where that does no harm", arguments: NetworkOperation.Kind.known)
     func whatMayHaveBeenExecuted(kind: NetworkOperation.Kind) async {
         let answers = Answers(.failure(.lost), .success(.init("1")))
         let result = await Result { try await client(retry, answers).run(.of(kind)) }
@@ -140,7 +140,12 @@ import Testing
         let budget = RetryBudget(tokens: 2, refund: 1)
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 2), budget: budget)
         let answers = Answers(
-            .failure(.lost), .failure(.lost), .failure(.lost), .success(.init("1")), .failure(.lost), .success(.init("2"))
+            .failure(.lost),
+            .failure(.lost),
+            .failure(.lost),
+            .success(.init("1")),
+            .failure(.lost),
+            .success(.init("2"))
         )
         let client = client(retry, answers)
         for attempts in [2, 3, 4, 6] {

@@ -15,6 +15,7 @@ public import BeagleNetHTTP
 /// credentials, never twice, and not after it was cancelled. Where renewing fails, all who waited for it fail with the
 /// error; the next operation tries anew. Operations to other origins pass untouched, and what they answer renews nothing.
 public final class AuthInterceptor<Credential: Sendable>: Interceptor {
+    /// `.auth`.
     public var place: Pipeline.Place? { .auth }
 
     /// What the interceptor asks of an app.
@@ -83,6 +84,7 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
         (origins ?? operation.declaredOrigins).contains(operation.origin)
     }
 
+    /// Attaches the credential and goes on; once more with a renewed one where it was refused.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,

@@ -3,6 +3,7 @@ public import BeagleNetHTTP
 /// Limits operations as a whole: attempts, waits between them, renewing of credentials and all. The time limits of
 /// `TransferOptions` are for one attempt.
 public struct DeadlineInterceptor: BriefInterceptor {
+    /// `.deadline`.
     public var place: Pipeline.Place? { .deadline }
     /// The longest that an operation may take; nil for as long as it likes.
     public var limit: Duration?
@@ -15,8 +16,10 @@ public struct DeadlineInterceptor: BriefInterceptor {
         self.limit = limit
     }
 
+    /// Where there is a limit.
     public func applies(to operation: NetworkOperation) -> Bool { limit != nil || operation.deadline != nil }
 
+    /// Goes on in a task of its own, which is cancelled when the time is up; the failure is of kind `.timeout`.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,

@@ -3,6 +3,7 @@ public import BeagleNetHTTP
 /// Adds header fields to operations that go to the app's own origins: what changes from time to time, as a language or
 /// a trace. What never changes is said with `HttpRequestBuilder.additionalHeaders`.
 public struct HeadersInterceptor: Interceptor {
+    /// `.headers`.
     public var place: Pipeline.Place? { .headers }
     private let origins: Set<Origin>?
     private let fields: @Sendable (NetworkOperation) async throws -> HTTPFields
@@ -25,6 +26,7 @@ public struct HeadersInterceptor: Interceptor {
         (origins ?? operation.declaredOrigins).contains(operation.origin)
     }
 
+    /// Adds the fields, then goes on.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,

@@ -10,6 +10,7 @@ public import BeagleNetHTTP
 /// Outermost, it logs one exchange however often retries asked; each redirect and each new attempt has a line of its
 /// own.
 public struct LogInterceptor: BriefInterceptor {
+    /// `.log`.
     public var place: Pipeline.Place? { .log }
 
     /// Logs messages at the levels of `Log`: `.info`, and `.error` for failures and statuses from 400 on.
@@ -18,6 +19,7 @@ public struct LogInterceptor: BriefInterceptor {
     /// Where the logger accepts anything: what accepts no failures accepts nothing.
     public func applies(to operation: NetworkOperation) -> Bool { operation.logger.accepts(.error) }
 
+    /// Logs the message, goes on, and logs what came of it.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,

@@ -6,6 +6,7 @@ public import BeagleNetHTTP
 /// `scopedFields`, goes to no origin that the app does not declare, and no further with a redirect. An app that declares
 /// none lets them go where a request says; hosts that must not be asked at all are the builder's (`allowedHosts`).
 public struct OriginPolicyInterceptor: BriefInterceptor {
+    /// `.originPolicy`.
     public var place: Pipeline.Place? { .originPolicy }
     /// The app's own origins; nil for those that the client's builder declares.
     public var origins: Set<Origin>?
@@ -27,6 +28,7 @@ public struct OriginPolicyInterceptor: BriefInterceptor {
         !scopedFields.isEmpty || !operation.transfer.originScopedFields.isEmpty
     }
 
+    /// Takes away what the origin must not have, then goes on.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,

@@ -3,6 +3,7 @@ public import BeagleNetHTTP
 /// Holds operations back so that a server is asked no more often than it likes: a bucket of tokens for each origin, of
 /// which each operation takes one and which fills with time. Who finds none waits its turn, in order.
 public final class RateLimitInterceptor: Interceptor {
+    /// `.rateLimit`.
     public var place: Pipeline.Place? { .rateLimit }
 
     /// How many operations an origin may be asked in a period, on average.
@@ -27,6 +28,7 @@ public final class RateLimitInterceptor: Interceptor {
         self.burst = max(1, burst ?? rate)
     }
 
+    /// Waits for the turn of the operation's origin, then goes on.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
@@ -37,12 +39,19 @@ public final class RateLimitInterceptor: Interceptor {
         return try await next(operation, emit)
     }
 
+    /// How long ago the first operation came.
+    private func now(for operation: NetworkOperation) -> Duration {
+        let elapsed = elapsed.withLock { elapsed in
+            let started = elapsed ?? operation.stopwatch()
+            elapsed = started
+            return started
+        }
+        return elapsed()
+    }
+
     /// Takes a token, or the place of one that is still to come (the generic cell rate algorithm, ITU-T I.371).
     private func wait(for operation: NetworkOperation) -> Duration {
-        let now = elapsed.withLock { elapsed in
-            if elapsed == nil { elapsed = operation.stopwatch() }
-            return elapsed
-        }?() ?? .zero
+        let now = now(for: operation)
         let step = period / rate
         return full.withLock { full in
             // An origin whose bucket is full need not be kept in mind.

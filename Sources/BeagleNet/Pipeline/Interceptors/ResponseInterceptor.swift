@@ -14,6 +14,7 @@ public struct ResponseInterceptor: Interceptor {
     /// The rest of the pipeline, for one message.
     public typealias Send = (TransferRequest) async throws(NetworkError) -> NetworkResponse
 
+    /// Where it was said to belong.
     public let place: Pipeline.Place?
     private let body: @Sendable (TransferRequest, Send) async throws -> NetworkResponse
 
@@ -33,6 +34,7 @@ public struct ResponseInterceptor: Interceptor {
     /// With whole answers.
     public func applies(to operation: NetworkOperation) -> Bool { !operation.isStream }
 
+    /// Gives the message to the function, and what it makes of the answer back.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,

@@ -11,6 +11,7 @@ public import BeagleNetHTTP
 /// Between attempts it waits as `backoff` says, and at least as long as `Retry-After` asks. Each origin has a budget, so
 /// that a server which answers nobody is not asked by all again and again.
 public final class RetryInterceptor: BriefInterceptor {
+    /// `.retry`.
     public var place: Pipeline.Place? { .retry }
 
     /// How long to wait between attempts and how often to try.
@@ -35,6 +36,7 @@ public final class RetryInterceptor: BriefInterceptor {
         self.budget = budget
     }
 
+    /// Goes on, and once more after each failure that may pass.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,

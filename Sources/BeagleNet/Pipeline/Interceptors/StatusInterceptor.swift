@@ -3,11 +3,13 @@ public import BeagleNetHTTP
 /// Makes a failure of kind `.status` of each whole answer whose status is outside 200...299, so that everything above
 /// it has one way to fail. A streamed answer passes whatever its status.
 public struct StatusInterceptor: BriefInterceptor {
+    /// `.status`.
     public var place: Pipeline.Place? { .status }
 
     /// Lets 200...299 pass.
     public init() {}
 
+    /// Goes on, and throws where the status is outside 200...299.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
