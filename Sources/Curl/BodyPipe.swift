@@ -140,15 +140,13 @@ final class BodyPipe: Sendable {
     }
 
     private func wait() async {
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                let isReady = state.withLock { state in
-                    if state.bytes > 0 || state.end != nil { return true }
-                    state.waiter = continuation
-                    return false
-                }
-                if isReady { continuation.resume() }
+        await suspend { continuation in
+            let isReady = state.withLock { state in
+                if state.bytes > 0 || state.end != nil { return true }
+                state.waiter = continuation
+                return false
             }
+            if isReady { continuation.resume() }
         } onCancel: {
             cancel()
         }

@@ -85,10 +85,8 @@ public final class CurlTransport: HTTPTransport {
     public func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
         let owner = try owner(for: streams.role(of: request))
         let transfer = Transfer(request, on: owner.loop)
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                withExtendedLifetime(owner) { transfer.start(.continuation(continuation)) }
-            }
+        await suspend { continuation in
+            withExtendedLifetime(owner) { transfer.start(.continuation(continuation)) }
         } onCancel: {
             transfer.cancel()
         }

@@ -36,14 +36,12 @@ extension HTTPTransport {
 
 /// Bridges a callback with a token to `async`, with one suspension: cancelling the task cancels the token, also when
 /// it was cancelled before the token existed. A callback that is called twice, or let go without a call, does no harm.
-///
-/// The caller's actor is named, or the standard library's functions would run what they are given on the pool: two hops
-/// between threads for each request of an actor.
 package func withCancellableToken<Success: Sendable>(
     isolation: isolated (any Actor)? = #isolation,
     _ start: (@escaping @Sendable (Result<Success, NetworkError>) -> Void) -> (any RequestToken)?
 ) async -> Result<Success, NetworkError> {
     let slot = TokenSlot()
+    // The caller's actor is named for the reason that `suspend` has.
     return await withTaskCancellationHandler {
         await withUnsafeContinuation(isolation: isolation) { continuation in
             let completion = OnceCompletion<Success> { continuation.resume(returning: $0) }

@@ -36,10 +36,8 @@ extension CurlTransport: WebSocketTransport {
             resume: { [weak transfer] in transfer?.resume() },
             cancel: { [weak transfer] in transfer?.cancel() }
         )
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                withExtendedLifetime(owner) { transfer.start(.continuation(continuation)) }
-            }
+        await suspend { continuation in
+            withExtendedLifetime(owner) { transfer.start(.continuation(continuation)) }
         } onCancel: {
             transfer.cancel()
         }

@@ -1,5 +1,6 @@
 import BeagleNet
 import BeagleNetTesting
+import Dispatch
 import Testing
 
 /// The hub's rules, by the letter under which INTERNALS.md lists them.
@@ -69,6 +70,42 @@ import Testing
         let heard = Heard()
         client(ScriptedRuns { _, _ in .init("1") }).watch(component, heard.hear)
         #expect(heard.all == ["1"])
+    }
+
+    /// An actor whose queue can be told by anybody who runs on it.
+    private actor Screen {
+        private final class Queue: SerialExecutor {
+            static let isHere = DispatchSpecificKey<Bool>()
+            private let queue = DispatchQueue(label: "screen")
+
+            init() {
+                queue.setSpecific(key: Self.isHere, value: true)
+            }
+
+            func enqueue(_ job: consuming ExecutorJob) {
+                let job = UnownedJob(job)
+                queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+            }
+        }
+
+        private let queue = Queue()
+        nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+        static var isHere: Bool { DispatchQueue.getSpecific(key: Queue.isHere) ?? false }
+
+        func run(_ operation: NetworkOperation, _ client: any NetworkClient) async throws {
+            _ = try await client.run(operation)
+        }
+    }
+
+    @Test("R2", arguments: [NetworkOperation.Kind.component, .form])
+    func anAnswerWithoutWaitingIsGivenOnTheCallersActor(kind: NetworkOperation.Kind) async throws {
+        let isThere = Lock<Bool?>(nil)
+        let runs = ScriptedRuns { _, _ in
+            isThere.withLock { $0 = Screen.isHere }
+            return .init("1")
+        }
+        try await Screen().run(.of(kind), client(runs))
+        #expect(isThere.withLock { $0 } == true)
     }
 
     // MARK: - R3: in order, outside of locks, from inside of a callback too
