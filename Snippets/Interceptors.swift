@@ -1,0 +1,60 @@
+// What operations pass through on their way: credentials, retries, and an interceptor of the app's own.
+import BeagleNet
+
+protocol Session: Sendable {
+    func token() async throws -> String?
+    func refresh() async throws -> String?
+}
+
+protocol Cipher: Sendable {
+    func seal(_ data: Data) throws -> Data
+    func open(_ data: Data) throws -> Data
+}
+
+func configure(_ dependencies: BeagleDependencies, _ session: any Session) {
+    // snippet.auth
+    dependencies.environment = BeagleEnvironment(name: "production", baseURL: URL(string: "https://api.example.com"))
+    let rules = AuthInterceptor<String>.Rules(
+        load: { try await session.token() },
+        renew: { _ in try await session.refresh() },
+        attach: { token, head in head.headerFields[.authorization] = "Bearer \(token)" }
+    )
+    dependencies.interceptors.add(AuthInterceptor(rules))
+    dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(base: .seconds(1), limit: 5)))
+    // snippet.end
+}
+
+func encrypt(_ dependencies: BeagleDependencies, _ cipher: any Cipher) {
+    // snippet.cryptography
+    dependencies.interceptors.add(
+        ResponseInterceptor { message, next in
+            var message = message
+            if let body = message.body { message.body = HTTPBody(try cipher.seal(try await body.collect())) }
+            var response = try await next(message)
+            response.data = try cipher.open(response.data)
+            return response
+        }
+    )
+    // snippet.end
+}
+
+func watch(_ client: NetworkClientDefault, _ show: @escaping @Sendable (NetworkResponse, _ isStale: Bool) -> Void) {
+    // snippet.watch
+    let home = NetworkOperation(Request(url: URL(string: "https://api.example.com/home")!, type: .fetchComponent))
+    let token = client.watch(home) { event in
+        if case .result(let result) = event, let response = result.response { show(response, result.isStale) }
+    }
+    client.refetch()  // on coming to the foreground
+    token?.cancel()  // with the screen
+    // snippet.end
+}
+
+func scopes(_ dependencies: BeagleDependencies, _ word: String) async throws {
+    // snippet.scope
+    let screen = OperationScope()
+    let search = dependencies.networkClient.scoped(in: OperationScope(.replace, in: screen))
+    let found = try await search.fetch("/search", as: JSONValue.self, query: [URLQueryItem(name: "q", value: word)])
+    screen.close()  // cancels whatever is under way in it
+    // snippet.end
+    print(found)
+}
