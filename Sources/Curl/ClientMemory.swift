@@ -46,6 +46,10 @@ struct ClientMemory {
         let fields = response.head.headerFields
         if request.options.extras?.usesCookies != false { cookies?.take(from: fields, of: request.head) }
         hsts?.take(from: fields, of: request.head)
+        // Who was reached by an option of one request speaks for nobody else's.
+        if let extras = request.options.extras {
+            guard extras.unixSocket == nil, extras.overrides.isEmpty else { return }
+        }
         altSvc?.take(from: response.head, of: request.head)
     }
 }

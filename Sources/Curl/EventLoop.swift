@@ -244,7 +244,10 @@ final class EventLoop: @unchecked Sendable {
             connections.shutIdle()
         case .finish: if ending == .no { ending = .whenIdle }
         case .shutDown: ending = .now
-        case .run(let job, let executor): job.runSynchronously(on: executor)
+        case .run(let job, let executor):
+            job.runSynchronously(on: executor)
+            // It may have taken long, and the last look is as old.
+            hasIdled = true
         }
     }
 
@@ -347,7 +350,7 @@ final class EventLoop: @unchecked Sendable {
         guard let resolver else { return insert(hop, of: transfer) }
         do throws(NetworkError) {
             guard let origin = try hop.nameToResolve() else { return insert(hop, of: transfer) }
-            hop.isResolving = true
+            hop.resolving = origin
             transfer.resolving = Task { [weak transfer, self] in
                 let addresses = await Self.addresses(of: origin, by: resolver)
                 if let transfer { post(.connect(transfer, to: addresses, of: origin)) }
@@ -379,10 +382,11 @@ final class EventLoop: @unchecked Sendable {
 
     /// Goes on with a hop whose host the app has looked up. A transfer that has ended meanwhile has none.
     private func connect(_ transfer: Transfer, to found: Result<[IPAddress], NetworkError>, of origin: Origin) {
-        guard transfer.index != nil, let hop = transfer.hop, hop.isResolving else { return }
+        // An answer for an alternative that was left meanwhile is none for its origin.
+        guard transfer.index != nil, let hop = transfer.hop, hop.resolving == origin else { return }
         do throws(NetworkError) {
             try hop.connect(to: try found.get(), of: origin)
-            hop.isResolving = false
+            hop.resolving = nil
             insert(hop, of: transfer)
         } catch {
             endUnreached(transfer, error)
@@ -657,6 +661,7 @@ final class EventLoop: @unchecked Sendable {
         progressing = []
         written = []
         nextGroup = nil
+        checkedExtras = nil
         wakeTasks()
         poller.close()
         curl_multi_cleanup(multi)

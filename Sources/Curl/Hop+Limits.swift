@@ -145,7 +145,7 @@ extension Hop {
 
     private var connectingLimit: Limit? {
         let timeouts = request.options.timeouts
-        if isResolving, let limit = [timeouts.resolve, connectLimit].compactMap(\.self).min() {
+        if resolving != nil, let limit = [timeouts.resolve, connectLimit].compactMap(\.self).min() {
             return Limit(
                 end: lastActivity.advanced(by: limit),
                 what: "the app's resolver did not answer within \(limit)",

@@ -73,7 +73,7 @@ final class Hop {
     private(set) var isReceivePaused = false
     private(set) var isSendPaused = false
     /// Whether the app is asked for the host's addresses; the hop is not yet in the multi.
-    var isResolving = false
+    var resolving: Origin?
     private(set) var isUploaded: Bool
     /// The server does not know how to consent to a body.
     private(set) var isExpectationRefused = false

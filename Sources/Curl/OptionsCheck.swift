@@ -35,7 +35,8 @@ enum OptionsCheck {
     /// Whether what was checked need not be again: it depends on nothing but the options.
     static func isLasting(_ extras: TransferOptions.Extras) -> Bool {
         if case .through = extras.proxy { return false }
-        return extras.identity == nil
+        // What holds closures of the app's may hold the transport, which would stay for ever.
+        return extras.identity == nil && extras.onInterim == nil && extras.addressGuard == nil
     }
 
     // MARK: TLS

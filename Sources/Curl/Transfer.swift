@@ -275,6 +275,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         guard let hop, hop.isLostToAlternative else { return false }
         if let total = request.options.timeouts.total, started.advanced(by: total) <= now { return false }
         restAlternative(of: hop)
+        resolving?.cancel()
         staysAtOrigin = true
         return true
     }
@@ -306,6 +307,9 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         redirects += 1
         staysAtOrigin = false
         remember(hop)
+        var next = next
+        // It may have been raised meanwhile.
+        next.options.priority = max(next.options.priority, request.options.priority)
         message = Message(next)
         let isThere = place?.isAt(scheme: next.head.scheme, authority: next.head.authority) == true
         return isThere ? .again(freshly: false) : .elsewhere
@@ -341,7 +345,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         if let hop {
             if let response = hop.response {
                 error.response = response.head
-            } else if error.kind != .cancelled, error.kind != .shutdown {
+            } else if error.isTransient || error.kind == .tls || error.kind == .protocol {
                 restAlternative(of: hop)
             }
             error.metrics = metrics(of: hop)

@@ -34,10 +34,10 @@ enum ClockKey: DependencyDefault {
 }
 
 extension [any Interceptor] {
-    /// Puts an interceptor where it belongs: before those that `Pipeline.Place` has further in, last where it has no
-    /// place.
+    /// Puts an interceptor where it belongs: before those that `Pipeline.Place` has further in. One without a place comes
+    /// right above the origin policy, which so sees the fields that it adds.
     public mutating func add(_ interceptor: any Interceptor) {
-        guard let place = interceptor.place else { return append(interceptor) }
+        let place = interceptor.place ?? .headers
         let index = firstIndex { other in other.place.map { $0 > place } ?? false } ?? endIndex
         insert(interceptor, at: index)
     }

@@ -66,7 +66,7 @@ final class FollowedDependencies: Sendable {
 
 extension HttpRequestBuilder {
     /// The app's own origins, as far as it declares any.
-    fileprivate var ownOrigins: Set<Origin> {
+    var ownOrigins: Set<Origin> {
         guard let baseURL, let base = Origin(baseURL) else { return origins }
         return origins.union([base])
     }

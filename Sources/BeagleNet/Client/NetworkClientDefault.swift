@@ -50,6 +50,11 @@ public final class NetworkClientDefault: NetworkClient {
         set { ownBuilder.withLock { $0 = newValue } }
     }
 
+    /// Ends what is watched; what somebody waits for comes to its end.
+    deinit {
+        hub.end(cancelling: false)
+    }
+
     /// The dependencies given; where a logger was given that is no container, `Beagle.dependencies`.
     public var container: BeagleDependencies { dependencies.container }
 
@@ -136,9 +141,16 @@ public final class NetworkClientDefault: NetworkClient {
         }
     }
 
+    /// Cancels everything that is shared and under way, and ends what is watched: after somebody has signed in or out,
+    /// so that nobody joins or hears what was asked for another.
+    public func endAll() {
+        hub.end(cancelling: true)
+    }
+
     /// Runs again what is watched: on coming to the foreground, when the network is back, after a change.
     ///
-    /// What is running already is not run beside itself.
+    /// What is running already is not run beside itself. An operation goes out as it was made when it was asked last: whom
+    /// it speaks for has changed? `endAll()`, and watch anew.
     ///
     /// - Parameters:
     ///   - policy: whether stored answers will do; the network is asked by default.
@@ -179,7 +191,10 @@ public final class NetworkClientDefault: NetworkClient {
         let settings = dependencies.settings
         do throws(NetworkError) {
             let pipeline = try settings.pipeline.get()
-            return (operation.sending(try transfer(of: operation, settings), settings.surroundings), pipeline)
+            let own = ownBuilder.withLock { $0 }.map { settings.environment.applied(to: $0) }
+            let transfer = try transfer(of: operation, settings, own ?? settings.environmentBuilder)
+            let surroundings = own.map { settings.surroundings.with(origins: $0.ownOrigins) } ?? settings.surroundings
+            return (operation.sending(transfer, surroundings), pipeline)
         } catch {
             var error = error
             error.underlying = error.underlying ?? ClientError.invalidHttpRequest
@@ -190,10 +205,9 @@ public final class NetworkClientDefault: NetworkClient {
 
     private func transfer(
         of operation: NetworkOperation,
-        _ settings: FollowedDependencies.Settings
+        _ settings: FollowedDependencies.Settings,
+        _ builder: HttpRequestBuilder
     ) throws(NetworkError) -> TransferRequest {
-        let builder =
-            ownBuilder.withLock { $0 }.map { settings.environment.applied(to: $0) } ?? settings.environmentBuilder
         var transfer = try builder.build(operation.request)
         transfer.delivery = operation.transfer.delivery
         transfer.options = operation.request.options ?? (operation.isStream ? streamOptions : options)

@@ -18,8 +18,15 @@ struct ScopedClient: NetworkClient {
     var options: TransferOptions { client.options }
 
     func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
+        // In the line before this returns: of two requests the later one comes later.
+        let place = Result { () throws(NetworkError) in try scope.enter() }
         let task = Task {
-            completion(await Result.catching { () throws(NetworkError) in try await executeRequest(request) })
+            let result = await Result<NetworkResponse, NetworkError>.catching { () throws(NetworkError) in
+                try await scope.run(place.get()) { [client] () throws(NetworkError) in
+                    try await client.executeRequest(request)
+                }
+            }
+            completion(result)
         }
         return TaskToken(task: task)
     }

@@ -47,8 +47,12 @@ public final class DiskFormStore: FormStore {
     }
 
     private static func read(_ file: PrivateFile, _ group: String) throws(NetworkError) -> [FormField] {
-        guard file.exists, let value = try? JSONValue(parsing: try file.read()) else {
-            if !file.exists { return [] }
+        if !file.exists { return [] }
+        let text = try file.read()
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: text)
+        } catch {
             throw .damaged(file, group)
         }
         guard let fields = value["fields"]?.array else { throw .damaged(file, group) }

@@ -106,8 +106,7 @@ public final class FormSubmission: Sendable {
     private func mayBegin(_ progress: Progress) -> Bool {
         guard case .error(let failure) = progress.states.last else { return false }
         guard case .network(let error) = failure else { return true }
-        // A status outside 200...299 says that it was not accepted.
-        if !error.mayHaveReachedServer || error.kind == .status { return true }
+        if !error.mayHaveReachedServer || error.refusesTheMessage { return true }
         return form.method != .post || hasKey || (form.sendsIdempotencyKey && form.changes == progress.changes)
     }
 
@@ -169,5 +168,13 @@ extension NetworkClient {
         FormSubmission(form, hasKey: headers.hasIdempotencyKey) { () throws(NetworkError) in
             try await submit(form, to: target, query: query, headers: headers, timeout: timeout, progress: progress)
         }
+    }
+}
+
+extension NetworkError {
+    /// Whether the server said that it did not do what it was asked: a gateway that gave up (408, 5xx) does not know.
+    fileprivate var refusesTheMessage: Bool {
+        guard kind == .status, let status = response?.status else { return false }
+        return status.kind == .clientError && status != .requestTimeout
     }
 }

@@ -91,12 +91,14 @@ final class FormTurn: Sendable {
 
     /// - Returns: whether there was something to leave.
     private func leave(_ id: Int) -> Bool {
-        let (wasThere, task): (Bool, Task<Void, Never>?) = state.withLock { state in
-            guard state.waiters.removeValue(forKey: id) != nil else { return (false, nil) }
-            guard state.waiters.isEmpty else { return (true, nil) }
-            defer { state.task = nil }
-            return (true, state.task)
+        // Let go outside of the lock: what it holds may leave once more.
+        let (left, task) = state.withLock { state in
+            let left = state.waiters.removeValue(forKey: id)
+            let isLast = left != nil && state.waiters.isEmpty
+            defer { if isLast { state.task = nil } }
+            return (left, isLast ? state.task : nil)
         }
+        let wasThere = left != nil
         task?.cancel()
         return wasThere
     }

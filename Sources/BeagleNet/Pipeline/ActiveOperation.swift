@@ -17,13 +17,18 @@ final class ActiveOperation: Sendable {
         let receive: @Sendable (Event) -> Void
     }
 
+    /// Who hears an event: settled when it is posted, as others come and wait for the next run before it is delivered.
     private enum Audience: Sendable {
-        case all
-        case one(Int)
-        /// Those who do not wait for the next run.
-        case present
-        /// Those who do.
-        case following
+        /// All that there were: those up to this number.
+        case all(Int)
+        case some([Int])
+
+        func has(_ id: Int) -> Bool {
+            switch self {
+            case .all(let last): id <= last
+            case .some(let ids): ids.contains(id)
+            }
+        }
     }
 
     private struct Post: Sendable {
@@ -50,7 +55,12 @@ final class ActiveOperation: Sendable {
         var waiting: [Post] = []
         var isDelivering = false
 
-        var isWatched: Bool { operation.isShared && operation.kind != .subscription }
+        var isWatched: Bool { operation.key != nil && operation.kind != .subscription }
+        var everybody: Audience { .all(lastID) }
+
+        func those(_ isMeant: (Subscriber) -> Bool) -> Audience {
+            .some(subscribers.filter(isMeant).map(\.id))
+        }
     }
 
     private let state: Lock<State>
@@ -72,26 +82,44 @@ final class ActiveOperation: Sendable {
         isOneShot: Bool,
         _ receive: @escaping @Sendable (Event) -> Void
     ) -> Int? {
-        let id: Int? = state.withLock { state in
-            if state.isOver { return nil }
+        let (id, beginning): (Int?, Beginning) = state.withLock { state in
+            if state.isOver { return (nil, .none) }
             state.lastID += 1
             state.subscribers.append(Subscriber(id: state.lastID, isOneShot: isOneShot, receive: receive))
-            return state.lastID
+            return (state.lastID, Self.begin(&state, operation, pipeline, for: state.lastID))
         }
-        if let id { begin(operation, pipeline, for: id) }
+        goOn(beginning, operation, pipeline)
         return id
     }
 
     /// - Returns: whether the subscriber was there; afterwards it hears nothing more.
     @discardableResult
     func leave(_ id: Int) -> Bool {
-        let (wasThere, ended): (Bool, Task<Void, Never>??) = state.withLock { state in
-            guard let index = state.subscribers.firstIndex(where: { $0.id == id }) else { return (false, nil) }
-            state.subscribers.remove(at: index)
-            return (true, Self.endIfAlone(&state))
+        // Let go outside of the lock: what it holds may leave once more.
+        let (left, ended): (Subscriber?, Task<Void, Never>??) = state.withLock { state in
+            guard let index = state.subscribers.firstIndex(where: { $0.id == id }) else { return (nil, nil) }
+            return (state.subscribers.remove(at: index), Self.endIfAlone(&state))
         }
         if let ended { over(ended) }
-        return wasThere
+        return left != nil
+    }
+
+    /// Ends it for those who watch it, and with `cancelling` for those who wait for one answer as well.
+    func end(cancelling: Bool) {
+        let (isDue, ended): (Bool, Task<Void, Never>??) = state.withLock { state in
+            if state.isOver { return (false, nil) }
+            let waiting = state.subscribers.filter(\.isOneShot)
+            if cancelling || waiting.isEmpty {
+                let isFirst = Self.post(&state, .failure(.left), to: .some(waiting.map(\.id)))
+                let isDue = Self.post(&state, .end, to: state.those { !$0.isOneShot }) || isFirst
+                state.isOver = true
+                defer { state.task = nil }
+                return (isDue, .some(state.task))
+            }
+            return (Self.post(&state, .end, to: state.those { !$0.isOneShot }), nil)
+        }
+        if let ended { over(ended) }
+        if isDue { deliver() }
     }
 
     /// Ends what nobody waits for, unless it is to be seen through.
@@ -128,7 +156,7 @@ final class ActiveOperation: Sendable {
             }
             return (operation, state.pipeline)
         }
-        if let (operation, pipeline) = again { begin(operation, pipeline, for: nil) }
+        if let (operation, pipeline) = again { begin(operation, pipeline) }
     }
 
     var subscribers: Int { state.withLock { $0.subscribers.count } }
@@ -141,18 +169,29 @@ final class ActiveOperation: Sendable {
         case run(Int)
     }
 
-    private func begin(_ operation: NetworkOperation, _ pipeline: Pipeline, for joiner: Int?) {
-        let beginning: Beginning = state.withLock { state in
-            if state.isOver { return .none }
-            guard !state.isRunning else { return Self.join(&state, operation, joiner) }
-            state.isRunning = true
-            state.run += 1
-            state.hasGivenInRun = false
-            state.operation = operation
-            state.pipeline = pipeline
-            for index in state.subscribers.indices { state.subscribers[index].isFollowing = false }
-            return .run(state.run)
-        }
+    private func begin(_ operation: NetworkOperation, _ pipeline: Pipeline) {
+        let beginning = state.withLock { state in Self.begin(&state, operation, pipeline, for: nil) }
+        goOn(beginning, operation, pipeline)
+    }
+
+    private static func begin(
+        _ state: inout State,
+        _ operation: NetworkOperation,
+        _ pipeline: Pipeline,
+        for joiner: Int?
+    ) -> Beginning {
+        if state.isOver { return .none }
+        guard !state.isRunning else { return join(&state, operation, joiner) }
+        state.isRunning = true
+        state.run += 1
+        state.hasGivenInRun = false
+        state.operation = operation
+        state.pipeline = pipeline
+        for index in state.subscribers.indices { state.subscribers[index].isFollowing = false }
+        return .run(state.run)
+    }
+
+    private func goOn(_ beginning: Beginning, _ operation: NetworkOperation, _ pipeline: Pipeline) {
         switch beginning {
         case .none: break
         case .deliver: deliver()
@@ -164,6 +203,7 @@ final class ActiveOperation: Sendable {
     /// may answer from a store, another run follows, and it waits for that one.
     private static func join(_ state: inout State, _ operation: NetworkOperation, _ joiner: Int?) -> Beginning {
         guard let joiner else { return .none }
+        if operation.isDetached { state.operation.isDetached = true }
         if operation.policy == .networkOnly, !state.operation.policy.asksNetwork {
             state.following = state.following ?? operation
             if let index = state.subscribers.firstIndex(where: { $0.id == joiner }) {
@@ -172,7 +212,7 @@ final class ActiveOperation: Sendable {
         }
         guard var last = state.last, operation.kind != .subscription else { return .none }
         last.isStale = true
-        return post(&state, .result(last), to: .one(joiner)) ? .deliver : .none
+        return post(&state, .result(last), to: .some([joiner])) ? .deliver : .none
     }
 
     private func start(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) {
@@ -193,7 +233,7 @@ final class ActiveOperation: Sendable {
             }
             last.isStale = true
             state.last = last
-            return (Self.post(&state, .result(last), to: .all), state.isOver)
+            return (Self.post(&state, .result(last), to: state.everybody), state.isOver)
         }
         if isDue { deliver() }
         if isOver { task.cancel() }
@@ -206,7 +246,7 @@ final class ActiveOperation: Sendable {
                 state.last = result
                 state.hasGivenInRun = true
             }
-            return Self.post(&state, .result(result), to: .all)
+            return Self.post(&state, .result(result), to: state.everybody)
         }
         if isDue { deliver() }
     }
@@ -221,13 +261,13 @@ final class ActiveOperation: Sendable {
             var isDue = Self.post(&state, outcome, isFollowed: again != nil)
             if again == nil, !state.isWatched || state.subscribers.isEmpty {
                 state.isOver = true
-                isDue = Self.post(&state, .end, to: .all) || isDue
+                isDue = Self.post(&state, .end, to: state.everybody) || isDue
             }
             return (isDue, state.isOver, again)
         }
         if hasEnded { hub.remove(self) }
         if isDue { deliver() }
-        if let (operation, pipeline) = again { begin(operation, pipeline, for: nil) }
+        if let (operation, pipeline) = again { begin(operation, pipeline) }
     }
 
     // MARK: - Delivery
@@ -241,14 +281,14 @@ final class ActiveOperation: Sendable {
         case .success(let result):
             state.last = result
             guard isFollowed, result.isSettled, result.source == .cache else {
-                return post(&state, .result(result), to: .all)
+                return post(&state, .result(result), to: state.everybody)
             }
             var stale = result
             stale.isStale = true
-            let isDue = post(&state, .result(result), to: .present)
-            return post(&state, .result(stale), to: .following) || isDue
+            let isDue = post(&state, .result(result), to: state.those { !$0.isFollowing })
+            return post(&state, .result(stale), to: state.those(\.isFollowing)) || isDue
         case .failure(let error):
-            return post(&state, .failure(error), to: isFollowed ? .present : .all)
+            return post(&state, .failure(error), to: isFollowed ? state.those { !$0.isFollowing } : state.everybody)
         }
     }
 
@@ -263,7 +303,7 @@ final class ActiveOperation: Sendable {
 
     private func deliver() {
         while let (event, subscribers, ended) = next() {
-            for (index, subscriber) in subscribers.enumerated() where index == 0 || hears(subscriber) {
+            for (index, subscriber) in subscribers.enumerated() where index == 0 || hears(subscriber, event) {
                 subscriber.receive(event)
             }
             if let ended { over(ended) }
@@ -279,31 +319,32 @@ final class ActiveOperation: Sendable {
             }
             state.due = state.waiting.isEmpty ? nil : state.waiting.removeFirst()
             let event = post.event
-            let subscribers =
-                switch post.audience {
-                case .all: state.subscribers
-                case .one(let id): state.subscribers.filter { $0.id == id }
-                case .present: state.subscribers.filter { !$0.isFollowing }
-                case .following: state.subscribers.filter(\.isFollowing)
-                }
-            guard event.isLastForOneShots, subscribers.contains(where: \.isOneShot) else {
-                return (event, subscribers, nil)
-            }
-            state.subscribers.removeAll { one in one.isOneShot && subscribers.contains { $0.id == one.id } }
+            let isForAll = if case .all(state.lastID) = post.audience { true } else { false }
+            let subscribers = isForAll ? state.subscribers : state.subscribers.filter { post.audience.has($0.id) }
+            let leaving = subscribers.filter { event.isLast(for: $0) }
+            if leaving.isEmpty { return (event, subscribers, nil) }
+            // Those who leave are let go outside of the lock, as `subscribers` has them.
+            state.subscribers.removeAll { one in leaving.contains { $0.id == one.id } }
             return (event, subscribers, Self.endIfAlone(&state))
         }
     }
 
     /// Whether somebody who comes after others for an event has not left meanwhile.
-    private func hears(_ subscriber: Subscriber) -> Bool {
-        subscriber.isOneShot || state.withLock { state in state.subscribers.contains { $0.id == subscriber.id } }
+    private func hears(_ subscriber: Subscriber, _ event: Event) -> Bool {
+        // One who left with the event is gone already, and hears it.
+        if event.isLast(for: subscriber) { return true }
+        return state.withLock { state in state.subscribers.contains { $0.id == subscriber.id } }
     }
 }
 
 extension NetworkOperation.Event {
-    fileprivate var isLastForOneShots: Bool {
-        if case .result(let result) = self { return result.isSettled }
-        return true
+    /// Whether a subscriber hears nothing after it.
+    fileprivate func isLast(for subscriber: ActiveOperation.Subscriber) -> Bool {
+        switch self {
+        case .result(let result): subscriber.isOneShot && result.isSettled
+        case .failure: subscriber.isOneShot
+        case .end: true
+        }
     }
 }
 

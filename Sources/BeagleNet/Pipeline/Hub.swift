@@ -65,6 +65,11 @@ final class Hub: Sendable {
         }
     }
 
+    /// Ends what is watched, and with `cancelling` everything.
+    func end(cancelling: Bool) {
+        for operation in active.withLock({ Array($0.values) }) { operation.end(cancelling: cancelling) }
+    }
+
     /// Runs again what is watched.
     ///
     /// - Parameters:

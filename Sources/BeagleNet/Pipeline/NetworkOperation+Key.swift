@@ -46,6 +46,8 @@ extension NetworkOperation {
             hash.combine(field.name.canonicalName)
             hash.combine(field.value)
         }
+        hash.combine(count: reportsProgress ? 1 : 0)
+        if let deadline { hash.combine(count: deadline.hashValue) }
         if transfer.options != TransferOptions() { hash.combine(count: transfer.options.hashValue) }
         return Key(hash)
     }

@@ -21,10 +21,14 @@ public struct NetworkOperation: Sendable {
     /// What the client adds.
     private struct Message: Sendable {
         var transfer: TransferRequest
-        var key: Key?
-        var surroundings: Surroundings
+        let key: Key?
+        let surroundings: Surroundings
+        /// The fields that belong to the origin as the builder said: those of later interceptors come to them.
+        let scopedFields: Set<HTTPField.Name>
+        /// Those that may go to this origin although it is not declared.
+        var permittedFields: Set<HTTPField.Name> = []
 
-        static let none = Box(Message(transfer: .unbuilt, key: nil, surroundings: .none))
+        static let none = Box(Message(transfer: .unbuilt, key: nil, surroundings: .none, scopedFields: []))
     }
 
     /// `@unchecked Sendable` is sound because `value` is written only through an operation that alone holds the box.
@@ -138,8 +142,29 @@ public struct NetworkOperation: Sendable {
     /// The operation as a client takes it on.
     func sending(_ transfer: TransferRequest, _ surroundings: Surroundings) -> NetworkOperation {
         var operation = self
-        operation.message = Box(Message(transfer: transfer, key: makeKey(transfer), surroundings: surroundings))
+        operation.message = Box(
+            Message(
+                transfer: transfer,
+                key: makeKey(transfer),
+                surroundings: surroundings,
+                scopedFields: transfer.originScopedFields
+            )
+        )
         return operation
+    }
+
+    /// The fields that interceptors said belong to the origin, those apart that they may give to this one.
+    var addedScopedFields: Set<HTTPField.Name> {
+        let message = message.value
+        let fields = message.transfer.originScopedFields
+        if fields.count == message.scopedFields.count { return [] }
+        return fields.subtracting(message.scopedFields).subtracting(message.permittedFields)
+    }
+
+    /// Has a redirect to another origin drop these fields, and lets them go to this one although it may not be declared.
+    mutating func scope(_ fields: Set<HTTPField.Name>) {
+        transfer.originScopedFields.formUnion(fields)
+        message.value.permittedFields.formUnion(fields)
     }
 
     /// What sort of thing is asked for. An open set: a pipeline may have interceptors that answer kinds of their own.

@@ -16,7 +16,7 @@ public import BeagleNetHTTP
 /// ```
 ///
 /// What is cancelled ends once, with an error of kind `.cancelled`. A scope that is let go is not closed: what it owns
-/// goes on.
+/// goes on. A streamed answer leaves the line with its head; its body is the scope's until it has ended.
 public final class OperationScope: Sendable {
     /// What becomes of an operation that begins while another of the scope is under way.
     public enum Rule: Sendable, Hashable, CaseIterable {
@@ -105,8 +105,15 @@ public final class OperationScope: Sendable {
     public func run<Value: Sendable>(
         _ body: @escaping @Sendable () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
-        let work = ScopedWork()
-        let id = try enter(work)
+        try await run(enter(), body)
+    }
+
+    /// Performs something that has its place in the line.
+    func run<Value: Sendable>(
+        _ place: Place,
+        _ body: @escaping @Sendable () async throws(NetworkError) -> Value
+    ) async throws(NetworkError) -> Value {
+        let (id, work) = (place.id, place.work)
         defer { leave(id) }
         return try await withTaskCancellationHandler {
             await turn(of: id)
@@ -120,8 +127,15 @@ public final class OperationScope: Sendable {
         }.get()
     }
 
-    /// Joins the line, as the rule lets it.
-    private func enter(_ work: ScopedWork) throws(NetworkError) -> Int {
+    /// An operation's place in the line.
+    struct Place: Sendable {
+        fileprivate let id: Int
+        fileprivate let work: ScopedWork
+    }
+
+    /// Joins the line, as the rule lets it. Whoever does runs or leaves.
+    func enter() throws(NetworkError) -> Place {
+        let work = ScopedWork()
         let (id, replaced): (Int?, [@Sendable () -> Void]) = state.withLock { state in
             if state.isClosed || rule == .drop && !state.line.isEmpty { return (nil, []) }
             let replaced = rule == .replace ? state.line.compactMap { state.owned[$0] } : []
@@ -136,7 +150,7 @@ public final class OperationScope: Sendable {
         }
         for cancel in replaced { cancel() }
         guard let id else { throw .notInScope(isClosed: isClosed) }
-        return id
+        return Place(id: id, work: work)
     }
 
     private func leave(_ id: Int) {
@@ -244,12 +258,11 @@ private final class ScopedBody: Sendable {
     }
 
     func read() async throws -> Data? {
-        guard let reader = reader.withLock({ $0 }) else {
-            throw NetworkError(.cancelled, during: .body, "the scope was closed")
-        }
         let work = ScopedWork()
-        let id = scope.own { work.cancel() }
-        defer { if let id { scope.disown(id) } }
+        // Owned first: a scope that is closed from here on cancels the read.
+        guard let id = scope.own({ work.cancel() }) else { throw NetworkError.scopeClosed }
+        defer { scope.disown(id) }
+        guard let reader = reader.withLock({ $0 }) else { throw NetworkError.scopeClosed }
         let task = Task { try await reader() }
         work.begin { task.cancel() }
         return try await withTaskCancellationHandler {
@@ -258,4 +271,8 @@ private final class ScopedBody: Sendable {
             task.cancel()
         }
     }
+}
+
+extension NetworkError {
+    fileprivate static let scopeClosed = NetworkError(.cancelled, during: .body, "the scope was closed")
 }

@@ -17,6 +17,10 @@ final class Surroundings: Sendable {
         self.origins = origins
     }
 
+    func with(origins: Set<Origin>) -> Surroundings {
+        Surroundings(logger: logger, redactor: redactor, clock: clock, origins: origins)
+    }
+
     func log(of request: Request) -> NetworkLog {
         NetworkLog(logger: logger, redactor: redactor, of: request)
     }

@@ -68,7 +68,7 @@ public final class AltSvcStore: Sendable {
     /// An empty store.
     ///
     /// - Parameters:
-    ///   - patience: how long a service may take to be reached, above zero; 3 s by default. What takes connections and is
+    ///   - patience: how long a service may take to be reached, 1 ms to 300 s; 3 s by default. What takes connections and is
     ///     silent costs a request that long, once every five minutes.
     ///   - now: tells the time, by which services are forgotten.
     public init(patience: Duration = .seconds(3), now: @escaping @Sendable () -> Date = { Date() }) {

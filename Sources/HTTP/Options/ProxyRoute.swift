@@ -1,7 +1,8 @@
 /// Through which proxy servers are asked.
 public enum ProxyRoute: Sendable, Hashable {
     /// The one that `http_proxy` (in lower case only), `https_proxy` or `all_proxy` of the environment names, unless
-    /// `no_proxy` names the host. Whether there is one is looked at when a transport's first transfer begins. https://curl.se/libcurl/c/libcurl-env.html
+    /// `no_proxy` names the host. Whether there is one is looked at when a transport begins to use a thread: mostly with
+    /// its first transfer, and with its first stream. https://curl.se/libcurl/c/libcurl-env.html
     case environment
     /// None, whatever the environment says.
     case direct

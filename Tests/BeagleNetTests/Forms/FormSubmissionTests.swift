@@ -43,7 +43,7 @@ import Testing
 
     @Test func aRetryGoesOnInTheSameStates() async {
         let form = Form([Form.Input("a", isRequired: true)])
-        let submission = client(.failure(Self.unreached), .success(503), .success(204)).submission(
+        let submission = client(.failure(Self.unreached), .success(429), .success(204)).submission(
             of: form,
             to: "http://h/"
         )
@@ -58,6 +58,14 @@ import Testing
         let run = ["started", "finished"]
         let expected = run + ["refused"] + run + ["connect"] + run + ["status"] + run + ["success"]
         #expect(seen == expected)
+    }
+
+    @Test("a gateway that gave up does not know whether the form was accepted", arguments: [303, 408, 500, 502, 504])
+    func whatAGatewayGaveUpIsNotSentAgain(status: Int) async {
+        let form = Form([Form.Input("a", 1)])
+        let submission = client(.success(status), .success(204)).submission(of: form, to: "http://h/")
+        for await state in submission.states { if case .error = state { break } }
+        #expect(!submission.canRetry && !submission.retry())
     }
 
     @Test func whatIsUnderWayIsNotBegunAgain() async throws {

@@ -205,6 +205,85 @@ import Testing
         #expect(world.loads.withLock { $0 } == 2)
     }
 
+    @Test("what was refused with one person's credential is not sent with another's")
+    func aRefusalAfterSigningOutStays() async throws {
+        let runs = ScriptedRuns()
+        let token = Lock("A")
+        let renewals = Lock(0)
+        let auth = AuthInterceptor(
+            AuthInterceptor<String>.Rules(
+                load: { token.withLock { $0 } },
+                renew: { _ in
+                    renewals.withLock { $0 += 1 }
+                    return nil
+                },
+                attach: { token, head in head.headerFields[.authorization] = token }
+            ),
+            origins: origins
+        )
+        let client = BeagleNetTests.client(auth, runs)
+        let ofA = Task { await Result { try await client.run(.of(.form)) } }
+        let run = await runs.next()
+        token.withLock { $0 = "B" }
+        auth.reset()
+        run.finish(.failure(.status(401)))
+        #expect(await ofA.value.failure?.response?.status == .unauthorized)
+        #expect(runs.count == 1)
+        #expect(renewals.withLock { $0 } == 0)
+        async let ofB = client.run(.of(.form))
+        let next = await runs.next()
+        #expect(next.operation.transfer.head.headerFields[.authorization] == "B")
+        next.finish("1")
+        _ = try await ofB
+    }
+
+    @Test("a person who is to sign in again is asked for once more") func aRenewalInVain() async {
+        let loads = Lock(0)
+        let auth = AuthInterceptor(
+            AuthInterceptor<String>.Rules(
+                load: {
+                    loads.withLock { loads in
+                        loads += 1
+                        return "\(loads)"
+                    }
+                },
+                attach: { token, head in head.headerFields[.authorization] = token }
+            ),
+            origins: origins
+        )
+        let client = BeagleNetTests.client(auth, Answers(.failure(.status(401))))
+        for _ in 1...2 { _ = await Result { try await client.run(.of(.component)) } }
+        #expect(loads.withLock { $0 } == 2)
+    }
+
+    @Test("a renewal may ask through the same client") func aRenewalThroughTheSameClient() async throws {
+        let world = World()
+        world.valid.withLock { $0 = "token 2" }
+        let slot = Lock<NetworkClientDefault?>(nil)
+        var rules = world.rules
+        let renew = rules.renew
+        rules.renew = { token in
+            let client = slot.withLock { $0 }
+            _ = await Result { try await client?.run(.of(.raw)) }
+            return try await renew(token)
+        }
+        let client = BeagleNetTests.client(AuthInterceptor(rules, origins: origins), world)
+        slot.withLock { $0 = client }
+        #expect(try await client.run(.of(.component)).shown == "token 2")
+        #expect(world.tokens.withLock { $0 } == ["token 1", "none", "token 2"])
+        slot.withLock { $0 = nil }
+    }
+
+    @Test("origins of its own have the credential in the default pipeline, too") func originsOfItsOwn() async throws {
+        Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://own")
+        Beagle.dependencies.interceptors.add(AuthInterceptor(World().rules, origins: origins))
+        let transport = ScriptedTransport()
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        for url in ["http://host/a", "http://own/a"] { _ = try await client.image(url) }
+        let heads = transport.requests.withLock { $0.map { $0.head.headerFields[.authorization] } }
+        #expect(heads == ["token 1", nil])
+    }
+
     @Test("on the wire: the credential does not follow a redirect to another origin")
     func theCredentialStaysWithItsOrigin() async throws {
         let seen = Lock<[String?]>([])

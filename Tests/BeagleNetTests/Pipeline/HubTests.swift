@@ -68,8 +68,10 @@ import Testing
 
     @Test("R2") func anAnswerWithoutWaitingComesInsideTheCall() {
         let heard = Heard()
-        client(ScriptedRuns { _, _ in .init("1") }).watch(component, heard.hear)
+        let client = client(ScriptedRuns { _, _ in .init("1") })
+        client.watch(component, heard.hear)
         #expect(heard.all == ["1"])
+        withExtendedLifetime(client) {}
     }
 
     /// An actor whose queue can be told by anybody who runs on it.
@@ -113,11 +115,13 @@ import Testing
     @Test("R3") func resultsComeInTheOrderInWhichTheyWereGiven() async {
         let runs = ScriptedRuns()
         let heard = Heard()
-        client(runs).watch(component, heard.hear)
+        let client = client(runs)
+        client.watch(component, heard.hear)
         let run = await runs.next()
         for number in 1...50 { run.emit(.init("\(number)", hasNext: true)) }
         run.finish("last")
         await heard.heard(51)
+        withExtendedLifetime(client) {}
         #expect(heard.all == (1...50).map { "\($0) more" } + ["last"])
     }
 
@@ -433,6 +437,49 @@ import Testing
         run.finish("1")
         #expect(try await follower.shown == "1")
         #expect(runs.cancels == 0)
+    }
+
+    // MARK: - The end of all
+
+    @Test func endingAllCancelsWhoWaitsAndEndsWhoWatches() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let heard = Heard()
+        client.watch(component, heard.hear)
+        let waiting = Task { [component] in await Result { try await client.run(component) } }
+        while client.activeSubscribers < 2 { await Task.yield() }
+        client.endAll()
+        #expect(await waiting.value.failure?.isCancelled == true)
+        #expect(heard.all == ["end"])
+        #expect(runs.cancels == 1)
+        #expect(client.activeOperations == 0)
+    }
+
+    @Test func aClientThatIsLetGoEndsWhatIsWatched() async {
+        let heard = Heard()
+        let runs = ScriptedRuns { _, _ in .init("1") }
+        do { client(runs).watch(component, heard.hear) }
+        await heard.heard(2)
+        #expect(heard.all == ["1", "end"])
+    }
+
+    @Test func aSubscriberThatLeavesOnceMoreWhenItIsLetGoDoesNoHarm() {
+        final class Model: Sendable {
+            let token = Lock<(any RequestToken)?>(nil)
+
+            func hear(_ event: NetworkOperation.Event) {}
+
+            deinit {
+                token.withLock { $0 }?.cancel()
+            }
+        }
+        let client = client(ScriptedRuns { _, _ in .init("1") })
+        var model: Model? = Model()
+        let token = client.watch(component, model!.hear)
+        model?.token.withLock { $0 = token }
+        model = nil
+        token?.cancel()
+        #expect(client.activeOperations == 0)
     }
 
     // MARK: - What no one answers

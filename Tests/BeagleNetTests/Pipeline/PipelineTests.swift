@@ -168,6 +168,30 @@ import Testing
         #expect(heads.map { $0[language] } == ["pt", nil])
     }
 
+    @Test("a field that a request brings itself goes where the request says, secret or not")
+    func fieldsOfARequestGoWhereItSays() async throws {
+        Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://own")
+        Beagle.dependencies.redactor.secrets = ["X-Partner"]
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        _ = try await client.image("http://partner/a", headers: ["X-Partner": "1"])
+        #expect(transport.requests.withLock { $0.first?.head.headerFields[.init("X-Partner")!] } == "1")
+    }
+
+    @Test func theOriginsOfAClientsOwnBuilderCount() async throws {
+        Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://old")
+        Beagle.dependencies.interceptors.add(HeadersInterceptor { _ in [.acceptLanguage: "pt"] })
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        client.httpRequestBuilder.baseURL = URL(string: "http://new")
+        for url in ["http://new/a", "http://old/a"] { _ = try await client.image(url) }
+        #expect(transport.requests.withLock { $0.map { $0.head.headerFields[.acceptLanguage] } } == ["pt", nil])
+    }
+
+    @Test func whatHasNoPlaceComesAboveTheOriginPolicy() throws {
+        Beagle.dependencies.interceptors.add(Answers(.failure(.lost)))
+        let index = try #require(Beagle.dependencies.interceptors.firstIndex { $0 is Answers })
+        #expect(Beagle.dependencies.interceptors[index + 1] is OriginPolicyInterceptor)
+    }
+
     @Test func aRateIsKeptForEachOrigin() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock

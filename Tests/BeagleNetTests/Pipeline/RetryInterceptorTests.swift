@@ -128,6 +128,21 @@ import Testing
         #expect(answers.count == 1)
     }
 
+    @Test("what one attempt may have done, a later failure does not undo") func aLaterFailureUndoesNothing() async {
+        let answers = Answers(.failure(.lost), .failure(.refused))
+        let operation = NetworkOperation.of(.form, headers: ["Idempotency-Key": "k1"])
+        let result = await Result { try await client(retry, answers).run(operation) }
+        #expect(result.failure?.kind == .connect)
+        #expect(result.failure?.mayHaveReachedServer == true)
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let waiting = client(RetryInterceptor(), Answers(.failure(.lost)))
+        let task = Task { await Result { try await waiting.run(operation) } }
+        await clock.sleepers(1)
+        task.cancel()
+        #expect(await task.value.failure?.mayHaveReachedServer == true)
+    }
+
     @Test func aDeadServerIsNotStormed() async {
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 3), budget: RetryBudget(tokens: 10))
         let answers = Answers(.failure(.status(503)))
@@ -167,7 +182,8 @@ import Testing
     @Test("a subscription that gave something begins its count anew") func aSubscriptionReconnects() async {
         let runs = ScriptedRuns()
         let heard = Heard()
-        client(RetryInterceptor(backoff: Backoff(base: .zero, limit: 2)), runs).watch(.of(.subscription), heard.hear)
+        let client = client(RetryInterceptor(backoff: Backoff(base: .zero, limit: 2)), runs)
+        client.watch(.of(.subscription), heard.hear)
         for number in 1...5 {
             let run = await runs.next()
             run.emit(.init("\(number)", hasNext: true))
@@ -175,6 +191,7 @@ import Testing
         }
         await runs.next().finish(.failure(.lost))
         await heard.heard(7)
+        withExtendedLifetime(client) {}
         #expect(heard.all == (1...5).map { "\($0) more" } + ["failure: network", "end"])
     }
 

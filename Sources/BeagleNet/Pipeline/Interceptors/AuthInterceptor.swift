@@ -74,14 +74,17 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
         shared = SharedCredential(limit: limit)
     }
 
-    /// Forgets the credential, as after somebody has signed in or out: the next operation loads it anew.
+    /// Forgets the credential, as after somebody has signed in or out: the next operation loads it anew, and what was sent
+    /// with the old one is not sent again. Call `NetworkClientDefault.endAll()` as well, or what is under way for one
+    /// person may be heard by the next.
     public func reset() {
         shared.reset()
     }
 
-    /// With operations to the origins that may have the credential.
+    /// With operations to the origins that may have the credential; not with those that `load` and `renew` themselves ask,
+    /// which would wait for their own end.
     public func applies(to operation: NetworkOperation) -> Bool {
-        (origins ?? operation.declaredOrigins).contains(operation.origin)
+        !CredentialFetch.isOne && (origins ?? operation.declaredOrigins).contains(operation.origin)
     }
 
     /// Attaches the credential and goes on; once more with a renewed one where it was refused.
@@ -95,7 +98,7 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
         guard used.credential != nil, rules.isRefusal(operation, outcome),
             operation.transfer.body?.isReplayable ?? true
         else { return try outcome.get() }
-        guard let renewed = try await renewal(of: used, operation).credential else { return try outcome.get() }
+        guard let renewed = try await renewal(of: used, operation)?.credential else { return try outcome.get() }
         if Task.isCancelled { throw .cancelledBeforeStart }
         var again = operation
         again.attempt += 1
@@ -106,20 +109,19 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
     nonisolated(nonsending) private func current(
         _ operation: NetworkOperation
     ) async throws(NetworkError) -> SharedCredential<Credential>.Version {
-        let loaded = try await shared.version(after: nil, operation.clock) { [rules] _ in try await rules.load() }
+        let loaded = try await shared.version(operation.clock) { [rules] in try await rules.load() }
         guard let credential = loaded.credential, rules.isExpiring(credential) else { return loaded }
-        return try await renewal(of: loaded, operation)
+        return try await renewal(of: loaded, operation) ?? loaded
     }
 
-    /// What takes the place of a credential that will not do: what somebody else was given meanwhile, else a renewed one.
+    /// What takes the place of a credential that will not do: what somebody else was given meanwhile, else a renewed one;
+    /// nil where `reset()` was called since, and what there is now may be another person's.
     nonisolated(nonsending) private func renewal(
         of used: SharedCredential<Credential>.Version,
         _ operation: NetworkOperation
-    ) async throws(NetworkError) -> SharedCredential<Credential>.Version {
-        try await shared.version(after: used.number, operation.clock) { [rules] credential in
-            guard let credential else { return nil }
-            return try await rules.renew(credential)
-        }
+    ) async throws(NetworkError) -> SharedCredential<Credential>.Version? {
+        guard let credential = used.credential else { return used }
+        return try await shared.version(after: used, operation.clock) { [rules] in try await rules.renew(credential) }
     }
 
     nonisolated(nonsending) private func attempt(
@@ -131,7 +133,7 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
         var operation = operation
         if let credential {
             rules.attach(credential, &operation.transfer.head)
-            operation.transfer.originScopedFields.formUnion(fields)
+            operation.scope(fields)
         }
         return await .catching { () throws(NetworkError) in try await next(operation, emit) }
     }

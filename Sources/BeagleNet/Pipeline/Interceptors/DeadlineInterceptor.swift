@@ -46,6 +46,8 @@ public struct DeadlineInterceptor: BriefInterceptor {
         } onCancel: {
             work.cancel()
         }
+        // An answer that came together with the alarm is an answer.
+        if case .success(let result) = result { return result }
         guard run.withLock({ $0.finish() }) else { throw .deadline(limit, result) }
         return try result.get()
     }

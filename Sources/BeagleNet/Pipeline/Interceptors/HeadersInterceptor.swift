@@ -36,7 +36,7 @@ public struct HeadersInterceptor: Interceptor {
         var operation = operation
         for field in added where !operation.transfer.head.headerFields.contains(field.name) {
             operation.transfer.head.headerFields.append(field)
-            operation.transfer.originScopedFields.insert(field.name)
+            operation.scope([field.name])
         }
         return try await next(operation, emit)
     }

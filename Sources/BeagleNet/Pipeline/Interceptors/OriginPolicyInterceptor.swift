@@ -3,8 +3,9 @@ public import BeagleNetHTTP
 /// Holds credentials and the app's own fields to the app's own origins, whoever put them on.
 ///
 /// It stands below everything that adds fields: what interceptors added to `TransferRequest.originScopedFields`, and
-/// `scopedFields`, goes to no origin that the app does not declare, and no further with a redirect. An app that declares
-/// none lets them go where a request says; hosts that must not be asked at all are the builder's (`allowedHosts`).
+/// `scopedFields`, goes to no origin that the app does not declare, and no further with a redirect. An
+/// `AuthInterceptor` or `HeadersInterceptor` that names origins of its own gives its fields to those. An app that declares
+/// no origins lets fields go where a request says; hosts that must not be asked at all are the builder's (`allowedHosts`).
 public struct OriginPolicyInterceptor: BriefInterceptor {
     /// `.originPolicy`.
     public var place: Pipeline.Place? { .originPolicy }
@@ -25,7 +26,7 @@ public struct OriginPolicyInterceptor: BriefInterceptor {
 
     /// Where there are fields to hold back.
     public func applies(to operation: NetworkOperation) -> Bool {
-        !scopedFields.isEmpty || !operation.transfer.originScopedFields.isEmpty
+        !scopedFields.isEmpty || !operation.addedScopedFields.isEmpty
     }
 
     /// Takes away what the origin must not have, then goes on.
@@ -34,11 +35,10 @@ public struct OriginPolicyInterceptor: BriefInterceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let scoped = operation.transfer.originScopedFields.union(scopedFields)
-        let origins = origins ?? operation.declaredOrigins
-        if scoped.isEmpty || origins.isEmpty && scopedFields.isEmpty { return try await next(operation, emit) }
         var operation = operation
-        operation.transfer.originScopedFields = scoped
+        let scoped = operation.addedScopedFields.union(scopedFields)
+        operation.transfer.originScopedFields.formUnion(scopedFields)
+        let origins = origins ?? operation.declaredOrigins
         if !origins.isEmpty, !origins.contains(operation.origin) {
             operation.transfer.head.headerFields.removeAll { scoped.contains($0.name) }
         }

@@ -62,12 +62,18 @@ public final class RetryInterceptor: BriefInterceptor {
         var operation = operation
         var outcome = first
         var failures = 1
+        // What one attempt may have done, the failure of a later one does not undo.
+        var hasReached = first.mayHaveReachedServer
         let elapsed = operation.stopwatch()
         while let wait = wait(after: outcome, of: operation, failures) {
             if let maxTime, elapsed() + wait > maxTime { break }
             guard budget.spend(on: operation) else { break }
             operation.log(RetryMessage(attempt: operation.attempt + 1, wait: wait, reason: outcome.reason))
-            try await operation.sleep(for: wait)
+            do {
+                try await operation.sleep(for: wait)
+            } catch {
+                throw error.reaching(hasReached)
+            }
             operation.attempt += 1
             let hasGiven = Lock(false)
             outcome = await .catching { () throws(NetworkError) in
@@ -78,8 +84,12 @@ public final class RetryInterceptor: BriefInterceptor {
             }
             // What gave something had been well: a connection that breaks once an hour is not given up.
             failures = hasGiven.withLock { $0 } ? 1 : failures + 1
+            hasReached = hasReached || outcome.mayHaveReachedServer
         }
-        return try outcome.get()
+        switch outcome {
+        case .success(let result): return result
+        case .failure(let error): throw error.reaching(hasReached)
+        }
     }
 
     /// How long to wait before asking again; nil where it is not to be asked again.
@@ -118,6 +128,12 @@ extension Result<NetworkOperation.Result, NetworkError> {
         case .success(let result): result.head?.retryAfter
         case .failure(let error): error.response?.retryAfter
         }
+    }
+
+    /// Whether the server may have acted.
+    fileprivate var mayHaveReachedServer: Bool {
+        if case .failure(let error) = self { return error.mayHaveReachedServer }
+        return true
     }
 
     fileprivate var reason: String {
@@ -159,6 +175,15 @@ extension NetworkOperation {
 
     func log(_ message: @autoclosure () -> some LogType & Sendable, at level: LogLevel = .info) {
         if logger.accepts(level) { logger.log(message()) }
+    }
+}
+
+extension NetworkError {
+    /// The same error, after attempts that may have reached the server.
+    fileprivate func reaching(_ hasReached: Bool) -> NetworkError {
+        var error = self
+        error.mayHaveReachedServer = mayHaveReachedServer || hasReached
+        return error
     }
 }
 

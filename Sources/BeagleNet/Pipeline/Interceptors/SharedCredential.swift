@@ -2,18 +2,22 @@ import BeagleNetHTTP
 
 /// A credential that many use and one fetches: whoever needs it while it is on its way waits for the same.
 final class SharedCredential<Credential: Sendable>: Sendable {
-    /// The credential at some time; of two versions the later has the greater number.
+    /// The credential at some time.
     struct Version: Sendable {
         let credential: Credential?
-        let number: Int
+        /// Of two versions the later has the greater number.
+        fileprivate let number: Int
+        /// How often everything was forgotten before it.
+        fileprivate let epoch: Int
     }
 
     private typealias Flight = Task<Result<Version, NetworkError>, Never>
 
     private struct State: Sendable {
-        /// nil before it was fetched first, and after a failure of that.
+        /// nil before it was fetched first, after a failure of that, and where it was to be renewed in vain.
         var version: Version?
         var lastNumber = 0
+        var epoch = 0
         var flight: Flight?
     }
 
@@ -30,70 +34,95 @@ final class SharedCredential<Credential: Sendable>: Sendable {
         state.withLock { state in
             state.version = nil
             state.flight = nil
-            state.lastNumber += 1
+            state.epoch += 1
         }
     }
 
-    /// The version that is there; where that is none, or number `used`, the one that comes next.
+    /// The version that is there, else the one that `load` brings for all who ask.
     ///
-    /// - Parameters:
-    ///   - used: the version that will not do; nil where any will.
-    ///   - clock: what `limit` is measured by.
-    ///   - fetch: brings the next one, in the place of the one that is there. Called by one of all who ask.
+    /// - Parameter clock: what `limit` is measured by.
     /// - Throws: why it could not be fetched, to all who wait for it; `.cancelled` to who is cancelled meanwhile.
     nonisolated(nonsending) func version(
-        after used: Int?,
         _ clock: any Clock<Duration>,
-        _ fetch: @escaping @Sendable (Credential?) async throws -> Credential?
+        _ load: @escaping @Sendable () async throws -> Credential?
     ) async throws(NetworkError) -> Version {
         let (there, flight): (Version?, Flight?) = state.withLock { state in
             if let flight = state.flight { return (nil, flight) }
-            if let version = state.version, version.number != used { return (version, nil) }
-            let flight = begin(state.version?.credential, state.lastNumber + 1, clock, fetch)
-            state.flight = flight
-            return (nil, flight)
+            if let version = state.version { return (version, nil) }
+            return (nil, begin(&state, clock, isRenewal: false, load))
         }
         if let there { return there }
         guard let flight else { throw .cancelledBeforeStart }
         return try await flight.valueUnlessCancelled().get()
     }
 
-    /// Fetches in a task of its own: whoever asked first may leave without harm to the others.
-    private func begin(
-        _ old: Credential?,
-        _ number: Int,
+    /// The version after one that will not do: what is there by now, else the one that `renew` brings for all who ask.
+    ///
+    /// - Returns: nil where everything was forgotten since.
+    nonisolated(nonsending) func version(
+        after used: Version,
         _ clock: any Clock<Duration>,
-        _ fetch: @escaping @Sendable (Credential?) async throws -> Credential?
-    ) -> Flight {
-        Task { [limit] in
-            let outcome = await Self.fetched(old, limit, clock, fetch).map { Version(credential: $0, number: number) }
-            return self.land(outcome, number)
+        _ renew: @escaping @Sendable () async throws -> Credential?
+    ) async throws(NetworkError) -> Version? {
+        let (there, flight): (Version?, Flight?) = state.withLock { state in
+            if state.epoch != used.epoch { return (nil, nil) }
+            if let flight = state.flight { return (nil, flight) }
+            if let version = state.version, version.number != used.number { return (version, nil) }
+            return (nil, begin(&state, clock, isRenewal: true, renew))
         }
+        guard let flight else { return there }
+        return try await flight.valueUnlessCancelled().get()
     }
 
-    /// Keeps what came. A person who is to sign in again has none: it is asked for once more with the next operation.
-    private func land(_ outcome: Result<Version, NetworkError>, _ number: Int) -> Result<Version, NetworkError> {
+    /// Fetches in a task of its own: whoever asked first may leave without harm to the others.
+    private func begin(
+        _ state: inout State,
+        _ clock: any Clock<Duration>,
+        isRenewal: Bool,
+        _ fetch: @escaping @Sendable () async throws -> Credential?
+    ) -> Flight {
+        state.lastNumber += 1
+        let (number, epoch) = (state.lastNumber, state.epoch)
+        let flight = Flight { [limit] in
+            let outcome = await Self.fetched(limit, clock, fetch).map { credential in
+                Version(credential: credential, number: number, epoch: epoch)
+            }
+            self.land(outcome, number, epoch, isRenewal)
+            return outcome
+        }
+        state.flight = flight
+        return flight
+    }
+
+    /// Keeps what came. Where nothing came in the place of an old one, the person is to sign in, and the next operation
+    /// loads what there is then.
+    private func land(
+        _ outcome: Result<Version, NetworkError>,
+        _ number: Int,
+        _ epoch: Int,
+        _ isRenewal: Bool
+    ) {
         state.withLock { state in
-            guard state.lastNumber == number - 1 else { return }
+            guard state.epoch == epoch, state.lastNumber == number else { return }
             state.flight = nil
             guard case .success(let version) = outcome else { return }
-            state.lastNumber = number
-            state.version = version
+            state.version = isRenewal && version.credential == nil ? nil : version
         }
-        return outcome
     }
 
     private static func fetched(
-        _ old: Credential?,
         _ limit: Duration,
         _ clock: any Clock<Duration>,
-        _ fetch: @escaping @Sendable (Credential?) async throws -> Credential?
+        _ fetch: @escaping @Sendable () async throws -> Credential?
     ) async -> Result<Credential?, NetworkError> {
         let answers = AsyncStream.makeStream(of: Result<Credential?, NetworkError>.self)
         let work = Task {
-            answers.continuation.yield(
-                await .catching { () throws(NetworkError) in try await NetworkError.catching { try await fetch(old) } }
-            )
+            let answer = await CredentialFetch.$isOne.withValue(true) {
+                await Result<Credential?, NetworkError>.catching { () throws(NetworkError) in
+                    try await NetworkError.catching { try await fetch() }
+                }
+            }
+            answers.continuation.yield(answer)
         }
         let alarm = Task {
             // Thrown only where the credential came first.
@@ -136,4 +165,9 @@ extension NetworkError {
             advice: "look at what `load` and `renew` of the AuthInterceptor wait for"
         )
     }
+}
+
+/// Whether a credential is being fetched: the operations of that have none.
+enum CredentialFetch {
+    @TaskLocal static var isOne = false
 }
