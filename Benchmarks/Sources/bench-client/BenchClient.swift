@@ -2,9 +2,11 @@ import BeagleNet
 import BeagleNetCurl
 import Dispatch
 import Load
+import Synchronization
 
 /// The whole client, found through the container as an app finds it: builder, environment, logger (off), transport.
-/// Variant `raw` makes raw requests, `screen` asks for a component. `main` is not `async`, as in `BenchTransport`.
+/// Variant `raw` makes raw requests, `screen` asks for components, each for somebody else: those of one would share one
+/// request. `main` is not `async`, as in `BenchTransport`.
 @main
 struct BenchClient {
     static func main() throws {
@@ -21,6 +23,8 @@ struct BenchClient {
         }
         isOver.wait()
     }
+
+    private static let partitions = Atomic(0)
 
     private static func measure(_ arguments: Arguments, _ url: URL) async throws {
         var options = TransferOptions(version: arguments.isHTTP2 ? .automatic : .http1)
@@ -40,6 +44,11 @@ struct BenchClient {
                 isScreen
                 ? Request(url: url, type: .fetchComponent, additionalData: HttpAdditionalData(headers: accept))
                 : Request(url: url, type: .rawRequest(Request.RequestData(headers: accept)))
+            if isScreen {
+                var operation = NetworkOperation(request)
+                operation.partition = "\(partitions.wrappingAdd(1, ordering: .relaxed).newValue)"
+                return try await client.run(operation).response?.data.count ?? 0
+            }
             guard isStreamed else { return try await client.executeRequest(request).data.count }
             var count = 0
             for try await chunk in try await client.stream(request).body { count += chunk.count }
