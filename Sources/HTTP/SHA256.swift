@@ -7,8 +7,7 @@
     import CryptoKit
 #endif
 
-/// SHA-256 (FIPS 180-4), by the system: CryptoKit on Apple platforms, elsewhere the libcrypto that libcurl's OpenSSL
-/// flavour brings, looked up when the program runs.
+/// SHA-256 (FIPS 180-4), by the system: CryptoKit on Apple platforms, elsewhere `Libcrypto`.
 package enum SHA256Digest {
     /// The digest in lower-case hexadecimal.
     ///
@@ -23,27 +22,8 @@ package enum SHA256Digest {
             Array(SHA256.hash(data: data))
         }
     #else
-        /// `SHA256` of https://docs.openssl.org/3.0/man3/SHA256_Init/
-        private typealias Digest =
-            @convention(c) (UnsafeRawPointer?, Int, UnsafeMutablePointer<UInt8>?) -> UnsafeMutablePointer<UInt8>?
+        private static let digest = Libcrypto("SHA256", count: 32)
 
-        private static let digest: Digest? =
-            SharedLibrary.functions(of: "libcrypto.so.3", "libcrypto.so.1.1") { library in
-                try library.function("SHA256")
-            }
-
-        private static func bytes(of data: Data) throws(NetworkError) -> [UInt8] {
-            guard let digest else {
-                throw NetworkError(
-                    .other,
-                    during: .queue,
-                    "no libcrypto was found",
-                    advice: "install OpenSSL's libssl3"
-                )
-            }
-            var bytes = [UInt8](repeating: 0, count: 32)
-            data.withUnsafeBytes { _ = digest($0.baseAddress, $0.count, &bytes) }
-            return bytes
-        }
+        private static func bytes(of data: Data) throws(NetworkError) -> [UInt8] { try digest.bytes(of: data) }
     #endif
 }

@@ -31,7 +31,8 @@ public struct NetworkOperation: Sendable {
         static let none = Box(Message(transfer: .unbuilt, key: nil, surroundings: .none, scopedFields: []))
     }
 
-    /// `@unchecked Sendable` is sound because `value` is written only through an operation that alone holds the box.
+    /// `@unchecked Sendable` is sound because `value` is written only by `fields` and `sent`, which first see to it that
+    /// the operation they write for alone holds the box; all others read.
     private final class Box<Value: Sendable>: @unchecked Sendable {
         var value: Value
 
@@ -42,6 +43,14 @@ public struct NetworkOperation: Sendable {
 
     private var box: Box<Fields>
     private var message = Message.none
+
+    private var sent: Message {
+        _read { yield message.value }
+        _modify {
+            if !isKnownUniquelyReferenced(&message) { message = Box(message.value) }
+            yield &message.value
+        }
+    }
 
     private var fields: Fields {
         _read { yield box.value }
@@ -123,10 +132,7 @@ public struct NetworkOperation: Sendable {
     /// the operation; before that it is an empty GET.
     public var transfer: TransferRequest {
         _read { yield message.value.transfer }
-        _modify {
-            if !isKnownUniquelyReferenced(&message) { message = Box(message.value) }
-            yield &message.value.transfer
-        }
+        _modify { yield &sent.transfer }
     }
 
     /// The longest that this operation may take, attempts and waits included; the `DeadlineInterceptor`'s limit where
@@ -164,7 +170,7 @@ public struct NetworkOperation: Sendable {
     /// Has a redirect to another origin drop these fields, and lets them go to this one although it may not be declared.
     mutating func scope(_ fields: Set<HTTPField.Name>) {
         transfer.originScopedFields.formUnion(fields)
-        message.value.permittedFields.formUnion(fields)
+        sent.permittedFields.formUnion(fields)
     }
 
     /// What sort of thing is asked for. An open set: a pipeline may have interceptors that answer kinds of their own.
