@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10}
 shift || true
-if [ $# = 0 ]; then set -- json redactor url request head decoder range events multipart frames handshake cookie redirect challenge; fi
+if [ $# = 0 ]; then set -- json redactor url request head decoder range events multipart frames handshake cookie redirect challenge altsvc; fi
 
 # libFuzzer reports crashes itself; the runtime's backtrace would only hold it up.
 export SWIFT_BACKTRACE=enable=no
@@ -30,9 +30,11 @@ for target in "$@"; do
         echo "$target: $(sed -n 's/^Done \([0-9]*\) runs.*/\1 inputs, nothing found/p' "$log")"
     else
         echo "$target: found"
-        grep -m 5 -E 'Fatal error|ERROR: |SUMMARY' "$log" || true
+        grep -m 5 -E 'Fatal error|Precondition failed|ERROR: |SUMMARY' "$log" || true
         input=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
         echo "    BEAGLENET_FUZZ_TARGET=$target $fuzzer $input"
+        # So that a finding outlives the machine that it was made on.
+        echo "    base64: $(base64 -w 0 "$input")"
         status=1
     fi
 done

@@ -94,6 +94,9 @@ struct CookieJarTests {
         .init("https://h.org/", "__Host-n=v; Secure; Path=/x", "https://h.org/x", false),
         .init("https://h.org/", "__Host-n=v; Secure; Path=/; Domain=h.org", "https://h.org/", false),
         .init("https://h.org/", "=__Secure-n=v; Secure", "https://h.org/", false),
+        // A mark that combines with what is before it hides no prefix.
+        .init("https://h.org/", "__Secure-\u{301}n=v", "https://h.org/", false),
+        .init("https://h.org/", "__Host-\u{301}n=v", "https://h.org/", false),
         // Time (5.5)
         .init("https://h.org/", "n=v; Max-Age=1", "https://h.org/", true),
         .init("https://h.org/", "n=v; Max-Age=0", "https://h.org/", false),

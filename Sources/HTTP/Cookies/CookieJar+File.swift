@@ -48,7 +48,7 @@ extension Cookie {
         let text = isHTTPOnly ? line.dropFirst(Self.httpOnlyMark.count) : line
         guard !text.allSatisfy(\.isWhitespace), !text.hasPrefix("#") else { return nil }
         let parts = text.unicodeScalars.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
-        guard parts.count == 7 || parts.count == 6, !parts[0].isEmpty, parts[2].hasPrefix("/"),
+        guard parts.count == 7 || parts.count == 6, !parts[0].isEmpty, parts[2].utf8.first == UInt8(ascii: "/"),
             let seconds = Int64(parts[4]), parts.allSatisfy(HTTPField.isValidValue)
         else {
             throw NetworkError(

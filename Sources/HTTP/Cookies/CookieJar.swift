@@ -150,9 +150,12 @@ public final class CookieJar: Sendable {
 
     /// What the prefix of the name promises (4.1.3). A cookie without a name must not look as if it had one.
     private static func keepsPromise(_ set: SetCookie, isHostOnly: Bool) -> Bool {
-        let name = (set.name.isEmpty ? set.value : set.name).lowercased()
-        if name.hasPrefix("__host-") { return !set.name.isEmpty && set.isSecure && isHostOnly && set.path == "/" }
-        return !name.hasPrefix("__secure-") || (!set.name.isEmpty && set.isSecure)
+        // Bytes: a character goes on with the mark that follows it.
+        let name = (set.name.isEmpty ? set.value : set.name).lowercased().utf8
+        if name.starts(with: "__host-".utf8) {
+            return !set.name.isEmpty && set.isSecure && isHostOnly && set.path == "/"
+        }
+        return !name.starts(with: "__secure-".utf8) || (!set.name.isEmpty && set.isSecure)
     }
 
     private func expiry(of set: SetCookie) -> Date? {
