@@ -199,7 +199,7 @@ extension NetworkOperation {
         do {
             try await clock.sleep(for: duration)
         } catch {
-            throw NetworkError(.cancelled, during: .queue, "the request was cancelled before it was sent again")
+            throw NetworkError(.cancelled, during: .queue, "the request was cancelled while it waited")
         }
     }
 
