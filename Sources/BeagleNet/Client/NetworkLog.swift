@@ -8,10 +8,17 @@ struct NetworkLog {
     let redactor: Redactor
     /// Whether queries are left out whole: those of a form hold what a person typed.
     var hidesQueries = false
+    private let callerContexts: [any CallerContext]
 
-    init(logger: any BeagleLogger, redactor: Redactor, of request: Request) {
+    init(
+        logger: any BeagleLogger,
+        redactor: Redactor,
+        of request: Request,
+        _ callerContexts: [any CallerContext] = []
+    ) {
         self.logger = logger
         self.redactor = redactor
+        self.callerContexts = callerContexts
         if case .submitForm = request.type { hidesQueries = true }
     }
 
@@ -37,7 +44,10 @@ struct NetworkLog {
         case .stream(var stream):
             let head = NetworkResponse(response: stream.response, url: stream.url, metrics: stream.metrics)
             self.response(head, stream.body)
-            stream.body = stream.body.tellingItsEnd { end($0, $1, of: head, since: start) }
+            let caller = callerContexts.capture()
+            stream.body = stream.body.tellingItsEnd { count, error in
+                caller.run { end(count, error, of: head, since: start) }
+            }
             var result = result
             result.content = .stream(stream)
             return result
@@ -108,7 +118,7 @@ struct NetworkLog {
         logger.log(Log.network(.httpResponse(response: message)))
     }
 
-    private func shown(_ url: String) -> String {
+    func shown(_ url: String) -> String {
         guard hidesQueries, let mark = url.unicodeScalars.firstIndex(of: "?") else { return redactor.redact(url: url) }
         return redactor.redact(url: String(url[..<mark])) + "?…"
     }
