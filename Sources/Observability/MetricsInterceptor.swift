@@ -11,7 +11,8 @@ public import CoreMetrics
 ///
 /// An attempt lasts until its answer is there, a streamed one until its body has been read or let go; each redirect on
 /// its way counts as a request of its own. Who lets a streamed body go has not failed; who is cancelled before the
-/// answer has, with `error.type` `cancelled`.
+/// answer has, with `error.type` `cancelled`. The factory's instruments are called on the transport's thread as well:
+/// they must not block.
 /// Source: https://opentelemetry.io/docs/specs/semconv/http/http-metrics/
 public struct MetricsInterceptor: BriefInterceptor {
     /// `.metrics`.

@@ -13,7 +13,7 @@ public import Tracing
 /// where the body is streamed, when that has been read or let go. Statuses from 400 on and failures are errors, being
 /// cancelled before an answer came among them; letting a streamed body go is none. URLs lose what the client's redactor
 /// takes for secret, those of forms their whole query. The trace (`traceparent`) goes to the app's own origins alone, not
-/// with a redirect to another one either.
+/// with a redirect to another one either. The tracer is called on the transport's thread as well: it must not block.
 /// Source: https://opentelemetry.io/docs/specs/semconv/http/http-spans/
 public struct TracingInterceptor: BriefInterceptor {
     /// `.span`.
