@@ -9,7 +9,8 @@ final class AttemptSpans: Sendable {
     private let instrument: any Instrument
     private let parent: ServiceContext
     private let rules: SpanRules
-    /// The span of the message that is out. It changes on the transport's thread, which follows redirects.
+    /// The span of the message that is out; nil after the end. It changes on the transport's thread, which follows
+    /// redirects.
     private let current = Lock<(any Span)?>(nil)
 
     init(of operation: NetworkOperation, _ given: (any Tracer)?, _ rules: SpanRules) {
@@ -37,7 +38,7 @@ final class AttemptSpans: Sendable {
 
     /// Ends the last span.
     func end(_ ending: Ending) {
-        guard let span = current.withLock({ $0 }) else { return }
+        guard let span = exchange(for: nil) else { return }
         span.updateAttributes { attributes in
             if let peer = ending.metrics?.peer {
                 attributes["network.peer.address"] = peer.address
@@ -59,16 +60,25 @@ final class AttemptSpans: Sendable {
     /// - Returns: the message with its trace; nil where it has none.
     private func redirect(_ proposal: RedirectPolicy.Proposal, to next: HTTPRequest) -> HTTPRequest? {
         let span = span(of: next, resends: operation.attempt + proposal.followed)
-        let answered = current.withLock { current in
-            defer { current = span }
-            return current
+        guard let answered = exchange(for: span) else {
+            // Whoever asked was told of an end meanwhile.
+            span.end()
+            return nil
         }
-        answered?.end(status: proposal.response.status.code, nil, nil)
+        answered.end(status: proposal.response.status.code, nil, nil)
         let fields = fields(of: span, to: next)
         if fields.isEmpty { return nil }
         var next = next
         next.headerFields.replace(with: fields)
         return next
+    }
+
+    /// - Returns: the span that was there; nil after the end, which stays.
+    private func exchange(for next: (any Span)?) -> (any Span)? {
+        current.withLock { current in
+            defer { if current != nil { current = next } }
+            return current
+        }
     }
 
     /// - Parameter resends: how many messages of the operation went out before this one.
