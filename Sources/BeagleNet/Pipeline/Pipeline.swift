@@ -35,6 +35,8 @@ public final class Pipeline: Sendable {
         case headers
         /// Drops what the origin must not have.
         case originPolicy
+        /// Measures one attempt.
+        case metrics
         /// Traces one attempt.
         case span
         /// Writes down what goes over the wire.

@@ -187,7 +187,7 @@ extension NetworkOperation {
     }
 
     /// Tells how long ago it was made, by the operation's clock.
-    func stopwatch() -> @Sendable () -> Duration {
+    package func stopwatch() -> @Sendable () -> Duration {
         func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
             let start = clock.now
             return { start.duration(to: clock.now) }
