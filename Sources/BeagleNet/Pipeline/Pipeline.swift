@@ -42,6 +42,9 @@ public final class Pipeline: Sendable {
         fileprivate let pipeline: Pipeline
         fileprivate let index: Int
 
+        /// Whose credentials operations are given; 0 where they get none.
+        var person: Int { pipeline.person }
+
         /// Takes an operation on.
         ///
         /// - Parameters:
@@ -66,6 +69,10 @@ public final class Pipeline: Sendable {
     private let transport: any HTTPTransport
     /// Where tasks of the pipeline's own run: on the transport's thread where all that they do is brief.
     let executor: (any TaskExecutor)?
+    private let credentials: (any PersonalInterceptor)?
+    private let keepsCookies: Bool
+    /// Whether answers may come from a store.
+    let hasStore: Bool
 
     /// A pipeline.
     ///
@@ -77,9 +84,15 @@ public final class Pipeline: Sendable {
         try Self.check(interceptors)
         self.interceptors = interceptors
         self.transport = transport
-        let isBrief = interceptors.allSatisfy { $0 is any BriefInterceptor }
+        let isBrief = interceptors.allSatisfy { ($0 as? any BriefInterceptor)?.isBrief ?? false }
         executor = isBrief ? transport as? any TaskExecutor : nil
+        credentials = interceptors.lazy.compactMap { $0 as? any PersonalInterceptor }.first
+        keepsCookies = (transport as? any CookieTransport)?.keepsCookies ?? false
+        hasStore = interceptors.contains { $0 is CacheInterceptor }
     }
+
+    /// Whose credentials operations are given; 0 where they get none.
+    var person: Int { credentials?.person ?? 0 }
 
     private static func check(_ interceptors: [any Interceptor]) throws(NetworkError) {
         var last: (place: Place, interceptor: any Interceptor)?
@@ -114,6 +127,8 @@ public final class Pipeline: Sendable {
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         guard NetworkOperation.Kind.transfers.contains(operation.kind) else { throw .unhandled(operation.kind) }
+        if operation.policy == .cacheOnly, operation.kind.isStorable { throw .notStored(operation, hasStore: hasStore) }
+        operation.departure?.note(operation, keepsCookies: keepsCookies)
         if Task.isCancelled { throw .cancelledBeforeStart }
         let operation = operation.reportsProgress ? operation.telling(emit) : operation
         return .of(try await transport.perform(operation.transfer), isStream: operation.isStream)
