@@ -112,6 +112,7 @@ public final class NetworkClientDefault: NetworkClient {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         if Task.isCancelled { throw .cancelledBeforeStart }
         let (operation, pipeline) = try prepared(operation)
+        if let answer = pipeline.answer(atHandFor: operation) { return answer }
         if operation.key == nil, !operation.isDetached { return try await pipeline.run(operation, emit) }
         return try await hub.result(of: operation, pipeline, emit)
     }

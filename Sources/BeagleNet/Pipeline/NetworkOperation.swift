@@ -193,7 +193,9 @@ public struct NetworkOperation: Sendable {
     /// Whether the message is still what the key was made of, but for the credentials of the key's person and what
     /// traces it.
     var isAsAsked: Bool {
-        key == makeKey(transfer, for: person, without: message.value.personalFields.union(Self.tracingFields))
+        let personal = message.value.personalFields
+        let added = personal.isEmpty ? Self.tracingFields : personal.union(Self.tracingFields)
+        return key == makeKey(transfer, for: person, without: added)
     }
 
     private static let tracingFields: Set<HTTPField.Name> = Set(

@@ -71,8 +71,9 @@ public final class Pipeline: Sendable {
     let executor: (any TaskExecutor)?
     private let credentials: (any PersonalInterceptor)?
     private let keepsCookies: Bool
-    /// Whether answers may come from a store.
-    let hasStore: Bool
+    private let cache: CacheInterceptor?
+    /// What stands above it.
+    private let aboveCache: ArraySlice<any Interceptor>
 
     /// A pipeline.
     ///
@@ -88,7 +89,24 @@ public final class Pipeline: Sendable {
         executor = isBrief ? transport as? any TaskExecutor : nil
         credentials = interceptors.lazy.compactMap { $0 as? any PersonalInterceptor }.first
         keepsCookies = (transport as? any CookieTransport)?.keepsCookies ?? false
-        hasStore = interceptors.contains { $0 is CacheInterceptor }
+        let cacheIndex = interceptors.firstIndex { $0 is CacheInterceptor }
+        cache = cacheIndex.flatMap { interceptors[$0] as? CacheInterceptor }
+        aboveCache = interceptors[..<(cacheIndex ?? 0)]
+    }
+
+    /// Whether answers may come from a store.
+    var hasStore: Bool { cache != nil }
+
+    /// A stored answer that is all that the operation wants, where it is in memory and nothing above the cache has to do
+    /// with the operation but to limit its age: what a run would come to.
+    func answer(atHandFor operation: NetworkOperation) -> NetworkOperation.Result? {
+        guard let cache, operation.policy.prefersStore else { return nil }
+        var operation = operation
+        for interceptor in aboveCache where interceptor.applies(to: operation) {
+            guard let limit = interceptor as? RequestPolicyInterceptor else { return nil }
+            operation = limit.limited(operation)
+        }
+        return cache.answer(atHandFor: operation)
     }
 
     /// Whose credentials operations are given; 0 where they get none.

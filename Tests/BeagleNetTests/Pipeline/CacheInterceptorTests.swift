@@ -48,13 +48,33 @@ import Testing
         }
     }
 
-    @Test(arguments: RequestPolicy.allCases, [NetworkOperation.Kind.component, .image, .query])
-    func aPolicySaysWhereTheAnswerIsFrom(policy: RequestPolicy, kind: NetworkOperation.Kind) async {
+    /// What a test may ask: of a world where nothing stands above the cache, and of one where something does.
+    static let questions = [NetworkOperation.Kind.component, .image, .query].flatMap { [($0, false), ($0, true)] }
+
+    /// Looks on from above the cache.
+    private final class Onlooker: Interceptor {
+        let seen = Lock<[String]>([])
+        var place: Pipeline.Place? { .log }
+
+        func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            let result = try await next(operation, emit)
+            seen.withLock { $0.append(result.told) }
+            return result
+        }
+    }
+
+    @Test(arguments: RequestPolicy.allCases, questions)
+    func aPolicySaysWhereTheAnswerIsFrom(policy: RequestPolicy, _ question: (NetworkOperation.Kind, Bool)) async {
+        let (kind, isSeen) = question
         for stored in Stored.allCases {
             for network in Network.allCases {
                 let clock = ManualClock()
                 Beagle.dependencies.clock = clock
-                let world = StoreWorld()
+                let world = isSeen ? StoreWorld(Onlooker()) : StoreWorld()
                 world.answers(.text("{\"a\":1}"))
                 if stored != .nothing { _ = await world.heard(.asking(kind, .networkOnly)) }
                 let before = world.requests
@@ -107,6 +127,68 @@ import Testing
         #expect(heard.all == ["1", "end", "1"])
         #expect(world.requests == 1)
         world.client.endAll()
+    }
+
+    @Test func whatStandsAboveTheCacheSeesItsAnswers() async {
+        let onlooker = Onlooker()
+        let world = StoreWorld(onlooker)
+        for _ in 1...2 { _ = await world.heard(.asking()) }
+        #expect(onlooker.seen.withLock { $0 } == ["1", "stored 1"])
+    }
+
+    @Test func aHitLeavesAloneWhoWatches() async {
+        let world = StoreWorld()
+        let heard = Heard()
+        world.client.watch(.asking(), heard.hear)
+        await heard.heard(1)
+        #expect(await world.heard(.asking()) == ["stored 1"])
+        #expect(heard.all == ["1"])
+        world.client.endAll()
+    }
+
+    /// A store that answers after a while, as one on a disk does.
+    private struct SlowStore: DocumentStore {
+        let memory = MemoryDocumentStore()
+
+        func document(for operation: NetworkOperation) async -> StoredDocument? {
+            await Task.yield()
+            return memory.document(for: operation)
+        }
+
+        func store(_ response: NetworkResponse, for operation: NetworkOperation) async {
+            await Task.yield()
+            memory.store(response, for: operation)
+        }
+
+        func remove(_ operation: NetworkOperation) async {
+            await Task.yield()
+            memory.remove(operation)
+        }
+
+        func removeAll() async {
+            memory.removeAll()
+        }
+    }
+
+    @Test func aStoreMayTakeItsTime() async throws {
+        let store = SlowStore()
+        Beagle.dependencies.interceptors = [CacheInterceptor(store), StatusInterceptor()]
+        let transport = ScriptedTransport("1")
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        #expect(try await client.run(.asking()).told == "1")
+        #expect(try await client.run(.asking()).told == "stored 1")
+        let before = Lock<[String]>([])
+        let last = try await client.run(.asking(.component, .cacheAndNetwork)) { result in
+            before.withLock { $0.append(result.told) }
+        }
+        #expect(before.withLock { $0 } == ["stored 1 stale"])
+        #expect(last.told == "1")
+        #expect(transport.requests.withLock { $0.count } == 2)
+    }
+
+    @Test("only a store in memory may be waited for on the transport's thread") func aSlowStoreIsNotBrief() {
+        #expect(CacheInterceptor().isBrief)
+        #expect(!CacheInterceptor(SlowStore()).isBrief)
     }
 
     @Test func onlyStoredAnswersWithoutAStoreFailClearly() async throws {

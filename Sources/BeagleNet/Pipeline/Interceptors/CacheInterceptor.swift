@@ -23,15 +23,17 @@ public struct CacheInterceptor: BriefInterceptor {
     public var place: Pipeline.Place? { .cache }
     /// Where answers are kept.
     public let store: any DocumentStore
+    /// The same, where nothing has to be waited for.
+    private let memory: MemoryDocumentStore?
     /// What waits for a disk may not do it on the transport's thread.
-    package let isBrief: Bool
+    package var isBrief: Bool { memory != nil }
 
     /// Answers from a store.
     ///
     /// - Parameter store: where answers are kept; in memory, 16 MiB at most, by default.
     public init(_ store: any DocumentStore = MemoryDocumentStore()) {
         self.store = store
-        isBrief = store is MemoryDocumentStore
+        memory = store as? MemoryDocumentStore
     }
 
     /// With what is asked and may be stored.
@@ -59,6 +61,14 @@ public struct CacheInterceptor: BriefInterceptor {
         return try await fetch(operation, next, emit)
     }
 
+    /// A stored answer that is in memory, and all that the operation wants.
+    func answer(atHandFor operation: NetworkOperation) -> NetworkOperation.Result? {
+        guard let memory, applies(to: operation), let stored = memory.document(for: operation),
+            operation.isContent(with: stored)
+        else { return nil }
+        return .init(stored.response, from: .cache)
+    }
+
     /// The network's answer, which is stored.
     nonisolated(nonsending) private func fetch(
         _ operation: NetworkOperation,
@@ -66,17 +76,15 @@ public struct CacheInterceptor: BriefInterceptor {
         _ emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let departure = Departure()
-        let hasPieces = Lock(false)
         var noted = operation
         noted.departure = departure
         let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
             try await next(noted) { result in
-                if !result.isProgress { hasPieces.withLock { $0 = true } }
+                departure.note(result)
                 emit(result)
             }
         }
-        // An answer in pieces is whole only together with those that came before.
-        switch hasPieces.withLock({ $0 }) ? .leave : Verdict(on: outcome, to: operation) {
+        switch departure.hasPieces ? .leave : Verdict(on: outcome, to: operation) {
         case .leave: break
         case .forget: await store.remove(operation)
         case .store(let response):

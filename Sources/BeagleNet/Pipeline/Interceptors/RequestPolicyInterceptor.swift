@@ -39,9 +39,14 @@ public struct RequestPolicyInterceptor: BriefInterceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        guard shouldUpgrade(operation) else { return try await next(operation, emit) }
+        try await next(limited(operation), emit)
+    }
+
+    /// The operation with a limit on the age of a stored answer.
+    func limited(_ operation: NetworkOperation) -> NetworkOperation {
+        guard shouldUpgrade(operation) else { return operation }
         var operation = operation
         operation.maxAge = ttl
-        return try await next(operation, emit)
+        return operation
     }
 }
