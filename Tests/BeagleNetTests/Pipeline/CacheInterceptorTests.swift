@@ -85,7 +85,7 @@ import Testing
                 let (events, requests) = expected(policy, stored, network)
                 #expect(await world.heard(operation) == events, "\(stored) \(network)")
                 #expect(world.requests - before == requests, "\(stored) \(network)")
-                #expect(world.client.activeOperations == 0)
+                await world.client.isIdle()
             }
         }
     }
@@ -554,20 +554,21 @@ import Testing
         held.complete(.text("1"))
         #expect(await (try? one.get()) == "1")
         #expect(await (try? other.get()) == "1")
+        await client.isIdle()
         #expect(transport.requests.withLock { $0.count } == 1)
-        #expect(client.activeOperations == 0)
     }
 
     @Test("who is content with a stored answer does not wait for the network", arguments: RequestPolicy.allCases)
     func aStoredAnswerIsGivenBesideARun(policy: RequestPolicy) async throws {
         let held = HeldCompletion()
         let transport = held.transport()
-        Beagle.dependencies.interceptors = [CacheInterceptor()]
+        Beagle.dependencies.interceptors = [Onlooker(), CacheInterceptor()]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         async let first = client.run(.asking())
         await held.isHeld()
         held.complete(.text("1"))
         _ = try await first
+        await client.isIdle()
         let running = Heard()
         client.watch(.asking(.component, policy), running.hear)
         if [.networkOnly, .networkFirst, .cacheAndNetwork].contains(policy) { await held.isHeld() }
@@ -612,6 +613,17 @@ import Testing
         held.complete(.text("2"))
         #expect(try await one.told == "stored 1 stale")
         #expect(try await other.told == "2")
+    }
+
+    @Test func resultsEndWithAStaleAnswerWhereThereIsNoBetter() async throws {
+        let world = StoreWorld()
+        _ = await world.heard(.asking())
+        world.answers(.failure(.lost))
+        var heard: [String] = []
+        for try await result in world.client.results(of: .asking(.component, .networkFirst)) {
+            heard.append(result.told)
+        }
+        #expect(heard == ["stored 1 stale"])
     }
 
     @Test func refetchIsStoredAndHeard() async {

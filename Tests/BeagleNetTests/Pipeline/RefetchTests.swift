@@ -48,6 +48,15 @@ import Testing
     }
 
     @Test func aBurstIsOne() async {
+        // Asked for the next event, the one before was seen.
+        let asked = AsyncStream.makeStream(of: Void.self)
+        var questions = asked.stream.makeAsyncIterator()
+        let given = events
+        let stream = AsyncStream<Void> {
+            asked.continuation.yield()
+            for await _ in given.stream { return }
+            return nil
+        }
         let runs = ScriptedRuns()
         Beagle.dependencies.clock = clock
         let client = client(runs)
@@ -55,16 +64,23 @@ import Testing
         client.watch(.asking(), heard.hear)
         await runs.next().finish("1")
         await heard.heard(1)
-        client.refetch(on: events.stream, gathering: .seconds(1))
+        client.refetch(on: stream, gathering: .seconds(1))
+        await questions.next()
         for round in 1...3 {
-            for _ in 1...5 { events.continuation.yield() }
-            await clock.sleepers(1)
-            clock.advance(by: .seconds(1))
+            for _ in 1...5 {
+                events.continuation.yield()
+                await questions.next()
+                await clock.sleepers(1)
+                clock.advance(by: .milliseconds(150))
+            }
+            clock.advance(by: .milliseconds(250))
             await runs.next().finish("\(round)")
             await heard.heard(1 + 2 * round)
+            #expect(clock.nextWait == nil)
             #expect(runs.count == 1 + round)
         }
         #expect(runs.policies.dropFirst().allSatisfy { $0 == .cacheAndNetwork })
+        events.continuation.finish()
     }
 
     @Test func whatWantsNoNetworkIsNotRun() async {

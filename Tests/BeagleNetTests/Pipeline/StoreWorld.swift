@@ -49,6 +49,13 @@ final class StoreWorld: Sendable {
     }
 }
 
+extension NetworkClientDefault {
+    /// Waits until nothing is under way or watched.
+    func isIdle() async {
+        while activeOperations > 0 { await Task.yield() }
+    }
+}
+
 extension Lock<[String]> {
     fileprivate func add(_ text: String) {
         withLock { $0.append(text) }
