@@ -119,6 +119,10 @@ public final class CurlTransport: HTTPTransport {
     }
 }
 
+extension CurlTransport: CookieTransport {
+    package var keepsCookies: Bool { configuration.cookies != nil }
+}
+
 /// Lets a loop end when neither a transport has it nor something is just being handed to it.
 final class LoopOwner: Sendable {
     let loop: EventLoop

@@ -34,6 +34,12 @@ extension HTTPTransport {
     }
 }
 
+/// A transport that may put cookies of its own on messages, which then speak for somebody.
+package protocol CookieTransport: HTTPTransport {
+    /// Whether it has any place to keep cookies.
+    var keepsCookies: Bool { get }
+}
+
 /// Bridges a callback with a token to `async`, with one suspension: cancelling the task cancels the token, also when
 /// it was cancelled before the token existed. A callback that is called twice, or let go without a call, does no harm.
 package func withCancellableToken<Success: Sendable>(

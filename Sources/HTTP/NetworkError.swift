@@ -61,6 +61,8 @@ public struct NetworkError: Error, Sendable {
         public static let cancelled = Kind(rawValue: "cancelled")
         /// The client or transport was shut down before an answer came.
         public static let shutdown = Kind(rawValue: "shutdown")
+        /// Nothing is stored, and the network was not to be asked.
+        public static let notStored = Kind(rawValue: "not_stored")
         /// No client is set in this container.
         public static let notConfigured = Kind(rawValue: "not_configured")
         /// Anything else; `underlying` tells.

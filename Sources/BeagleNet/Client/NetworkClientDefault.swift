@@ -25,6 +25,8 @@ public final class NetworkClientDefault: NetworkClient {
     private let dependencies: FollowedDependencies
     private let ownBuilder = Lock<HttpRequestBuilder?>(nil)
     private let hub = Hub()
+    /// Those who wait for events.
+    private let listening = Lock<[Task<Void, Never>]>([])
 
     /// A client with a transport of its own.
     ///
@@ -52,6 +54,7 @@ public final class NetworkClientDefault: NetworkClient {
 
     /// Ends what is watched; what somebody waits for comes to its end.
     deinit {
+        for listener in listening.withLock({ $0 }) { listener.cancel() }
         hub.end(cancelling: false)
     }
 
@@ -111,6 +114,7 @@ public final class NetworkClientDefault: NetworkClient {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         if Task.isCancelled { throw .cancelledBeforeStart }
         let (operation, pipeline) = try prepared(operation, dependencies.settings)
+        if let answer = pipeline.answer(atHandFor: operation) { return answer }
         if operation.key == nil, !operation.isDetached { return try await pipeline.run(operation, emit) }
         return try await hub.result(of: operation, pipeline, emit)
     }
@@ -168,6 +172,46 @@ public final class NetworkClientDefault: NetworkClient {
         hub.refetch(policy, afterRun: afterRun, where: isMeant)
     }
 
+    /// Runs again what is watched, whenever an event comes: that the app is in the foreground, or the network is back.
+    ///
+    /// Events that come together are one, and each is followed by a run. What was asked with `.cacheOnly` is not run.
+    /// Listening ends with the stream, the token and the client, which is not kept alive by it.
+    ///
+    /// - Parameters:
+    ///   - events: yields one after another; read here alone.
+    ///   - policy: whether stored answers will do; they are given as stale by default, and the network is asked.
+    ///   - interval: how long events are gathered before the run, by the container's clock; 250 ms by default, in which a
+    ///     network that comes back in several steps is there, and which nobody waits for who has something on the screen.
+    /// - Returns: the handle that ends it.
+    @discardableResult
+    public func refetch(
+        on events: AsyncStream<Void>,
+        _ policy: RequestPolicy = .cacheAndNetwork,
+        gathering interval: Duration = .milliseconds(250)
+    ) -> any RequestToken {
+        let isDue = Lock(false)
+        let listener = Task { [weak self] in
+            await withDiscardingTaskGroup { group in
+                for await _ in events {
+                    guard let clock = self?.dependencies.settings.surroundings.clock else { return }
+                    let isFirst = isDue.withLock { isDue in
+                        defer { isDue = true }
+                        return !isDue
+                    }
+                    guard isFirst else { continue }
+                    group.addTask { [weak self] in
+                        // Thrown only where listening has ended.
+                        do { try await clock.sleep(for: interval) } catch { return }
+                        isDue.withLock { $0 = false }
+                        self?.refetch(policy) { $0.policy != .cacheOnly }
+                    }
+                }
+            }
+        }
+        listening.withLock { $0.append(listener) }
+        return TaskToken(task: listener)
+    }
+
     /// How many operations are under way or watched, those apart that are not shared.
     package var activeOperations: Int { hub.count }
     /// How many wait for them or watch them.
@@ -198,7 +242,7 @@ public final class NetworkClientDefault: NetworkClient {
             let own = ownBuilder.withLock { $0 }.map { settings.environment.applied(to: $0) }
             let transfer = try transfer(of: operation, settings, own ?? settings.environmentBuilder)
             let surroundings = own.map { settings.surroundings.with(origins: $0.ownOrigins) } ?? settings.surroundings
-            return (operation.sending(transfer, surroundings), pipeline)
+            return (operation.sending(transfer, surroundings, for: pipeline.person), pipeline)
         } catch {
             var error = error
             error.underlying = error.underlying ?? ClientError.invalidHttpRequest

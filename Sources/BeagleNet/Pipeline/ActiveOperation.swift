@@ -50,6 +50,8 @@ final class ActiveOperation: Sendable {
         var hasGivenInRun = false
         /// What is to run after the present run.
         var following: NetworkOperation?
+        /// Whether it is to run only where a store answers the present run.
+        var followsStored = false
         /// What is next to be delivered, and what comes after it: mostly there is nothing after it.
         var due: Post?
         var waiting: [Post] = []
@@ -65,10 +67,13 @@ final class ActiveOperation: Sendable {
 
     private let state: Lock<State>
     private let hub: Hub
+    /// Under which the hub has it; nil where it is not shared.
+    let key: NetworkOperation.Key?
 
-    init(_ operation: NetworkOperation, _ pipeline: Pipeline, _ hub: Hub) {
+    init(_ operation: NetworkOperation, _ pipeline: Pipeline, _ hub: Hub, _ key: NetworkOperation.Key? = nil) {
         state = Lock(State(operation: operation, pipeline: pipeline))
         self.hub = hub
+        self.key = key
     }
 
     // MARK: - Subscribers
@@ -151,7 +156,10 @@ final class ActiveOperation: Sendable {
             operation.policy = policy
             operation.attempt = 1
             if state.isRunning {
-                if afterRun { state.following = operation }
+                if afterRun {
+                    state.following = operation
+                    state.followsStored = false
+                }
                 return nil
             }
             return (operation, state.pipeline)
@@ -160,7 +168,8 @@ final class ActiveOperation: Sendable {
     }
 
     var subscribers: Int { state.withLock { $0.subscribers.count } }
-    var key: NetworkOperation.Key? { state.withLock { $0.operation.key } }
+    /// Whether it waits for the network, whatever is stored.
+    var leavesStoreAside: Bool { state.withLock { $0.isRunning && $0.operation.policy.leavesStoreAside } }
     var operation: NetworkOperation { state.withLock { $0.operation } }
 
     private enum Beginning {
@@ -199,13 +208,16 @@ final class ActiveOperation: Sendable {
         }
     }
 
-    /// Somebody asks while the operation runs: it hears what there is, as stale. Where it wants the network and the run
-    /// may answer from a store, another run follows, and it waits for that one.
+    /// Somebody asks while the operation runs: it hears what there is, as stale. Where the run may be content with less
+    /// of the network than it wants, another run follows if that is so, and it waits for that one.
     private static func join(_ state: inout State, _ operation: NetworkOperation, _ joiner: Int?) -> Beginning {
         guard let joiner else { return .none }
         if operation.isDetached { state.operation.isDetached = true }
-        if operation.policy == .networkOnly, !state.operation.policy.asksNetwork {
-            state.following = state.following ?? operation
+        if operation.policy.wantsMore(than: state.operation.policy) {
+            if state.following?.policy.wantsMore(than: operation.policy) != true {
+                if state.following == nil { state.followsStored = true }
+                state.following = operation
+            }
             if let index = state.subscribers.firstIndex(where: { $0.id == joiner }) {
                 state.subscribers[index].isFollowing = true
             }
@@ -256,8 +268,10 @@ final class ActiveOperation: Sendable {
             guard !state.isOver, state.run == run else { return (false, false, nil) }
             state.isRunning = false
             state.task = nil
-            let again = state.following.map { ($0, state.pipeline) }
+            let isFollowed = !state.followsStored || outcome.isStored(for: state.operation.policy)
+            let again = isFollowed ? state.following.map { ($0, state.pipeline) } : nil
             state.following = nil
+            state.followsStored = false
             var isDue = Self.post(&state, outcome, isFollowed: again != nil)
             if again == nil, !state.isWatched || state.subscribers.isEmpty {
                 state.isOver = true
@@ -278,13 +292,14 @@ final class ActiveOperation: Sendable {
         isFollowed: Bool
     ) -> Bool {
         switch outcome {
-        case .success(let result):
+        case .success(var result):
             state.last = result
-            guard isFollowed, result.isSettled, result.source == .cache else {
-                return post(&state, .result(result), to: state.everybody)
-            }
             var stale = result
             stale.isStale = true
+            result.isLast = true
+            guard isFollowed, result.source == .cache else {
+                return post(&state, .result(result), to: state.everybody)
+            }
             let isDue = post(&state, .result(result), to: state.those { !$0.isFollowing })
             return post(&state, .result(stale), to: state.those(\.isFollowing)) || isDue
         case .failure(let error):
@@ -341,7 +356,7 @@ extension NetworkOperation.Event {
     /// Whether a subscriber hears nothing after it.
     fileprivate func isLast(for subscriber: ActiveOperation.Subscriber) -> Bool {
         switch self {
-        case .result(let result): subscriber.isOneShot && result.isSettled
+        case .result(let result): subscriber.isOneShot && (result.isSettled || result.isLast)
         case .failure: subscriber.isOneShot
         case .end: true
         }
@@ -349,8 +364,39 @@ extension NetworkOperation.Event {
 }
 
 extension RequestPolicy {
-    /// Whether a run with this policy has the network's answer for sure.
-    fileprivate var asksNetwork: Bool { self == .networkOnly || self == .networkFirst || self == .cacheAndNetwork }
+    /// Whether a stored answer is all that it wants, where there is one.
+    var prefersStore: Bool { self == .cacheFirst || self == .cacheOnly }
+
+    /// Whether a stored answer is no more than what takes the network's place.
+    fileprivate var leavesStoreAside: Bool { self == .networkOnly || self == .networkFirst }
+
+    /// Whether a run with the other policy may be content with less of the network than this one.
+    fileprivate func wantsMore(than other: RequestPolicy) -> Bool {
+        // From here on the network is asked for sure, and its answer given.
+        if other.demand >= RequestPolicy.cacheAndNetwork.demand { return false }
+        return demand > other.demand
+    }
+
+    /// How much a run asks of the network.
+    private var demand: Int {
+        switch self {
+        case .cacheOnly: 0
+        case .cacheFirst: 1
+        case .networkFirst: 2
+        case .cacheAndNetwork: 3
+        case .networkOnly: 4
+        }
+    }
+}
+
+extension Result<NetworkOperation.Result, NetworkError> {
+    /// Whether a store gave it, or had nothing to give.
+    fileprivate func isStored(for policy: RequestPolicy) -> Bool {
+        switch self {
+        case .success(let result): result.source == .cache
+        case .failure: policy == .cacheOnly
+        }
+    }
 }
 
 extension Task where Success == Void, Failure == Never {

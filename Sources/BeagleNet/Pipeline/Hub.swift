@@ -39,7 +39,7 @@ final class Hub: Sendable {
         _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
     ) -> Share {
         while true {
-            let active = joined(operation, pipeline)
+            let active = joined(operation, pipeline, isOneShot: isOneShot)
             if let id = active.subscribe(operation, pipeline, isOneShot: isOneShot, receive) {
                 return Share(active: active, id: id)
             }
@@ -47,11 +47,22 @@ final class Hub: Sendable {
         }
     }
 
-    private func joined(_ operation: NetworkOperation, _ pipeline: Pipeline) -> ActiveOperation {
+    private func joined(
+        _ operation: NetworkOperation,
+        _ pipeline: Pipeline,
+        isOneShot: Bool
+    ) -> ActiveOperation {
         guard let key = operation.key else { return ActiveOperation(operation, pipeline, self) }
+        let mayStandApart = isOneShot && pipeline.hasStore && operation.policy.prefersStore
         return active.withLock { active in
-            if let joined = active[key] { return joined }
-            let begun = ActiveOperation(operation, pipeline, self)
+            var key = key
+            if let joined = active[key] {
+                // Who may be answered from the store does not wait for a network that may be away.
+                guard mayStandApart, joined.leavesStoreAside else { return joined }
+                key = key.apart
+                if let joined = active[key] { return joined }
+            }
+            let begun = ActiveOperation(operation, pipeline, self, key)
             active[key] = begun
             return begun
         }
@@ -118,7 +129,7 @@ extension Hub {
     ) -> Share {
         subscribe(to: operation, pipeline, isOneShot: true) { event in
             switch event {
-            case .result(let result) where result.isSettled: completion(.success(result))
+            case .result(let result) where result.isSettled || result.isLast: completion(.success(result))
             case .result(let result): emit(result)
             case .failure(let error): completion(.failure(error))
             case .end: completion(.failure(.endedEarly))

@@ -57,4 +57,17 @@ extension Interceptor {
 
 /// An interceptor that does so little after it waited that it may do it on the transport's thread, which saves each
 /// answer a hop between threads.
-package protocol BriefInterceptor: Interceptor {}
+package protocol BriefInterceptor: Interceptor {
+    /// Whether this one does; yes by default.
+    var isBrief: Bool { get }
+}
+
+extension BriefInterceptor {
+    package var isBrief: Bool { true }
+}
+
+/// An interceptor that gives operations the credentials of somebody.
+protocol PersonalInterceptor: Interceptor {
+    /// Whose they are: another number than any before as soon as they may be another person's.
+    var person: Int { get }
+}

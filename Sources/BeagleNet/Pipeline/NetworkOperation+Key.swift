@@ -20,6 +20,14 @@ extension NetworkOperation {
             low = UInt64(bitPattern: Int64(hash.second.finalize()))
         }
 
+        private init(_ high: UInt64, _ low: UInt64) {
+            self.high = high
+            self.low = low
+        }
+
+        /// The key of those who ask the same and do not wait with the others.
+        var apart: Key { Key(~high, ~low) }
+
         /// The low bits alone: they are as good a hash as both.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(low)
@@ -27,7 +35,11 @@ extension NetworkOperation {
     }
 
     /// What is asked, where that can be told without reading a file or a stream.
-    func makeKey(_ transfer: TransferRequest) -> Key? {
+    ///
+    /// - Parameters:
+    ///   - person: whose credentials the message is given further on; 0 where it gets none.
+    ///   - left: fields that do not count.
+    func makeKey(_ transfer: TransferRequest, for person: Int, without left: Set<HTTPField.Name> = []) -> Key? {
         guard isShared, transfer.delivery == .collect else { return nil }
         var hash = KeyHash()
         switch transfer.body?.content {
@@ -42,11 +54,12 @@ extension NetworkOperation {
         hash.combine(head.scheme ?? "")
         hash.combine(head.authority ?? "")
         hash.combine(head.path ?? "")
-        for field in head.headerFields {
+        for field in head.headerFields where left.isEmpty || !left.contains(field.name) {
             hash.combine(field.name.canonicalName)
             hash.combine(field.value)
         }
         hash.combine(count: reportsProgress ? 1 : 0)
+        if person != 0 { hash.combine(count: person) }
         if let deadline { hash.combine(count: deadline.hashValue) }
         if transfer.options != TransferOptions() { hash.combine(count: transfer.options.hashValue) }
         return Key(hash)

@@ -41,6 +41,8 @@ extension NetworkOperation {
         public var isStale: Bool
         /// Whether the operation has more to give after this, as a subscription has.
         public var hasNext: Bool
+        /// Whether its run has ended with it: there is nothing better to wait for, though it may be stale.
+        var isLast = false
 
         /// Describes a result.
         public init(

@@ -16,6 +16,7 @@ public struct NetworkOperation: Sendable {
         var partition = ""
         var context = Context()
         var deadline: Duration?
+        var maxAge: Duration?
     }
 
     /// What the client adds.
@@ -27,6 +28,12 @@ public struct NetworkOperation: Sendable {
         let scopedFields: Set<HTTPField.Name>
         /// Those that may go to this origin although it is not declared.
         var permittedFields: Set<HTTPField.Name> = []
+        /// Whose credentials the pipeline had when the key was made; 0 where it has none.
+        var person = 0
+        /// Those that hold the credentials of that person.
+        var personalFields: Set<HTTPField.Name> = []
+        /// Where it is noted how the message went out, for who wants to know.
+        var departure: Departure?
 
         static let none = Box(Message(transfer: .unbuilt, key: nil, surroundings: .none, scopedFields: []))
     }
@@ -111,8 +118,8 @@ public struct NetworkOperation: Sendable {
         set { fields.attempt = newValue }
     }
 
-    /// Whose answers these are, where one client serves several people: operations of different partitions are never
-    /// the same. Empty by default.
+    /// Whose answers these are, where one client serves several people or answers are stored: operations of different
+    /// partitions are never the same. Empty by default.
     public var partition: String {
         get { box.value.partition }
         set { fields.partition = newValue }
@@ -142,22 +149,58 @@ public struct NetworkOperation: Sendable {
         set { fields.deadline = newValue }
     }
 
+    /// How old a stored answer may be for `RequestPolicy.cacheFirst` to be content with it: an older one is given as
+    /// stale, and the network is asked. nil, the default: as old as it likes, or as a `RequestPolicyInterceptor` says.
+    public var maxAge: Duration? {
+        get { box.value.maxAge }
+        set { fields.maxAge = newValue }
+    }
+
     /// What the client lends its interceptors.
     var surroundings: Surroundings { message.value.surroundings }
 
     /// The operation as a client takes it on.
-    func sending(_ transfer: TransferRequest, _ surroundings: Surroundings) -> NetworkOperation {
+    ///
+    /// - Parameter person: whose credentials it will be given.
+    func sending(_ transfer: TransferRequest, _ surroundings: Surroundings, for person: Int) -> NetworkOperation {
         var operation = self
         operation.message = Box(
             Message(
                 transfer: transfer,
-                key: makeKey(transfer),
+                key: makeKey(transfer, for: person),
                 surroundings: surroundings,
-                scopedFields: transfer.originScopedFields
+                scopedFields: transfer.originScopedFields,
+                person: person
             )
         )
         return operation
     }
+
+    /// Whose credentials the pipeline had when the client took it on; 0 where it has none.
+    var person: Int { message.value.person }
+
+    /// Says that these fields hold credentials of a person.
+    mutating func note(credentials fields: Set<HTTPField.Name>, of person: Int) {
+        if departure != nil, person == self.person { sent.personalFields.formUnion(fields) }
+    }
+
+    /// Where it is noted how the message went out; nil where nobody wants to know.
+    var departure: Departure? {
+        get { message.value.departure }
+        set { sent.departure = newValue }
+    }
+
+    /// Whether the message is still what the key was made of, but for the credentials of the key's person and what
+    /// traces it.
+    var isAsAsked: Bool {
+        let personal = message.value.personalFields
+        let added = personal.isEmpty ? Self.tracingFields : personal.union(Self.tracingFields)
+        return key == makeKey(transfer, for: person, without: added)
+    }
+
+    private static let tracingFields: Set<HTTPField.Name> = Set(
+        ["traceparent", "tracestate"].compactMap(HTTPField.Name.init(_:))
+    )
 
     /// The fields that interceptors said belong to the origin, those apart that they may give to this one.
     var addedScopedFields: Set<HTTPField.Name> {

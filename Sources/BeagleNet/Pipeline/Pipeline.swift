@@ -53,6 +53,9 @@ public final class Pipeline: Sendable {
         fileprivate let pipeline: Pipeline
         fileprivate let index: Int
 
+        /// Whose credentials operations are given; 0 where they get none.
+        var person: Int { pipeline.person }
+
         /// Takes an operation on.
         ///
         /// - Parameters:
@@ -77,6 +80,11 @@ public final class Pipeline: Sendable {
     private let transport: any HTTPTransport
     /// Where tasks of the pipeline's own run: on the transport's thread where all that they do is brief.
     let executor: (any TaskExecutor)?
+    private let credentials: (any PersonalInterceptor)?
+    private let keepsCookies: Bool
+    private let cache: CacheInterceptor?
+    /// What stands above it.
+    private let aboveCache: ArraySlice<any Interceptor>
 
     /// A pipeline.
     ///
@@ -88,9 +96,32 @@ public final class Pipeline: Sendable {
         try Self.check(interceptors)
         self.interceptors = interceptors
         self.transport = transport
-        let isBrief = interceptors.allSatisfy { $0 is any BriefInterceptor }
+        let isBrief = interceptors.allSatisfy { ($0 as? any BriefInterceptor)?.isBrief ?? false }
         executor = isBrief ? transport as? any TaskExecutor : nil
+        credentials = interceptors.lazy.compactMap { $0 as? any PersonalInterceptor }.first
+        keepsCookies = (transport as? any CookieTransport)?.keepsCookies ?? false
+        let cacheIndex = interceptors.firstIndex { $0 is CacheInterceptor }
+        cache = cacheIndex.flatMap { interceptors[$0] as? CacheInterceptor }
+        aboveCache = interceptors[..<(cacheIndex ?? 0)]
     }
+
+    /// Whether answers may come from a store.
+    var hasStore: Bool { cache != nil }
+
+    /// A stored answer that is all that the operation wants, where it is in memory and nothing above the cache has to do
+    /// with the operation but to limit its age: what a run would come to.
+    func answer(atHandFor operation: NetworkOperation) -> NetworkOperation.Result? {
+        guard let cache, operation.policy.prefersStore else { return nil }
+        var operation = operation
+        for interceptor in aboveCache where interceptor.applies(to: operation) {
+            guard let limit = interceptor as? RequestPolicyInterceptor else { return nil }
+            operation = limit.limited(operation)
+        }
+        return cache.answer(atHandFor: operation)
+    }
+
+    /// Whose credentials operations are given; 0 where they get none.
+    var person: Int { credentials?.person ?? 0 }
 
     private static func check(_ interceptors: [any Interceptor]) throws(NetworkError) {
         var last: (place: Place, interceptor: any Interceptor)?
@@ -131,7 +162,7 @@ public final class Pipeline: Sendable {
             origins: [Origin(of: transfer.head)]
         )
         let nowhere = Request(url: URL(fileURLWithPath: "/"), type: .rawRequest(.init()))
-        var operation = NetworkOperation(nowhere).sending(transfer, surroundings)
+        var operation = NetworkOperation(nowhere).sending(transfer, surroundings, for: 0)
         operation.transfer.delivery = .stream
         guard case .stream(let response) = try await run(operation, { _ in }).content else {
             throw NetworkError(.other, during: .response, "the pipeline's answer is no stream")
@@ -145,6 +176,8 @@ public final class Pipeline: Sendable {
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         guard NetworkOperation.Kind.transfers.contains(operation.kind) else { throw .unhandled(operation.kind) }
+        if operation.policy == .cacheOnly, operation.kind.isStorable { throw .notStored(operation, hasStore: hasStore) }
+        operation.departure?.note(operation, keepsCookies: keepsCookies)
         if Task.isCancelled { throw .cancelledBeforeStart }
         let operation = operation.reportsProgress ? operation.telling(emit) : operation
         return .of(try await transport.perform(operation.transfer), isStream: operation.isStream)

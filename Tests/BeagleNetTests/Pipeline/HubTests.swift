@@ -288,6 +288,21 @@ import Testing
         #expect(runs.count == 1)
     }
 
+    @Test("or is content with a cache-first run that the network answered")
+    func whoWantsTheNetworkIsContentWithItsAnswer() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let other = Heard()
+        client.watch(component) { _ in }
+        let run = await runs.next()
+        client.watch(NetworkOperation(component.request, policy: .networkOnly), other.hear)
+        run.finish("fresh")
+        await other.heard(1)
+        client.refetch(.cacheAndNetwork)
+        #expect(await runs.next().operation.policy == .cacheAndNetwork, "none before it")
+        #expect(other.all.first == "fresh")
+    }
+
     @Test func aFailureOfTheStoreDoesNotReachWhoWantsTheNetwork() async throws {
         let runs = ScriptedRuns()
         let client = client(runs)

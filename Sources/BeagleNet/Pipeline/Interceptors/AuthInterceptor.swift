@@ -14,7 +14,7 @@ public import BeagleNetHTTP
 /// Operations wait while credentials are loaded or renewed. One that the server refuses is asked once more with renewed
 /// credentials, never twice, and not after it was cancelled. Where renewing fails, all who waited for it fail with the
 /// error; the next operation tries anew. Operations to other origins pass untouched, and what they answer renews nothing.
-public final class AuthInterceptor<Credential: Sendable>: Interceptor {
+public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
     /// `.auth`.
     public var place: Pipeline.Place? { .auth }
 
@@ -75,11 +75,14 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
     }
 
     /// Forgets the credential, as after somebody has signed in or out: the next operation loads it anew, and what was sent
-    /// with the old one is not sent again. Call `NetworkClientDefault.endAll()` as well, or what is under way for one
-    /// person may be heard by the next.
+    /// with the old one is not sent again; nor is anything found that was stored before. Call
+    /// `NetworkClientDefault.endAll()` as well, or who watches goes on with the credentials of the next person.
     public func reset() {
         shared.reset()
     }
+
+    /// Whose credentials operations are given.
+    var person: Int { shared.person }
 
     /// With operations to the origins that may have the credential; not with those that `load` and `renew` themselves ask,
     /// which would wait for their own end.
@@ -94,11 +97,13 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let used = try await current(operation)
-        let outcome = await attempt(operation, used.credential, next, emit)
+        let outcome = await attempt(operation, used, next, emit)
         guard used.credential != nil, rules.isRefusal(operation, outcome),
             operation.transfer.body?.isReplayable ?? true
         else { return try outcome.get() }
-        guard let renewed = try await renewal(of: used, operation)?.credential else { return try outcome.get() }
+        guard let renewed = try await renewal(of: used, operation), renewed.credential != nil else {
+            return try outcome.get()
+        }
         if Task.isCancelled { throw .cancelledBeforeStart }
         var again = operation
         again.attempt += 1
@@ -126,14 +131,15 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
 
     nonisolated(nonsending) private func attempt(
         _ operation: NetworkOperation,
-        _ credential: Credential?,
+        _ version: SharedCredential<Credential>.Version,
         _ next: Next,
         _ emit: @escaping Emit
     ) async -> Result<NetworkOperation.Result, NetworkError> {
         var operation = operation
-        if let credential {
+        if let credential = version.credential {
             rules.attach(credential, &operation.transfer.head)
             operation.scope(fields)
+            operation.note(credentials: fields, of: version.person)
         }
         return await .catching { () throws(NetworkError) in try await next(operation, emit) }
     }

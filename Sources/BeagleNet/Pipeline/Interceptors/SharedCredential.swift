@@ -5,6 +5,8 @@ final class SharedCredential<Credential: Sendable>: Sendable {
     /// The credential at some time.
     struct Version: Sendable {
         let credential: Credential?
+        /// Whose it is.
+        let person: Int
         /// Of two versions the later has the greater number.
         fileprivate let number: Int
         /// How often everything was forgotten before it.
@@ -18,6 +20,8 @@ final class SharedCredential<Credential: Sendable>: Sendable {
         var version: Version?
         var lastNumber = 0
         var epoch = 0
+        /// Another one each time that the next credential may be another person's.
+        var person = PersonNumber.next()
         var flight: Flight?
     }
 
@@ -35,8 +39,12 @@ final class SharedCredential<Credential: Sendable>: Sendable {
             state.version = nil
             state.flight = nil
             state.epoch += 1
+            state.person = PersonNumber.next()
         }
     }
+
+    /// Whose the credential is: renewed ones are the same person's, what is loaded anew may be another's.
+    var person: Int { state.withLock { $0.person } }
 
     /// The version that is there, else the one that `load` brings for all who ask.
     ///
@@ -82,10 +90,10 @@ final class SharedCredential<Credential: Sendable>: Sendable {
         _ fetch: @escaping @Sendable () async throws -> Credential?
     ) -> Flight {
         state.lastNumber += 1
-        let (number, epoch) = (state.lastNumber, state.epoch)
+        let (number, epoch, person) = (state.lastNumber, state.epoch, state.person)
         let flight = Flight { [limit] in
             let outcome = await Self.fetched(limit, clock, fetch).map { credential in
-                Version(credential: credential, number: number, epoch: epoch)
+                Version(credential: credential, person: person, number: number, epoch: epoch)
             }
             self.land(outcome, number, epoch, isRenewal)
             return outcome
@@ -106,7 +114,9 @@ final class SharedCredential<Credential: Sendable>: Sendable {
             guard state.epoch == epoch, state.lastNumber == number else { return }
             state.flight = nil
             guard case .success(let version) = outcome else { return }
-            state.version = isRenewal && version.credential == nil ? nil : version
+            let isInVain = isRenewal && version.credential == nil
+            state.version = isInVain ? nil : version
+            if isInVain { state.person = PersonNumber.next() }
         }
     }
 
@@ -164,6 +174,18 @@ extension NetworkError {
             "no credential came within \(limit)",
             advice: "look at what `load` and `renew` of the AuthInterceptor wait for"
         )
+    }
+}
+
+/// Numbers of people, none of which comes twice in a process.
+private enum PersonNumber {
+    private static let last = Lock(0)
+
+    static func next() -> Int {
+        last.withLock { last in
+            last += 1
+            return last
+        }
     }
 }
 

@@ -1,0 +1,32 @@
+// Answers that were stored: policies, how long they are good, whose they are, and running again what is watched.
+import BeagleNet
+
+func store(_ dependencies: BeagleDependencies) {
+    // snippet.store
+    dependencies.interceptors.add(CacheInterceptor(MemoryDocumentStore(maxBytes: 32 << 20)))
+    dependencies.interceptors.add(RequestPolicyInterceptor(ttl: .seconds(60)))
+    // snippet.end
+}
+
+func ask(_ client: any NetworkClient, _ show: @escaping @Sendable (NetworkOperation.Result) -> Void) async throws {
+    // snippet.policy
+    let request = Request(url: URL(string: "https://api.example.com/home")!, type: .fetchComponent)
+    let home = NetworkOperation(request, policy: .cacheAndNetwork)
+    show(try await client.run(home) { earlier in show(earlier) })
+    // snippet.end
+}
+
+func signOut(_ client: NetworkClientDefault, _ auth: AuthInterceptor<String>, _ store: any DocumentStore) async {
+    // snippet.signOut
+    auth.reset()
+    client.endAll()
+    await store.removeAll()
+    // snippet.end
+}
+
+func refetch(_ client: NetworkClientDefault, foreground: AsyncStream<Void>, networkReturn: AsyncStream<Void>) {
+    // snippet.refetch
+    client.refetch(on: foreground)
+    client.refetch(on: networkReturn, .networkOnly)
+    // snippet.end
+}

@@ -1,0 +1,212 @@
+import BeagleNetDependencies
+public import BeagleNetHTTP
+
+/// Makes `RequestPolicy` act: answers from a store, and keeps there what the network answers.
+///
+/// ```swift
+/// dependencies.interceptors.add(CacheInterceptor())
+/// ```
+///
+/// It serves operations that are shared and only ask: screens and images that are fetched with GET, and queries however
+/// they are sent. Forms, mutations, raw requests, subscriptions and streamed answers pass. Stored are whole answers of
+/// status 200 that do not say `no-store`, `no-cache` or `Vary: *`; a query's only without `errors`. A newer answer that
+/// says so takes an older one away, as 404 and 410 do. How long an answer is good is the app's to say, with
+/// `NetworkOperation.maxAge` or a `RequestPolicyInterceptor`: `max-age` is not looked at.
+///
+/// Nobody is given what was fetched for somebody else. An answer is stored where its message went out as it was asked,
+/// with nothing added but the credentials of an `AuthInterceptor`: what was fetched with those is found only until the
+/// next `reset()`, or until they could not be renewed. Where another interceptor put something on the message or changed
+/// it, where the transport keeps cookies or the answer sets one, and where the answer is not the transport's, only an
+/// operation with a `partition` has it stored, and the partition says whose it is.
+public struct CacheInterceptor: BriefInterceptor {
+    /// `.cache`.
+    public var place: Pipeline.Place? { .cache }
+    /// Where answers are kept.
+    public let store: any DocumentStore
+    /// The same, where nothing has to be waited for.
+    private let memory: MemoryDocumentStore?
+    /// What waits for a disk may not do it on the transport's thread.
+    package var isBrief: Bool { memory != nil }
+
+    /// Answers from a store.
+    ///
+    /// - Parameter store: where answers are kept; in memory, 16 MiB at most, by default.
+    public init(_ store: any DocumentStore = MemoryDocumentStore()) {
+        self.store = store
+        memory = store as? MemoryDocumentStore
+    }
+
+    /// With what is asked and may be stored.
+    public func applies(to operation: NetworkOperation) -> Bool {
+        guard operation.kind.isStorable, operation.key != nil else { return false }
+        return operation.kind == .query || operation.transfer.head.method == .get
+    }
+
+    /// Answers as the operation's policy says.
+    nonisolated(nonsending) public func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        switch operation.policy {
+        case .cacheFirst, .cacheOnly, .cacheAndNetwork:
+            if let stored = await store.document(for: operation) {
+                if operation.isContent(with: stored) { return .init(stored.response, from: .cache) }
+                emit(.stale(stored))
+            } else if operation.policy == .cacheOnly {
+                throw .notStored(operation, hasStore: true)
+            }
+        case .networkOnly, .networkFirst: break
+        }
+        return try await fetch(operation, next, emit)
+    }
+
+    /// A stored answer that is in memory, and all that the operation wants.
+    func answer(atHandFor operation: NetworkOperation) -> NetworkOperation.Result? {
+        guard let memory, applies(to: operation), let stored = memory.document(for: operation),
+            operation.isContent(with: stored)
+        else { return nil }
+        return .init(stored.response, from: .cache)
+    }
+
+    /// The network's answer, which is stored.
+    nonisolated(nonsending) private func fetch(
+        _ operation: NetworkOperation,
+        _ next: Next,
+        _ emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let departure = Departure()
+        var noted = operation
+        noted.departure = departure
+        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
+            try await next(noted) { result in
+                departure.note(result)
+                emit(result)
+            }
+        }
+        switch departure.hasPieces ? .leave : Verdict(on: outcome, to: operation) {
+        case .leave: break
+        case .forget: await store.remove(operation)
+        case .store(let response):
+            // Asked now, as somebody else may have signed in meanwhile.
+            guard next.person == operation.person else { break }
+            if operation.partition.isEmpty, !departure.isAsAsked || response.response.headerFields.contains(.setCookie)
+            {
+                operation.log(NotStoredMessage())
+            } else {
+                await store.store(response, for: operation)
+            }
+        }
+        if operation.policy == .networkFirst, outcome.isOutOfReach, let stored = await store.document(for: operation) {
+            return .stale(stored)
+        }
+        return try outcome.get()
+    }
+
+    /// What becomes of what is stored.
+    private enum Verdict {
+        case store(NetworkResponse)
+        case forget
+        case leave
+
+        init(on outcome: Result<NetworkOperation.Result, NetworkError>, to operation: NetworkOperation) {
+            self = .leave
+            if [404, 410].contains(outcome.status?.code) { self = .forget }
+            guard case .success(let result) = outcome, let response = result.response, response.status == .ok,
+                result.source == .network, result.isSettled
+            else { return }
+            if response.forbidsStoring || operation.transfer.head.headerFields.forbidStoring {
+                self = .forget
+            } else if operation.kind != .query || response.hasNoErrors {
+                self = .store(response)
+            }
+        }
+    }
+}
+
+extension NetworkOperation.Kind {
+    /// Whether answers of this kind may be stored: it is shared, and one answer is all there is.
+    var isStorable: Bool { isShared && self != .subscription }
+}
+
+extension NetworkOperation {
+    /// Whether a stored answer is all that it wants.
+    fileprivate func isContent(with stored: StoredDocument) -> Bool {
+        switch policy {
+        case .cacheOnly: true
+        case .cacheFirst: maxAge.map { stored.age < $0 } ?? true
+        default: false
+        }
+    }
+}
+
+extension NetworkOperation.Result {
+    fileprivate static func stale(_ stored: StoredDocument) -> Self {
+        Self(.response(stored.response), from: .cache, isStale: true)
+    }
+}
+
+extension Result<NetworkOperation.Result, NetworkError> {
+    /// Whether the server could not be reached, or said that it is out of order: when RFC 5861, 4 lets a stale answer
+    /// take its place.
+    fileprivate var isOutOfReach: Bool {
+        if let status { return [500, 502, 503, 504].contains(status.code) }
+        if case .failure(let error) = self { return error.isTransient }
+        return false
+    }
+}
+
+extension NetworkResponse {
+    fileprivate var forbidsStoring: Bool {
+        let fields = response.headerFields
+        return fields.forbidStoring || (fields[.vary] ?? "").contains("*")
+    }
+
+    /// Whether a GraphQL answer tells of no error.
+    fileprivate var hasNoErrors: Bool {
+        do {
+            return try json()["errors"] == nil
+        } catch {
+            // No answer to a query at all.
+            return false
+        }
+    }
+}
+
+extension HTTPFields {
+    /// Whether they say that the answer must not be stored, or not be used before the server was asked (RFC 9111,
+    /// 5.2.2.4 and 5.2.2.5), which comes to the same here.
+    fileprivate var forbidStoring: Bool {
+        guard let directives = self[.cacheControl]?.lowercased() else { return false }
+        return directives.split(separator: ",").contains { directive in
+            let name = directive.prefix { $0 != "=" }.filter { !$0.isWhitespace }
+            return name == "no-store" || name == "no-cache"
+        }
+    }
+}
+
+extension NetworkError {
+    /// The operation wants a stored answer, and there is none.
+    ///
+    /// - Parameter hasStore: whether anything stores answers at all.
+    static func notStored(_ operation: NetworkOperation, hasStore: Bool) -> NetworkError {
+        var error = NetworkError(
+            .notStored,
+            during: .queue,
+            hasStore ? "no answer is stored" : "no answer is stored, as nothing stores any",
+            advice: hasStore ? "ask with the policy cacheFirst" : "add a CacheInterceptor"
+        )
+        if operation.transfer.head.authority != nil { error.request = operation.transfer.head }
+        return error
+    }
+}
+
+/// What a log says where an answer might be somebody's.
+private struct NotStoredMessage: LogType {
+    var category: String { "Cache" }
+    var level: LogLevel { .info }
+    var message: String {
+        "an answer was not stored: its message did not go out as it was asked, or may have had cookies; "
+            + "give the operation a partition"
+    }
+}

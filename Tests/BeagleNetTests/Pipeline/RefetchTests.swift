@@ -1,0 +1,133 @@
+import BeagleNet
+import BeagleNetTesting
+import Testing
+
+@Suite("refetching on events", .beagle(), .timeLimit(.minutes(1))) struct RefetchTests {
+    private let clock = ManualClock()
+    private let events = AsyncStream.makeStream(of: Void.self)
+
+    private func world() -> StoreWorld {
+        Beagle.dependencies.clock = clock
+        return StoreWorld()
+    }
+
+    @Test func anEventRunsAgainWhatIsWatched() async {
+        let world = world()
+        let heard = Heard()
+        world.client.watch(.asking(), heard.hear)
+        await heard.heard(1)
+        world.client.refetch(on: events.stream)
+        world.answers(.text("2"))
+        events.continuation.yield()
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .milliseconds(250))
+        clock.advance(by: .milliseconds(250))
+        await heard.heard(3)
+        #expect(heard.all == ["1", "1 stale", "2"])
+        #expect(world.requests == 2)
+    }
+
+    @Test func eachOfTwoTriggersDoes() async {
+        let world = world()
+        let others = AsyncStream.makeStream(of: Void.self)
+        let heard = Heard()
+        world.client.watch(.asking(), heard.hear)
+        await heard.heard(1)
+        world.client.refetch(on: events.stream)
+        world.client.refetch(on: others.stream, .networkOnly, gathering: .seconds(1))
+        for (number, (continuation, wait)) in [
+            (events.continuation, Duration.milliseconds(250)), (others.continuation, .seconds(1)),
+        ].enumerated() {
+            continuation.yield()
+            await clock.sleepers(1)
+            clock.advance(by: wait)
+            await heard.heard(3 + 2 * number)
+        }
+        #expect(heard.all == ["1", "1 stale", "1", "1 stale", "1"])
+        #expect(world.requests == 3)
+    }
+
+    @Test func aBurstIsOne() async {
+        // Asked for the next event, the one before was seen.
+        let asked = AsyncStream.makeStream(of: Void.self)
+        var questions = asked.stream.makeAsyncIterator()
+        let given = events
+        let stream = AsyncStream<Void> {
+            asked.continuation.yield()
+            for await _ in given.stream { return }
+            return nil
+        }
+        let runs = ScriptedRuns()
+        Beagle.dependencies.clock = clock
+        let client = client(runs)
+        let heard = Heard()
+        client.watch(.asking(), heard.hear)
+        await runs.next().finish("1")
+        await heard.heard(1)
+        client.refetch(on: stream, gathering: .seconds(1))
+        await questions.next()
+        for round in 1...3 {
+            for _ in 1...5 {
+                events.continuation.yield()
+                await questions.next()
+                await clock.sleepers(1)
+                clock.advance(by: .milliseconds(150))
+            }
+            clock.advance(by: .milliseconds(250))
+            await runs.next().finish("\(round)")
+            await heard.heard(1 + 2 * round)
+            #expect(clock.nextWait == nil)
+            #expect(runs.count == 1 + round)
+        }
+        #expect(runs.policies.dropFirst().allSatisfy { $0 == .cacheAndNetwork })
+        events.continuation.finish()
+    }
+
+    @Test func whatWantsNoNetworkIsNotRun() async {
+        let world = world()
+        _ = await world.heard(.asking())
+        let (stored, other) = (Heard(), Heard())
+        world.client.watch(.asking(.component, .cacheOnly), stored.hear)
+        world.client.watch(.asking(.image), other.hear)
+        await other.heard(1)
+        world.client.refetch(on: events.stream)
+        events.continuation.yield()
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(1))
+        await other.heard(3)
+        #expect(stored.all == ["1"])
+        withExtendedLifetime(world) {}
+    }
+
+    @Test func theTokenEndsListening() async {
+        let world = world()
+        let heard = Heard()
+        world.client.watch(.asking(), heard.hear)
+        await heard.heard(1)
+        let ended = AsyncStream.makeStream(of: Void.self)
+        events.continuation.onTermination = { _ in ended.continuation.finish() }
+        let token = world.client.refetch(on: events.stream)
+        events.continuation.yield()
+        await clock.sleepers(1)
+        token.cancel()
+        for await _ in ended.stream {}
+        clock.advance(by: .seconds(1))
+        #expect(clock.nextWait == nil)
+        #expect(heard.all == ["1"])
+    }
+
+    @Test("and so does the end of the client, which it does not keep") func theEndOfTheClientEndsIt() async {
+        let ended = AsyncStream.makeStream(of: Void.self)
+        events.continuation.onTermination = { _ in ended.continuation.finish() }
+        weak var client: NetworkClientDefault?
+        do {
+            let world = world()
+            client = world.client
+            world.client.refetch(on: events.stream)
+            events.continuation.yield()
+            await clock.sleepers(1)
+        }
+        for await _ in ended.stream {}
+        #expect(client == nil)
+    }
+}
