@@ -63,11 +63,11 @@ final class ActiveOperation: Sendable {
         }
     }
 
-    private let state: Lock<State>
+    private let state: InlineLock<State>
     private let hub: Hub
 
     init(_ operation: NetworkOperation, _ pipeline: Pipeline, _ hub: Hub) {
-        state = Lock(State(operation: operation, pipeline: pipeline))
+        state = InlineLock(State(operation: operation, pipeline: pipeline))
         self.hub = hub
     }
 
@@ -216,15 +216,7 @@ final class ActiveOperation: Sendable {
     }
 
     private func start(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) {
-        let task = Task.starting(on: pipeline.executor) {
-            let outcome: Result<NetworkOperation.Result, NetworkError>
-            do throws(NetworkError) {
-                outcome = .success(try await pipeline.run(operation) { self.give($0, in: run) })
-            } catch {
-                outcome = .failure(error)
-            }
-            self.finish(outcome, run)
-        }
+        let task = task(operation, pipeline, run)
         let (isDue, isOver) = state.withLock { state in
             guard state.run == run, state.isRunning else { return (false, state.isOver) }
             state.task = task
@@ -237,6 +229,24 @@ final class ActiveOperation: Sendable {
         }
         if isDue { deliver() }
         if isOver { task.cancel() }
+    }
+
+    /// Not `Task.starting`: a closure that is handed on costs two more of them.
+    private func task(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) -> Task<Void, Never> {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            guard let executor = pipeline.executor else {
+                return Task.immediate { await self.run(operation, pipeline, run) }
+            }
+            return Task.immediate(executorPreference: executor) { await self.run(operation, pipeline, run) }
+        }
+        return Task(executorPreference: pipeline.executor) { await self.run(operation, pipeline, run) }
+    }
+
+    nonisolated(nonsending) private func run(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) async {
+        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
+            try await pipeline.run(operation) { self.give($0, in: run) }
+        }
+        finish(outcome, run)
     }
 
     private func give(_ result: NetworkOperation.Result, in run: Int) {
