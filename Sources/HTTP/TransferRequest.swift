@@ -44,8 +44,8 @@ public struct TransferRequest: Sendable {
         self.onProgress = onProgress
     }
 
-    /// Describes a transfer whose redirects lead to these hosts only. Inlined, or it would be made twice.
-    @inline(__always)
+    /// Describes a transfer whose redirects lead to these hosts only. Inlinable, or it would be made twice.
+    @inlinable
     package init(
         _ head: HTTPRequest,
         body: HTTPBody?,

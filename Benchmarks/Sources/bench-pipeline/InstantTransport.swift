@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 /// Answers at once, on the caller's thread, so that what is left to measure is what stands above a transport.
-struct InstantTransport: HTTPTransport {
+final class InstantTransport: HTTPTransport {
     /// Paths of what is answered when it is cancelled, and of what tells how far it is before it is answered.
     static let waiting = "/waiting"
     static let progress = "/progress"

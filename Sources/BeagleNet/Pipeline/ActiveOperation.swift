@@ -331,10 +331,13 @@ final class ActiveOperation: Sendable {
             let event = post.event
             let isForAll = if case .all(state.lastID) = post.audience { true } else { false }
             let subscribers = isForAll ? state.subscribers : state.subscribers.filter { post.audience.has($0.id) }
-            let leaving = subscribers.filter { event.isLast(for: $0) }
-            if leaving.isEmpty { return (event, subscribers, nil) }
+            guard subscribers.contains(where: event.isLast) else { return (event, subscribers, nil) }
             // Those who leave are let go outside of the lock, as `subscribers` has them.
-            state.subscribers.removeAll { one in leaving.contains { $0.id == one.id } }
+            if isForAll, subscribers.allSatisfy(event.isLast) {
+                state.subscribers = []
+            } else {
+                state.subscribers.removeAll { event.isLast(for: $0) && post.audience.has($0.id) }
+            }
             return (event, subscribers, Self.endIfAlone(&state))
         }
     }

@@ -55,7 +55,9 @@ import Testing
         let hash = KeyHash.of(seed: seed) { hash in
             for piece in pieces { gather(piece, into: &hash) }
         }
-        let bytes = [hash.low, hash.high].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+        let bytes = [hash.low, hash.high].flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+        }
         return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
     }
 
