@@ -250,15 +250,30 @@ final class ActiveOperation: Sendable {
     }
 
     private func give(_ result: NetworkOperation.Result, in run: Int) {
+        if result.isProgress { return giveProgress(result, in: run) }
         let isDue = state.withLock { state in
             guard !state.isOver, state.run == run, state.isRunning else { return false }
-            if !result.isProgress {
-                state.last = result
-                state.hasGivenInRun = true
-            }
+            state.last = result
+            state.hasGivenInRun = true
             return Self.post(&state, .result(result), to: state.everybody)
         }
         if isDue { deliver() }
+    }
+
+    /// Nobody leaves with it, so that it is queued only where something else is being delivered.
+    private func giveProgress(_ result: NetworkOperation.Result, in run: Int) {
+        let subscribers: [Subscriber] = state.withLock { state in
+            guard !state.isOver, state.run == run, state.isRunning, !state.subscribers.isEmpty else { return [] }
+            if !state.isDelivering {
+                state.isDelivering = true
+                return state.subscribers
+            }
+            _ = Self.post(&state, .result(result), to: state.everybody)
+            return []
+        }
+        if subscribers.isEmpty { return }
+        give(.result(result), to: subscribers)
+        deliver()
     }
 
     private func finish(_ outcome: Result<NetworkOperation.Result, NetworkError>, _ run: Int) {
@@ -313,10 +328,14 @@ final class ActiveOperation: Sendable {
 
     private func deliver() {
         while let (event, subscribers, ended) = next() {
-            for (index, subscriber) in subscribers.enumerated() where index == 0 || hears(subscriber, event) {
-                subscriber.receive(event)
-            }
+            give(event, to: subscribers)
             if let ended { over(ended) }
+        }
+    }
+
+    private func give(_ event: Event, to subscribers: [Subscriber]) {
+        for (index, subscriber) in subscribers.enumerated() where index == 0 || hears(subscriber, event) {
+            subscriber.receive(event)
         }
     }
 
