@@ -110,9 +110,15 @@ extension Hub {
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         if Task.isCancelled { throw .cancelledBeforeStart }
-        return try await withCancellableToken { completion in
-            Token(share: self.ask(operation, pipeline, emit, completion), completion: completion)
-        }.get()
+        let waiter = Waiter(emit)
+        let share = subscribe(to: operation, pipeline, isOneShot: true) { waiter.hear($0) }
+        if let outcome = waiter.outcome { return try outcome.get() }
+        await suspend {
+            waiter.wait($0)
+        } onCancel: {
+            if share.leave() { waiter.give(.failure(.left)) }
+        }
+        return try (waiter.outcome ?? .failure(.endedEarly)).get()
     }
 
     /// Asks for the settled result.
@@ -137,12 +143,57 @@ extension Hub {
         }
     }
 
-    private struct Token: RequestToken {
-        let share: Share
-        let completion: @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
+    /// Somebody who waits for the settled result: one object for all that it takes.
+    private final class Waiter: Sendable {
+        typealias Outcome = Result<NetworkOperation.Result, NetworkError>
 
-        func cancel() {
-            if share.leave() { completion(.failure(.left)) }
+        private enum State {
+            case empty, waiting(UnsafeContinuation<Void, Never>), given(Outcome)
+        }
+
+        private let state = InlineLock(State.empty)
+        private let emit: Interceptor.Emit
+
+        init(_ emit: @escaping Interceptor.Emit) {
+            self.emit = emit
+        }
+
+        /// What it was given, if it was.
+        var outcome: Outcome? {
+            state.withLock { state in
+                if case .given(let outcome) = state { return outcome }
+                return nil
+            }
+        }
+
+        func hear(_ event: NetworkOperation.Event) {
+            switch event {
+            case .result(let result) where result.isSettled: give(.success(result))
+            case .result(let result): emit(result)
+            case .failure(let error): give(.failure(error))
+            case .end: give(.failure(.endedEarly))
+            }
+        }
+
+        /// Takes an outcome, the first that it is given.
+        func give(_ outcome: Outcome) {
+            let continuation: UnsafeContinuation<Void, Never>? = state.withLock { state in
+                if case .given = state { return nil }
+                defer { state = .given(outcome) }
+                if case .waiting(let continuation) = state { return continuation }
+                return nil
+            }
+            continuation?.resume()
+        }
+
+        /// Resumes when there is an outcome.
+        func wait(_ continuation: UnsafeContinuation<Void, Never>) {
+            let isGiven = state.withLock { state in
+                if case .given = state { return true }
+                state = .waiting(continuation)
+                return false
+            }
+            if isGiven { continuation.resume() }
         }
     }
 }
