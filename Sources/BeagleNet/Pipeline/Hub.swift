@@ -134,12 +134,7 @@ extension Hub {
         _ completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
     ) -> Share {
         subscribe(to: operation, pipeline, isOneShot: true) { event in
-            switch event {
-            case .result(let result) where result.isSettled || result.isLast: completion(.success(result))
-            case .result(let result): emit(result)
-            case .failure(let error): completion(.failure(error))
-            case .end: completion(.failure(.endedEarly))
-            }
+            if let outcome = event.outcome { completion(outcome) } else { event.result.map(emit) }
         }
     }
 
@@ -167,12 +162,7 @@ extension Hub {
         }
 
         func hear(_ event: NetworkOperation.Event) {
-            switch event {
-            case .result(let result) where result.isSettled: give(.success(result))
-            case .result(let result): emit(result)
-            case .failure(let error): give(.failure(error))
-            case .end: give(.failure(.endedEarly))
-            }
+            if let outcome = event.outcome { give(outcome) } else { event.result.map(emit) }
         }
 
         /// Takes an outcome, the first that it is given.
@@ -195,6 +185,22 @@ extension Hub {
             }
             if isGiven { continuation.resume() }
         }
+    }
+}
+
+extension NetworkOperation.Event {
+    /// What ends the wait for one answer; nil for what comes before that.
+    fileprivate var outcome: Result<NetworkOperation.Result, NetworkError>? {
+        switch self {
+        case .result(let result): result.isSettled || result.isLast ? .success(result) : nil
+        case .failure(let error): .failure(error)
+        case .end: .failure(.endedEarly)
+        }
+    }
+
+    fileprivate var result: NetworkOperation.Result? {
+        if case .result(let result) = self { return result }
+        return nil
     }
 }
 
