@@ -20,7 +20,9 @@ extension Outbox {
         let writing = Task.detached { () -> Result<Entry, NetworkError> in
             Result { () throws(NetworkError) in
                 if Task.isCancelled { throw NetworkError.cancelledBeforeStart }
-                return try self.files.write(message)
+                let entry = try self.files.write(message)
+                self.tell()
+                return entry
             }
         }
         let written = await withTaskCancellationHandler {
@@ -57,8 +59,10 @@ extension Outbox {
     private func giveUp(_ id: String) {
         let (turn, queue): (OutboxTurn?, String?) = state.withLock { state in
             state.live[id]?.comers -= 1
-            let queue = state.clients.isEmpty ? nil : state.live[id]?.queue
-            return (state.removeIfDone(id), queue)
+            let queue = state.live[id]?.queue
+            let turn = state.removeIfDone(id)
+            let isAwaited = !state.clients.isEmpty || state.live.values.contains { $0.queue == queue && $0.isWritten }
+            return (turn, isAwaited ? queue : nil)
         }
         turn?.drop()
         // The queue may have waited for it.
@@ -79,9 +83,11 @@ extension Outbox {
             return (number, outcome)
         }
         if let outcome {
+            // What was written after the same had been answered need not be sent.
+            do throws(NetworkError) { try files.remove(waiting: entry.id) } catch { run([entry.queue]) }
+            tell()
             completion(outcome)
         } else {
-            tell()
             run([entry.queue])
         }
         return OutboxWait(outbox: self, entry: entry, number: number)
@@ -263,11 +269,12 @@ extension Outbox {
         tell()
     }
 
-    private func complete(_ id: String, _ outcome: Outcome) {
+    /// Tells all who wait for an entry, and with `isFinal` those who are about to as well.
+    private func complete(_ id: String, _ outcome: Outcome, isFinal: Bool = true) {
         let live: Live? = state.withLock { state in
             let live = state.live[id]
             state.live[id]?.completions = [:]
-            state.live[id]?.outcome = outcome
+            if isFinal { state.live[id]?.outcome = outcome }
             _ = state.removeIfDone(id)
             return live
         }
@@ -278,7 +285,7 @@ extension Outbox {
 
     /// What is on the disk no more, although nobody here has sent it.
     private func lose(_ ids: Set<String>) {
-        for id in ids { complete(id, .failure(.taken)) }
+        for id in ids { complete(id, .failure(.taken), isFinal: false) }
     }
 
     /// Whether there is nothing more to do in a queue.

@@ -102,6 +102,8 @@ public final class Outbox: Sendable {
     }
 
     let state = Lock(State())
+    /// Held while listeners are told, so that what they hear last is what there is.
+    private let telling = Lock(())
     let files: OutboxFiles
     /// How much it takes.
     public let limits: Limits
@@ -187,9 +189,11 @@ extension Outbox {
 
     /// Tells those who listen what there is.
     func tell() {
-        let listeners = state.withLock { $0.listeners }
-        // What cannot be read now is read with the next change.
-        guard !listeners.isEmpty, let entries = try? entries() else { return }
-        for listener in listeners.values { listener.yield(entries) }
+        if state.withLock({ $0.listeners.isEmpty }) { return }
+        telling.withLock { _ in
+            // What cannot be read now is read with the next change.
+            guard let entries = try? entries() else { return }
+            for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(entries) }
+        }
     }
 }

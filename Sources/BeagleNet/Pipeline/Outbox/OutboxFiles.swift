@@ -138,6 +138,11 @@ final class OutboxFiles: Sendable {
         }
     }
 
+    /// Removes what waits under an id.
+    func remove(waiting id: Outbox.Entry.ID) throws(NetworkError) {
+        if let file = try waiting().first(where: { $0.entry.id == id }) { try remove(file) }
+    }
+
     /// Moves what waits to what is not sent any more.
     func refuse(_ file: File, _ reason: String) throws(NetworkError) {
         try index.withLock { index throws(NetworkError) in

@@ -49,7 +49,8 @@ public final class OutboxSender: RequestToken {
         cancel()
     }
 
-    /// Sends nothing more by itself. What is being sent comes to its end.
+    /// Sends nothing more by itself. What it is sending is cancelled and stays in the outbox, unless somebody waits for the
+    /// answer to it.
     public func cancel() {
         let alarm = state.withLock { state in
             defer { state.alarm = nil }
@@ -76,7 +77,6 @@ public final class OutboxSender: RequestToken {
             // A queue that stopped has called `rest` itself.
             if !report.remaining.isEmpty { rest(report.failures.first ?? .nobodySends) }
         } catch {
-            log(error, .error)
             rest(error)
         }
     }
@@ -98,7 +98,8 @@ public final class OutboxSender: RequestToken {
             }
             return wait
         }
-        if let wait { log(error, .info, "; it is tried again in \(wait.milliseconds) ms") }
+        let isTrouble = error.kind == .file && error.phase == .file
+        if let wait { log(error, isTrouble ? .error : .info, "; it is tried again in \(wait.milliseconds) ms") }
     }
 
     private func log(_ error: NetworkError, _ level: LogLevel, _ more: String = "") {

@@ -75,7 +75,11 @@ extension NetworkError {
         advice: "call Outbox.flush, or sendAutomatically when the app starts"
     )
 
-    static let expired = NetworkError(.timeout, during: .queue, "the entry became older than Outbox.Limits.maxAge")
+    static let expired: NetworkError = {
+        var error = NetworkError(.timeout, during: .queue, "the entry became older than Outbox.Limits.maxAge")
+        error.mayHaveReachedServer = true
+        return error
+    }()
 
     static let taken: NetworkError = {
         var error = NetworkError(
