@@ -24,6 +24,55 @@ import Testing
         for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
+    @Test("one line for an exchange, however it ends") func oneLineForAnExchange() async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        Beagle.dependencies.interceptors.replace(with: LogInterceptor(.exchanges))
+        let server = try LoopbackServer { request in
+            switch request.target {
+            case "/moved?token=hunter2": .response(302, ["Location": "/home"])
+            case "/home": .response(200, ["Content-Type": "text/plain"], "here")
+            case "/none": .response(404, [:], "no")
+            default: .close
+            }
+        }
+        Beagle.dependencies.interceptors.removeAll { $0 is RetryInterceptor }
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies)
+        for path in ["/home", "/moved?token=hunter2", "/none", "/gone"] {
+            let request = Request(url: try #require(URL(string: server.url + path)), type: .fetchComponent)
+            _ = await Result { try await client.executeRequest(request) }
+        }
+        let streamed = Request(url: try #require(URL(string: server.url + "/home")), type: .fetchImage)
+        let stream = try await client.stream(streamed)
+        #expect(logger.messages.count == 4)
+        _ = try await stream.collect()
+        let lines = logger.messages.map {
+            $0.replacing(server.url, with: "").replacing(/\d+ ms/, with: "1 ms")
+        }
+        #expect(
+            lines == [
+                "GET /home -> 200 in 1 ms [4 bytes of text/plain]",
+                "GET /moved?token=REDACTED -> 200 after 1 redirect in 1 ms [4 bytes of text/plain]",
+                "GET /none -> 404 in 1 ms [2 bytes of unknown type]",
+                "GET /gone -> empty reply from server in 1 ms",
+                "GET /home -> 200 in 1 ms [4 bytes of text/plain]",
+            ]
+        )
+    }
+
+    @Test("a request as the command that repeats it") func aRequestAsACommand() async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        Beagle.dependencies.interceptors.replace(with: LogInterceptor(.commands))
+        let form = Request.FormData(method: .get, values: ["diagnosis": "hunter2"])
+        _ = try await client(ScriptedTransport()).submit(form: form, to: "http://host/a?b=1")
+        #expect(logger.messages.count == 2)
+        #expect(logger.messages[0].hasPrefix("curl "))
+        #expect(logger.messages[0].hasSuffix(" --url 'http://host/a?…'"))
+        #expect(logger.messages[1].hasPrefix("<- 200 http://host/a?…"))
+        for message in logger.messages { #expect(!message.contains("hunter2")) }
+    }
+
     @Test func eachHopIsLoggedBeforeTheAnswerAndTheFailure() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger

@@ -7,16 +7,22 @@ struct NetworkLog {
     let logger: any BeagleLogger
     let redactor: Redactor
     /// Whether queries are left out whole: those of a form hold what a person typed.
-    var hidesQueries = false
+    private var hidesQueries = false
+    private let style: LogInterceptor.Style
 
-    init(logger: any BeagleLogger, redactor: Redactor, of request: Request) {
+    init(logger: any BeagleLogger, redactor: Redactor, of request: Request, _ style: LogInterceptor.Style) {
         self.logger = logger
         self.redactor = redactor
+        self.style = style
         if case .submitForm = request.type { hidesQueries = true }
     }
 
     func request(_ transfer: TransferRequest) {
-        guard logger.accepts(.info) else { return }
+        guard style != .exchanges, logger.accepts(.info) else { return }
+        if style == .commands {
+            let command = CurlCommand(transfer, redactor, url: shown(transfer.head.urlText))
+            return logger.log(Line(message: "\(command)"))
+        }
         let fields = transfer.head.headerFields
         let request = Log.NetworkRequest(
             method: transfer.head.method.rawValue,
@@ -28,11 +34,29 @@ struct NetworkLog {
     }
 
     /// - Returns: the result; of a streamed body the end is told as well.
-    func result(_ result: NetworkOperation.Result, since start: ContinuousClock.Instant) -> NetworkOperation.Result {
+    func result(
+        _ result: NetworkOperation.Result,
+        of request: HTTPRequest,
+        since start: ContinuousClock.Instant
+    ) -> NetworkOperation.Result {
         switch result.content {
         case .progress: return result
+        case .response(let response) where style == .exchanges:
+            let count = Int64(response.data.count)
+            exchange(request, response.response, count, hops: response.metrics.hops.count, since: start)
+            return result
         case .response(let response):
             self.response(response)
+            return result
+        case .stream(var stream) where style == .exchanges:
+            let response = stream.response
+            let hops = stream.metrics.hops.count
+            stream.body = stream.body.tellingItsEnd { count, error in
+                guard let error else { return exchange(request, response, count, hops: hops, since: start) }
+                exchange(request, endedBy: error, since: start)
+            }
+            var result = result
+            result.content = .stream(stream)
             return result
         case .stream(var stream):
             let head = NetworkResponse(response: stream.response, url: stream.url, metrics: stream.metrics)
@@ -44,7 +68,8 @@ struct NetworkLog {
         }
     }
 
-    func failure(_ error: NetworkError, of request: HTTPRequest) {
+    func failure(_ error: NetworkError, of request: HTTPRequest, since start: ContinuousClock.Instant) {
+        if style == .exchanges { return exchange(request, endedBy: error, since: start) }
         if let response = NetworkResponse(of: error) { return self.response(response) }
         hops(error.metrics?.hops ?? [])
         failure(error, url: error.request?.urlText ?? request.urlText, after: error.metrics?.total)
@@ -56,6 +81,52 @@ struct NetworkLog {
         guard logger.accepts(.error) else { return }
         logger.log(Log.network(.couldNotBuildUrl(url: redactor.redact(url: url))))
     }
+
+    // MARK: - One line
+
+    /// A message in one line.
+    private struct Line: LogType {
+        let message: String
+        var level = LogLevel.info
+        var category: String { "Network" }
+    }
+
+    private func exchange(
+        _ request: HTTPRequest,
+        _ response: HTTPResponse,
+        _ count: Int64,
+        hops: Int,
+        since start: ContinuousClock.Instant
+    ) {
+        let status = response.status.code
+        let via = hops == 0 ? "" : " after \(hops) redirect\(hops == 1 ? "" : "s")"
+        let body = "\(count) bytes of \(redactor.mediaType(response.headerFields[.contentType]))"
+        line(request, LogLevel(status: status), start, "\(status)\(via)", body)
+    }
+
+    private func exchange(_ request: HTTPRequest, endedBy error: NetworkError, since start: ContinuousClock.Instant) {
+        if error.kind == .status, let response = NetworkResponse(of: error) {
+            let count = Int64(response.data.count)
+            return exchange(request, response.response, count, hops: response.metrics.hops.count, since: start)
+        }
+        line(request, error.isCancelled ? .info : .error, start, error.message, nil)
+    }
+
+    private func line(
+        _ request: HTTPRequest,
+        _ level: LogLevel,
+        _ start: ContinuousClock.Instant,
+        _ outcome: String,
+        _ body: String?
+    ) {
+        guard logger.accepts(level) else { return }
+        let time = (ContinuousClock.now - start).milliseconds
+        let details = body.map { " [\($0)]" } ?? ""
+        let asked = "\(request.method.rawValue) \(shown(request.urlText))"
+        logger.log(Line(message: "\(asked) -> \(outcome) in \(time) ms\(details)", level: level))
+    }
+
+    // MARK: - Messages
 
     private func hops(_ hops: [TransferHop]) {
         for hop in hops where logger.accepts(LogLevel(status: hop.status)) {

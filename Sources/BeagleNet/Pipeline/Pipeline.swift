@@ -1,4 +1,11 @@
+package import BeagleNetDependencies
 public import BeagleNetHTTP
+import BeagleNetRequestBuilder
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The way of an operation from the client to the transport: interceptors one after another.
 public final class Pipeline: Sendable {
@@ -106,6 +113,26 @@ public final class Pipeline: Sendable {
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         try await Next(pipeline: self, index: 0)(operation, emit)
+    }
+
+    /// Takes a message that no request was built to through the interceptors, up to the head of its answer.
+    package func stream(
+        _ transfer: TransferRequest,
+        logger: any BeagleLogger
+    ) async throws(NetworkError) -> StreamingResponse {
+        let surroundings = Surroundings(
+            logger: logger,
+            redactor: Redactor(),
+            clock: ContinuousClock(),
+            origins: [Origin(of: transfer.head)]
+        )
+        let nowhere = Request(url: URL(fileURLWithPath: "/"), type: .rawRequest(.init()))
+        var operation = NetworkOperation(nowhere).sending(transfer, surroundings)
+        operation.transfer.delivery = .stream
+        guard case .stream(let response) = try await run(operation, { _ in }).content else {
+            throw NetworkError(.other, during: .response, "the pipeline's answer is no stream")
+        }
+        return response
     }
 
     /// The end of the pipeline.

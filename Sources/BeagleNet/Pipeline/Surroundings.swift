@@ -21,8 +21,8 @@ final class Surroundings: Sendable {
         Surroundings(logger: logger, redactor: redactor, clock: clock, origins: origins)
     }
 
-    func log(of request: Request) -> NetworkLog {
-        NetworkLog(logger: logger, redactor: redactor, of: request)
+    func log(of request: Request, _ style: LogInterceptor.Style = .messages) -> NetworkLog {
+        NetworkLog(logger: logger, redactor: redactor, of: request, style)
     }
 
     /// Those of an operation that no client has taken on.

@@ -22,6 +22,7 @@ struct FetchCommand: TransferCommand {
     @Flag(name: .long, help: "Show the components, where they lead, and how many of what there are.")
     var tree = false
 
+    @OptionGroup var retries: RetryFlags
     @OptionGroup var flags: CommonFlags
 
     var keepsBody: Bool { true }

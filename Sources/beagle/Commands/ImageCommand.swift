@@ -19,6 +19,7 @@ struct ImageCommand: TransferCommand {
 
     @OptionGroup var address: Address
     @OptionGroup var continuationFlag: ContinuationFlag
+    @OptionGroup var retries: RetryFlags
     @OptionGroup var flags: CommonFlags
 
     var continuation: Continuation? { continuationFlag.continueAt }

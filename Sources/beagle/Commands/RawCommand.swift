@@ -44,6 +44,7 @@ struct RawCommand: TransferCommand {
     var uploadFile: String?
 
     @OptionGroup var continuationFlag: ContinuationFlag
+    @OptionGroup var retries: RetryFlags
     @OptionGroup var flags: CommonFlags
 
     var continuation: Continuation? { continuationFlag.continueAt }

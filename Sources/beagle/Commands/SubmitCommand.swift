@@ -41,6 +41,7 @@ struct SubmitCommand: TransferCommand {
     )
     var form: [FormPart] = []
 
+    @OptionGroup var retries: RetryFlags
     @OptionGroup var flags: CommonFlags
 
     func validate() throws {

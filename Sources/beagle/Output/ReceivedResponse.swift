@@ -1,3 +1,4 @@
+import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
@@ -65,9 +66,9 @@ struct ReceivedResponse {
 
 extension ReceivedResponse {
     /// A response whose body went to a file.
-    init(_ response: TransferResponse, in file: String, count: Int) {
+    init(_ response: StreamingResponse, in file: String, count: Int) {
         self.init(
-            head: response.head,
+            head: response.response,
             url: response.url,
             protocolName: response.metrics.protocolName,
             body: Data(),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
@@ -11,10 +12,11 @@ extension Session {
             var request = request
             for field in file.fields { request.head.headerFields[field.name] = field.value }
             let response = try await begin(request)
-            guard response.status.kind == .successful || response.status == .rangeNotSatisfiable else {
+            guard response.response.status.kind == .successful || response.response.status == .rangeNotSatisfiable
+            else {
                 return try await take(response, keepsBody: false)
             }
-            switch try file.begin(response.head) {
+            switch try file.begin(response.response) {
             case .again: continue
             case .complete: break
             case .body: try await write(response.body, to: file, path)
@@ -40,9 +42,9 @@ extension Session {
         request.head.headerFields[.range] = "bytes=\(offset)-"
         request.head.headerFields[.acceptEncoding] = "identity"
         let response = try await begin(request)
-        guard response.status.kind == .successful else { return try await take(response, keepsBody: false) }
-        let range = response.head.headerFields[.contentRange].flatMap { ContentRange($0) }
-        guard response.status == .partialContent, range?.bytes?.lowerBound == offset else {
+        guard response.response.status.kind == .successful else { return try await take(response, keepsBody: false) }
+        let range = response.response.headerFields[.contentRange].flatMap { ContentRange($0) }
+        guard response.response.status == .partialContent, range?.bytes?.lowerBound == offset else {
             throw Failure(
                 exit: ExitCode.noRanges,
                 code: "range",

@@ -1,4 +1,6 @@
+import BeagleNet
 import BeagleNetCurl
+import BeagleNetDependencies
 import BeagleNetHTTP
 import Foundation
 
@@ -8,11 +10,14 @@ final class Session: Sendable {
     let flags: CommonFlags
     private let configuration: CurlConfiguration
     private let transport: CurlTransport
+    private let interceptors: [any Interceptor]
     private let start = ContinuousClock.now
     private let metrics = Lock(TransferMetrics())
 
-    init(_ flags: CommonFlags) {
+    /// - Parameter interceptors: what the request goes through on its way.
+    init(_ flags: CommonFlags, _ interceptors: [any Interceptor] = []) {
         self.flags = flags
+        self.interceptors = interceptors
         configuration = flags.access.configuration
         transport = CurlTransport(configuration)
         console = Console(flags.color)
@@ -75,23 +80,20 @@ final class Session: Sendable {
     }
 
     /// Sends the request and gives the response as soon as its head is there.
-    func begin(_ request: TransferRequest) async throws -> TransferResponse {
+    func begin(_ request: TransferRequest) async throws -> StreamingResponse {
         var request = request
         request.delivery = .stream
         if console.hasTerminal {
             let bar = ProgressBar(on: console)
             request.onProgress = { bar.show($0) }
         }
-        if flags.verbose { note(request.head, try CurlTransport.wireFields(of: request, configuration)) }
-        let response = try await transport.perform(request)
-        record(response.metrics)
-        if flags.verbose { note(response) }
-        return response
+        let logger: any BeagleLogger = flags.verbose ? NoteLogger(console: console) : OffLogger()
+        return try await Pipeline(interceptors, transport: self).stream(request, logger: logger)
     }
 
     /// Receives the body.
-    func take(_ response: TransferResponse, keepsBody: Bool) async throws -> ReceivedResponse {
-        let status = response.head.status
+    func take(_ response: StreamingResponse, keepsBody: Bool) async throws -> ReceivedResponse {
+        let status = response.response.status
         let path = status.kind == .successful ? flags.file : nil
         var body = Data()
         var count = 0
@@ -107,7 +109,7 @@ final class Session: Sendable {
             count = body.count
         }
         return ReceivedResponse(
-            head: response.head,
+            head: response.response,
             url: response.url,
             protocolName: response.metrics.protocolName,
             body: body,
@@ -202,7 +204,14 @@ final class Session: Sendable {
     }
 }
 
-/// Sends what a command asks for several times, and shows each.
+/// Tells of attempts and waits.
+private struct NoteLogger: BeagleLogger {
+    let console: Console
+
+    func log(_ log: any LogType) { console.note("* \(log.message)".printable) }
+}
+
+/// Sends what a command asks for, as often as it does, and shows each attempt.
 extension Session: HTTPTransport {
     func perform(
         _ request: TransferRequest,

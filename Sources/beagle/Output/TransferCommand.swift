@@ -5,6 +5,7 @@ import Foundation
 /// A command that sends one request and tells what came of it.
 protocol TransferCommand: AsyncParsableCommand, Sendable {
     var flags: CommonFlags { get }
+    var retries: RetryFlags { get }
 
     /// The message to send.
     func request() throws -> TransferRequest
@@ -28,7 +29,7 @@ extension TransferCommand {
     var continuation: Continuation? { nil }
 
     func run() async throws {
-        let session = Session(flags)
+        let session = Session(flags, retries.interceptors)
         do {
             // Reading standard input cannot be cancelled: until it is read, a signal just ends the program.
             let request = try request()

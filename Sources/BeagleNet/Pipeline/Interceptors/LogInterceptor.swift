@@ -8,13 +8,27 @@ public import BeagleNetHTTP
 /// Tells the client's logger of each operation: what was asked and what came of it, without secrets.
 ///
 /// Outermost, it logs one exchange however often retries asked; each redirect and each new attempt has a line of its
-/// own.
+/// own. Levels are those of `Log`: `.info`, and `.error` for failures and statuses from 500 on.
 public struct LogInterceptor: BriefInterceptor {
+    /// How an operation is told.
+    public enum Style: Sendable {
+        /// A message for the request, one for each redirect, and one for the answer, with their header fields.
+        case messages
+        /// One line when it is over, without header fields.
+        case exchanges
+        /// As `messages`, the request as the command that repeats it with `curl`. Secrets are left out of it, and so are
+        /// bodies: `@body` stands for one.
+        case commands
+    }
+
     /// `.log`.
     public var place: Pipeline.Place? { .log }
+    private let style: Style
 
-    /// Logs messages at the levels of `Log`: `.info`, and `.error` for failures and statuses from 400 on.
-    public init() {}
+    /// Tells operations in this style; `.messages` by default.
+    public init(_ style: Style = .messages) {
+        self.style = style
+    }
 
     /// Where the logger accepts anything: what accepts no failures accepts nothing.
     public func applies(to operation: NetworkOperation) -> Bool { operation.logger.accepts(.error) }
@@ -25,13 +39,13 @@ public struct LogInterceptor: BriefInterceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let log = operation.surroundings.log(of: operation.request)
+        let log = operation.surroundings.log(of: operation.request, style)
         log.request(operation.transfer)
         let start = ContinuousClock.now
         do {
-            return log.result(try await next(operation, emit), since: start)
+            return log.result(try await next(operation, emit), of: operation.transfer.head, since: start)
         } catch {
-            log.failure(error, of: operation.transfer.head)
+            log.failure(error, of: operation.transfer.head, since: start)
             throw error
         }
     }

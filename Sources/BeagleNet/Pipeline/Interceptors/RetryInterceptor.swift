@@ -65,10 +65,15 @@ public final class RetryInterceptor: BriefInterceptor {
         // What one attempt may have done, the failure of a later one does not undo.
         var hasReached = first.mayHaveReachedServer
         let elapsed = operation.stopwatch()
-        while let wait = wait(after: outcome, of: operation, failures) {
-            if let maxTime, elapsed() + wait > maxTime { break }
-            guard budget.spend(on: operation) else { break }
-            operation.log(RetryMessage(attempt: operation.attempt + 1, wait: wait, reason: outcome.reason))
+        while outcome.mayBeTransient {
+            let wait: Duration
+            switch step(after: outcome, of: operation, failures, elapsed) {
+            case .wait(let duration): wait = duration
+            case .stop(let reason):
+                operation.log(RetryMessage("not sent again: \(reason)"))
+                return try outcome.reaching(hasReached)
+            }
+            operation.log(RetryMessage("attempt \(operation.attempt + 1) in \(wait.shown): \(outcome.reason)"))
             do {
                 try await operation.sleep(for: wait)
             } catch {
@@ -86,21 +91,35 @@ public final class RetryInterceptor: BriefInterceptor {
             failures = hasGiven.withLock { $0 } ? 1 : failures + 1
             hasReached = hasReached || outcome.mayHaveReachedServer
         }
-        switch outcome {
-        case .success(let result): return result
-        case .failure(let error): throw error.reaching(hasReached)
-        }
+        return try outcome.reaching(hasReached)
     }
 
-    /// How long to wait before asking again; nil where it is not to be asked again.
-    private func wait(
+    /// What follows a failure that may pass.
+    private enum Step {
+        case wait(Duration)
+        /// Why it is not asked again.
+        case stop(String)
+    }
+
+    private func step(
         after outcome: Result<NetworkOperation.Result, NetworkError>,
         of operation: NetworkOperation,
-        _ failures: Int
-    ) -> Duration? {
-        guard outcome.mayBeTransient, operation.mayBeSentAgain(after: outcome) else { return nil }
+        _ failures: Int,
+        _ elapsed: () -> Duration
+    ) -> Step {
+        if let reason = operation.reasonNotToSendAgain(after: outcome) { return .stop(reason) }
+        let asked = outcome.retryAfter ?? .zero
         var generator = SystemRandomNumberGenerator()
-        return backoff.delay(after: failures, asked: outcome.retryAfter ?? .zero, using: &generator)
+        guard let wait = backoff.delay(after: failures, asked: asked, using: &generator) else {
+            return .stop(
+                asked > backoff.maxAsked ? "the server asks to wait \(asked.shown)" : "\(failures) attempts failed"
+            )
+        }
+        if let maxTime, elapsed() + wait > maxTime {
+            return .stop("no attempt may begin later than \(maxTime.shown) after the first")
+        }
+        guard budget.spend(on: operation) else { return .stop("too much of what the origin is asked fails") }
+        return .wait(wait)
     }
 }
 
@@ -136,6 +155,15 @@ extension Result<NetworkOperation.Result, NetworkError> {
         return true
     }
 
+    /// The result after attempts that may have reached the server.
+    fileprivate func reaching(_ hasReached: Bool) throws(NetworkError) -> NetworkOperation.Result {
+        do {
+            return try get()
+        } catch {
+            throw error.reaching(hasReached)
+        }
+    }
+
     fileprivate var reason: String {
         if let status { return "the server answered \(status)" }
         if case .failure(let error) = self { return error.message }
@@ -144,16 +172,18 @@ extension Result<NetworkOperation.Result, NetworkError> {
 }
 
 extension NetworkOperation {
-    /// Whether sending the message once more cannot do what it did a second time, and its body is still there.
-    func mayBeSentAgain(after outcome: Swift.Result<Result, NetworkError>) -> Bool {
-        guard transfer.body?.isReplayable ?? true else { return false }
-        if case .failure(let error) = outcome, !error.mayHaveReachedServer { return true }
-        if transfer.head.headerFields.contains(.idempotencyKey) { return true }
-        switch kind {
-        case .query, .subscription: return true
-        case .mutation: return false
-        default: return transfer.head.method.isIdempotent
-        }
+    /// nil where sending the message once more cannot do what it did a second time, and its body is still there.
+    fileprivate func reasonNotToSendAgain(after outcome: Swift.Result<Result, NetworkError>) -> String? {
+        guard transfer.body?.isReplayable ?? true else { return "its body can be read only once" }
+        if case .failure(let error) = outcome, !error.mayHaveReachedServer { return nil }
+        if transfer.head.headerFields.contains(.idempotencyKey) { return nil }
+        let isHarmless =
+            switch kind {
+            case .query, .subscription: true
+            case .mutation: false
+            default: transfer.head.method.isIdempotent
+            }
+        return isHarmless ? nil : "the server may have acted on it, and it has no Idempotency-Key"
     }
 
     /// Tells how long ago it was made, by the operation's clock.
@@ -187,13 +217,18 @@ extension NetworkError {
     }
 }
 
-/// What a log says of a wait.
+/// What a log says of the way from one attempt to the next.
 struct RetryMessage: LogType {
-    let attempt: Int
-    let wait: Duration
-    let reason: String
+    let message: String
+
+    init(_ message: String) {
+        self.message = message
+    }
 
     var category: String { "Network" }
     var level: LogLevel { .info }
-    var message: String { "attempt \(attempt) in \(wait.milliseconds) ms: \(reason)" }
+}
+
+extension Duration {
+    fileprivate var shown: String { "\(milliseconds) ms" }
 }

@@ -1,0 +1,79 @@
+import BeagleNet
+import BeagleNetTesting
+import Dispatch
+import Testing
+
+@Suite(.beagle(), .timeLimit(.minutes(1))) struct DeliveryTests {
+    private let component = NetworkOperation(Request(url: URL(string: "http://host/screen")!, type: .fetchComponent))
+
+    /// Emits a hundred results and then the last.
+    private func client() -> NetworkClientDefault {
+        BeagleNetTests.client(
+            ScriptedRuns { _, emit in
+                for number in 1...100 { emit(.init("\(number)", isStale: true)) }
+                return .init("last")
+            }
+        )
+    }
+
+    private static let expected = (1...100).map { "\($0) stale" } + ["last"]
+
+    @Test func eventsComeToAQueueInOrder() async {
+        let client = client()
+        let heard = Heard()
+        let queue = DispatchQueue(label: "heard")
+        client.watch(component, deliverOn: queue) { event in
+            dispatchPrecondition(condition: .onQueue(queue))
+            heard.hear(event)
+        }
+        await heard.heard(101)
+        #expect(heard.all == Self.expected)
+        withExtendedLifetime(client) {}
+    }
+
+    @Test func eventsComeToTheMainActorInOrder() async {
+        let client = client()
+        let heard = Heard()
+        client.watch(component, deliverOn: MainActor.shared) { event in
+            MainActor.assertIsolated()
+            heard.hear(event)
+        }
+        await heard.heard(101)
+        #expect(heard.all == Self.expected)
+        withExtendedLifetime(client) {}
+    }
+
+    @Test @MainActor func whoCancelsThereHearsNothingMore() async {
+        let client = client()
+        let heard = Heard()
+        // What has come already waits for this function to let the actor go.
+        client.watch(component, deliverOn: MainActor.shared) { heard.hear($0) }?.cancel()
+        let queue = DispatchQueue(label: "heard")
+        queue.sync { client.watch(component, deliverOn: queue) { heard.hear($0) }?.cancel() }
+        queue.sync {}
+        await Task { @MainActor in }.value
+        #expect(heard.all == [])
+        #expect(client.activeOperations == 0)
+    }
+
+    @Test func theEndIsHeardWhenTheClientGoes() async {
+        let heard = Heard()
+        do {
+            let client = client()
+            client.watch(component, deliverOn: MainActor.shared) { heard.hear($0) }
+            await heard.heard(101)
+        }
+        await heard.heard(102)
+        #expect(heard.all.last == "end")
+    }
+
+    @Test func whatCannotBeBuiltIsTold() async {
+        let client = client()
+        let heard = Heard()
+        let broken = NetworkOperation(Request(url: URL(string: "ftp://host/")!, type: .fetchComponent))
+        #expect(client.watch(broken, deliverOn: MainActor.shared, { heard.hear($0) }) == nil)
+        #expect(client.watch(broken, deliverOn: .global(), { heard.hear($0) }) == nil)
+        await heard.heard(2)
+        #expect(heard.all == ["failure: unsupported_scheme", "failure: unsupported_scheme"])
+    }
+}

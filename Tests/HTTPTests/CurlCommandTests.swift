@@ -1,0 +1,54 @@
+import BeagleNetHTTP
+import Foundation
+import Testing
+
+struct CurlCommandTests {
+    private func command(
+        _ method: HTTPRequest.Method = .get,
+        _ path: String = "/a?b=c",
+        _ fields: HTTPFields = [:],
+        body: HTTPBody? = nil
+    ) -> String {
+        let head = HTTPRequest(method: method, scheme: "http", authority: "host", path: path, headerFields: fields)
+        return CurlCommand(TransferRequest(head, body: body), Redactor()).description
+    }
+
+    @Test func aPlainOneIsShort() {
+        #expect(command() == "curl --location --compressed --url 'http://host/a?b=c'")
+        #expect(command(.head) == "curl --head --location --compressed --url 'http://host/a?b=c'")
+        #expect(command(.delete, "/") == "curl --request DELETE --location --compressed --url http://host/")
+    }
+
+    @Test func fieldsAreQuotedAndSecretsLeftOut() throws {
+        let empty = try #require(HTTPField.Name("X-Empty"))
+        let text = command(.get, "/?token=tOpSeCrEt", [.authorization: "Bearer tOpSeCrEt", .accept: "a/b", empty: ""])
+        #expect(!text.contains("tOpSeCrEt"))
+        #expect(text.contains("--header 'Accept: a/b'"))
+        #expect(text.contains("--header 'X-Empty;'"))
+    }
+
+    @Test func bodiesAreNamed() {
+        #expect(command(.get, body: HTTPBody("x")).hasPrefix("curl --request GET "))
+        #expect(command(.post, body: HTTPBody("tOpSeCrEt")).contains(" --data-binary @body --url "))
+        #expect(command(.post, body: .file(path: "/tmp/it's")).contains(" --data-binary '@/tmp/it'\\''s' "))
+    }
+
+    @Test(
+        "whatever a value holds, a shell hands it on as it is",
+        arguments: [
+            "it's", "$(exit 9)", "`exit 9`", "a b", "!!", "\\", "\"", "*", "~", "a;b", "'\u{301}", "é", "-x",
+        ]
+    )
+    func shellsReadNothingIntoIt(_ value: String) throws {
+        let text = command(.get, "/", [.accept: value])
+        let shell = Process()
+        let output = Pipe()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = ["-c", "curl() { printf '%s\\n' \"$@\"; }; \(text)"]
+        shell.standardOutput = output
+        try shell.run()
+        let words = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        shell.waitUntilExit()
+        #expect(words == "--location\n--compressed\n--header\nAccept: \(value)\n--url\nhttp://host/\n")
+    }
+}
