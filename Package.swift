@@ -18,12 +18,15 @@ let package = Package(
     products: [
         .library(name: "BeagleNet", targets: ["BeagleNet", "BeagleNetCurl"]),
         .library(name: "BeagleNetURLSession", targets: ["BeagleNetURLSession"]),
+        .library(name: "BeagleNetObservability", targets: ["BeagleNetObservability"]),
         .library(name: "BeagleNetTesting", targets: ["BeagleNetTesting"]),
         .executable(name: "beagle", targets: ["beagle"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
@@ -67,6 +70,16 @@ let package = Package(
             name: "BeagleNetURLSession",
             dependencies: ["BeagleNet"],
             path: "Sources/URLSession",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "BeagleNetObservability",
+            dependencies: [
+                "BeagleNet", .product(name: "Logging", package: "swift-log"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+            ],
+            path: "Sources/Observability",
             swiftSettings: settings
         ),
         .target(
@@ -115,6 +128,16 @@ let package = Package(
         .testTarget(
             name: "URLSessionTests",
             dependencies: ["BeagleNetURLSession", "BeagleNetTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ObservabilityTests",
+            dependencies: [
+                "BeagleNetObservability", "BeagleNetTesting",
+                .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

@@ -30,6 +30,8 @@ final class BodyPipe: Sendable {
     /// Ends the transfer when the reader goes away or is cancelled.
     private let cancel: @Sendable () -> Void
 
+    /// `ForkCount.now` when the loop began to fill it.
+    private let forks = ForkCount.now
     private let ledger: Ledger?
     private let entry: Ledger.Entry
 
@@ -42,6 +44,7 @@ final class BodyPipe: Sendable {
     }
 
     deinit {
+        guard forks == ForkCount.now else { return }
         ledger?.add(.buffered, -state.withLock { $0.bytes })
         if let slab = state.withLock({ $0.slab }) { slabs.discard(slab) }
     }
@@ -121,6 +124,15 @@ final class BodyPipe: Sendable {
     }
 
     private func take() throws(NetworkError) -> Taken {
+        // The loop of a parent has no thread here, and may have held the lock.
+        guard forks == ForkCount.now else {
+            throw NetworkError(
+                .network,
+                during: .body,
+                "the body belongs to the process that this one was forked from",
+                advice: "send the request again"
+            )
+        }
         let (taken, mayGoOn) = try state.withLock { state throws(NetworkError) -> (Taken, Bool) in
             guard state.bytes == 0 else {
                 seal(&state)
@@ -153,7 +165,7 @@ final class BodyPipe: Sendable {
     }
 
     fileprivate func abandon() {
-        cancel()
+        if forks == ForkCount.now { cancel() }
     }
 }
 

@@ -96,8 +96,8 @@ extension Hop {
 
     private func configureTarget() throws(NetworkError) {
         let path = request.head.path ?? "/"
-        // A proxy wants the whole URL, but of OPTIONS of the server as a whole (RFC 9110, 9.3.7).
-        if mayAskProxy, path != "*" {
+        // A proxy wants the whole URL, but not inside a tunnel, nor of OPTIONS of the server as a whole (RFC 9110, 9.3.7).
+        if mayAskProxy, !site.isSecure, path != "*" {
             let url = request.head.urlText
             let parsed = ParsedURL(url)
             try configure(url, parsed)

@@ -45,15 +45,12 @@ extension Hop {
     }
 
     private func configure(_ identity: TLSIdentity) throws(NetworkError) {
-        let number = loop.identities.number(of: identity)
-        if number == nil { keepToItself() }
+        let certificate = loop.identities.certificate(of: identity)
+        if certificate == nil { keepToItself() }
+        try set(.certificate, .certificate, certificate ?? identity.certificate)
         switch identity.form {
-        case .pem(let certificate, let key):
-            try set(.certificate, .certificate, certificate.variant(number ?? 0))
-            try set(.key, .key, key)
-        case .pkcs12(let source):
-            try require(easy.set(.certificateForm, "P12"))
-            try set(.certificate, .certificate, source.variant(number ?? 0))
+        case .pem(_, let key): try set(.key, .key, key)
+        case .pkcs12: try require(easy.set(.certificateForm, "P12"))
         }
         // Without one OpenSSL would ask for it at the terminal, and all transfers would wait.
         try require(easy.set(.passphrase, identity.passphrase ?? ""))
@@ -68,23 +65,27 @@ extension Hop {
 }
 
 /// The identities that connections were asked for with. libcurl tells connections apart by the certificate alone, as it
-/// was given: a wrong key or passphrase would find the connection of the right one.
+/// was given: a wrong key or passphrase would find the connection of the right one. So each identity of a certificate has
+/// words of its own for it.
 struct Identities {
     /// Of a certificate; further ones get connections that are not shared.
     private static let limit = 100
     /// Certificates; likewise.
     private static let certificateLimit = 1_000
 
-    private var known: [TLSIdentity.Source: [TLSIdentity]] = [:]
+    /// Each with the padding of its certificate's words, under the certificate in bare ones.
+    private var known: [TLSIdentity.Source: [(identity: TLSIdentity, padding: Int)]] = [:]
 
-    /// The identity's place among those of the same certificate; nil where there are too many to remember.
-    mutating func number(of identity: TLSIdentity) -> Int? {
+    /// The certificate of an identity in words of its own; nil where there are too many to remember.
+    mutating func certificate(of identity: TLSIdentity) -> TLSIdentity.Source? {
         let certificate = identity.certificate
-        if let number = known[certificate]?.firstIndex(of: identity) { return number }
-        let count = known[certificate]?.count ?? 0
-        guard count < Self.limit, count > 0 || known.count < Self.certificateLimit else { return nil }
-        known[certificate, default: []].append(identity)
-        return count
+        let bare = certificate.bare
+        let others = known[bare] ?? []
+        if let same = others.first(where: { $0.identity == identity }) { return bare.padded(same.padding) }
+        guard others.count < Self.limit, !others.isEmpty || known.count < Self.certificateLimit else { return nil }
+        let padding = max(certificate.padding, (others.last?.padding ?? -1) + 1)
+        known[bare, default: []].append((identity, padding))
+        return bare.padded(padding)
     }
 }
 
@@ -96,14 +97,34 @@ extension TLSIdentity {
     }
 }
 
+/// The same certificate in other words: `./` in its path, line ends behind its bytes.
 extension TLSIdentity.Source {
-    /// The same certificate in words that libcurl takes for another: `./` in its path, line ends behind its bytes.
-    fileprivate func variant(_ number: Int) -> Self {
+    /// Without padding.
+    fileprivate var bare: Self {
         switch self {
-        case _ where number == 0: self
         case .file(let path):
-            .file(path: (path.hasPrefix("/") ? "/" : "") + String(repeating: "./", count: number) + path)
-        case .bytes(let bytes): .bytes(bytes + Data(repeating: UInt8(ascii: "\n"), count: number))
+            let parts = path.utf8.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
+            let root = path.utf8.first == UInt8(ascii: "/") ? "/" : ""
+            return .file(path: root + parts.map { String(Substring($0)) }.joined(separator: "/"))
+        case .bytes(let bytes): return .bytes(Data(bytes.dropLast(padding)))
+        }
+    }
+
+    /// Line ends behind the bytes, of which none may be lost; those of a path may.
+    fileprivate var padding: Int {
+        switch self {
+        case .file: 0
+        case .bytes(let bytes): bytes.reversed().prefix { $0 == UInt8(ascii: "\n") }.count
+        }
+    }
+
+    fileprivate func padded(_ count: Int) -> Self {
+        switch self {
+        case .file(let path):
+            let root = path.utf8.first == UInt8(ascii: "/") ? "/" : ""
+            let rest = String(Substring(path.utf8.dropFirst(root.utf8.count)))
+            return .file(path: root + String(repeating: "./", count: count) + rest)
+        case .bytes(let bytes): return .bytes(bytes + Data(repeating: UInt8(ascii: "\n"), count: count))
         }
     }
 }

@@ -25,6 +25,8 @@ public struct NetworkError: Error, Sendable {
         public static let unsupported = Kind(rawValue: "unsupported")
         /// A rule of the app's own forbids it: `AddressGuard`, or a function of `RedirectPolicy`.
         public static let blocked = Kind(rawValue: "blocked")
+        /// The origin failed too often and is left alone for a while (`CircuitBreakerInterceptor`). Nothing was sent.
+        public static let circuitOpen = Kind(rawValue: "circuit_open")
         /// The host name was not resolved.
         public static let dns = Kind(rawValue: "dns")
         /// No connection could be made.

@@ -10,13 +10,16 @@ struct ForkTests {
         let message = LoopbackServer.Answer.sequence([.gate(gate), .raw(Data([0x81, 1, 0x61])), .stall])
         let server = try LoopbackServer { request in
             if let key = request["Sec-WebSocket-Key"] { return .webSocket(key, message) }
+            if request.target == "/body" {
+                return .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"), .gate(gate), .raw("b")])
+            }
             if request.target == "/parent-again" { gate.open() }
             return .response(200)
         }
         let probe = Process.probe([server.authority])
         #expect(try await probe.exitCode() == 0)
-        #expect(server.requests.map(\.target) == ["/parent", "/child", "/talk", "/parent-again"])
-        #expect(server.requests.map(\.connection) == [1, 2, 3, 1])
+        #expect(server.requests.map(\.target) == ["/parent", "/child", "/talk", "/body", "/parent-again"])
+        #expect(server.requests.map(\.connection) == [1, 2, 3, 1, 4])
     }
 }
 

@@ -1,6 +1,7 @@
-import BeagleNetCurl
 import BeagleNetHTTP
 import Testing
+
+@testable import BeagleNetCurl
 
 /// Client certificates, pins, floors and suites, with nginx.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
@@ -118,6 +119,31 @@ struct TLSOptionTests {
             #expect(try await transport.perform(known).status == .ok)
             let error = try await transport.failure(of: unknown)
             #expect(error.kind == .badConfiguration && !error.mayHaveReachedServer, "\(error)")
+        }
+    }
+
+    @Test func noTwoIdentitiesHaveTheSameWordsForTheirCertificates() throws {
+        var identities = Identities()
+        let paths = ["/a/c.pem", "/./a/c.pem", "/a/./c.pem", "//a//c.pem", "c.pem", "./c.pem", "././c.pem"]
+        let blobs = ["c", "c\n", "c\n\n"].map { Data($0.utf8) }
+        let known = ["k", "l"].flatMap { key in
+            paths.map { TLSIdentity(certificatePath: $0, keyPath: key) }
+                + blobs.map { TLSIdentity(certificate: $0, key: Data(key.utf8)) }
+        }
+        let words = known.map { identities.certificate(of: $0) }
+        #expect(Set(words).count == known.count && !words.contains(nil))
+        #expect(known.map { identities.certificate(of: $0) } == words)
+        for (identity, words) in zip(known, words) {
+            guard case .pem(let certificate, _) = identity.form else { continue }
+            switch (certificate, words) {
+            case (.file(let path), .file(let other)):
+                #expect(path.hasPrefix("/") == other.hasPrefix("/"))
+                #expect(
+                    path.split(separator: "/").filter { $0 != "." } == other.split(separator: "/").filter { $0 != "." }
+                )
+            case (.bytes(let bytes), .bytes(let other)): #expect(other.starts(with: bytes))
+            default: Issue.record("\(certificate) became \(String(describing: words))")
+            }
         }
     }
 

@@ -13,8 +13,8 @@ import Dispatch
 /// What tests look at in a process of its own.
 ///
 /// With a server's authority it asks the server, forks, and asks it again with the same transport from the child and then
-/// from the parent; then it forks a child that lets go of the parent's WebSocket. It ends with 0 where each had an answer
-/// and the parent was left alone. With `--look-up` and a host's name it says how requests end that `Timeouts.resolve`,
+/// from the parent; then it forks children that let go of the parent's WebSocket and of a body that it reads. It ends with 0
+/// where each had an answer and the parent was left alone. With `--look-up` and a host's name it says how requests end that `Timeouts.resolve`,
 /// `connect` and `total` limit.
 @main
 struct ForkProbe {
@@ -29,7 +29,11 @@ struct ForkProbe {
         guard isFine({ ask(authority, "/child", transport) }) else { exit(4) }
         var socket = open(authority, transport)
         guard socket != nil, isFine({ leavesTheParentAlone(&socket) }) else { exit(6) }
+        var body = stream(authority, transport)
+        guard body != nil, isFine({ leavesTheBodyAlone(&body) }) else { exit(8) }
         guard ask(authority, "/parent-again", transport) else { exit(5) }
+        let rest = body.flatMap { body in wait { try await body.collect(upTo: 100) } }
+        guard rest.map({ String(decoding: $0, as: UTF8.self) }) == "b" else { exit(9) }
         exit(socket.flatMap(next) == .text("a") ? 0 : 7)
     }
 
@@ -56,6 +60,13 @@ struct ForkProbe {
         return inherited == nil && wakes == before
     }
 
+    /// Whether nobody is woken in the parent when the child lets go of the body.
+    private static func leavesTheBodyAlone(_ body: inout HTTPBody?) -> Bool {
+        let before = wakes
+        body = nil
+        return wakes == before
+    }
+
     /// How often the loops that this process inherited were woken: what an eventfd has counted. Linux only.
     private static var wakes: [Int] {
         (0..<256).compactMap { descriptor in
@@ -74,6 +85,11 @@ struct ForkProbe {
     private static func open(_ authority: String, _ transport: CurlTransport) -> WebSocket? {
         let head = HTTPRequest(method: .get, scheme: "ws", authority: authority, path: "/talk")
         return wait { try await transport.openWebSocket(WebSocketRequest(head)) }
+    }
+
+    private static func stream(_ authority: String, _ transport: CurlTransport) -> HTTPBody? {
+        let head = HTTPRequest(method: .get, scheme: "http", authority: authority, path: "/body")
+        return wait { try await transport.perform(TransferRequest(head, delivery: .stream)).body }
     }
 
     private static func next(of socket: WebSocket) -> WebSocketMessage? {

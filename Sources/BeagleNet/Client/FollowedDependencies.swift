@@ -27,7 +27,8 @@ final class FollowedDependencies: Sendable {
                 logger: logger,
                 redactor: redactor,
                 clock: dependencies.clock,
-                origins: environmentBuilder.ownOrigins
+                origins: environmentBuilder.ownOrigins,
+                callerContexts: dependencies.callerContexts
             )
             let interceptors = dependencies.interceptors
             pipeline = Result { () throws(NetworkError) in try Pipeline(interceptors, transport: transport) }
@@ -45,6 +46,7 @@ final class FollowedDependencies: Sendable {
         followed = given?.follower(keeping: [
             LoggerKey.self, HttpRequestBuilderKey.self, EnvironmentKey.self, RedactorKey.self, UrlBuilderKey.self,
             BodyDecoderKey.self, InterceptorsKey.self, ClockKey.self,
+            CallerContextsKey.self,
         ])
         source = followed ?? dependencies
         self.transport = transport

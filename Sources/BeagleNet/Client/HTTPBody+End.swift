@@ -2,7 +2,7 @@ import BeagleNetHTTP
 
 extension HTTPBody {
     /// The same body; where it is streamed, `tell` hears once how many bytes were read and why no more: nil at the end.
-    func tellingItsEnd(_ tell: @escaping @Sendable (Int64, NetworkError?) -> Void) -> HTTPBody {
+    package func tellingItsEnd(_ tell: @escaping @Sendable (Int64, NetworkError?) -> Void) -> HTTPBody {
         guard case .stream(let length, let isReplayable, let open) = content else { return self }
         let end = BodyEnd(tell)
         let content = Content.stream(length: length, isReplayable: isReplayable) {

@@ -13,7 +13,8 @@ extension NetworkClient {
     ) -> (any RequestToken)? {
         executeRequest(request) { result in
             let scope = Beagle.scope
-            queue.async { scope.run { completion(result) } }
+            let caller = scope.dependencies.callerContexts.capture()
+            queue.async { scope.run { caller.run { completion(result) } } }
         }
     }
 

@@ -18,9 +18,10 @@ extension NetworkClientDefault {
     ) -> (any RequestToken)? {
         let isCancelled = Lock(false)
         let scope = Beagle.scope
+        let caller = scope.dependencies.callerContexts.capture()
         let token = watch(operation) { event in
             queue.async {
-                if !isCancelled.withLock({ $0 }) { scope.run { receive(event) } }
+                if !isCancelled.withLock({ $0 }) { scope.run { caller.run { receive(event) } } }
             }
         }
         return token.map { token in

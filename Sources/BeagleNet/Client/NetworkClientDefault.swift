@@ -64,12 +64,14 @@ public final class NetworkClientDefault: NetworkClient {
     @discardableResult
     public func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
         let scope = Beagle.scope
+        let settings = dependencies.settings
+        let caller = settings.surroundings.callerContexts.capture()
         let once = OnceCompletion<NetworkOperation.Result>(isHeld: true) { outcome in
-            scope.run { completion(outcome.response) }
+            scope.run { caller.run { completion(outcome.response) } }
         }
         defer { once.open() }
         do throws(NetworkError) {
-            return start(try prepared(NetworkOperation(request)), once)
+            return start(try prepared(NetworkOperation(request), settings), once)
         } catch {
             once.give(.failure(error))
             return nil
@@ -108,7 +110,7 @@ public final class NetworkClientDefault: NetworkClient {
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
         if Task.isCancelled { throw .cancelledBeforeStart }
-        let (operation, pipeline) = try prepared(operation)
+        let (operation, pipeline) = try prepared(operation, dependencies.settings)
         if operation.key == nil, !operation.isDetached { return try await pipeline.run(operation, emit) }
         return try await hub.result(of: operation, pipeline, emit)
     }
@@ -128,11 +130,13 @@ public final class NetworkClientDefault: NetworkClient {
         _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
     ) -> (any RequestToken)? {
         let scope = Beagle.scope
+        let settings = dependencies.settings
+        let caller = settings.surroundings.callerContexts.capture()
         do throws(NetworkError) {
-            let (operation, pipeline) = try prepared(operation)
+            let (operation, pipeline) = try prepared(operation, settings)
             return WatchToken(
                 share: hub.subscribe(to: operation, pipeline, isOneShot: false) { event in
-                    scope.run { receive(event) }
+                    scope.run { caller.run { receive(event) } }
                 }
             )
         } catch {
@@ -186,9 +190,9 @@ public final class NetworkClientDefault: NetworkClient {
 
     /// The operation with its message and its key, and the way it goes.
     private func prepared(
-        _ operation: NetworkOperation
+        _ operation: NetworkOperation,
+        _ settings: FollowedDependencies.Settings
     ) throws(NetworkError) -> (operation: NetworkOperation, pipeline: Pipeline) {
-        let settings = dependencies.settings
         do throws(NetworkError) {
             let pipeline = try settings.pipeline.get()
             let own = ownBuilder.withLock { $0 }.map { settings.environment.applied(to: $0) }

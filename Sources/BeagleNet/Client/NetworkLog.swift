@@ -9,11 +9,19 @@ struct NetworkLog {
     /// Whether queries are left out whole: those of a form hold what a person typed.
     private var hidesQueries = false
     private let style: LogInterceptor.Style
+    private let callerContexts: [any CallerContext]
 
-    init(logger: any BeagleLogger, redactor: Redactor, of request: Request, _ style: LogInterceptor.Style) {
+    init(
+        logger: any BeagleLogger,
+        redactor: Redactor,
+        of request: Request,
+        _ style: LogInterceptor.Style = .messages,
+        _ callerContexts: [any CallerContext] = []
+    ) {
         self.logger = logger
         self.redactor = redactor
         self.style = style
+        self.callerContexts = callerContexts
         if case .submitForm = request.type { hidesQueries = true }
     }
 
@@ -48,20 +56,13 @@ struct NetworkLog {
         case .response(let response):
             self.response(response)
             return result
-        case .stream(var stream) where style == .exchanges:
-            let response = stream.response
-            let hops = stream.metrics.hops.count
-            stream.body = stream.body.tellingItsEnd { count, error in
-                guard let error else { return exchange(request, response, count, hops: hops, since: start) }
-                exchange(request, endedBy: error, since: start)
-            }
-            var result = result
-            result.content = .stream(stream)
-            return result
         case .stream(var stream):
             let head = NetworkResponse(response: stream.response, url: stream.url, metrics: stream.metrics)
-            self.response(head, stream.body)
-            stream.body = stream.body.tellingItsEnd { end($0, $1, of: head, since: start) }
+            if style != .exchanges { response(head, stream.body) }
+            let caller = callerContexts.capture()
+            stream.body = stream.body.tellingItsEnd { count, error in
+                caller.run { end(count, error, of: head, to: request, since: start) }
+            }
             var result = result
             result.content = .stream(stream)
             return result
@@ -153,8 +154,14 @@ struct NetworkLog {
         _ count: Int64,
         _ error: NetworkError?,
         of response: NetworkResponse,
+        to request: HTTPRequest,
         since start: ContinuousClock.Instant
     ) {
+        if style == .exchanges {
+            if let error { return exchange(request, endedBy: error, since: start) }
+            let hops = response.metrics.hops.count
+            return exchange(request, response.response, count, hops: hops, since: start)
+        }
         let duration = ContinuousClock.now - start
         let body = "read \(count) bytes"
         if let error { return failure(error, url: response.url, after: duration, body: body) }
@@ -179,7 +186,7 @@ struct NetworkLog {
         logger.log(Log.network(.httpResponse(response: message)))
     }
 
-    private func shown(_ url: String) -> String {
+    func shown(_ url: String) -> String {
         guard hidesQueries, let mark = url.unicodeScalars.firstIndex(of: "?") else { return redactor.redact(url: url) }
         return redactor.redact(url: String(url[..<mark])) + "?…"
     }

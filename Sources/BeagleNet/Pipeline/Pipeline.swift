@@ -25,6 +25,8 @@ public final class Pipeline: Sendable {
         case rateLimit
         /// Asks again; each attempt goes through everything below.
         case retry
+        /// Leaves a server alone that fails time after time.
+        case circuitBreaker
         /// Brings credentials, renewed ones after the server refused.
         case auth
         /// Sends a GraphQL document's hash in its place.
@@ -33,6 +35,8 @@ public final class Pipeline: Sendable {
         case headers
         /// Drops what the origin must not have.
         case originPolicy
+        /// Measures one attempt.
+        case metrics
         /// Traces one attempt.
         case span
         /// Writes down what goes over the wire.

@@ -9,20 +9,35 @@ final class Surroundings: Sendable {
     let clock: any Clock<Duration>
     /// The origins that the app declares as its own.
     let origins: Set<Origin>
+    /// What goes with a request from who asks to who hears.
+    let callerContexts: [any CallerContext]
 
-    init(logger: any BeagleLogger, redactor: Redactor, clock: any Clock<Duration>, origins: Set<Origin>) {
+    init(
+        logger: any BeagleLogger,
+        redactor: Redactor,
+        clock: any Clock<Duration>,
+        origins: Set<Origin>,
+        callerContexts: [any CallerContext] = []
+    ) {
         self.logger = logger
         self.redactor = redactor
         self.clock = clock
         self.origins = origins
+        self.callerContexts = callerContexts
     }
 
     func with(origins: Set<Origin>) -> Surroundings {
-        Surroundings(logger: logger, redactor: redactor, clock: clock, origins: origins)
+        Surroundings(
+            logger: logger,
+            redactor: redactor,
+            clock: clock,
+            origins: origins,
+            callerContexts: callerContexts
+        )
     }
 
     func log(of request: Request, _ style: LogInterceptor.Style = .messages) -> NetworkLog {
-        NetworkLog(logger: logger, redactor: redactor, of: request, style)
+        NetworkLog(logger: logger, redactor: redactor, of: request, style, callerContexts)
     }
 
     /// Those of an operation that no client has taken on.
@@ -41,4 +56,7 @@ extension NetworkOperation {
     public var declaredOrigins: Set<Origin> { surroundings.origins }
     /// The origin that is asked.
     public var origin: Origin { Origin(of: transfer.head) }
+
+    /// A URL of this operation without secrets; of a form's without its query.
+    package func shown(_ url: String) -> String { surroundings.log(of: request).shown(url) }
 }

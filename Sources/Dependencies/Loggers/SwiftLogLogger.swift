@@ -5,12 +5,22 @@ public import Logging
 ///
 /// The category is the metadata value `category`.
 public struct SwiftLogLogger: BeagleLogger {
-    private let logger: Logger
+    private let given: Logger?
+    private var logger: Logger { given ?? Logger.current }
 
     /// Uses this logger, one labelled `beagle` by default.
     public init(_ logger: Logger = Logger(label: "beagle")) {
-        self.logger = logger
+        given = logger
     }
+
+    private init(given: Logger?) {
+        self.given = given
+    }
+
+    /// Uses the `Logger.current` of whoever asks, with the metadata that `withLogger` has put on it. What is said after
+    /// the task that asked has gone on, as of the end of a streamed body, needs the caller context of
+    /// `BeagleNetObservability` besides.
+    public static let current = SwiftLogLogger(given: nil)
 
     /// Hands the message on at its level.
     public func log(_ log: any LogType) {

@@ -41,6 +41,10 @@ struct Answers: Interceptor {
     private let outcomes: [Result<NetworkOperation.Result, NetworkError>]
 
     init(_ outcomes: Result<NetworkOperation.Result, NetworkError>...) {
+        self.init(outcomes)
+    }
+
+    init(_ outcomes: [Result<NetworkOperation.Result, NetworkError>]) {
         self.outcomes = outcomes
     }
 

@@ -209,6 +209,61 @@ import Testing
         #expect(answers.count == 4)
     }
 
+    @Test(arguments: NetworkOperation.Kind.known)
+    func aServerThatFailsTimeAfterTimeIsLeftAlone(kind: NetworkOperation.Kind) async throws {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let failures: [NetworkError] = [.refused, .status(503), .lost, .status(500)]
+        let answers = Answers(failures.map { .failure($0) } + [.success(.init("1"))])
+        let client = client(CircuitBreakerInterceptor(after: 3, for: .seconds(30)), answers)
+        for _ in 1...3 { _ = await Result { try await client.run(.of(kind)) } }
+        let error = await #expect(throws: NetworkError.self) { try await client.run(.of(kind)) }
+        #expect(error?.kind == .circuitOpen)
+        #expect(error?.mayHaveReachedServer == false)
+        #expect(answers.count == 3)
+        let elsewhere = Request(url: URL(string: "http://elsewhere/")!, type: .rawRequest(.init()))
+        _ = await Result { try await client.run(NetworkOperation(elsewhere)) }
+        #expect(answers.count == 4)
+        clock.advance(by: .seconds(30))
+        #expect(try await client.run(.of(kind)).shown == "1")
+        #expect(try await client.run(.of(kind)).shown == "1")
+    }
+
+    @Test("one finds out whether it is back, and a failure opens the circuit again") func oneFindsOut() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let runs = ScriptedRuns()
+        let client = client(CircuitBreakerInterceptor(after: 1, for: .seconds(30)), runs)
+        func ask() -> Task<Result<NetworkOperation.Result, NetworkError>, Never> {
+            Task { await Result { try await client.run(.of(.form)) } }
+        }
+        func fail() async {
+            let task = ask()
+            await runs.next().finish(.failure(.lost))
+            #expect(await task.value.failure?.kind == .network)
+        }
+        await fail()
+        clock.advance(by: .seconds(30))
+        let trial = ask()
+        let run = await runs.next()
+        #expect(await ask().value.failure?.kind == .circuitOpen)
+        trial.cancel()
+        run.finish(.failure(.cancelled))
+        #expect(await trial.value.failure?.isCancelled == true)
+        await fail()
+        #expect(await ask().value.failure?.kind == .circuitOpen)
+        #expect(runs.count == 3)
+    }
+
+    @Test("retries of a circuit that opens end at once") func retriesEndAtOnce() async {
+        let answers = Answers(.failure(.status(503)))
+        let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 10))
+        let client = client(retry, CircuitBreakerInterceptor(after: 2), answers)
+        let result = await Result { try await client.run(.of(.component)) }
+        #expect(result.failure?.kind == .circuitOpen)
+        #expect(answers.count == 2)
+    }
+
     // MARK: - One function
 
     @Test(arguments: NetworkOperation.Kind.known)

@@ -94,7 +94,7 @@ extension NetworkError {
 }
 
 extension Result where Failure == NetworkError {
-    nonisolated(nonsending) static func catching(
+    nonisolated(nonsending) package static func catching(
         _ body: nonisolated(nonsending) () async throws(NetworkError) -> Success
     ) async -> Self {
         do {

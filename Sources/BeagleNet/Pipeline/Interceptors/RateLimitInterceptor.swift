@@ -14,7 +14,7 @@ public final class RateLimitInterceptor: Interceptor {
     public let burst: Int
     /// When the bucket of an origin is full again, counted from the first operation.
     private let full = Lock<[Origin: Duration]>([:])
-    private let elapsed = Lock<(@Sendable () -> Duration)?>(nil)
+    private let time = ElapsedTime()
 
     /// A limit for each origin.
     ///
@@ -39,19 +39,9 @@ public final class RateLimitInterceptor: Interceptor {
         return try await next(operation, emit)
     }
 
-    /// How long ago the first operation came.
-    private func now(for operation: NetworkOperation) -> Duration {
-        let elapsed = elapsed.withLock { elapsed in
-            let started = elapsed ?? operation.stopwatch()
-            elapsed = started
-            return started
-        }
-        return elapsed()
-    }
-
     /// Takes a token, or the place of one that is still to come (the generic cell rate algorithm, ITU-T I.371).
     private func wait(for operation: NetworkOperation) -> Duration {
-        let now = now(for: operation)
+        let now = time.now(for: operation)
         let step = period / rate
         return full.withLock { full in
             // An origin whose bucket is full need not be kept in mind.

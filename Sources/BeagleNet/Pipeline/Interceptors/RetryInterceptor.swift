@@ -187,7 +187,7 @@ extension NetworkOperation {
     }
 
     /// Tells how long ago it was made, by the operation's clock.
-    func stopwatch() -> @Sendable () -> Duration {
+    package func stopwatch() -> @Sendable () -> Duration {
         func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
             let start = clock.now
             return { start.duration(to: clock.now) }
@@ -199,7 +199,7 @@ extension NetworkOperation {
         do {
             try await clock.sleep(for: duration)
         } catch {
-            throw NetworkError(.cancelled, during: .queue, "the request was cancelled before it was sent again")
+            throw NetworkError(.cancelled, during: .queue, "the request was cancelled while it waited")
         }
     }
 

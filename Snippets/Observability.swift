@@ -1,0 +1,24 @@
+// Spans, measurements and log lines that belong together, by OpenTelemetry's names.
+import BeagleNet
+import BeagleNetObservability
+
+func observe(_ dependencies: BeagleDependencies) {
+    // snippet.observe
+    // After LoggingSystem, MetricsSystem and InstrumentationSystem were bootstrapped.
+    dependencies.environment = BeagleEnvironment(name: "production", baseURL: URL(string: "https://api.example.com"))
+    dependencies.interceptors.add(TracingInterceptor())
+    dependencies.interceptors.add(MetricsInterceptor())
+    dependencies.logger = SwiftLogLogger.current
+    dependencies.callerContexts = [.trace, .logger]
+    // snippet.end
+}
+
+func user(_ id: String, from client: any NetworkClient) async throws -> NetworkResponse? {
+    // snippet.template
+    let url = URL(string: "https://api.example.com/users/\(id)")!
+    var operation = NetworkOperation(Request(url: url, type: .fetchComponent))
+    operation.urlTemplate = "/users/{id}"
+    let result = try await client.run(operation) { _ in }
+    // snippet.end
+    return result.response
+}

@@ -1,0 +1,47 @@
+public import BeagleNetDependencies
+
+/// Carries task-local values of whoever asks to where the answer is heard: a completion, somebody who watches and the end
+/// of a streamed body run on threads and in tasks that do not have them.
+///
+/// What runs on the way, interceptors and transport, has the task-local values of who asked without any help; of those
+/// who share a run, who asked first.
+public protocol CallerContext: Sendable {
+    /// Takes the values up, in the task that asks.
+    ///
+    /// - Returns: runs a body with the values, on any thread.
+    func capture() -> CallerValues
+}
+
+/// Runs a body with the task-local values that were captured.
+public typealias CallerValues = @Sendable (_ body: () -> Void) -> Void
+
+extension BeagleDependencies {
+    /// What goes with each request besides the dependencies themselves; nothing by default. `BeagleNetObservability` has
+    /// one for traces and one for swift-log's `Logger.current`.
+    public var callerContexts: [any CallerContext] {
+        get { self[CallerContextsKey.self] }
+        set { self[CallerContextsKey.self] = newValue }
+    }
+}
+
+enum CallerContextsKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> [any CallerContext] { [] }
+}
+
+extension [any CallerContext] {
+    /// The values of all of them; nil where there are none.
+    func capture() -> CallerValues? {
+        guard let first else { return nil }
+        return dropFirst().reduce(first.capture()) { outer, context in
+            let inner = context.capture()
+            return { body in outer { inner(body) } }
+        }
+    }
+}
+
+extension CallerValues? {
+    /// Runs a body with the values, where there are any.
+    func run(_ body: () -> Void) {
+        if let self { self(body) } else { body() }
+    }
+}

@@ -1,0 +1,110 @@
+public import BeagleNetHTTP
+
+/// Leaves a server alone that fails time after time: after so many failures in a row its origin is not asked for a
+/// while, and operations fail at once; then one is let through to find out, and the others follow if it succeeds.
+///
+/// A failure is what may pass (no name, no connection, a time limit, a connection lost) and the statuses 500, 502, 503
+/// and 504. It is not among the default interceptors: `dependencies.interceptors.add(CircuitBreakerInterceptor())`.
+/// (The pattern: M. Nygard, Release It!, 5.2; https://martinfowler.com/bliki/CircuitBreaker.html)
+public final class CircuitBreakerInterceptor: BriefInterceptor {
+    /// `.circuitBreaker`: each attempt of a retry counts, and what fails at once is not tried again.
+    public var place: Pipeline.Place? { .circuitBreaker }
+
+    /// How many failures in a row open the circuit.
+    public let limit: Int
+    /// How long it stays open.
+    public let rest: Duration
+    private let origins = Lock<[Origin: Circuit]>([:])
+    private let time = ElapsedTime()
+    /// Origins kept in mind; beyond it all is forgotten, which lets operations through.
+    private static let maxOrigins = 256
+
+    /// What is known of an origin that failed last.
+    private struct Circuit {
+        var failures = 0
+        /// Until when it is left alone; nil while it is asked.
+        var reopens: Duration?
+        /// Whether one operation is finding out.
+        var isTried = false
+    }
+
+    /// A circuit for each origin.
+    ///
+    /// - Parameters:
+    ///   - limit: how many failures in a row open it, above 0; 5 by default.
+    ///   - rest: how long it stays open; 30 s by default.
+    public init(after limit: Int = 5, for rest: Duration = .seconds(30)) {
+        self.limit = max(1, limit)
+        self.rest = rest
+    }
+
+    /// Goes on where the origin is asked.
+    ///
+    /// - Throws: `NetworkError` of kind `.circuitOpen` where it is left alone; nothing was sent.
+    nonisolated(nonsending) public func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let origin = operation.origin
+        if let wait = refusal(of: origin, at: time.now(for: operation)) { throw .circuitOpen(origin, for: wait) }
+        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
+            try await next(operation, emit)
+        }
+        note(outcome, of: origin, at: time.now(for: operation))
+        return try outcome.get()
+    }
+
+    /// How long the origin is still to be left alone; nil where it may be asked.
+    private func refusal(of origin: Origin, at now: Duration) -> Duration? {
+        origins.withLock { origins in
+            guard var circuit = origins[origin], let reopens = circuit.reopens else { return nil }
+            if circuit.isTried || now < reopens { return max(.zero, reopens - now) }
+            circuit.isTried = true
+            origins[origin] = circuit
+            return nil
+        }
+    }
+
+    private func note(
+        _ outcome: Result<NetworkOperation.Result, NetworkError>,
+        of origin: Origin,
+        at now: Duration
+    ) {
+        origins.withLock { origins in
+            if case .failure(let error) = outcome, error.isCancelled {
+                // It found nothing out.
+                origins[origin]?.isTried = false
+            } else if outcome.isFailureOfTheServer {
+                if origins.count >= Self.maxOrigins, origins[origin] == nil { origins.removeAll() }
+                var circuit = origins[origin] ?? Circuit()
+                circuit.failures += 1
+                circuit.isTried = false
+                if circuit.failures >= limit { circuit.reopens = now + rest }
+                origins[origin] = circuit
+            } else if !origins.isEmpty {
+                origins[origin] = nil
+            }
+        }
+    }
+}
+
+extension Result<NetworkOperation.Result, NetworkError> {
+    /// Whether the origin could not be asked, or could not answer.
+    fileprivate var isFailureOfTheServer: Bool {
+        if let status { return [500, 502, 503, 504].contains(status.code) }
+        if case .failure(let error) = self { return error.isTransient }
+        return false
+    }
+}
+
+extension NetworkError {
+    fileprivate static func circuitOpen(_ origin: Origin, for wait: Duration) -> NetworkError {
+        NetworkError(
+            .circuitOpen,
+            during: .queue,
+            "\(origin) failed too often and is left alone",
+            advice: wait > .zero ? "ask again in \(wait.milliseconds) ms" : "ask again when it was found to answer"
+        )
+    }
+}

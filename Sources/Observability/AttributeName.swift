@@ -1,0 +1,22 @@
+import BeagleNetHTTP
+
+/// OpenTelemetry's names of attributes that spans and metrics share.
+/// Source: https://opentelemetry.io/docs/specs/semconv/http/
+enum AttributeName {
+    static let method = "http.request.method"
+    static let status = "http.response.status_code"
+    static let address = "server.address"
+    static let port = "server.port"
+    static let protocolVersion = "network.protocol.version"
+    static let errorType = "error.type"
+    static let template = "url.template"
+    /// What stands for whatever there would be too much of.
+    static let other = "_OTHER"
+}
+
+extension Origin {
+    /// The host, an IPv6 address without brackets.
+    var address: String {
+        host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    }
+}

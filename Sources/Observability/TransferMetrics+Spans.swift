@@ -1,0 +1,42 @@
+import BeagleNetHTTP
+import Tracing
+
+extension TransferMetrics {
+    /// `1.1`, `2` or `3`; nil where no protocol was spoken.
+    var protocolVersion: String? {
+        guard let slash = protocolName.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        return String(protocolName[slash...].dropFirst())
+    }
+
+    /// The server's address and port, where there was a connection.
+    var peer: (address: String, port: Int)? {
+        guard let colon = remoteAddress.utf8.lastIndex(of: UInt8(ascii: ":")),
+            let port = Int(remoteAddress[colon...].dropFirst())
+        else { return nil }
+        let address = remoteAddress[..<colon]
+        return (String(address.hasPrefix("[") ? address.dropFirst().dropLast() : address), port)
+    }
+
+    /// When the phases of the last message ended, each as an event of its span; of those that took place.
+    ///
+    /// - Parameter end: when the message's answer ended.
+    func events(until end: DefaultTracerClock.Timestamp) -> [SpanEvent] {
+        let marks = [
+            // On a connection that was there, libcurl marks the look at its cache.
+            ("http.dns", isConnectionReused ? .zero : nameLookup), ("http.connect", connect),
+            ("http.tls", tlsHandshake), ("http.request.sent", requestEnd), ("http.response.first_byte", firstByte),
+        ]
+        return marks.filter { $0.1 > .zero }.map { name, mark in
+            let distance = UInt64(max(0, (total - mark).nanoseconds))
+            let (instant, isTooFar) = end.nanosecondsSinceEpoch.subtractingReportingOverflow(distance)
+            return SpanEvent(
+                name: name,
+                at: isTooFar ? end : DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: instant)
+            )
+        }
+    }
+}
+
+extension Duration {
+    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+}

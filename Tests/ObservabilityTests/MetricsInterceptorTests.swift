@@ -1,0 +1,149 @@
+import BeagleNet
+import BeagleNetObservability
+import BeagleNetTesting
+import CoreMetrics
+import MetricsTestKit
+import Testing
+
+/// Measurements of the default client over libcurl and real sockets.
+@Suite(.beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct MetricsInterceptorTests {
+    private let metrics = TestMetrics()
+
+    private func measure(servers: Int = 100, templates: Int = 100) {
+        Beagle.dependencies.interceptors.add(
+            MetricsInterceptor(factory: metrics, servers: servers, templates: templates)
+        )
+    }
+
+    private func dimensions(_ server: LoopbackServer, _ others: [String: String] = [:]) -> [(String, String)] {
+        let own = [
+            "http.request.method": "GET", "server.address": "127.0.0.1", "server.port": "\(server.port)",
+        ]
+        return own.merging(others) { $1 }.map { ($0.key, $0.value) }
+    }
+
+    private var durations: [TestTimer] { metrics.timers(label: "http.client.request.duration") }
+
+    /// What a dimension of the durations says, each value once.
+    private func values(of name: String) -> Set<String> {
+        Set(durations.flatMap { $0.dimensions.filter { $0.0 == name }.map(\.1) })
+    }
+
+    @Test func anAttemptIsMeasured() async throws {
+        let server = try serve { _ in .response(200, [:], "hello") }
+        measure()
+        _ = try await client().executeRequest(raw("/a"))
+        let answered = dimensions(server, ["http.response.status_code": "200", "network.protocol.version": "1.1"])
+        let duration = try metrics.expectTimer("http.client.request.duration", answered)
+        #expect(duration.values.count == 1 && duration.displayUnit == .seconds)
+        #expect(try metrics.expectRecorder("http.client.request.body.size", answered).values == [0])
+        #expect(try metrics.expectRecorder("http.client.response.body.size", answered).values == [5])
+        #expect(try metrics.expectMeter("http.client.active_requests", dimensions(server)).values == [1, 0])
+        #expect(try metrics.expectTimer("beagle.request.queue.duration", dimensions(server)).values.count == 1)
+        #expect(metrics.counterTotal(label: "beagle.request.retries") == 0)
+    }
+
+    @Test func connectionsAreCountedByWhetherTheyWereThere() async throws {
+        let server = try serve { _ in .response(200) }
+        measure()
+        for _ in 1...3 { _ = try await client().executeRequest(raw("/a")) }
+        func count(reused: Bool) throws -> Int64 {
+            let dimensions = dimensions(server, ["beagle.connection.reused": "\(reused)"])
+            return try metrics.expectCounter("beagle.request.connections", dimensions).totalValue
+        }
+        #expect(try count(reused: false) == 1 && count(reused: true) == 2)
+    }
+
+    @Test func theDurationIsThatOfTheClientsClock() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try serve { _ in .sequence([.gate(gate), .response(200)]) }
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        measure()
+        let client = try client()
+        let request = try raw("/a")
+        async let answer = client.executeRequest(request)
+        await server.until { $0.requestCount == 1 }
+        clock.advance(by: .milliseconds(1500))
+        gate.open()
+        _ = try await answer
+        #expect(durations.map(\.values) == [[1_500_000_000]])
+    }
+
+    @Test func eachAttemptIsMeasuredAndRetriesAreCounted() async throws {
+        let server = try serve { _ in .response(503) }
+        measure()
+        Beagle.dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(base: .zero, limit: 3)))
+        await #expect(throws: NetworkError.self) { try await client().executeRequest(raw("/a")) }
+        #expect(durations.map(\.values.count) == [3])
+        #expect(values(of: "error.type") == ["503"])
+        #expect(try metrics.expectCounter("beagle.request.retries", dimensions(server)).totalValue == 2)
+    }
+
+    @Test func eachRedirectIsMeasured() async throws {
+        let other = try LoopbackServer(.response(200))
+        let server = try serve { _ in .response(302, ["Location": "\(other.url)/b"]) }
+        measure()
+        _ = try await client().executeRequest(raw("/a"))
+        let redirect = dimensions(server, ["http.response.status_code": "302"])
+        let answer = dimensions(other, ["http.response.status_code": "200", "network.protocol.version": "1.1"])
+        #expect(try metrics.expectTimer("http.client.request.duration", redirect).values.count == 1)
+        #expect(try metrics.expectTimer("http.client.request.duration", answer).values.count == 1)
+        #expect(try metrics.expectMeter("http.client.active_requests", dimensions(server)).values == [1, 0])
+    }
+
+    @Test func aStreamIsUnderWayUntilItsBodyHasEnded() async throws {
+        let server = try serve { _ in .response(200, [:], "abc") }
+        measure()
+        let stream = try await client().stream(raw("/a"))
+        let active = try metrics.expectMeter("http.client.active_requests", dimensions(server))
+        #expect(active.values == [1] && durations.isEmpty)
+        _ = try await stream.collect()
+        #expect(active.values == [1, 0] && durations.map(\.values.count) == [1])
+    }
+
+    @Test func aFailureHasItsKind() async throws {
+        let server = try serve { _ in .close }
+        measure()
+        await #expect(throws: NetworkError.self) { try await client().executeRequest(raw("/a", "POST")) }
+        #expect(values(of: "error.type") == ["network"])
+        #expect(values(of: "http.response.status_code").isEmpty)
+        server.stop()
+    }
+
+    @Test func serversBeyondTheLimitAreOneButNeverTheAppsOwn() async throws {
+        let others = try (1...4).map { _ in try LoopbackServer(.response(200)) }
+        let server = try serve { _ in .response(200) }
+        measure(servers: 2)
+        for other in others { _ = try await client().executeRequest(raw("\(other.url)/a")) }
+        _ = try await client().executeRequest(raw("/a"))
+        let named = [others[0], others[1], server].map { "\($0.port)" }
+        #expect(values(of: "server.port") == Set(named + ["_OTHER"]))
+        #expect(values(of: "server.address") == ["127.0.0.1", "_OTHER"])
+    }
+
+    @Test func templatesAndMethodsBeyondTheLimitAreOne() async throws {
+        let server = try serve { _ in .response(200) }
+        measure(templates: 1)
+        for template in ["/a/{id}", "/b/{id}", "/c/{id}"] {
+            var operation = try NetworkOperation(raw("/a", template == "/c/{id}" ? "BREW" : "GET"))
+            operation.urlTemplate = template
+            _ = try await client().run(operation) { _ in }
+        }
+        #expect(values(of: "url.template") == ["/a/{id}", "_OTHER"])
+        #expect(values(of: "http.request.method") == ["GET", "_OTHER"])
+        server.stop()
+    }
+
+    @Test func theTwoInterceptorsGoTogether() async throws {
+        let server = try serve { request in
+            request.target == "/a" ? .response(302, ["Location": "/b"]) : .response(200)
+        }
+        let tracer = W3CTracer()
+        Beagle.dependencies.interceptors.add(TracingInterceptor(tracer: tracer))
+        measure()
+        _ = try await client().executeRequest(raw("/a"))
+        #expect(tracer.spans.count == 2 && durations.count == 2)
+        #expect(server.requests.map { $0["traceparent"] } == tracer.spans.map(\.traceparent))
+    }
+}
