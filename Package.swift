@@ -142,7 +142,13 @@ let package = Package(
         ),
         .testTarget(
             name: "ToolTests",
-            dependencies: ["beagle", "BeagleNetTesting"],
+            dependencies: ["beagle", "BeagleNetTesting", "OutboxProbe"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "OutboxProbe",
+            dependencies: ["BeagleNet", "BeagleNetCurl"],
+            path: "Tests/OutboxProbe",
             swiftSettings: settings
         ),
         .testTarget(

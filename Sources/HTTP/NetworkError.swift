@@ -59,6 +59,9 @@ public struct NetworkError: Error, Sendable {
         public static let file = Kind(rawValue: "file")
         /// The request was cancelled.
         public static let cancelled = Kind(rawValue: "cancelled")
+        /// It could not be sent now, and waits in an `Outbox`, which sends it later: no reason to submit it again.
+        /// `underlying` tells why.
+        public static let kept = Kind(rawValue: "kept")
         /// The client or transport was shut down before an answer came.
         public static let shutdown = Kind(rawValue: "shutdown")
         /// Nothing is stored, and the network was not to be asked.
@@ -156,6 +159,7 @@ extension NetworkError {
         var url: String?
         var data: Data?
         var metrics: TransferMetrics?
+        var outboxEntry: String?
     }
 
     private final class Box: Sendable {
@@ -207,6 +211,12 @@ extension NetworkError {
         set { context.data = newValue }
     }
 
+    /// The `id` of the entry of an `Outbox` that sends the request later; nil where none does.
+    public package(set) var outboxEntry: String? {
+        get { box?.context.outboxEntry ?? (underlying as? NetworkError)?.outboxEntry }
+        set { context.outboxEntry = newValue }
+    }
+
     /// Phases and sizes up to the failure.
     public var metrics: TransferMetrics? {
         get { box?.context.metrics }
@@ -220,6 +230,10 @@ extension NetworkError {
 
     /// Whether a time limit passed.
     public var isTimeout: Bool { kind == .timeout }
+
+    /// Whether the request waits in an `Outbox` and is sent later: of kind `.kept`, or of another where only the wait for
+    /// its answer ended.
+    public var isKept: Bool { outboxEntry != nil }
 
     /// Whether the request was cancelled.
     public var isCancelled: Bool { kind == .cancelled }

@@ -44,6 +44,18 @@ package final class OpenFile: Sendable {
         }
     }
 
+    /// Opens or creates a file that says no more than who holds it.
+    ///
+    /// - Returns: nil where somebody else holds it; it is let go with the object, and when the process ends.
+    package static func held(_ path: String) throws(NetworkError) -> OpenFile? {
+        let file = try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, "cannot write", mode: 0o600)
+        while flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EWOULDBLOCK { return nil }
+            if errno != EINTR { throw .file("cannot lock", path, errno) }
+        }
+        return file
+    }
+
     /// Opens what is there for writing: a device, a pipe.
     package convenience init(writing path: String) throws(NetworkError) {
         try self.init(path, O_WRONLY, "cannot write")
@@ -70,6 +82,15 @@ package final class OpenFile: Sendable {
             throw NetworkError(.file, during: .file, "cannot read \(path): it is no regular file")
         }
         return Int64(status.st_size)
+    }
+
+    /// Waits until what was written is on the disk; of a directory, which files it has.
+    package func sync() throws(NetworkError) {
+        #if canImport(Darwin)
+            // There `fsync` leaves it in the disk's own memory.
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        #endif
+        guard fsync(descriptor) == 0 else { throw .file("cannot write", path, errno) }
     }
 
     /// Takes all bytes out of the file.

@@ -24,6 +24,7 @@ struct Tool: AsyncParsableCommand {
               22    an HTTP status of 400 or above
               64    the command line cannot be understood
               101   the answer is no screen
+              105   the form is kept in the outbox and will be sent by 'outbox flush'
               130   interrupted
 
             JSON
@@ -34,8 +35,8 @@ struct Tool: AsyncParsableCommand {
             """,
         version: CurlTransport.capabilities.report,
         subcommands: [
-            FetchCommand.self, SubmitCommand.self, ImageCommand.self, RawCommand.self, ListenCommand.self,
-            WebSocketCommand.self, BatchCommand.self, ServeCommand.self, DemoCommand.self,
+            FetchCommand.self, SubmitCommand.self, OutboxCommand.self, ImageCommand.self, RawCommand.self,
+            ListenCommand.self, WebSocketCommand.self, BatchCommand.self, ServeCommand.self, DemoCommand.self,
         ]
     )
 

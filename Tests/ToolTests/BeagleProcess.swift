@@ -35,16 +35,18 @@ final class BeagleProcess {
     ///   - environment: variables to set besides the test's own.
     ///   - keepsInputOpen: whether standard input does not end after `input`.
     ///   - terminal: stands in for standard error where it should be a terminal.
+    ///   - program: what is run: the tool, another program of the package, or one of the system by its path.
     init(
         _ arguments: [String],
         input: String = "",
         bytes: Data? = nil,
         environment: [String: String] = [:],
         keepsInputOpen: Bool = false,
-        terminal: FileHandle? = nil
+        terminal: FileHandle? = nil,
+        program: String = "beagle"
     ) throws {
         let (stdout, stderr) = (Self.pipe(), Self.pipe())
-        process.executableURL = Self.executable
+        process.executableURL = Self.executable(program)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "NO_COLOR" }
             .merging(environment) { $1 }
@@ -134,9 +136,10 @@ final class BeagleProcess {
     }
 
     /// The tool lies beside the test bundle.
-    private static var executable: URL {
+    static func executable(_ name: String) -> URL {
+        if name.hasPrefix("/") { return URL(fileURLWithPath: name) }
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
-        return (bundle?.bundleURL.deletingLastPathComponent() ?? Bundle.main.bundleURL).appending(path: "beagle")
+        return (bundle?.bundleURL.deletingLastPathComponent() ?? Bundle.main.bundleURL).appending(path: name)
     }
 }
 

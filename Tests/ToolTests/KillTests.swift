@@ -7,7 +7,7 @@ import Testing
 /// sets how often each command is killed (10 times without it).
 @Suite(.serialized)
 struct KillTests {
-    private static let kills = ProcessInfo.processInfo.environment["BEAGLENET_KILLS"].flatMap(Int.init) ?? 10
+    static let kills = ProcessInfo.processInfo.environment["BEAGLENET_KILLS"].flatMap(Int.init) ?? 10
 
     private static let old = Data("old".utf8)
     private static let whole = Data((0..<(2 << 20)).map { _ in UInt8.random(in: .min ... .max) })

@@ -31,7 +31,7 @@ public final class FormSubmission: Sendable {
     public enum Failure: Error, Sendable {
         /// Inputs are wrong; the reply's `errors` tell which.
         case refused(FormReply)
-        /// There is no reply.
+        /// There is no reply. Where the error `isKept` an `Outbox` sends the form later: tell the person so.
         case network(NetworkError)
     }
 
@@ -87,7 +87,8 @@ public final class FormSubmission: Sendable {
     /// again does what sending it once does: its method is idempotent (RFC 9110, 9.2.2), or it has an idempotency key,
     /// which is another one when something was put in since.
     ///
-    /// What may have been accepted only the person can decide to send once more: submit the form anew for that.
+    /// What an `Outbox` has kept (`NetworkError.isKept`) it sends itself. What may have been accepted only the person can
+    /// decide to send once more: submit the form anew for that.
     public var canRetry: Bool {
         progress.withLock { mayBegin($0) }
     }
@@ -106,6 +107,7 @@ public final class FormSubmission: Sendable {
     private func mayBegin(_ progress: Progress) -> Bool {
         guard case .error(let failure) = progress.states.last else { return false }
         guard case .network(let error) = failure else { return true }
+        if error.isKept { return false }
         if !error.mayHaveReachedServer || error.refusesTheMessage { return true }
         return form.method != .post || hasKey || (form.sendsIdempotencyKey && form.changes == progress.changes)
     }

@@ -18,7 +18,7 @@ extension NetworkClient {
     ///   names what is wrong is such a reply.
     /// - Throws: `NetworkError`: `.status` where the server refuses for another reason, `.badRequest` where the form is
     ///   under way with other values, `.file` and `.decoding` where what is to be sent cannot be read, or why there is
-    ///   no response.
+    ///   no response. An error that `isKept` is none to try again: an `Outbox` has the form and sends it later.
     public func submit(
         _ form: Form,
         to target: some RequestTarget,
@@ -44,6 +44,7 @@ extension NetworkClient {
     ) async throws(NetworkError) -> FormReply {
         var operation = NetworkOperation(try request(of: form, identity, timeout))
         operation.reportsProgress = true
+        operation.idempotencyKey = identity.idempotencyKey
         keep(form)
         do throws(NetworkError) {
             let result = try await run(operation) { result in

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BeagleNet
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Foundation
@@ -12,8 +13,13 @@ struct SubmitCommand: TransferCommand {
             GET and DELETE put the values into the query, POST and PUT into the body. Files are sent as they are \
             read. Where the server refuses fields, they are listed and the command ends with 22.
 
+            With --outbox the form is on the disk before it is sent. Where the server gives no definite answer (none at \
+            all, 408, 425, 429 or 5xx) the command ends with 105, the form is kept, and 'beagle outbox flush' sends it. \
+            Headers with credentials are not kept.
+
             EXAMPLE
               beagle submit http://127.0.0.1:8080/signup name=Ana email=ana@example.com
+              beagle submit http://127.0.0.1:8080/signup name=Ana email=ana@example.com --outbox forms
               beagle submit http://127.0.0.1:8080/upload title=Sea -F 'photo=@sea.jpg;type=image/jpeg'
             """
     )
@@ -41,6 +47,18 @@ struct SubmitCommand: TransferCommand {
     )
     var form: [FormPart] = []
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            """
+            Keep the form in this directory until the server has answered. What is kept there for the same server \
+            goes out first.
+            """,
+            valueName: "directory"
+        )
+    )
+    var outbox: String?
+
     @OptionGroup var retries: RetryFlags
     @OptionGroup var flags: CommonFlags
 
@@ -55,6 +73,8 @@ struct SubmitCommand: TransferCommand {
         if !form.isEmpty, let encoding, encoding != .multipart {
             throw ValidationError("'-F' makes a multipart form; leave '--encoding \(encoding)' out.")
         }
+        if outbox == "" { throw ValidationError("'--outbox' names no directory.") }
+        if outbox != nil, method == .get { throw ValidationError("'--outbox' does not go with GET.") }
     }
 
     func request() throws -> TransferRequest {
@@ -64,6 +84,11 @@ struct SubmitCommand: TransferCommand {
             encoding: (encoding ?? (form.isEmpty ? .json : .multipart)).value
         )
         return try address.build(.submitForm(form))
+    }
+
+    func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
+        guard let outbox else { return try await session.receive(request, keepsBody: keepsBody, from: continuation) }
+        return try await session.receive(request, through: Outbox(directory: outbox), retries.interceptors)
     }
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {

@@ -20,6 +20,8 @@ extension ExitCode {
     static let usage: Int32 = 64
     /// The answer is no screen.
     static let notAScreen: Int32 = 101
+    /// The form is kept in the outbox, and was not accepted yet.
+    static let kept: Int32 = 105
 
     /// The number for a failed transfer: by its kind where one number fits, else libcurl's own where it has one.
     static func number(for error: NetworkError) -> Int32 {
@@ -40,6 +42,7 @@ extension ExitCode {
         case .encoding: 61
         case .tooLarge: 63
         case .decoding: notAScreen
+        case .kept: kept
         default: error.transportCode.flatMap { (1...99).contains($0) ? Int32($0) : nil } ?? fallback(for: error)
         }
     }

@@ -87,9 +87,11 @@ final class Session: Sendable {
             let bar = ProgressBar(on: console)
             request.onProgress = { bar.show($0) }
         }
-        let logger: any BeagleLogger = flags.verbose ? NoteLogger(console: console) : OffLogger()
         return try await Pipeline(interceptors, transport: self).stream(request, logger: logger)
     }
+
+    /// Shows what interceptors do, with `-v`.
+    var logger: any BeagleLogger { flags.verbose ? NoteLogger(console: console) : OffLogger() }
 
     /// Receives the body.
     func take(_ response: StreamingResponse, keepsBody: Bool) async throws -> ReceivedResponse {

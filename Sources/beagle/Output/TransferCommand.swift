@@ -10,6 +10,9 @@ protocol TransferCommand: AsyncParsableCommand, Sendable {
     /// The message to send.
     func request() throws -> TransferRequest
 
+    /// Sends the message and receives the whole response; through the session by default.
+    func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse
+
     /// What a response with a status below 400 means.
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult
 
@@ -27,6 +30,10 @@ extension TransferCommand {
     var showsErrorBody: Bool { false }
     var keepsBody: Bool { false }
     var continuation: Continuation? { nil }
+
+    func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
+        try await session.receive(request, keepsBody: keepsBody, from: continuation)
+    }
 
     func run() async throws {
         let session = Session(flags, retries.interceptors)
@@ -52,7 +59,7 @@ extension TransferCommand {
             return try await OfflineRequest(request, showsSecrets: flags.showSecrets).result
         }
         if let continuation { try continuation.check(request, flags) }
-        let received = try await session.receive(request, keepsBody: keepsBody, from: continuation)
+        let received = try await receive(request, in: session)
         guard !received.isRefused else {
             var failure = Failure(received)
             if showsErrorBody { failure.output = head(of: received) + received.output }

@@ -142,7 +142,7 @@ extension Result<NetworkOperation.Result, NetworkError> {
     }
 
     /// What the server asks clients to wait (RFC 9110, 10.2.3).
-    fileprivate var retryAfter: Duration? {
+    var retryAfter: Duration? {
         switch self {
         case .success(let result): result.head?.retryAfter
         case .failure(let error): error.response?.retryAfter

@@ -1,0 +1,62 @@
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+
+/// Whether an `OutboxInterceptor` keeps an operation.
+public enum OutboxChoice: Sendable, Hashable {
+    /// As the interceptor's `kinds` say: forms and mutations by default, unless their method is safe (RFC 9110, 9.2.1).
+    case automatic
+    /// It is sent at once or not at all.
+    case never
+    /// It is kept, in the queue of this name.
+    case queue(String)
+}
+
+extension NetworkOperation {
+    private enum OutboxChoiceKey: ContextKey {
+        static let defaultValue = OutboxChoice.automatic
+    }
+
+    private enum OutboxMessageKey: ContextKey {
+        static let defaultValue: OutboxMessage? = nil
+    }
+
+    private enum IdempotencyKeyKey: ContextKey {
+        static let defaultValue: String? = nil
+    }
+
+    /// Whether an `OutboxInterceptor` keeps it; `.automatic` by default.
+    public var outbox: OutboxChoice {
+        get { context[OutboxChoiceKey.self] }
+        set { context[OutboxChoiceKey.self] = newValue }
+    }
+
+    /// What an outbox sends with this operation.
+    var outboxMessage: OutboxMessage? { context[OutboxMessageKey.self] }
+
+    /// The key under which an outbox keeps it where the message has none.
+    var idempotencyKey: String? {
+        get { context[IdempotencyKeyKey.self] }
+        set { context[IdempotencyKeyKey.self] = newValue }
+    }
+
+    /// The operation that sends what an outbox kept. The client makes a message of it, with what its builder adds, in
+    /// which the `OutboxInterceptor` puts what was kept in its place.
+    ///
+    /// - Throws: `NetworkError` of kind `.badURL`.
+    init(kept message: OutboxMessage) throws(NetworkError) {
+        guard let url = URL(string: message.head.urlText) else {
+            throw NetworkError(.badURL, during: .build, "the URL of an outbox entry cannot be read")
+        }
+        let fields = message.head.headerFields
+        let headers = Dictionary(fields.map { ($0.name.rawName, $0.value) }) { "\($0), \($1)" }
+        let body = message.body.map { RequestBody.data($0, contentType: fields[.contentType] ?? "") }
+        let method = message.head.method.rawValue
+        let data =
+            body.map { Request.RequestData(method: method, headers: headers, body: $0) }
+            ?? Request.RequestData(method: method, headers: headers)
+        self.init(Request(url: url, type: .rawRequest(data)), kind: message.kind, policy: .networkOnly)
+        isShared = false
+        partition = message.partition
+        context[OutboxMessageKey.self] = message
+    }
+}

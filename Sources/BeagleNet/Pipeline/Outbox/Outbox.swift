@@ -1,0 +1,199 @@
+public import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Operations on disk that are sent in their order, as soon as that can be done: forms and mutations outlive a lost network
+/// and the end of the process.
+///
+/// ```swift
+/// let outbox = Outbox(directory: "\(folder)/outbox")
+/// dependencies.interceptors.add(OutboxInterceptor(outbox))
+/// let sending = outbox.sendAutomatically(with: client, whenNetworkReturns: networkReturns)
+/// ```
+///
+/// An `OutboxInterceptor` puts operations into it. An entry is on the disk before its first byte is sent, and is removed
+/// when the server has answered definitely: with any status except 408, 425, 429 and those from 500 on. Everything else
+/// keeps it: whoever waits for the answer gets an error that `isKept`, and the entry is sent again with the same
+/// `Idempotency-Key`. A server that heeds the key (draft-ietf-httpapi-idempotency-key-header) acts once.
+///
+/// Entries of a queue go out one after another in the order in which they were written; while the oldest cannot be sent,
+/// none of the queue is. Queues do not wait for each other.
+///
+/// What the server refuses while nobody waits for its answer is not lost: it stays as `.refused`, until `retry` or
+/// `remove` is called.
+///
+/// The directory is the owner's alone (modes 0700 and 0600). Bodies and URLs are in it in clear text, credentials are not:
+/// fields that the client's redactor takes for secret are left out and brought anew when the entry is sent. Give each
+/// person who may sign in a directory of their own, or what one has written goes out with the credentials of another.
+///
+/// Several processes may put entries into one directory; one of them at a time sends.
+public final class Outbox: Sendable {
+    /// How much an outbox takes. What would be more is refused before anything is sent.
+    public struct Limits: Sendable, Hashable {
+        /// Entries in all, the refused ones included. 1,000.
+        public var maxEntries: Int
+        /// Bytes of all files. 64 MiB.
+        public var maxBytes: Int
+        /// Bytes of one file; a body is in memory while it is written and sent. 16 MiB.
+        public var maxEntryBytes: Int
+        /// How old an entry may become before it is `.refused("expired")` instead of being sent; nil, the default, for any
+        /// age.
+        public var maxAge: Duration?
+
+        /// The documented limits.
+        public init(
+            maxEntries: Int = 1_000,
+            maxBytes: Int = 64 << 20,
+            maxEntryBytes: Int = 16 << 20,
+            maxAge: Duration? = nil
+        ) {
+            self.maxEntries = maxEntries
+            self.maxBytes = maxBytes
+            self.maxEntryBytes = maxEntryBytes
+            self.maxAge = maxAge
+        }
+    }
+
+    typealias Outcome = Result<NetworkOperation.Result, NetworkError>
+    typealias Completion = @Sendable (Outcome) -> Void
+
+    /// An operation of this process whose answer somebody may wait for.
+    struct Live: Sendable {
+        var queue: String
+        let turn: OutboxTurn
+        /// Whether it is on the disk.
+        var isWritten = false
+        /// How many are about to wait for its answer.
+        var comers = 1
+        var completions: [Int: Completion] = [:]
+        /// The answer, where it came before all of them waited.
+        var outcome: Outcome?
+    }
+
+    /// The sending of one queue.
+    struct Run: Sendable {
+        let task: Task<Report, Never>
+        /// Whether something has changed since it looked last.
+        var isAskedAgain = false
+    }
+
+    struct State: Sendable {
+        var live: [String: Live] = [:]
+        var lastNumber = 0
+        var runs: [String: Run] = [:]
+        var sending: Set<String> = []
+        /// What has been answered and could not be removed.
+        var settled: Set<String> = []
+        /// Who sends what nobody waits for: the latest.
+        var clients: [(number: Int, client: any NetworkClient)] = []
+        /// Held while anything is sent.
+        var lock: OpenFile?
+        var listeners: [Int: AsyncStream<[Entry]>.Continuation] = [:]
+        /// Told why entries wait.
+        var resting: [Int: @Sendable (NetworkError) -> Void] = [:]
+
+        mutating func nextNumber() -> Int {
+            lastNumber += 1
+            return lastNumber
+        }
+    }
+
+    let state = Lock(State())
+    /// Held while listeners are told, so that what they hear last is what there is.
+    private let telling = Lock(())
+    let files: OutboxFiles
+    /// How much it takes.
+    public let limits: Limits
+    /// Seconds since 1970.
+    let now: @Sendable () -> Double
+
+    /// An outbox.
+    ///
+    /// - Parameters:
+    ///   - directory: where the files are; made with the first entry, for its owner alone. One object for each directory and
+    ///     process.
+    ///   - limits: how much it takes.
+    public convenience init(directory: String, limits: Limits = Limits()) {
+        self.init(directory: directory, limits: limits) { Date().timeIntervalSince1970 }
+    }
+
+    package init(directory: String, limits: Limits = Limits(), now: @escaping @Sendable () -> Double) {
+        files = OutboxFiles(directory: directory, limits: limits)
+        self.limits = limits
+        self.now = now
+    }
+
+    deinit {
+        for listener in state.withLock({ $0.listeners.values }) { listener.finish() }
+    }
+}
+
+// MARK: - What is in it
+
+extension Outbox {
+    /// The entries in their order, refused ones last.
+    ///
+    /// - Throws: `NetworkError` of kind `.file` where the directory cannot be read.
+    public func entries() throws(NetworkError) -> [Entry] {
+        let files = try files.all()
+        let sending = state.withLock { $0.sending }
+        return files.map { file in
+            var entry = file.entry
+            if !file.isRefused, sending.contains(entry.id) { entry.state = .sending }
+            return entry
+        }
+    }
+
+    /// The entries now, and again after each change that this object makes. Who is slow hears the latest only.
+    public var changes: AsyncStream<[Entry]> {
+        let (stream, continuation) = AsyncStream.makeStream(of: [Entry].self, bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            let number = state.nextNumber()
+            state.listeners[number] = continuation
+            return number
+        }
+        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners[number] = nil } }
+        tell()
+        return stream
+    }
+
+    /// Takes an entry out, whatever its state. One that is being sent may reach the server all the same.
+    ///
+    /// - Returns: whether it was there.
+    /// - Throws: `NetworkError` of kind `.file` where it cannot be removed.
+    @discardableResult
+    public func remove(_ id: Entry.ID) throws(NetworkError) -> Bool {
+        guard let file = try files.all().first(where: { $0.entry.id == id }) else { return false }
+        try files.remove(file)
+        tell()
+        // Whoever waits for it hears that it is gone.
+        if !file.isRefused { run([file.entry.queue]) }
+        return true
+    }
+
+    /// Lets a refused entry wait again, behind all others of its queue.
+    ///
+    /// - Returns: whether it was there and refused.
+    /// - Throws: `NetworkError` of kind `.file` where it cannot be moved.
+    @discardableResult
+    public func retry(_ id: Entry.ID) throws(NetworkError) -> Bool {
+        guard let file = try files.all().first(where: { $0.entry.id == id && $0.isRefused }) else { return false }
+        try files.retry(file)
+        tell()
+        if state.withLock({ !$0.clients.isEmpty }) { run([file.entry.queue]) }
+        return true
+    }
+
+    /// Tells those who listen what there is.
+    func tell() {
+        if state.withLock({ $0.listeners.isEmpty }) { return }
+        telling.withLock { _ in
+            // What cannot be read now is read with the next change.
+            guard let entries = try? entries() else { return }
+            for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(entries) }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The directory of an outbox: a file for each entry, named by its number and its id.
+///
+/// What waits lies in the directory, what is not sent any more in `refused`, and what is damaged in `damaged`. A file is
+/// written whole or not at all, moved in one step, and never changed: what a process leaves when it is killed is an outbox.
+final class OutboxFiles: Sendable {
+    /// A file that was read once.
+    struct File: Sendable {
+        let name: String
+        let number: UInt64
+        let isRefused: Bool
+        let entry: Outbox.Entry
+
+        fileprivate func isBefore(_ other: File) -> Bool { (number, name) < (other.number, other.name) }
+    }
+
+    private struct Index: Sendable {
+        var waiting: [String: File] = [:]
+        var refused: [String: File] = [:]
+        var lastNumber: UInt64 = 0
+        /// Why files were moved aside that nobody was told of.
+        var damages: [NetworkError] = []
+
+        var nextNumber: UInt64 { max(lastNumber, waiting.values.map(\.number).max() ?? 0) + 1 }
+    }
+
+    private static let ending = ".entry"
+    private let folder: PrivateFolder
+    private let refusals: PrivateFolder
+    private let damages: PrivateFolder
+    private let limits: Outbox.Limits
+    /// Held while files are read and written.
+    private let index = Lock(Index())
+
+    init(directory: String, limits: Outbox.Limits) {
+        folder = PrivateFolder(path: directory)
+        refusals = PrivateFolder(path: "\(directory)/refused")
+        damages = PrivateFolder(path: "\(directory)/damaged")
+        self.limits = limits
+    }
+
+    // MARK: - What there is
+
+    /// What waits, in its order.
+    func waiting() throws(NetworkError) -> [File] {
+        try index.withLock { index throws(NetworkError) in
+            try refresh(&index)
+            return index.waiting.values.sorted { $0.isBefore($1) }
+        }
+    }
+
+    /// What waits, and behind it what does not any more.
+    func all() throws(NetworkError) -> [File] {
+        try index.withLock { index throws(NetworkError) in
+            try refresh(&index)
+            return index.waiting.values.sorted { $0.isBefore($1) } + index.refused.values.sorted { $0.isBefore($1) }
+        }
+    }
+
+    /// Whether there are files that were never looked at.
+    func hasNews() throws(NetworkError) -> Bool {
+        let names = try folder.names().filter { $0.hasSuffix(Self.ending) }
+        return index.withLock { index in names.contains { index.waiting[$0] == nil } }
+    }
+
+    /// The message of a file.
+    ///
+    /// - Throws: `NetworkError` of kind `.decoding` where it was damaged since, and then it is moved aside.
+    func message(of file: File) throws(NetworkError) -> OutboxMessage {
+        do throws(NetworkError) {
+            return try OutboxMessage(try folder.read(file.name), path: "\(folder.path)/\(file.name)")
+        } catch {
+            if error.kind == .decoding {
+                try index.withLock { index throws(NetworkError) in
+                    try setAside(file.name, in: folder, error, &index)
+                }
+            }
+            throw error
+        }
+    }
+
+    /// Why files were moved aside since this was asked last.
+    func takeDamages() -> [NetworkError] {
+        index.withLock { index in
+            defer { index.damages = [] }
+            return index.damages
+        }
+    }
+
+    // MARK: - Changes
+
+    /// Writes an entry behind all that are there; the one that is there where it is the same.
+    func write(_ message: OutboxMessage) throws(NetworkError) -> Outbox.Entry {
+        let (id, data) = (try message.id(), try message.encoded())
+        guard data.count <= limits.maxEntryBytes else { throw .outboxEntryTooLarge(limits) }
+        return try index.withLock { index throws(NetworkError) in
+            try refresh(&index)
+            if let there = index.waiting.values.first(where: { $0.entry.id == id }) {
+                guard try self.message(there).body == message.body else { throw .otherMessage }
+                return there.entry
+            }
+            let refused = index.refused.values.first { $0.entry.id == id }
+            let files = Array(index.waiting.values) + index.refused.values.filter { $0.name != refused?.name }
+            let bytes = files.reduce(data.count) { $0 + $1.entry.bytes }
+            guard files.count < limits.maxEntries, bytes <= limits.maxBytes else {
+                throw .full(folder.path, files.count)
+            }
+            let entry = Outbox.Entry(message, id: id, bytes: data.count, state: .waiting)
+            let number = index.nextNumber
+            let name = Self.name(number, id)
+            try folder.write(data, as: name)
+            index.lastNumber = number
+            index.waiting[name] = File(name: name, number: number, isRefused: false, entry: entry)
+            if let refused {
+                try refusals.remove(refused.name)
+                index.refused[refused.name] = nil
+            }
+            return entry
+        }
+    }
+
+    private func message(_ file: File) throws(NetworkError) -> OutboxMessage {
+        try OutboxMessage(try folder.read(file.name), path: "\(folder.path)/\(file.name)")
+    }
+
+    /// Removes a file, wherever it lies.
+    func remove(_ file: File) throws(NetworkError) {
+        try index.withLock { index throws(NetworkError) in
+            try (file.isRefused ? refusals : folder).remove(file.name)
+            index.waiting[file.name] = nil
+            index.refused[file.name] = nil
+        }
+    }
+
+    /// Removes what waits under an id.
+    func remove(waiting id: Outbox.Entry.ID) throws(NetworkError) {
+        if let file = try waiting().first(where: { $0.entry.id == id }) { try remove(file) }
+    }
+
+    /// Moves what waits to what is not sent any more.
+    func refuse(_ file: File, _ reason: String) throws(NetworkError) {
+        try index.withLock { index throws(NetworkError) in
+            let name = "\(file.name.dropLast(Self.ending.count))-\(reason)\(Self.ending)"
+            try folder.move(file.name, to: refusals, as: name)
+            index.waiting[file.name] = nil
+        }
+    }
+
+    /// Lets what was refused wait again, behind all others.
+    func retry(_ file: File) throws(NetworkError) {
+        try index.withLock { index throws(NetworkError) in
+            try refresh(&index)
+            let number = index.nextNumber
+            try refusals.move(file.name, to: folder, as: Self.name(number, file.entry.id))
+            index.lastNumber = number
+            index.refused[file.name] = nil
+        }
+    }
+
+    /// Takes the right to send for this process; nil where another has it.
+    func holdSending() throws(NetworkError) -> OpenFile? {
+        guard let lock = try folder.hold("send.lock") else { return nil }
+        try folder.removeParts(olderThan: 3_600)
+        return lock
+    }
+
+    // MARK: - Files
+
+    private static func name(_ number: UInt64, _ id: String, _ reason: String? = nil) -> String {
+        let digits = String(number)
+        let zeros = String(repeating: "0", count: 20 - digits.count)
+        return "\(zeros)\(digits)-\(id)\(reason.map { "-\($0)" } ?? "")\(ending)"
+    }
+
+    private func refresh(_ index: inout Index) throws(NetworkError) {
+        try refresh(\.waiting, of: folder, isRefused: false, &index)
+        try refresh(\.refused, of: refusals, isRefused: true, &index)
+    }
+
+    private func refresh(
+        _ files: WritableKeyPath<Index, [String: File]>,
+        of folder: PrivateFolder,
+        isRefused: Bool,
+        _ index: inout Index
+    ) throws(NetworkError) {
+        let names = Set(try folder.names().filter { $0.hasSuffix(Self.ending) })
+        for name in index[keyPath: files].keys where !names.contains(name) { index[keyPath: files][name] = nil }
+        for name in names where index[keyPath: files][name] == nil {
+            do throws(NetworkError) {
+                index[keyPath: files][name] = try file(name, in: folder, isRefused: isRefused)
+            } catch {
+                // Another process may have sent it meanwhile.
+                guard folder.has(name) else { continue }
+                guard error.kind == .decoding else { throw error }
+                try setAside(name, in: folder, error, &index)
+            }
+        }
+    }
+
+    private func file(_ name: String, in folder: PrivateFolder, isRefused: Bool) throws(NetworkError) -> File {
+        let path = "\(folder.path)/\(name)"
+        let parts = name.dropLast(Self.ending.count).split(separator: "-", maxSplits: 2).map(String.init)
+        guard let number = parts.first.flatMap({ UInt64($0) }), number < .max / 2, parts.count == (isRefused ? 3 : 2)
+        else {
+            throw .damaged(path, "its name is none of an entry")
+        }
+        let data = try folder.read(name)
+        let message = try OutboxMessage(data, path: path)
+        let state = isRefused ? Outbox.Entry.State.refused(parts[2]) : .waiting
+        let entry = Outbox.Entry(message, id: parts[1], bytes: data.count, state: state)
+        return File(name: name, number: number, isRefused: isRefused, entry: entry)
+    }
+
+    private func setAside(
+        _ name: String,
+        in folder: PrivateFolder,
+        _ error: NetworkError,
+        _ index: inout Index
+    ) throws(NetworkError) {
+        try folder.move(name, to: damages, as: name)
+        index.waiting[name] = nil
+        index.refused[name] = nil
+        var error = error
+        error.advice = "it was moved to \(damages.path)/\(name), and the others go on"
+        index.damages.append(error)
+    }
+}
+
+extension NetworkError {
+    fileprivate static func full(_ path: String, _ count: Int) -> NetworkError {
+        NetworkError(
+            .file,
+            during: .file,
+            "the outbox \(path) is full: it has \(count) entries",
+            advice: "send or remove what is in it, or raise Outbox.Limits"
+        )
+    }
+
+    static func outboxEntryTooLarge(_ limits: Outbox.Limits) -> NetworkError {
+        NetworkError(
+            .tooLarge,
+            during: .build,
+            "the message is larger than the \(limits.maxEntryBytes) bytes that an outbox takes",
+            advice: "raise Outbox.Limits.maxEntryBytes, or send it without the outbox"
+        )
+    }
+
+    fileprivate static let otherMessage = NetworkError(
+        .badRequest,
+        during: .build,
+        "another message with the same Idempotency-Key waits in the outbox",
+        advice: "give each message a key of its own"
+    )
+}

@@ -1,0 +1,97 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What an outbox keeps of an operation: the message as it is to be sent, without credentials.
+///
+/// A file has a line that names the format and the SHA-256 of all that follows, a line of JSON about the message, and the
+/// bytes of the body: one that was cut or changed anywhere is told from a whole one.
+struct OutboxMessage: Sendable {
+    private static let format = "beagle-outbox 1 "
+
+    var queue: String
+    var kind: NetworkOperation.Kind
+    var partition = ""
+    /// Seconds since 1970.
+    var accepted: Double
+    /// Method, URL and fields.
+    var head: HTTPRequest
+    var body: Data?
+
+    var idempotencyKey: String { head.headerFields[.idempotencyKey] ?? "" }
+
+    /// The same for what is the same to a server that heeds keys.
+    func id() throws(NetworkError) -> String {
+        let text = "\(idempotencyKey)\n\(head.method.rawValue)\n\(head.urlText)"
+        return String(try SHA256Digest.hex(of: Data(text.utf8)).prefix(32))
+    }
+
+    /// The file's bytes.
+    func encoded() throws(NetworkError) -> Data {
+        let fields = head.headerFields.map { JSONValue.array([.string($0.name.rawName), .string($0.value)]) }
+        let json: JSONValue = [
+            "queue": .string(queue), "kind": .string(kind.name), "isShared": .bool(kind.isShared),
+            "partition": .string(partition), "accepted": .number(accepted),
+            "method": .string(head.method.rawValue), "scheme": .string(head.scheme ?? ""),
+            "authority": .string(head.authority ?? ""), "path": .string(head.path ?? ""), "fields": .array(fields),
+            "length": body.map { .integer(Int64($0.count)) } ?? .null,
+        ]
+        let content = try json.data() + Data("\n".utf8) + (body ?? Data())
+        return Data("\(Self.format)\(try SHA256Digest.hex(of: content))\n".utf8) + content
+    }
+
+}
+
+extension OutboxMessage {
+    /// Reads a file.
+    ///
+    /// - Throws: `NetworkError` of kind `.decoding` where it is not whole, or of another format.
+    init(_ file: Data, path: String) throws(NetworkError) {
+        guard let end = file.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is cut off") }
+        let line = String(decoding: file[..<end], as: UTF8.self)
+        guard line.hasPrefix(Self.format) else { throw .damaged(path, "it is of another version, or no entry") }
+        let content = Data(file[file.index(after: end)...])
+        guard try SHA256Digest.hex(of: content) == line.dropFirst(Self.format.count) else {
+            throw .damaged(path, "it is cut off, or was changed")
+        }
+        guard let endOfJSON = content.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is cut off") }
+        let body = Data(content[content.index(after: endOfJSON)...])
+        do throws(NetworkError) {
+            try self.init(JSONValue(parsing: Data(content[..<endOfJSON])), body)
+        } catch {
+            throw .damaged(path, "its description cannot be read")
+        }
+    }
+
+    private init(_ json: JSONValue, _ body: Data) throws(NetworkError) {
+        guard let method = json["method"]?.string.flatMap({ HTTPRequest.Method($0) }), let kind = json["kind"]?.string,
+            let queue = json["queue"]?.string, let fields = json["fields"]?.array
+        else { throw .damaged("", "") }
+        self.queue = queue
+        self.kind = NetworkOperation.Kind(kind, isShared: json["isShared"]?.bool ?? false)
+        self.body = json["length"]?.integer == nil ? nil : body
+        partition = json["partition"]?.string ?? ""
+        accepted = json["accepted"]?.number ?? 0
+        head = HTTPRequest(
+            method: method,
+            scheme: json["scheme"]?.string,
+            authority: json["authority"]?.string,
+            path: json["path"]?.string
+        )
+        for field in fields {
+            guard let name = field[0]?.string.flatMap({ HTTPField.Name($0) }), let value = field[1]?.string else {
+                throw .damaged("", "")
+            }
+            head.headerFields.append(HTTPField(name: name, value: value))
+        }
+    }
+}
+
+extension NetworkError {
+    static func damaged(_ path: String, _ why: String) -> NetworkError {
+        NetworkError(.decoding, during: .build, "the outbox entry \(path) is damaged: \(why)")
+    }
+}

@@ -1,0 +1,85 @@
+import BeagleNet
+import BeagleNetDependencies
+import BeagleNetHTTP
+import Foundation
+
+extension Session {
+    /// Puts the request into an outbox and receives the answer, after what is before it there.
+    ///
+    /// - Parameter interceptors: what the request goes through on its way.
+    func receive(
+        _ request: TransferRequest,
+        through outbox: Outbox,
+        _ interceptors: [any Interceptor]
+    ) async throws -> ReceivedResponse {
+        defer { console.showBar("") }
+        return try await remembering {
+            var request = request
+            if console.hasTerminal {
+                let bar = ProgressBar(on: console)
+                request.onProgress = { bar.show($0) }
+            }
+            let client = client(of: outbox, interceptors, credentialsFor: Origin(of: request.head), request.options)
+            let response = try await outbox.sending(with: client) {
+                try await outbox.submit(request, interceptors, transport: self, logger: logger)
+            }
+            return try await take(response, keepsBody: false)
+        }
+    }
+
+    /// What sends the entries of an outbox.
+    ///
+    /// - Parameters:
+    ///   - interceptors: what they go through on their way.
+    ///   - origin: who has the credentials of the command line; all where nil.
+    func client(
+        of outbox: Outbox,
+        _ interceptors: [any Interceptor],
+        credentialsFor origin: Origin?,
+        _ options: TransferOptions
+    ) -> NetworkClientDefault {
+        let dependencies = BeagleDependencies()
+        dependencies.logger = logger
+        dependencies.interceptors = [OutboxInterceptor(outbox)] + interceptors + [GivenCredentials(flags, for: origin)]
+        return NetworkClientDefault(dependencies: dependencies, transport: self, options: options)
+    }
+}
+
+/// Brings the credentials of the command line to entries of an outbox, in which there are none.
+private struct GivenCredentials: Interceptor {
+    let place: Pipeline.Place? = .headers
+    private let fields: HTTPFields
+    private let origin: Origin?
+
+    init(_ flags: CommonFlags, for origin: Origin?) {
+        self.origin = origin
+        fields = flags.credentialFields
+    }
+
+    func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        var operation = operation
+        if origin == nil || origin == operation.origin {
+            for field in fields where !operation.transfer.head.headerFields.contains(field.name) {
+                operation.transfer.head.headerFields.append(field)
+                operation.transfer.originScopedFields.insert(field.name)
+            }
+        } else {
+            operation.transfer.options.authentication = nil
+        }
+        return try await next(operation, emit)
+    }
+}
+
+extension CommonFlags {
+    /// The header fields of the command line that are secret.
+    var credentialFields: HTTPFields {
+        var head = HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)
+        apply(to: &head)
+        head.headerFields.removeAll { !Redactor().isSecret(header: $0.name.rawName) }
+        return head.headerFields
+    }
+}

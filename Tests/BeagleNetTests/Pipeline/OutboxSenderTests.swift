@@ -1,0 +1,99 @@
+import BeagleNet
+import BeagleNetTesting
+import Foundation
+import Testing
+
+@Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxSenderTests {
+    private let folder = OutboxFolder()
+    private let clock = ManualClock()
+
+    private func start(_ answers: Answers, _ outbox: Outbox) -> NetworkClientDefault {
+        Beagle.dependencies.clock = clock
+        return client(OutboxInterceptor(outbox), answers)
+    }
+
+    private func empty(_ outbox: Outbox) async {
+        for await entries in outbox.changes where entries.isEmpty { break }
+    }
+
+    @Test func whatTheLastRunLeftIsSentAtTheStart() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let client = start(Answers(.failure(.refused), .success(.init("ok"))), outbox)
+        _ = await Result { try await client.run(.form(1)) }
+        let sender = outbox.sendAutomatically(with: client)
+        await empty(outbox)
+        withExtendedLifetime(sender) {}
+    }
+
+    @Test func itTriesAgainWhenTheTimeHasCome() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let fields: HTTPFields = [.retryAfter: "70"]
+        let answers = Answers(.failure(.refused), .failure(.status(503, fields)), .success(.init("ok")))
+        let client = start(answers, outbox)
+        let backoff = Backoff(base: .seconds(4), cap: .seconds(4), maxAsked: .seconds(60))
+        let sender = outbox.sendAutomatically(with: client, backoff: backoff)
+        #expect(await Result { try await client.run(.form(1)) }.failure?.isKept == true)
+        await clock.sleepers(1)
+        #expect(try #require(clock.nextWait) < .seconds(4))
+        clock.advance(by: .seconds(4))
+        while answers.count < 2 { await Task.yield() }
+        await clock.sleepers(1)
+        // No longer than it may be asked to.
+        #expect(try #require(clock.nextWait) >= .seconds(60))
+        clock.advance(by: .seconds(64))
+        await empty(outbox)
+        #expect(answers.count == 3)
+        withExtendedLifetime(sender) {}
+    }
+
+    @Test func theNetworksReturnDoesNotWaitForTheTime() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let answers = Answers(.failure(.refused), .success(.init("ok")))
+        let client = start(answers, outbox)
+        let network = AsyncStream.makeStream(of: Void.self)
+        let sender = outbox.sendAutomatically(with: client, whenNetworkReturns: network.stream)
+        #expect(await Result { try await client.run(.form(1)) }.failure?.isKept == true)
+        await clock.sleepers(1)
+        for _ in 0..<100 { network.continuation.yield() }
+        await empty(outbox)
+        #expect(answers.count == 2)
+        withExtendedLifetime(sender) {}
+    }
+
+    @Test func aNewOperationSendsWhatIsBeforeIt() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let answers = Answers(.failure(.refused), .success(.init("ok")))
+        let client = start(answers, outbox)
+        let sender = outbox.sendAutomatically(with: client)
+        #expect(await Result { try await client.run(.form(1)) }.failure?.isKept == true)
+        await clock.sleepers(1)
+        #expect(try await client.run(.form(2)).shown == "ok")
+        #expect(answers.asked.withLock { $0.map(\.path) } == ["/1", "/1", "/2"])
+        withExtendedLifetime(sender) {}
+    }
+
+    @Test func lettingGoEndsIt() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let answers = Answers(.failure(.refused))
+        var client: NetworkClientDefault? = start(answers, outbox)
+        weak let held = client
+        var sender: OutboxSender? = outbox.sendAutomatically(with: try #require(client))
+        _ = await Result { [client] in try await client!.run(.form(1)) }
+        await clock.sleepers(1)
+        client = nil
+        withExtendedLifetime(sender) {}
+        #expect(held != nil)
+        sender = nil
+        // Nobody sleeps any more, and nobody holds the client.
+        while clock.nextWait != nil || held != nil { await Task.yield() }
+        let count = answers.count
+        clock.advance(by: .seconds(1_000))
+        #expect(answers.count == count)
+        #expect(folder.files.count == 1)
+    }
+}

@@ -1,0 +1,461 @@
+import BeagleNet
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// A directory for an outbox, and what to do with it.
+struct OutboxFolder {
+    let path = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
+
+    /// The files of entries that wait.
+    var files: [String] { names(path).filter { $0.hasSuffix(".entry") } }
+
+    func names(_ path: String) -> [String] {
+        // No directory has no files.
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+    }
+
+    /// Everything that is in the files, as text.
+    var text: String {
+        files.map { String(decoding: FileManager.default.contents(atPath: "\(path)/\($0)") ?? Data(), as: UTF8.self) }
+            .joined()
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+}
+
+extension NetworkOperation {
+    /// A form's submission to `/NUMBER`.
+    static func form(_ number: Int, host: String = "host", headers: [String: String] = [:]) -> NetworkOperation {
+        NetworkOperation(
+            Request(
+                url: URL(string: "http://\(host)/\(number)?token=s3cret")!,
+                type: .submitForm(.init(method: .post, values: ["number": "\(number)"])),
+                additionalData: headers.isEmpty ? nil : HttpAdditionalData(headers: headers)
+            )
+        )
+    }
+
+    var path: String { String((transfer.head.path ?? "").prefix { $0 != "?" }) }
+    var sentKey: String? { transfer.head.headerFields[HTTPField.Name("Idempotency-Key")!] }
+}
+
+@Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxTests {
+    private let folder = OutboxFolder()
+
+    private func paths(_ answers: Answers) -> [String] { answers.asked.withLock { $0.map(\.path) } }
+
+    /// Puts forms in that nobody answers.
+    private func keep(_ numbers: ClosedRange<Int>, in outbox: Outbox, host: String = "host") async {
+        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        for number in numbers {
+            let result = await Result { try await client.run(.form(number, host: host)) }
+            #expect(result.failure?.isKept == true)
+        }
+    }
+
+    // MARK: - Answers
+
+    @Test func anEntryIsOnDiskWhileItIsSentAndGoneWhenItIsAnswered() async throws {
+        defer { folder.remove() }
+        let runs = ScriptedRuns()
+        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
+        async let answer = client.run(.form(1))
+        let run = await runs.next()
+        #expect(folder.files.count == 1)
+        #expect(folder.text.hasSuffix(#"{"number":"1"}"#))
+        #expect(try folder.text.contains(#require(run.operation.sentKey).dropFirst().dropLast()))
+        run.finish("done")
+        #expect(try await answer.shown == "done")
+        #expect(folder.files == [])
+    }
+
+    @Test(arguments: [200, 201, 204, 299])
+    func aSuccessIsTheAnswer(code: Int) async throws {
+        defer { folder.remove() }
+        let response = NetworkResponse(response: HTTPResponse(status: .init(code: code)))
+        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.success(.init(response))))
+        #expect(try await client.run(.form(1)).status?.code == code)
+        #expect(folder.files == [])
+    }
+
+    @Test(arguments: [301, 304, 400, 401, 403, 404, 409, 410, 422, 451])
+    func aRefusalThatSomebodyHearsIsTheirs(code: Int) async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let client = client(OutboxInterceptor(outbox), Answers(.failure(.status(code))))
+        let error = await Result { try await client.run(.form(1)) }.failure
+        #expect(error?.response?.status.code == code && error?.isKept == false)
+        #expect(try outbox.entries() == [])
+    }
+
+    @Test(arguments: [408, 425, 429, 500, 501, 502, 503, 504])
+    func aStatusThatMayPassKeepsTheEntry(code: Int) async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let client = client(OutboxInterceptor(outbox), Answers(.failure(.status(code))))
+        let error = await Result { try await client.run(.form(1)) }.failure
+        #expect(error?.kind == .kept && error?.isKept == true)
+        #expect((error?.underlying as? NetworkError)?.response?.status.code == code)
+        #expect(try outbox.entries().map(\.state) == [.waiting])
+    }
+
+    @Test(arguments: [
+        NetworkError.refused, .lost, NetworkError(.timeout, during: .firstByte, ""),
+        NetworkError(.tls, during: .tls, ""),
+        NetworkError(.shutdown, during: .queue, ""), NetworkError(.other, during: .response, ""),
+        NetworkError(.tooLarge, during: .body, ""), NetworkError(.cancelled, during: .body, ""),
+        // A network that asks people to sign in answers for everybody, from an address of its own.
+        NetworkError(.blocked, during: .connect, ""),
+    ])
+    func aFailureKeepsTheEntryAndSaysSo(failure: NetworkError) async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let client = client(OutboxInterceptor(outbox), Answers(.failure(failure)))
+        let error = try #require(await Result { try await client.run(.form(1)) }.failure)
+        #expect(error.kind == .kept)
+        #expect(error.mayHaveReachedServer && !error.isRetryable)
+        #expect(error.outboxEntry == (try outbox.entries().first?.id))
+        #expect(!error.description.contains("s3cret"))
+    }
+
+    @Test func whatCanNeverBeSentIsAnErrorAndNotKept() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let bad = NetworkError(.badRequest, during: .build, "")
+        let client = client(OutboxInterceptor(outbox), Answers(.failure(bad)))
+        #expect(await Result { try await client.run(.form(1)) }.failure?.kind == .badRequest)
+        #expect(try outbox.entries() == [])
+    }
+
+    // MARK: - After a restart
+
+    @Test func afterARestartEverythingGoesOutInItsOrderAsItWas() async throws {
+        defer { folder.remove() }
+        let answers = Answers(.failure(.refused))
+        let before = client(OutboxInterceptor(Outbox(directory: folder.path)), answers)
+        for number in 1...3 { _ = await Result { try await before.run(.form(number, headers: ["X-Trace": "7"])) } }
+        let outbox = Outbox(directory: folder.path)
+        let later = Answers(.success(.init("ok")))
+        let after = client(OutboxInterceptor(outbox), later)
+        let report = try await outbox.flush(with: after)
+        #expect(report.delivered.map(\.entry.url) == (1...3).map { "http://host/\($0)?…" })
+        #expect(report.delivered.map(\.status) == [200, 200, 200])
+        #expect(report.remaining == [] && report.failures.isEmpty && report.refused == [])
+        #expect(folder.files == [])
+        later.asked.withLock { asked in
+            #expect(asked.map { $0.transfer.head.path } == (1...3).map { "/\($0)?token=s3cret" })
+            #expect(asked.map { $0.transfer.body?.data } == (1...3).map { Data(#"{"number":"\#($0)"}"#.utf8) })
+            #expect(asked.allSatisfy { $0.transfer.head.headerFields[.contentType] == "application/json" })
+            #expect(asked.allSatisfy { $0.transfer.head.headerFields[HTTPField.Name("X-Trace")!] == "7" })
+            #expect(asked.allSatisfy { $0.kind == .form && $0.sentKey != nil })
+            #expect(Set(asked.map(\.sentKey)).count == 3)
+        }
+        // The first was tried with the key that it was sent with now; those behind it not at all.
+        let tried = answers.asked.withLock { $0.map(\.sentKey) }
+        #expect(tried.first == later.asked.withLock { $0.first?.sentKey })
+    }
+
+    @Test func credentialsAreNotOnDiskAndAreBroughtAnew() async throws {
+        defer { folder.remove() }
+        let origins: Set<Origin> = [Origin(scheme: "http", host: "host")]
+        func rules(_ token: String) -> AuthInterceptor<String>.Rules {
+            .init(load: { token }, attach: { token, head in head.headerFields[.authorization] = token })
+        }
+        Beagle.dependencies.redactor = Redactor(secrets: ["X-Device"])
+        Beagle.dependencies.httpRequestBuilder.origins = origins
+        Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["X-Api-Key": "old-k3y", "X-Device": "d3vice"]
+        let outbox = Outbox(directory: folder.path)
+        let first = client(
+            OutboxInterceptor(outbox),
+            AuthInterceptor(rules("t0ken"), origins: origins),
+            Answers(.failure(.refused))
+        )
+        _ = await Result { try await first.run(.form(1, headers: ["Cookie": "c00kie"])) }
+        for secret in ["t0ken", "old-k3y", "d3vice", "c00kie"] { #expect(!folder.text.contains(secret)) }
+
+        Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["X-Api-Key": "new-k3y", "X-Device": "d3vice"]
+        let answers = Answers(.success(.init("ok")))
+        let second = client(OutboxInterceptor(outbox), AuthInterceptor(rules("t1ken"), origins: origins), answers)
+        #expect(try await outbox.flush(with: second).delivered.count == 1)
+        let fields = answers.asked.withLock { $0[0].transfer.head.headerFields }
+        #expect(fields[.authorization] == "t1ken")
+        #expect(fields[HTTPField.Name("X-Api-Key")!] == "new-k3y")
+        #expect(fields[HTTPField.Name("X-Device")!] == "d3vice")
+        #expect(fields[.cookie] == nil)
+    }
+
+    @Test func theDirectoryIsItsOwnersAlone() async throws {
+        defer { folder.remove() }
+        await keep(1...1, in: Outbox(directory: folder.path))
+        func mode(_ path: String) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        }
+        #expect(try mode(folder.path) == 0o700)
+        #expect(try mode("\(folder.path)/\(folder.files[0])") == 0o600)
+        #expect(try mode("\(folder.path)/send.lock") == 0o600)
+    }
+
+    // MARK: - Order
+
+    @Test func aNewerOneWaitsForTheAnswerToTheOlder() async throws {
+        defer { folder.remove() }
+        let runs = ScriptedRuns()
+        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
+        async let first = client.run(.form(1))
+        let older = await runs.next()
+        async let second = client.run(.form(2))
+        while folder.files.count < 2 { await Task.yield() }
+        #expect(runs.count == 1)
+        older.finish("1")
+        #expect(try await first.shown == "1")
+        let newer = await runs.next()
+        #expect(newer.operation.path == "/2")
+        newer.finish("2")
+        #expect(try await second.shown == "2")
+    }
+
+    @Test func nothingIsSentBeforeAnOlderOneAndQueuesDoNotWaitForEachOther() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        await keep(1...2, in: outbox)
+        await keep(3...3, in: outbox, host: "other")
+        let answers = Answers(.success(.init("ok")))
+        let client = client(OutboxInterceptor(outbox), answers)
+        let error = await Result { try await client.run(.form(4)) }.failure
+        #expect(error?.kind == .kept)
+        #expect(error?.message.contains("older entries are before it") == true)
+        #expect(answers.count == 0)
+        #expect(try await client.run(.form(5, host: "third")).shown == "ok")
+    }
+
+    @Test func flushingStopsAQueueAtItsFirstFailureAndNoOther() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        await keep(1...3, in: outbox)
+        await keep(4...5, in: outbox, host: "other")
+        let asked = Lock<[String]>([])
+        let runs = ScriptedRuns { operation, _ in
+            asked.withLock { $0.append(operation.path) }
+            return operation.path == "/2" ? .init(NetworkResponse(text: "", status: .serviceUnavailable)) : .init("ok")
+        }
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), runs))
+        #expect(
+            Set(report.delivered.map(\.entry.url))
+                == Set([1, 4, 5].map { "http://\($0 == 1 ? "host" : "other")/\($0)?…" })
+        )
+        #expect(report.remaining.map(\.url) == ["http://host/2?…", "http://host/3?…"])
+        #expect(report.failures.map(\.response?.status.code) == [503])
+        #expect(asked.withLock { $0.filter { ["/1", "/2", "/3"].contains($0) } } == ["/1", "/2"])
+    }
+
+    @Test func aFailureIsToldToAllWhoWaitBehindIt() async throws {
+        defer { folder.remove() }
+        let runs = ScriptedRuns()
+        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
+        async let first = Result { try await client.run(.form(1)) }
+        let run = await runs.next()
+        async let second = Result { try await client.run(.form(2)) }
+        while folder.files.count < 2 { await Task.yield() }
+        run.finish(.failure(.lost))
+        #expect(await first.failure?.kind == .kept)
+        #expect(await second.failure?.kind == .kept)
+        #expect(runs.count <= 2)
+        #expect(folder.files.count == 2)
+    }
+
+    // MARK: - Cancelling
+
+    @Test func cancelledBeforeItIsWrittenNothingIsKept() async {
+        defer { folder.remove() }
+        let answers = Answers(.success(.init("ok")))
+        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), answers)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await Result { try await client.run(.form(1)) }
+        }
+        let error = await task.value.failure
+        #expect(error?.kind == .cancelled && error?.isKept == false)
+        #expect(answers.count == 0)
+        #expect(folder.files == [])
+    }
+
+    @Test func cancelledWhileItIsSentItIsSeenThrough() async throws {
+        defer { folder.remove() }
+        let runs = ScriptedRuns()
+        let outbox = Outbox(directory: folder.path)
+        let client = client(OutboxInterceptor(outbox), runs)
+        let task = Task { await Result { try await client.run(.form(1)) } }
+        let run = await runs.next()
+        task.cancel()
+        let error = await task.value.failure
+        #expect(error?.kind == .cancelled && error?.isKept == true && error?.mayHaveReachedServer == true)
+        #expect(try outbox.entries().map(\.state) == [.sending])
+        #expect(runs.cancels == 0)
+        run.finish("ok")
+        for await entries in outbox.changes where entries.isEmpty { break }
+        #expect(folder.files == [])
+    }
+
+    @Test func aDeadlineEndsTheWaitOnly() async throws {
+        defer { folder.remove() }
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let runs = ScriptedRuns()
+        let client = client(
+            DeadlineInterceptor(limit: .seconds(5)),
+            OutboxInterceptor(Outbox(directory: folder.path)),
+            runs
+        )
+        async let result = Result { try await client.run(.form(1)) }
+        let run = await runs.next()
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(5))
+        let error = await result.failure
+        #expect(error?.kind == .timeout && error?.isKept == true && error?.mayHaveReachedServer == true)
+        #expect(folder.files.count == 1)
+        run.finish("ok")
+    }
+
+    // MARK: - What is refused
+
+    @Test func aRefusalThatNobodyHearsStaysUntilItIsRetriedOrRemoved() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        await keep(1...2, in: outbox)
+        let refusing = client(OutboxInterceptor(outbox), Answers(.failure(.status(422)), .success(.init("ok"))))
+        let report = try await outbox.flush(with: refusing)
+        #expect(report.refused.map(\.state) == [.refused("422")])
+        #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
+        // Another process sees it too.
+        let other = Outbox(directory: folder.path)
+        let refused = try #require(try other.entries().first)
+        #expect(refused.state == .refused("422"))
+        #expect(try await other.flush(with: refusing).delivered.isEmpty)
+
+        #expect(try other.retry(refused.id))
+        #expect(try !other.retry(refused.id))
+        #expect(try other.entries().map(\.state) == [.waiting])
+        #expect(try await other.flush(with: refusing).delivered.map(\.entry.id) == [refused.id])
+        #expect(try other.entries() == [])
+        #expect(try !other.remove(refused.id))
+    }
+
+    @Test func whatIsTooOldIsMovedAside() async throws {
+        defer { folder.remove() }
+        let now = Lock(1_000.0)
+        let limits = Outbox.Limits(maxAge: .seconds(60))
+        let outbox = Outbox(directory: folder.path, limits: limits, now: { now.withLock { $0 } })
+        await keep(1...1, in: outbox)
+        now.withLock { $0 += 50 }
+        await keep(2...2, in: outbox)
+        now.withLock { $0 += 20 }
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        #expect(report.refused.map(\.state) == [.refused("expired")])
+        #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
+    }
+
+    @Test func anEntryThatIsRemovedIsNotSent() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        await keep(1...2, in: outbox)
+        let first = try #require(try outbox.entries().first)
+        #expect(try outbox.remove(first.id))
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
+    }
+
+    // MARK: - Bad input
+
+    @Test func aFileThatWasCutAnywhereIsMovedAsideAndTheOthersGoOn() async throws {
+        defer { folder.remove() }
+        await keep(1...2, in: Outbox(directory: folder.path))
+        let name = folder.files[0]
+        let path = "\(folder.path)/\(name)"
+        let whole = try #require(FileManager.default.contents(atPath: path))
+        for end in stride(from: 0, to: whole.count, by: 7) {
+            try whole.prefix(end).write(to: URL(filePath: path))
+            let outbox = Outbox(directory: folder.path)
+            #expect(try outbox.entries().map(\.url) == ["http://host/2?…"])
+            #expect(folder.names("\(folder.path)/damaged") == [name])
+        }
+        try whole.prefix(30).write(to: URL(filePath: path))
+        let outbox = Outbox(directory: folder.path)
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
+        #expect(report.damages.map(\.kind) == [.decoding])
+        #expect(report.damages.first?.message.contains(path) == true)
+        #expect(report.damages.first?.advice?.contains("damaged/\(name)") == true)
+    }
+
+    @Test(arguments: [
+        "", "x", "beagle-outbox 2 abc\n{}\n", "beagle-outbox 1 \n{}\n", String(repeating: "\n", count: 9),
+    ])
+    func garbageIsMovedAside(_ text: String) async throws {
+        defer { folder.remove() }
+        await keep(1...1, in: Outbox(directory: folder.path))
+        let names = ["00000000000000000000-ab.entry", "x.entry", "18446744073709551615-a.entry", "-.entry"]
+        for name in names { try Data(text.utf8).write(to: URL(filePath: "\(folder.path)/\(name)")) }
+        let outbox = Outbox(directory: folder.path)
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        #expect(report.delivered.count == 1)
+        #expect(report.damages.count == names.count)
+        #expect(folder.names("\(folder.path)/damaged") == names.sorted())
+    }
+
+    @Test func aFileThatIsDamagedAfterItWasReadIsNotSent() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        await keep(1...2, in: outbox)
+        let path = "\(folder.path)/\(folder.files[0])"
+        var data = try #require(FileManager.default.contents(atPath: path))
+        data[data.count - 3] ^= 1
+        try data.write(to: URL(filePath: path))
+        let answers = Answers(.success(.init("ok")))
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
+        #expect(paths(answers) == ["/2"])
+        #expect(report.damages.count == 1)
+    }
+
+    @Test func whatCannotBeWrittenIsNotSent() async throws {
+        defer { folder.remove() }
+        try Data().write(to: URL(filePath: folder.path))
+        let answers = Answers(.success(.init("ok")))
+        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), answers)
+        let error = await Result { try await client.run(.form(1)) }.failure
+        #expect(error?.kind == .file && error?.isKept == false && error?.mayHaveReachedServer == false)
+        #expect(answers.count == 0)
+    }
+
+    @Test func aFullOutboxRefusesBeforeAnythingIsSent() async throws {
+        defer { folder.remove() }
+        let answers = Answers(.failure(.refused))
+        for (limits, kind) in [
+            (Outbox.Limits(maxEntries: 1), NetworkError.Kind.file), (Outbox.Limits(maxBytes: 700), .file),
+            (Outbox.Limits(maxEntryBytes: 5), .tooLarge),
+        ] {
+            folder.remove()
+            let client = client(OutboxInterceptor(Outbox(directory: folder.path, limits: limits)), answers)
+            for number in 1...9 { _ = await Result { try await client.run(.form(number)) } }
+            let (before, files) = (answers.count, folder.files.count)
+            let error = await Result { try await client.run(.form(10)) }.failure
+            #expect(error?.kind == kind && error?.isKept == false && error?.mayHaveReachedServer == false)
+            #expect(answers.count == before)
+            #expect(folder.files.count == files)
+            #expect(folder.names(folder.path).allSatisfy { !$0.hasSuffix(".part") })
+        }
+    }
+
+    @Test func whatAKilledProcessHasLeftHalfWrittenIsNoEntry() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        await keep(1...1, in: outbox)
+        let path = "\(folder.path)/00000000000000000009-ab.entry.part"
+        try Data("x".utf8).write(to: URL(filePath: path))
+        #expect(try outbox.entries().count == 1)
+        let old = Date(timeIntervalSinceNow: -7_200)
+        try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: path)
+        _ = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        #expect(folder.names(folder.path) == ["send.lock"])
+    }
+}

@@ -1,0 +1,70 @@
+import BeagleNet
+import BeagleNetCurl
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Submits forms through an outbox until it is killed, for the tests.
+///
+/// `OutboxProbe DIRECTORY URL FIRST` asks `URL/N` for N from FIRST on, in three queues, and says of each N that it is kept, in
+/// a line of standard output, as soon as the outbox says so.
+@main
+struct OutboxProbe {
+    static func main() async {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 4, let first = Int(arguments[3]) else { exit(64) }
+        let outbox = Outbox(directory: arguments[1])
+        let dependencies = BeagleDependencies()
+        dependencies.interceptors.replace(
+            with: RetryInterceptor(backoff: Backoff(base: .milliseconds(2), cap: .milliseconds(5), limit: 2))
+        )
+        dependencies.interceptors.add(OutboxInterceptor(outbox))
+        let client = NetworkClientDefault(dependencies: dependencies)
+        let changes = outbox.changes
+        let watching = Task { await tell(changes) }
+        let sender = outbox.sendAutomatically(
+            with: client,
+            backoff: Backoff(base: .milliseconds(2), cap: .milliseconds(20))
+        )
+        await withTaskGroup(of: Void.self) { group in
+            for queue in 0..<3 {
+                group.addTask { await submit(to: arguments[2], from: first + queue, client) }
+            }
+        }
+        watching.cancel()
+        withExtendedLifetime((sender, dependencies)) {}
+    }
+
+    /// One after another: what is kept stays behind for the outbox.
+    private static func submit(to url: String, from first: Int, _ client: NetworkClientDefault) async {
+        for number in sequence(first: first, next: { $0 + 3 }) {
+            guard let url = URL(string: "\(url)/\(number)") else { exit(64) }
+            let form = Request.FormData(method: .post, values: ["number": "\(number)"])
+            var operation = NetworkOperation(Request(url: url, type: .submitForm(form)))
+            operation.outbox = .queue("\(number % 3)")
+            do throws(NetworkError) {
+                _ = try await client.run(operation)
+            } catch {
+                guard error.isKept else { exit(1) }
+            }
+            say("\(number)")
+        }
+    }
+
+    private static func tell(_ changes: AsyncStream<[Outbox.Entry]>) async {
+        for await entries in changes {
+            for entry in entries { say(entry.url.split(separator: "/").last.map(String.init) ?? "") }
+        }
+    }
+
+    /// In one piece, and past every buffer.
+    private static func say(_ line: String) {
+        var bytes = Array("\(line)\n".utf8)
+        if write(STDOUT_FILENO, &bytes, bytes.count) < 0 { exit(2) }
+    }
+}

@@ -1,0 +1,92 @@
+import BeagleNetHTTP
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// A server that heeds the `Idempotency-Key`, and often loses a request or its answer.
+private final class ForgetfulServer: Sendable {
+    private struct State {
+        /// What was executed, in order.
+        var executed: [String] = []
+        var keys: Set<String> = []
+        var requests = 0
+        var replays = 0
+        var isCalm = false
+    }
+
+    private let state = Lock(State())
+
+    var executed: [String] { state.withLock { $0.executed } }
+    var requests: Int { state.withLock { $0.requests } }
+    var replays: Int { state.withLock { $0.replays } }
+
+    /// From now on it does what it should.
+    func calmDown() {
+        state.withLock { $0.isCalm = true }
+    }
+
+    func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+        state.withLock { state in
+            state.requests += 1
+            let chance = state.isCalm ? 99 : Int.random(in: 0..<100)
+            if chance < 6 { return .close }
+            if chance < 12 { return .response(503) }
+            if chance < 15 { return .response(429) }
+            guard let key = request.fields.first(where: { $0.name.lowercased() == "idempotency-key" })?.value else {
+                return .response(400)
+            }
+            if state.keys.insert(key).inserted {
+                state.executed.append(String(request.target.dropFirst()))
+            } else {
+                state.replays += 1
+            }
+            if chance < 22 { return .close }
+            if chance < 26 { return .reset }
+            return .response(201)
+        }
+    }
+}
+
+extension KillTests {
+    @Test func noFormThatAnOutboxHasIsLostOrExecutedTwice() async throws {
+        try await withDirectory { directory in
+            let forgetful = ForgetfulServer()
+            let server = try LoopbackServer { forgetful.answer($0) }
+            let outbox = "\(directory)/outbox"
+            var kept: Set<String> = []
+            for kill in 0..<Self.kills {
+                // Numbers of its own for each process.
+                let process = try BeagleProcess([outbox, server.url, "\(kill * 30_000)"], program: "OutboxProbe")
+                let enough = forgetful.requests + Int.random(in: 0...40)
+                await server.until { _ in forgetful.requests >= enough }
+                try await Task.sleep(for: .microseconds(.random(in: 0..<10_000)))
+                process.kill()
+                let outcome = await process.outcome()
+                #expect(outcome.exit == -1, "\(outcome.errors)")
+                // The last line may be cut.
+                let text = outcome.text
+                kept.formUnion(
+                    text[..<(text.lastIndex(of: "\n") ?? text.startIndex)].split(separator: "\n").map(String.init)
+                )
+            }
+            forgetful.calmDown()
+            let flush = try await beagle("outbox", "flush", outbox)
+            #expect(flush.exit == 0, "\(flush.errors)")
+
+            let executed = forgetful.executed
+            #expect(kept.subtracting(executed) == [], "kept, and never sent")
+            #expect(Set(executed).count == executed.count, "executed twice")
+            for queue in 0..<3 {
+                let numbers = executed.compactMap(Int.init).filter { $0 % 3 == queue }
+                #expect(numbers == numbers.sorted(), "out of order")
+            }
+            let left = try FileManager.default.contentsOfDirectory(atPath: outbox)
+            #expect(left.allSatisfy { $0 == "send.lock" || $0.hasSuffix(".part") }, "\(left)")
+            print(
+                "outbox killed \(Self.kills) times: \(kept.count) kept, \(executed.count) executed,",
+                "\(forgetful.replays) sent again, \(flush.lines.count) sent at the end"
+            )
+            if Self.kills >= 100 { #expect(forgetful.replays > 0) }
+        }
+    }
+}
