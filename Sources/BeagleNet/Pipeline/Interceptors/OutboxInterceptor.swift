@@ -72,6 +72,7 @@ public struct OutboxInterceptor: BriefInterceptor {
                 if isHeard.withLock({ $0 }) { emit(result) }
             }
         }
+        defer { outbox.tellLog(operation.logger) }
         return try await outbox.deliver(message, turn)
     }
 

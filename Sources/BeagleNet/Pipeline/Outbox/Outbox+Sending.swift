@@ -153,7 +153,6 @@ extension Outbox {
         } catch {
             report.trouble = error
         }
-        report.damages += files.takeDamages()
         if let failure = report.trouble ?? report.failures.first { stop(queue, failure) }
         tell()
         lookForNews()

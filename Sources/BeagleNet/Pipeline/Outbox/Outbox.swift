@@ -1,3 +1,4 @@
+import BeagleNetDependencies
 public import BeagleNetHTTP
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -147,6 +148,15 @@ extension Outbox {
         }
     }
 
+    /// What there is, and why other files are no entries; all stays as it is.
+    package func look() throws(NetworkError) -> (entries: [Entry], damages: [NetworkError]) {
+        let (files, damages) = try files.look()
+        return (files.map(\.entry), damages)
+    }
+
+    /// Why files are no entries that no report has told of yet.
+    package func takeDamages() -> [NetworkError] { files.takeDamages() }
+
     /// The entries now, and again after each change that this object makes. Who is slow hears the latest only.
     public var changes: AsyncStream<[Entry]> {
         let (stream, continuation) = AsyncStream.makeStream(of: [Entry].self, bufferingPolicy: .bufferingNewest(1))
@@ -185,6 +195,14 @@ extension Outbox {
         tell()
         if state.withLock({ !$0.clients.isEmpty }) { run([file.entry.queue]) }
         return true
+    }
+
+    /// Tells a log what was found wrong with files.
+    func tellLog(_ logger: any BeagleLogger) {
+        for error in files.takeUnlogged() where logger.accepts(.error) {
+            let advice = error.advice.map { "; \($0)" } ?? ""
+            logger.log(OutboxLogMessage(level: .error, message: error.message + advice))
+        }
     }
 
     /// Tells those who listen what there is.
