@@ -35,7 +35,7 @@ final class BeagleProcess {
     ///   - environment: variables to set besides the test's own.
     ///   - keepsInputOpen: whether standard input does not end after `input`.
     ///   - terminal: stands in for standard error where it should be a terminal.
-    ///   - program: what is run: the tool, or another program of the package.
+    ///   - program: what is run: the tool, another program of the package, or one of the system by its path.
     init(
         _ arguments: [String],
         input: String = "",
@@ -137,6 +137,7 @@ final class BeagleProcess {
 
     /// The tool lies beside the test bundle.
     static func executable(_ name: String) -> URL {
+        if name.hasPrefix("/") { return URL(fileURLWithPath: name) }
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
         return (bundle?.bundleURL.deletingLastPathComponent() ?? Bundle.main.bundleURL).appending(path: name)
     }

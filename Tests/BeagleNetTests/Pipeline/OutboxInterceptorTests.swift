@@ -169,7 +169,7 @@ import Testing
         let outbox = Outbox(directory: folder.path)
         let answers = Answers(.failure(.refused), .failure(.lost), .success(.init("ok")))
         let client = client(OutboxInterceptor(outbox), answers)
-        let form = Form([Form.Input("a", "1")])
+        let form = Form([Form.Input("a", "1")], sendsIdempotencyKey: true)
         let submission = client.submission(of: form, to: "http://host/form")
         for await state in submission.states {
             guard case .error(.network(let error)) = state else { continue }

@@ -105,6 +105,8 @@ extension NetworkOperation {
         NetworkError(.tls, during: .tls, ""),
         NetworkError(.shutdown, during: .queue, ""), NetworkError(.other, during: .response, ""),
         NetworkError(.tooLarge, during: .body, ""), NetworkError(.cancelled, during: .body, ""),
+        // A network that asks people to sign in answers for everybody, from an address of its own.
+        NetworkError(.blocked, during: .connect, ""),
     ])
     func aFailureKeepsTheEntryAndSaysSo(failure: NetworkError) async throws {
         defer { folder.remove() }

@@ -13,7 +13,7 @@ enum OutboxVerdict {
 extension Outbox.Outcome {
     private static let passingStatuses: Set<Int> = [408, 425, 429]
     /// What our own rules refuse before anything is sent, every time.
-    private static let unsendable: Set<NetworkError.Kind> = [.badURL, .unsupportedScheme, .badRequest, .blocked]
+    private static let unsendable: Set<NetworkError.Kind> = [.badURL, .unsupportedScheme, .badRequest]
 
     var verdict: OutboxVerdict {
         if let status {
