@@ -18,7 +18,8 @@ func submit(_ client: any NetworkClient, _ form: Form) async throws {
     do {
         let reply = try await client.submit(form, to: "/orders")
         print(reply.isAccepted ? "ordered" : "please correct the form")
-    } catch let error as NetworkError where error.isKept {
+    } catch {
+        guard error.isKept else { throw error }
         print("no network: it will be ordered as soon as there is one")
     }
     // snippet.end
