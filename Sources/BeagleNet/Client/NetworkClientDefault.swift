@@ -194,7 +194,9 @@ public final class NetworkClientDefault: NetworkClient {
             let own = ownBuilder.withLock { $0 }.map { settings.environment.applied(to: $0) }
             let transfer = try transfer(of: operation, settings, own ?? settings.environmentBuilder)
             let surroundings = own.map { settings.surroundings.with(origins: $0.ownOrigins) } ?? settings.surroundings
-            return (operation.sending(transfer, surroundings), pipeline)
+            var operation = operation.sending(transfer, surroundings)
+            if let own = operation.request.options, own.guards(beyond: options) { operation.hasOwnGuards = true }
+            return (operation, pipeline)
         } catch {
             var error = error
             error.underlying = error.underlying ?? ClientError.invalidHttpRequest

@@ -113,6 +113,13 @@ final class OutboxFiles: Sendable {
         }
     }
 
+    /// Has a log told of something that fails nobody.
+    func note(_ error: NetworkError) {
+        index.withLock { index in
+            if index.unlogged.last?.message != error.message { index.unlogged.append(error) }
+        }
+    }
+
     /// What a log is to be told.
     func takeUnlogged() -> [NetworkError] {
         index.withLock { index in
