@@ -1,10 +1,17 @@
 // Forms that outlive a lost network and the end of the app.
 import BeagleNet
 
-func setUp(_ dependencies: BeagleDependencies, _ folder: String, _ networkReturns: AsyncStream<Void>) -> OutboxSender {
+func setUp(_ dependencies: BeagleDependencies, _ folder: String) -> Outbox {
     // snippet.setup
     let outbox = Outbox(directory: "\(folder)/outbox")
     dependencies.interceptors.add(OutboxInterceptor(outbox))
+    // snippet.end
+    return outbox
+}
+
+func signedIn(_ dependencies: BeagleDependencies, _ outbox: Outbox, _ networkReturns: AsyncStream<Void>) -> OutboxSender
+{
+    // snippet.start
     let sender = outbox.sendAutomatically(
         with: dependencies.networkClient,
         whenNetworkReturns: networkReturns
@@ -30,8 +37,17 @@ func show(_ outbox: Outbox) async throws {
     for await entries in outbox.changes {
         for entry in entries {
             print(entry.method, entry.url, entry.state)
-            if case .refused = entry.state { try outbox.remove(entry.id) }
         }
+    }
+    // snippet.end
+}
+
+func decide(_ outbox: Outbox, _ refused: Outbox.Entry, sendsAgain: Bool) throws {
+    // snippet.decide
+    if sendsAgain {
+        try outbox.retry(refused.id)
+    } else {
+        try outbox.remove(refused.id)
     }
     // snippet.end
 }

@@ -239,14 +239,16 @@ public final class NetworkClientDefault: NetworkClient {
     ) throws(NetworkError) -> (operation: NetworkOperation, pipeline: Pipeline) {
         do throws(NetworkError) {
             let pipeline = try settings.pipeline.get()
-            guard let own = ownBuilder.withLock({ $0 }) else {
-                let transfer = try transfer(of: operation, settings, settings.environmentBuilder)
-                return (operation.sending(transfer, settings.surroundings, for: pipeline.person), pipeline)
+            var builder = settings.environmentBuilder
+            var surroundings = settings.surroundings
+            if let own = ownBuilder.withLock({ $0 }) {
+                builder = settings.environment.applied(to: own)
+                surroundings = surroundings.with(origins: builder.ownOrigins)
             }
-            let builder = settings.environment.applied(to: own)
-            let surroundings = settings.surroundings.with(origins: builder.ownOrigins)
             let transfer = try transfer(of: operation, settings, builder)
-            return (operation.sending(transfer, surroundings, for: pipeline.person), pipeline)
+            var operation = operation.sending(transfer, surroundings, for: pipeline.person)
+            if let own = operation.request.options, own.guards(beyond: options) { operation.hasOwnGuards = true }
+            return (operation, pipeline)
         } catch {
             var error = error
             error.underlying = error.underlying ?? ClientError.invalidHttpRequest

@@ -24,7 +24,7 @@ public final class Form: Sendable {
     /// The name under which values are kept; nil keeps none.
     ///
     /// Values of the group go out with the form where it has no input of their name. Submitting keeps the form's own
-    /// first, secrets and files apart; a success forgets the group.
+    /// first, secrets and files apart; a success forgets the group, and so does an `Outbox` that keeps the form.
     public let group: String?
     /// Whether a POST carries an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header). No by default.
     ///
@@ -32,6 +32,11 @@ public final class Form: Sendable {
     /// something was changed. With it the client sends again by itself what may have been executed already: switch it on
     /// for servers that heed it, only.
     public let sendsIdempotencyKey: Bool
+    /// Whether an `OutboxInterceptor` keeps it on the disk until the server has answered.
+    ///
+    /// `.automatic`, the default, keeps what the interceptor keeps, but no form with a secret that is filled in, as the
+    /// password of a sign-in: values are on the disk as they are. A queue keeps that too.
+    public let outbox: OutboxChoice
     private let givenStore: (any FormStore)?
     private let state: Lock<State>
     /// Sees to it that one submission is under way at a time.
@@ -52,18 +57,21 @@ public final class Form: Sendable {
     ///   - group: the name under which values are kept; none by default.
     ///   - store: where they are kept; the `formStore` of `Beagle.dependencies` where nil.
     ///   - sendsIdempotencyKey: whether a POST carries an `Idempotency-Key`. No by default.
+    ///   - outbox: whether an `OutboxInterceptor` keeps it; `.automatic` by default.
     public init(
         _ inputs: [Input] = [],
         method: FormRemoteAction.Method = .post,
         encoding: Request.FormData.Encoding = .json,
         group: String? = nil,
         store: (any FormStore)? = nil,
-        sendsIdempotencyKey: Bool = false
+        sendsIdempotencyKey: Bool = false,
+        outbox: OutboxChoice = .automatic
     ) {
         self.method = method
         self.encoding = encoding
         self.group = group
         self.sendsIdempotencyKey = sendsIdempotencyKey
+        self.outbox = outbox
         givenStore = store
         state = Lock(State(inputs: inputs))
     }
@@ -203,6 +211,14 @@ extension Form {
             + additional.filter { !Input.isSecret($0.key) }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         let fields = values.compactMap { name, value in value.json.map { FormField(name, $0) } }
         try store.keep(fields, insteadOf: Set(inputs.map(\.name)).union(additional.keys), in: group)
+    }
+
+    /// Whether something is filled in that is never kept.
+    var hasSecret: Bool {
+        state.withLock { state in
+            state.inputs.contains { $0.isSecret && !$0.value.isEmpty }
+                || state.additionalData.contains { Input.isSecret($0.key) && !$0.value.isEmpty }
+        }
     }
 
     /// Puts what its group has into the inputs of the form. Without a group it does nothing.

@@ -23,7 +23,7 @@ final class FormTurn: Sendable {
     typealias Outcome = Result<FormReply, NetworkError>
     typealias Progress = @Sendable (TransferProgress) -> Void
     /// Submits, telling its progress.
-    typealias Work = @Sendable (Identity, @escaping Progress) async -> Outcome
+    typealias Work = @Sendable (Identity, OutboxMark, @escaping Progress) async -> Outcome
 
     private struct Waiter: Sendable {
         let progress: Progress?
@@ -34,15 +34,17 @@ final class FormTurn: Sendable {
         var run = 0
         var lastWaiter = 0
         var waiters: [Int: Waiter] = [:]
-        var task: Task<Void, Never>?
-        /// That of what was sent last and has not succeeded.
+        var task: Task<Outcome, Never>?
+        /// Whether an outbox may have what is under way.
+        var mark = OutboxMark()
+        /// That of what was sent last, has not succeeded, and is in no outbox.
         var identity: Identity?
     }
 
     private let state = Lock(State())
 
     /// Joins what is under way, or begins. Cancelling the task leaves at once; where nobody waits any more, the transfer
-    /// is cancelled.
+    /// is cancelled, and where an outbox may have it the error says whether it does.
     ///
     /// - Throws: `NetworkError`; of kind `.badRequest` where something else is under way.
     func result(
@@ -66,7 +68,7 @@ final class FormTurn: Sendable {
         let completion: @Sendable (Outcome) -> Void
 
         func cancel() {
-            if turn.leave(id) { completion(.failure(.left)) }
+            turn.leave(id, completion)
         }
     }
 
@@ -81,26 +83,31 @@ final class FormTurn: Sendable {
                 state.identity = identity
                 state.run += 1
                 let run = state.run
+                let mark = OutboxMark()
+                state.mark = mark
                 state.task = Task {
-                    self.finish(await work(identity) { self.tell($0, of: run) }, run)
+                    let outcome = await work(identity, mark) { self.tell($0, of: run) }
+                    self.finish(outcome, run)
+                    return outcome
                 }
             }
             return state.lastWaiter
         }
     }
 
-    /// - Returns: whether there was something to leave.
-    private func leave(_ id: Int) -> Bool {
+    private func leave(_ id: Int, _ completion: @escaping @Sendable (Outcome) -> Void) {
         // Let go outside of the lock: what it holds may leave once more.
-        let (left, task) = state.withLock { state in
+        let (left, task, mark) = state.withLock { state in
             let left = state.waiters.removeValue(forKey: id)
             let isLast = left != nil && state.waiters.isEmpty
             defer { if isLast { state.task = nil } }
-            return (left, isLast ? state.task : nil)
+            return (left, isLast ? state.task : nil, state.mark)
         }
-        let wasThere = left != nil
+        guard left != nil else { return }
         task?.cancel()
-        return wasThere
+        // The outbox looks whether it is cancelled after it has set the mark.
+        guard let task, mark.isTaken else { return completion(.failure(.left)) }
+        Task { completion(await task.value) }
     }
 
     private func tell(_ progress: TransferProgress, of run: Int) {
@@ -110,14 +117,25 @@ final class FormTurn: Sendable {
 
     private func finish(_ outcome: Outcome, _ run: Int) {
         let waiters: [Waiter] = state.withLock { state in
+            guard state.run == run else { return [] }
+            if outcome.isDone { state.identity = nil }
             // Those of a run that everybody left are those of the next.
-            guard state.run == run, state.task != nil else { return [] }
+            guard state.task != nil else { return [] }
             defer { state.waiters = [:] }
             state.task = nil
-            if case .success(let reply) = outcome, reply.isAccepted { state.identity = nil }
             return Array(state.waiters.values)
         }
         for waiter in waiters { waiter.completion(outcome) }
+    }
+}
+
+extension FormTurn.Outcome {
+    /// Whether submitting the same once more is meant as another submission.
+    fileprivate var isDone: Bool {
+        switch self {
+        case .success(let reply): reply.isAccepted
+        case .failure(let error): error.isKept
+        }
     }
 }
 

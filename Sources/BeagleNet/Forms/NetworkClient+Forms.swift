@@ -18,7 +18,8 @@ extension NetworkClient {
     ///   names what is wrong is such a reply.
     /// - Throws: `NetworkError`: `.status` where the server refuses for another reason, `.badRequest` where the form is
     ///   under way with other values, `.file` and `.decoding` where what is to be sent cannot be read, or why there is
-    ///   no response. An error that `isKept` is none to try again: an `Outbox` has the form and sends it later.
+    ///   no response. An error that `isKept` is none to try again: an `Outbox` has the form and sends it later. The form's
+    ///   group is forgotten then, and submitting it once more is another submission.
     public func submit(
         _ form: Form,
         to target: some RequestTarget,
@@ -31,20 +32,23 @@ extension NetworkClient {
         guard errors.isEmpty else { return FormReply(refusing: errors) }
         let url = try target.url(in: container)
         let message = FormTurn.Message(url: url, data: try form.data(), query: query, headers: headers)
-        return try await form.turn.result(of: message, progress: progress) { identity, tell in
-            await .catching { () throws(NetworkError) in try await perform(form, identity, timeout, tell) }
+        return try await form.turn.result(of: message, progress: progress) { identity, mark, tell in
+            await .catching { () throws(NetworkError) in try await perform(form, identity, mark, timeout, tell) }
         }
     }
 
     private func perform(
         _ form: Form,
         _ identity: FormTurn.Identity,
+        _ mark: OutboxMark,
         _ timeout: Duration?,
         _ tell: @escaping FormTurn.Progress
     ) async throws(NetworkError) -> FormReply {
         var operation = NetworkOperation(try request(of: form, identity, timeout))
         operation.reportsProgress = true
         operation.idempotencyKey = identity.idempotencyKey
+        operation.outbox = form.outbox == .automatic && form.hasSecret ? .never : form.outbox
+        operation.outboxMark = mark
         keep(form)
         do throws(NetworkError) {
             let result = try await run(operation) { result in
@@ -55,6 +59,7 @@ extension NetworkClient {
             forget(form)
             return reply
         } catch {
+            if error.isKept { forget(form) }
             guard let reply = FormReply(refusedWith: error, inputs: form.inputs.map(\.name)) else { throw error }
             return reply
         }

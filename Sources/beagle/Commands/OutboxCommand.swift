@@ -7,8 +7,8 @@ import Foundation
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
-        abstract: "Send, or list, the forms that 'submit --outbox' has kept.",
-        subcommands: [Flush.self, List.self]
+        abstract: "Send, list, retry or remove the forms that 'submit --outbox' has kept.",
+        subcommands: [Flush.self, List.self, Retry.self, Remove.self]
     )
 
     struct Flush: AsyncParsableCommand {
@@ -18,7 +18,9 @@ struct OutboxCommand: AsyncParsableCommand {
                 Each form goes out with the Idempotency-Key that it was kept with. What the server answers with 2xx is \
                 done and has a line on standard output. After 408, 425, 429, 5xx or no answer it stays, with all behind \
                 it for the same server, and the command ends with 105. What the server refuses is not sent again, and \
-                the command ends with 22; 'outbox list' shows it. Credentials are not kept: give them here once more.
+                the command ends with 22; 'outbox list' shows it, and 'outbox retry' lets it wait again. Files that \
+                are no whole forms are named, and the command ends with 101, or with 4 where a newer version wrote \
+                them. Credentials are not kept: give them here once more.
 
                 EXAMPLE
                   beagle submit http://127.0.0.1:8080/signup name=Ana email=ana@example.com --outbox forms
@@ -63,7 +65,10 @@ struct OutboxCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show what is kept, without queries and contents.",
-            discussion: "A line for each: its state, when it was kept, its method and its URL."
+            discussion: """
+                A line for each: its state, when it was kept, its id, its method and its URL. Behind them what is \
+                damaged or cannot be read. Nothing is changed.
+                """
         )
 
         @Argument(help: "The directory that 'submit --outbox' was given.")
@@ -75,18 +80,79 @@ struct OutboxCommand: AsyncParsableCommand {
         func run() async throws {
             let console = Console()
             do {
-                let entries = try Outbox(existing: directory).entries()
+                let (entries, damages) = try Outbox(existing: directory).look()
                 guard !json else {
-                    return console.line("\(CommandResult(json: .array(entries.map(\.json))).envelope(timing: [:]))")
+                    let all = entries.map(\.json) + damages.map(\.outboxJSON)
+                    return console.line("\(CommandResult(json: .array(all)).envelope(timing: [:]))")
                 }
                 for entry in entries {
                     let time = entry.accepted.formatted(.iso8601)
-                    console.line("\(entry.word)  \(time)  \(entry.method.rawValue) \(entry.url)".printable)
+                    console.line("\(entry.word)  \(time)  \(entry.id)  \(entry.method.rawValue) \(entry.url)".printable)
                 }
+                for damage in damages { console.line("\(damage.outboxWord)  \(damage.message)".printable) }
             } catch {
-                let failure = Failure(wrapping: error)
-                if json { console.line("\(failure.envelope(timing: [:]))") } else { console.note(failure) }
-                throw ExitCode(failure.exit)
+                try console.end(with: error, json: json)
+            }
+        }
+    }
+
+    struct Retry: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let forms that the server refused wait again.",
+            discussion: """
+                They wait behind all others for the same server until 'outbox flush' sends them. Without an id all that \
+                were refused wait again.
+                """
+        )
+
+        @Argument(help: "The directory that 'submit --outbox' was given.")
+        var directory: String
+
+        @Argument(help: "The id of one, as 'outbox list' shows it.")
+        var id: String?
+
+        @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
+        var json = false
+
+        func run() async throws {
+            let console = Console()
+            do {
+                let outbox = try Outbox(existing: directory)
+                let refused = try outbox.entries().filter { $0.isRefused && (id == nil || id == $0.id) }
+                if let id, refused.isEmpty { throw Failure(noEntry: id, in: directory, "refused") }
+                // Their order stays.
+                let retried = try refused.filter { try outbox.retry($0.id) }
+                console.tell(retried, json: json)
+            } catch {
+                try console.end(with: error, json: json)
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take a form out without sending it.",
+            discussion: "One that is being sent may reach the server all the same."
+        )
+
+        @Argument(help: "The directory that 'submit --outbox' was given.")
+        var directory: String
+
+        @Argument(help: "The id of the form, as 'outbox list' shows it.")
+        var id: String
+
+        @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
+        var json = false
+
+        func run() async throws {
+            let console = Console()
+            do {
+                let outbox = try Outbox(existing: directory)
+                let removed = try outbox.entries().filter { try $0.id == id && outbox.remove(id) }
+                if removed.isEmpty { throw Failure(noEntry: id, in: directory, "kept") }
+                console.tell(removed, json: json)
+            } catch {
+                try console.end(with: error, json: json)
             }
         }
     }
@@ -106,7 +172,47 @@ extension Outbox {
     }
 }
 
+extension Failure {
+    fileprivate init(noEntry id: String, in directory: String, _ state: String) {
+        self.init(
+            exit: ExitCode.readFailed,
+            code: "file",
+            phase: .build,
+            "there is no \(state) form \(id) in the outbox \(directory)",
+            advice: "see 'beagle outbox list \(directory)'"
+        )
+    }
+}
+
+extension Console {
+    /// Shows entries that were changed.
+    fileprivate func tell(_ entries: [Outbox.Entry], json: Bool) {
+        guard !json else {
+            let ids = entries.map { JSONValue.string($0.id) }
+            return line("\(CommandResult(json: .array(ids)).envelope(timing: [:]))")
+        }
+        for entry in entries { line("\(entry.id)  \(entry.method.rawValue) \(entry.url)".printable) }
+    }
+
+    fileprivate func end(with error: any Error, json: Bool) throws -> Never {
+        let failure = Failure(wrapping: error)
+        if json { line("\(failure.envelope(timing: [:]))") } else { note(failure) }
+        throw ExitCode(failure.exit)
+    }
+}
+
+extension NetworkError {
+    fileprivate var outboxWord: String { kind == .decoding ? "damaged" : "unreadable" }
+
+    fileprivate var outboxJSON: JSONValue { ["state": .string(outboxWord), "message": .string(message)] }
+}
+
 extension Outbox.Entry {
+    var isRefused: Bool {
+        if case .refused = state { return true }
+        return false
+    }
+
     fileprivate var word: String {
         switch state {
         case .waiting: "waiting"
@@ -136,10 +242,21 @@ extension Session {
             "waiting": .array(report.remaining.map(\.json)),
             "damaged": .array(report.damages.map { .string($0.message) }),
         ]
-        for damage in report.damages { console.note("beagle: \(damage.message); \(damage.advice ?? "")".printable) }
-        for entry in report.refused { console.note("beagle: \(entry)".printable) }
+        for damage in report.damages { note(damage) }
+        for entry in report.refused { note(entry) }
         var failure: Failure?
-        if !report.remaining.isEmpty {
+        if let damage = report.damages.first {
+            // Said once only: it comes before what the next run says again.
+            let count = report.damages.count
+            let message = "\(count) \(count == 1 ? "file" : "files") in the outbox could not be read"
+            failure = Failure(
+                exit: ExitCode.number(for: damage),
+                code: damage.kind.rawValue,
+                phase: damage.phase,
+                message,
+                advice: "the files are named above"
+            )
+        } else if !report.remaining.isEmpty {
             let count = report.remaining.count
             let why = report.failures.first?.message ?? "they were kept meanwhile"
             let message = "\(count) \(count == 1 ? "form waits" : "forms wait") in the outbox: \(why)"
@@ -160,13 +277,17 @@ extension CommonFlags {
     fileprivate func check(_ outbox: Outbox) throws {
         let isSecret = !credentialFields.isEmpty || access.hasCredentials
         guard isSecret else { return }
-        let origins = Set(try outbox.entries().compactMap { URL(string: $0.url).flatMap { Origin($0) } })
-        guard origins.count > 1 else { return }
+        let waiting = try outbox.entries().filter { !$0.isRefused }
+        // A URL that cannot be parsed may be of any server.
+        let origins = Set(waiting.map { URL(string: $0.url).flatMap { Origin($0) } })
+        guard origins.count > 1 || origins.contains(nil) else { return }
         throw Failure(
             exit: ExitCode.usage,
             code: "usage",
             phase: .build,
-            "the outbox has forms for \(origins.count) servers, and all would get the credentials",
+            origins.contains(nil)
+                ? "the outbox has a form whose URL does not tell for which server it is"
+                : "the outbox has forms for \(origins.count) servers, and all would get the credentials",
             advice: "keep forms for servers with credentials in outboxes of their own"
         )
     }

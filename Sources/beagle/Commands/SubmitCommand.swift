@@ -15,7 +15,7 @@ struct SubmitCommand: TransferCommand {
 
             With --outbox the form is on the disk before it is sent. Where the server gives no definite answer (none at \
             all, 408, 425, 429 or 5xx) the command ends with 105, the form is kept, and 'beagle outbox flush' sends it. \
-            Headers with credentials are not kept.
+            Headers with credentials are not kept. What the server refuses of what was kept before is named.
 
             EXAMPLE
               beagle submit http://127.0.0.1:8080/signup name=Ana email=ana@example.com

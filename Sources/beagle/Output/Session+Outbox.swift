@@ -12,7 +12,11 @@ extension Session {
         through outbox: Outbox,
         _ interceptors: [any Interceptor]
     ) async throws -> ReceivedResponse {
-        defer { console.showBar("") }
+        let refused = Set(try outbox.entries().filter(\.isRefused).map(\.id))
+        defer {
+            console.showBar("")
+            tell(of: outbox, refusedBefore: refused)
+        }
         return try await remembering {
             var request = request
             if console.hasTerminal {
@@ -25,6 +29,25 @@ extension Session {
             }
             return try await take(response, keepsBody: false)
         }
+    }
+
+    /// Says what became of what was before the request.
+    private func tell(of outbox: Outbox, refusedBefore: Set<String>) {
+        do throws(NetworkError) {
+            for entry in try outbox.entries() where entry.isRefused && !refusedBefore.contains(entry.id) { note(entry) }
+        } catch {
+            note(error)
+        }
+        for damage in outbox.takeDamages() { note(damage) }
+    }
+
+    /// Notes that a file of an outbox is no entry, or what else is wrong there.
+    func note(_ damage: NetworkError) {
+        console.note("beagle: \(damage.message)\(damage.advice.map { "; \($0)" } ?? "")".printable)
+    }
+
+    func note(_ entry: Outbox.Entry) {
+        console.note("beagle: \(entry)".printable)
     }
 
     /// What sends the entries of an outbox.
@@ -49,11 +72,13 @@ extension Session {
 private struct GivenCredentials: Interceptor {
     let place: Pipeline.Place? = .headers
     private let fields: HTTPFields
+    private let maxTime: Duration?
     private let origin: Origin?
 
     init(_ flags: CommonFlags, for origin: Origin?) {
         self.origin = origin
         fields = flags.credentialFields
+        maxTime = flags.maxTime.map { .seconds($0) }
     }
 
     func intercept(
@@ -62,6 +87,8 @@ private struct GivenCredentials: Interceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         var operation = operation
+        // Entries have no limit of their own.
+        if let maxTime { operation.transfer.options.timeouts.total = maxTime }
         if origin == nil || origin == operation.origin {
             for field in fields where !operation.transfer.head.headerFields.contains(field.name) {
                 operation.transfer.head.headerFields.append(field)

@@ -1,3 +1,4 @@
+import BeagleNetDependencies
 public import BeagleNetHTTP
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -13,8 +14,20 @@ public import BeagleNetHTTP
 /// Cancelling an operation before it is written means that nothing is sent. From then on it is the outbox's: cancelling
 /// ends the wait, with an error of kind `.cancelled` that `isKept`, and a deadline likewise. `Outbox.remove` takes it out.
 ///
+/// Entries of a queue have the order in which operations come here: what is called one after another on one actor keeps
+/// its order, what several tasks do at once has none.
+///
 /// A body in a file, and one that can be read again such as a form with files, is copied, up to `Outbox.Limits`; a body that
-/// can be read only once, and a streamed answer, are refused where a queue was asked for.
+/// can be read only once is refused, and a streamed answer where a queue was asked for.
+///
+/// Fields that the redactor takes for secret, and those that belong to the origin (`TransferRequest.originScopedFields`), are
+/// not written: builder and interceptors bring them anew. Bodies and URLs are written as they are. A `Form` with a secret that
+/// is filled in is therefore not kept unless its `outbox` names a queue; a sign-in that is a `FormData` of your own is: give its
+/// operation `.never`, as every message whose body holds credentials.
+///
+/// Options of a request are not written; it goes out again with those of the client, without `timeouts.total`. What has an
+/// address guard, pins, an identity or a function for redirects of its own is therefore sent without being kept, which the
+/// log says, or refused where a queue was asked for.
 public struct OutboxInterceptor: BriefInterceptor {
     /// `.outbox`.
     public var place: Pipeline.Place? { .outbox }
@@ -64,7 +77,19 @@ public struct OutboxInterceptor: BriefInterceptor {
             operation.take(message)
             return try await next(operation, emit)
         }
-        let message = try await message(of: &operation)
+        let queue = if case .queue(let name) = operation.outbox { name } else { self.queue(operation) }
+        if operation.hasOwnGuards {
+            let why = "it has an address guard, pins, an identity or a function for redirects of its own"
+            if case .queue = operation.outbox { throw .notForOutbox(why) }
+            operation.logger.logUnkept(operation, why)
+            return try await next(operation, emit)
+        }
+        operation.outboxMark?.take()
+        if Task.isCancelled { throw .cancelledBeforeStart }
+        // Before anything is waited for: in this order they are written.
+        let place = outbox.line.enter(queue)
+        defer { place.leave() }
+        let message = try await message(of: &operation, in: queue)
         let isHeard = Lock(true)
         defer { isHeard.withLock { $0 = false } }
         let turn = OutboxTurn { [operation] () throws(NetworkError) in
@@ -72,12 +97,14 @@ public struct OutboxInterceptor: BriefInterceptor {
                 if isHeard.withLock({ $0 }) { emit(result) }
             }
         }
-        return try await outbox.deliver(message, turn)
+        defer { outbox.tellLog(operation.logger) }
+        return try await outbox.deliver(message, at: place, turn)
     }
 
     /// What is written; the operation gets its key and a body that can be read when its turn comes.
     nonisolated(nonsending) private func message(
-        of operation: inout NetworkOperation
+        of operation: inout NetworkOperation,
+        in queue: String
     ) async throws(NetworkError) -> OutboxMessage {
         guard operation.transfer.delivery == .collect else { throw .notForOutbox("its answer is streamed") }
         guard operation.transfer.body?.isReplayable ?? true else {
@@ -90,11 +117,14 @@ public struct OutboxInterceptor: BriefInterceptor {
             operation.transfer.head.headerFields[.idempotencyKey] = key
         }
         let redactor = operation.redactor
+        let scoped = operation.transfer.originScopedFields
         var head = operation.transfer.head
-        head.headerFields.removeAll { $0.name != .idempotencyKey && redactor.isSecret(header: $0.name.rawName) }
-        let name = if case .queue(let name) = operation.outbox { name } else { queue(operation) }
+        head.headerFields.removeAll { field in
+            field.name != .idempotencyKey
+                && (scoped.contains(field.name) || redactor.isSecret(header: field.name.rawName))
+        }
         return OutboxMessage(
-            queue: name,
+            queue: queue,
             kind: operation.kind,
             partition: operation.partition,
             accepted: outbox.now(),
@@ -105,28 +135,51 @@ public struct OutboxInterceptor: BriefInterceptor {
 }
 
 extension NetworkOperation {
-    /// Puts what was kept in the place of what the client has made; its credentials stay.
+    /// Puts what was kept in the place of what the client has made; its credentials, and what else belongs to the origin,
+    /// stay. Nobody waits: it may take as long as it needs.
     fileprivate mutating func take(_ message: OutboxMessage) {
-        let redactor = redactor
+        let (redactor, scoped) = (redactor, transfer.originScopedFields)
         var head = message.head
-        for field in transfer.head.headerFields
-        where redactor.isSecret(header: field.name.rawName) && !head.headerFields.contains(field.name) {
-            head.headerFields.append(field)
+        for field in transfer.head.headerFields where !message.head.headerFields.contains(field.name) {
+            let isLeftOut = scoped.contains(field.name) || redactor.isSecret(header: field.name.rawName)
+            if isLeftOut { head.headerFields.append(field) }
         }
         transfer.head = head
         transfer.body = message.body.map { HTTPBody($0) }
+        transfer.options.timeouts.total = nil
     }
 }
 
 extension HTTPBody {
     /// The bytes in memory, of a file and of what can be read again as well.
     nonisolated(nonsending) fileprivate func read(for limits: Outbox.Limits) async throws(NetworkError) -> Data {
+        if let data, data.count <= limits.maxEntryBytes { return data }
+        // Files are not read on the caller's thread, which may be the one that draws or the transport's.
+        let reading = Task.detached {
+            await Result<Data, NetworkError>.catching { () throws(NetworkError) in
+                try await collect(upTo: limits.maxEntryBytes)
+            }
+        }
+        let result = await withTaskCancellationHandler {
+            await reading.value
+        } onCancel: {
+            reading.cancel()
+        }
         do throws(NetworkError) {
-            return try await collect(upTo: limits.maxEntryBytes)
+            return try result.get()
         } catch {
             if error.kind == .tooLarge { throw .outboxEntryTooLarge(limits) }
             throw error
         }
+    }
+}
+
+extension BeagleLogger {
+    fileprivate func logUnkept(_ operation: NetworkOperation, _ why: String) {
+        guard accepts(.info) else { return }
+        let head = operation.transfer.head
+        let message = "\(head.method.rawValue) \(head.redactedURL) is sent without being kept in an outbox: \(why)"
+        log(OutboxLogMessage(level: .info, message: message))
     }
 }
 

@@ -3,11 +3,13 @@ import BeagleNetRequestBuilder
 
 /// Whether an `OutboxInterceptor` keeps an operation.
 public enum OutboxChoice: Sendable, Hashable {
-    /// As the interceptor's `kinds` say: forms and mutations by default, unless their method is safe (RFC 9110, 9.2.1).
+    /// As the interceptor's `kinds` say: forms and mutations by default, unless their method is safe (RFC 9110, 9.2.1). A
+    /// `Form` with a secret that is filled in, such as a password, is not kept, nor what has an address guard, pins, an
+    /// identity or a function for redirects of its own: these are not on the disk.
     case automatic
     /// It is sent at once or not at all.
     case never
-    /// It is kept, in the queue of this name.
+    /// It is kept, in the queue of this name, or refused.
     case queue(String)
 }
 
@@ -18,6 +20,14 @@ extension NetworkOperation {
 
     private enum OutboxMessageKey: ContextKey {
         static let defaultValue: OutboxMessage? = nil
+    }
+
+    private enum OutboxMarkKey: ContextKey {
+        static let defaultValue: OutboxMark? = nil
+    }
+
+    private enum OwnGuardsKey: ContextKey {
+        static let defaultValue = false
     }
 
     private enum IdempotencyKeyKey: ContextKey {
@@ -32,6 +42,18 @@ extension NetworkOperation {
 
     /// What an outbox sends with this operation.
     var outboxMessage: OutboxMessage? { context[OutboxMessageKey.self] }
+
+    /// Told when an outbox begins to write it.
+    var outboxMark: OutboxMark? {
+        get { context[OutboxMarkKey.self] }
+        set { context[OutboxMarkKey.self] = newValue }
+    }
+
+    /// Whether it has options that guard it and that its client would not bring again.
+    var hasOwnGuards: Bool {
+        get { context[OwnGuardsKey.self] }
+        set { context[OwnGuardsKey.self] = newValue }
+    }
 
     /// The key under which an outbox keeps it where the message has none.
     var idempotencyKey: String? {
@@ -58,5 +80,27 @@ extension NetworkOperation {
         isShared = false
         partition = message.partition
         context[OutboxMessageKey.self] = message
+    }
+}
+
+/// Whether an outbox may have an operation on the disk.
+final class OutboxMark: Sendable {
+    private let state = Lock(false)
+
+    /// Whether it has begun to write it, or has written it.
+    var isTaken: Bool { state.withLock { $0 } }
+
+    func take() {
+        state.withLock { $0 = true }
+    }
+}
+
+extension TransferOptions {
+    /// Whether they guard a transfer in a way that others do not.
+    func guards(beyond others: TransferOptions) -> Bool {
+        (addressGuard != nil && addressGuard != others.addressGuard)
+            || (!pins.isEmpty && pins != others.pins)
+            || (identity != nil && identity != others.identity)
+            || (redirects.decide != nil && redirects != others.redirects)
     }
 }

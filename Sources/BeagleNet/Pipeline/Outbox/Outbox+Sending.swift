@@ -7,18 +7,22 @@ extension Outbox {
     /// Writes a message and gives the answer to it when its turn has come.
     ///
     /// - Parameters:
-    ///   - message: makes what is written; cancelled with the caller's task up to the moment of writing.
+    ///   - message: what is written; cancelled with the caller's task up to the moment of writing.
+    ///   - place: whose turn to be written comes; left when it is.
     ///   - turn: sends it.
     /// - Throws: why it could not be written, and then nothing is sent; what `isKept` where it is not answered now.
     nonisolated(nonsending) func deliver(
         _ message: OutboxMessage,
+        at place: OutboxLine.Place,
         _ turn: OutboxTurn
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let id = try message.id()
         expect(id, in: message.queue, turn)
         // Not on the caller's thread, which may be the one that draws or the transport's.
         let writing = Task.detached { () -> Result<Entry, NetworkError> in
-            Result { () throws(NetworkError) in
+            await place.wait()
+            defer { place.leave() }
+            return Result { () throws(NetworkError) in
                 if Task.isCancelled { throw NetworkError.cancelledBeforeStart }
                 let entry = try self.files.write(message)
                 self.tell()
@@ -153,7 +157,6 @@ extension Outbox {
         } catch {
             report.trouble = error
         }
-        report.damages += files.takeDamages()
         if let failure = report.trouble ?? report.failures.first { stop(queue, failure) }
         tell()
         lookForNews()

@@ -1,3 +1,4 @@
+import BeagleNetDependencies
 public import BeagleNetHTTP
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -11,6 +12,7 @@ public import BeagleNetHTTP
 /// ```swift
 /// let outbox = Outbox(directory: "\(folder)/outbox")
 /// dependencies.interceptors.add(OutboxInterceptor(outbox))
+/// // As soon as somebody is signed in: credentials are not kept.
 /// let sending = outbox.sendAutomatically(with: client, whenNetworkReturns: networkReturns)
 /// ```
 ///
@@ -25,8 +27,9 @@ public import BeagleNetHTTP
 /// What the server refuses while nobody waits for its answer is not lost: it stays as `.refused`, until `retry` or
 /// `remove` is called.
 ///
-/// The directory is the owner's alone (modes 0700 and 0600). Bodies and URLs are in it in clear text, credentials are not:
-/// fields that the client's redactor takes for secret are left out and brought anew when the entry is sent. Give each
+/// The files are the owner's alone (mode 0600), and so is the directory (0700) where the outbox has made it; one that was
+/// there stays as it is. Bodies and URLs are in them in clear text, credentials are not: fields that the client's redactor
+/// takes for secret, and those that belong to the origin, are left out and brought anew when the entry is sent. Give each
 /// person who may sign in a directory of their own, or what one has written goes out with the credentials of another.
 ///
 /// Several processes may put entries into one directory; one of them at a time sends.
@@ -35,9 +38,11 @@ public final class Outbox: Sendable {
     public struct Limits: Sendable, Hashable {
         /// Entries in all, the refused ones included. 1,000.
         public var maxEntries: Int
-        /// Bytes of all files. 64 MiB.
+        /// Bytes of the files of all entries, the refused ones included; what is damaged and was moved aside comes to them.
+        /// 64 MiB.
         public var maxBytes: Int
-        /// Bytes of one file; a body is in memory while it is written and sent. 16 MiB.
+        /// Bytes of one file: the body, and some hundred more for the head. A body is in memory while it is written and
+        /// sent, two or three times. 16 MiB.
         public var maxEntryBytes: Int
         /// How old an entry may become before it is `.refused("expired")` instead of being sent; nil, the default, for any
         /// age.
@@ -105,6 +110,7 @@ public final class Outbox: Sendable {
     /// Held while listeners are told, so that what they hear last is what there is.
     private let telling = Lock(())
     let files: OutboxFiles
+    let line = OutboxLine()
     /// How much it takes.
     public let limits: Limits
     /// Seconds since 1970.
@@ -134,7 +140,10 @@ public final class Outbox: Sendable {
 // MARK: - What is in it
 
 extension Outbox {
-    /// The entries in their order, refused ones last.
+    /// The entries in their order, refused ones last; what is damaged is moved aside, and the next report tells of it.
+    ///
+    /// It reads the directory, and each file the first time, before it returns: not for the main thread. `changes` reads
+    /// elsewhere.
     ///
     /// - Throws: `NetworkError` of kind `.file` where the directory cannot be read.
     public func entries() throws(NetworkError) -> [Entry] {
@@ -147,7 +156,17 @@ extension Outbox {
         }
     }
 
-    /// The entries now, and again after each change that this object makes. Who is slow hears the latest only.
+    /// What there is, and why other files are no entries; all stays as it is.
+    package func look() throws(NetworkError) -> (entries: [Entry], damages: [NetworkError]) {
+        let (files, damages) = try files.look()
+        return (files.map(\.entry), damages)
+    }
+
+    /// Why files are no entries that no report has told of yet.
+    package func takeDamages() -> [NetworkError] { files.takeDamages() }
+
+    /// The entries now, and again after each change that this object makes, read on no caller's thread. Who is slow hears the
+    /// latest only.
     public var changes: AsyncStream<[Entry]> {
         let (stream, continuation) = AsyncStream.makeStream(of: [Entry].self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
@@ -156,11 +175,11 @@ extension Outbox {
             return number
         }
         continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners[number] = nil } }
-        tell()
+        Task.detached { self.tell() }
         return stream
     }
 
-    /// Takes an entry out, whatever its state. One that is being sent may reach the server all the same.
+    /// Takes an entry out, whatever its state, before it returns. One that is being sent may reach the server all the same.
     ///
     /// - Returns: whether it was there.
     /// - Throws: `NetworkError` of kind `.file` where it cannot be removed.
@@ -187,13 +206,25 @@ extension Outbox {
         return true
     }
 
+    /// Tells a log what was found wrong with files.
+    func tellLog(_ logger: any BeagleLogger) {
+        for error in files.takeUnlogged() where logger.accepts(.error) {
+            let advice = error.advice.map { "; \($0)" } ?? ""
+            logger.log(OutboxLogMessage(level: .error, message: error.message + advice))
+        }
+    }
+
     /// Tells those who listen what there is.
     func tell() {
         if state.withLock({ $0.listeners.isEmpty }) { return }
         telling.withLock { _ in
-            // What cannot be read now is read with the next change.
-            guard let entries = try? entries() else { return }
-            for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(entries) }
+            do throws(NetworkError) {
+                let entries = try entries()
+                for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(entries) }
+            } catch {
+                // Read again with the next change; until then a log says why not.
+                files.note(error)
+            }
         }
     }
 }

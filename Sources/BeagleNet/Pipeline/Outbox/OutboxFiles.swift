@@ -9,6 +9,7 @@ import BeagleNetHTTP
 ///
 /// What waits lies in the directory, what is not sent any more in `refused`, and what is damaged in `damaged`. A file is
 /// written whole or not at all, moved in one step, and never changed: what a process leaves when it is killed is an outbox.
+/// What cannot be read, as a file of a newer format, stays where it is, and the others go on.
 final class OutboxFiles: Sendable {
     /// A file that was read once.
     struct File: Sendable {
@@ -24,13 +25,24 @@ final class OutboxFiles: Sendable {
         var waiting: [String: File] = [:]
         var refused: [String: File] = [:]
         var lastNumber: UInt64 = 0
-        /// Why files were moved aside that nobody was told of.
+        /// The paths of what cannot be read and stays where it is.
+        var skipped: Set<String> = []
+        /// Why files are no entries, where no report has said so yet.
         var damages: [NetworkError] = []
+        /// What no log has said yet.
+        var unlogged: [NetworkError] = []
 
         var nextNumber: UInt64 { max(lastNumber, waiting.values.map(\.number).max() ?? 0) + 1 }
+        var inOrder: [File] { waiting.values.sorted { $0.isBefore($1) } + refused.values.sorted { $0.isBefore($1) } }
+
+        mutating func report(_ error: NetworkError) {
+            damages.append(error)
+            unlogged.append(error)
+        }
     }
 
     private static let ending = ".entry"
+    private static let lock = "send.lock"
     private let folder: PrivateFolder
     private let refusals: PrivateFolder
     private let damages: PrivateFolder
@@ -59,14 +71,26 @@ final class OutboxFiles: Sendable {
     func all() throws(NetworkError) -> [File] {
         try index.withLock { index throws(NetworkError) in
             try refresh(&index)
-            return index.waiting.values.sorted { $0.isBefore($1) } + index.refused.values.sorted { $0.isBefore($1) }
+            return index.inOrder
         }
+    }
+
+    /// What there is, and why other files are no entries; all stays as it is.
+    func look() throws(NetworkError) -> (files: [File], damages: [NetworkError]) {
+        var index = Index()
+        try refresh(&index, moves: false)
+        let moved = try damages.names().sorted().map { name in
+            NetworkError.damaged("\(damages.path)/\(name)", "it was moved aside")
+        }
+        return (index.inOrder, index.damages + moved)
     }
 
     /// Whether there are files that were never looked at.
     func hasNews() throws(NetworkError) -> Bool {
         let names = try folder.names().filter { $0.hasSuffix(Self.ending) }
-        return index.withLock { index in names.contains { index.waiting[$0] == nil } }
+        return index.withLock { index in
+            names.contains { index.waiting[$0] == nil && !index.skipped.contains("\(folder.path)/\($0)") }
+        }
     }
 
     /// The message of a file.
@@ -76,20 +100,31 @@ final class OutboxFiles: Sendable {
         do throws(NetworkError) {
             return try OutboxMessage(try folder.read(file.name), path: "\(folder.path)/\(file.name)")
         } catch {
-            if error.kind == .decoding {
-                try index.withLock { index throws(NetworkError) in
-                    try setAside(file.name, in: folder, error, &index)
-                }
-            }
+            if error.kind == .decoding { index.withLock { setAside(file.name, in: folder, error, &$0) } }
             throw error
         }
     }
 
-    /// Why files were moved aside since this was asked last.
+    /// Why files are no entries that were found since this was asked last.
     func takeDamages() -> [NetworkError] {
         index.withLock { index in
             defer { index.damages = [] }
             return index.damages
+        }
+    }
+
+    /// Has a log told of something that fails nobody.
+    func note(_ error: NetworkError) {
+        index.withLock { index in
+            if index.unlogged.last?.message != error.message { index.unlogged.append(error) }
+        }
+    }
+
+    /// What a log is to be told.
+    func takeUnlogged() -> [NetworkError] {
+        index.withLock { index in
+            defer { index.unlogged = [] }
+            return index.unlogged
         }
     }
 
@@ -101,8 +136,10 @@ final class OutboxFiles: Sendable {
         guard data.count <= limits.maxEntryBytes else { throw .outboxEntryTooLarge(limits) }
         return try index.withLock { index throws(NetworkError) in
             try refresh(&index)
-            if let there = index.waiting.values.first(where: { $0.entry.id == id }) {
-                guard try self.message(there).body == message.body else { throw .otherMessage }
+            if let there = index.waiting.values.first(where: { $0.entry.id == id }),
+                let kept = try self.message(there, &index)
+            {
+                guard kept.asksTheSame(as: message) else { throw .otherMessage }
                 return there.entry
             }
             let refused = index.refused.values.first { $0.entry.id == id }
@@ -111,6 +148,7 @@ final class OutboxFiles: Sendable {
             guard files.count < limits.maxEntries, bytes <= limits.maxBytes else {
                 throw .full(folder.path, files.count)
             }
+            try make()
             let entry = Outbox.Entry(message, id: id, bytes: data.count, state: .waiting)
             let number = index.nextNumber
             let name = Self.name(number, id)
@@ -118,15 +156,36 @@ final class OutboxFiles: Sendable {
             index.lastNumber = number
             index.waiting[name] = File(name: name, number: number, isRefused: false, entry: entry)
             if let refused {
-                try refusals.remove(refused.name)
-                index.refused[refused.name] = nil
+                do throws(NetworkError) {
+                    try refusals.remove(refused.name)
+                    index.refused[refused.name] = nil
+                } catch {
+                    // What was to be written is.
+                    index.unlogged.append(error)
+                }
             }
             return entry
         }
     }
 
-    private func message(_ file: File) throws(NetworkError) -> OutboxMessage {
-        try OutboxMessage(try folder.read(file.name), path: "\(folder.path)/\(file.name)")
+    /// The message of a file that waits; nil where it is gone, or damaged and moved aside.
+    private func message(_ file: File, _ index: inout Index) throws(NetworkError) -> OutboxMessage? {
+        do throws(NetworkError) {
+            return try OutboxMessage(try folder.read(file.name), path: "\(folder.path)/\(file.name)")
+        } catch {
+            if folder.has(file.name) {
+                guard error.kind == .decoding else { throw error }
+                setAside(file.name, in: folder, error, &index)
+            }
+            index.waiting[file.name] = nil
+            return nil
+        }
+    }
+
+    /// Makes all that sending needs, so that it needs no room on the disk later.
+    private func make() throws(NetworkError) {
+        for folder in [folder, refusals, damages] { try folder.make() }
+        try folder.touch(Self.lock)
     }
 
     /// Removes a file, wherever it lies.
@@ -165,7 +224,7 @@ final class OutboxFiles: Sendable {
 
     /// Takes the right to send for this process; nil where another has it.
     func holdSending() throws(NetworkError) -> OpenFile? {
-        guard let lock = try folder.hold("send.lock") else { return nil }
+        guard let lock = try folder.hold(Self.lock) else { return nil }
         try folder.removeParts(olderThan: 3_600)
         return lock
     }
@@ -178,57 +237,72 @@ final class OutboxFiles: Sendable {
         return "\(zeros)\(digits)-\(id)\(reason.map { "-\($0)" } ?? "")\(ending)"
     }
 
-    private func refresh(_ index: inout Index) throws(NetworkError) {
-        try refresh(\.waiting, of: folder, isRefused: false, &index)
-        try refresh(\.refused, of: refusals, isRefused: true, &index)
+    private func refresh(_ index: inout Index, moves: Bool = true) throws(NetworkError) {
+        try refresh(\.waiting, of: folder, isRefused: false, &index, moves: moves)
+        try refresh(\.refused, of: refusals, isRefused: true, &index, moves: moves)
     }
 
     private func refresh(
         _ files: WritableKeyPath<Index, [String: File]>,
         of folder: PrivateFolder,
         isRefused: Bool,
-        _ index: inout Index
+        _ index: inout Index,
+        moves: Bool
     ) throws(NetworkError) {
         let names = Set(try folder.names().filter { $0.hasSuffix(Self.ending) })
         for name in index[keyPath: files].keys where !names.contains(name) { index[keyPath: files][name] = nil }
         for name in names where index[keyPath: files][name] == nil {
             do throws(NetworkError) {
                 index[keyPath: files][name] = try file(name, in: folder, isRefused: isRefused)
+                index.skipped.remove("\(folder.path)/\(name)")
             } catch {
                 // Another process may have sent it meanwhile.
                 guard folder.has(name) else { continue }
-                guard error.kind == .decoding else { throw error }
-                try setAside(name, in: folder, error, &index)
+                // A want of memory or descriptors passes: nothing goes out before what cannot be read because of it.
+                if error.kind == .file, folder.isReadable(name) { throw error }
+                setAside(name, in: folder, error, &index, moves: moves)
             }
         }
     }
 
     private func file(_ name: String, in folder: PrivateFolder, isRefused: Bool) throws(NetworkError) -> File {
         let path = "\(folder.path)/\(name)"
+        let data = try folder.read(name)
+        let message = try OutboxMessage(data, path: path)
         let parts = name.dropLast(Self.ending.count).split(separator: "-", maxSplits: 2).map(String.init)
         guard let number = parts.first.flatMap({ UInt64($0) }), number < .max / 2, parts.count == (isRefused ? 3 : 2)
         else {
             throw .damaged(path, "its name is none of an entry")
         }
-        let data = try folder.read(name)
-        let message = try OutboxMessage(data, path: path)
         let state = isRefused ? Outbox.Entry.State.refused(parts[2]) : .waiting
         let entry = Outbox.Entry(message, id: parts[1], bytes: data.count, state: state)
         return File(name: name, number: number, isRefused: isRefused, entry: entry)
     }
 
+    /// Reports what is no entry, after it was moved aside where it is damaged.
     private func setAside(
         _ name: String,
         in folder: PrivateFolder,
         _ error: NetworkError,
-        _ index: inout Index
-    ) throws(NetworkError) {
-        try folder.move(name, to: damages, as: name)
+        _ index: inout Index,
+        moves: Bool = true
+    ) {
         index.waiting[name] = nil
         index.refused[name] = nil
         var error = error
-        error.advice = "it was moved to \(damages.path)/\(name), and the others go on"
-        index.damages.append(error)
+        if error.kind == .decoding, moves {
+            do throws(NetworkError) {
+                try folder.move(name, to: damages, as: name)
+                error.advice = "it was moved to \(damages.path)/\(name), and the others go on"
+                return index.report(error)
+            } catch let trouble {
+                guard folder.has(name) else { return }
+                error.advice = "it stays where it is, and the others go on: \(trouble.message)"
+            }
+        }
+        let path = "\(folder.path)/\(name)"
+        if error.kind == .file { error.advice = "make \(path) readable, or remove it; the others go on" }
+        if index.skipped.insert(path).inserted { index.report(error) }
     }
 }
 

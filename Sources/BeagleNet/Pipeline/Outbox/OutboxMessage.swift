@@ -11,6 +11,7 @@ import BeagleNetHTTP
 /// bytes of the body: one that was cut or changed anywhere is told from a whole one.
 struct OutboxMessage: Sendable {
     private static let format = "beagle-outbox 1 "
+    private static let anyFormat = "beagle-outbox "
 
     var queue: String
     var kind: NetworkOperation.Kind
@@ -25,8 +26,15 @@ struct OutboxMessage: Sendable {
 
     /// The same for what is the same to a server that heeds keys.
     func id() throws(NetworkError) -> String {
-        let text = "\(idempotencyKey)\n\(head.method.rawValue)\n\(head.urlText)"
+        // The partition comes last: it may have line ends of its own.
+        let text = "\(idempotencyKey)\n\(head.method.rawValue)\n\(head.urlText)\n\(partition)"
         return String(try SHA256Digest.hex(of: Data(text.utf8)).prefix(32))
+    }
+
+    /// Whether it asks the same, whenever that was.
+    func asksTheSame(as other: OutboxMessage) -> Bool {
+        queue == other.queue && kind == other.kind && partition == other.partition && head == other.head
+            && body == other.body
     }
 
     /// The file's bytes.
@@ -42,17 +50,20 @@ struct OutboxMessage: Sendable {
         let content = try json.data() + Data("\n".utf8) + (body ?? Data())
         return Data("\(Self.format)\(try SHA256Digest.hex(of: content))\n".utf8) + content
     }
-
 }
 
 extension OutboxMessage {
     /// Reads a file.
     ///
-    /// - Throws: `NetworkError` of kind `.decoding` where it is not whole, or of another format.
+    /// - Throws: `NetworkError` of kind `.decoding` where it is not whole or no entry, `.unsupported` where its format is newer.
     init(_ file: Data, path: String) throws(NetworkError) {
         guard let end = file.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is cut off") }
         let line = String(decoding: file[..<end], as: UTF8.self)
-        guard line.hasPrefix(Self.format) else { throw .damaged(path, "it is of another version, or no entry") }
+        guard line.hasPrefix(Self.format) else {
+            let words = line.split(separator: " ")
+            let version = line.hasPrefix(Self.anyFormat) && words.count > 1 ? Int(words[1]) ?? 0 : 0
+            throw version > 1 ? .newer(path) : .damaged(path, "it is no entry")
+        }
         let content = Data(file[file.index(after: end)...])
         guard try SHA256Digest.hex(of: content) == line.dropFirst(Self.format.count) else {
             throw .damaged(path, "it is cut off, or was changed")
@@ -93,5 +104,14 @@ extension OutboxMessage {
 extension NetworkError {
     static func damaged(_ path: String, _ why: String) -> NetworkError {
         NetworkError(.decoding, during: .build, "the outbox entry \(path) is damaged: \(why)")
+    }
+
+    fileprivate static func newer(_ path: String) -> NetworkError {
+        NetworkError(
+            .unsupported,
+            during: .build,
+            "the outbox entry \(path) was written by a newer version of BeagleNet",
+            advice: "send it with that version; it stays where it is, and the others go on"
+        )
     }
 }

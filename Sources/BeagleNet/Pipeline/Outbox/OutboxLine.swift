@@ -1,0 +1,59 @@
+import BeagleNetHTTP
+
+/// Has the operations of a queue written in the order in which they came, however long each takes to be ready for it.
+final class OutboxLine: Sendable {
+    private struct Waiter: Sendable {
+        let number: Int
+        let signal: AsyncStream<Void>.Continuation
+    }
+
+    private struct State: Sendable {
+        var lastNumber = 0
+        var queues: [String: [Waiter]] = [:]
+    }
+
+    private let state = Lock(State())
+
+    /// A place behind all who came before.
+    func enter(_ queue: String) -> Place {
+        let (turns, signal) = AsyncStream.makeStream(of: Void.self)
+        let (number, isFirst) = state.withLock { state in
+            state.lastNumber += 1
+            state.queues[queue, default: []].append(Waiter(number: state.lastNumber, signal: signal))
+            return (state.lastNumber, state.queues[queue]?.count == 1)
+        }
+        if isFirst { signal.finish() }
+        return Place(line: self, queue: queue, number: number, turns: turns)
+    }
+
+    private func leave(_ queue: String, _ number: Int) {
+        let first: Waiter? = state.withLock { state in
+            guard let index = state.queues[queue]?.firstIndex(where: { $0.number == number }) else { return nil }
+            state.queues[queue]?.remove(at: index)
+            guard let first = state.queues[queue]?.first else {
+                state.queues[queue] = nil
+                return nil
+            }
+            return index == 0 ? first : nil
+        }
+        first?.signal.finish()
+    }
+
+    /// A place in the line, to be left.
+    struct Place: Sendable {
+        fileprivate let line: OutboxLine
+        fileprivate let queue: String
+        fileprivate let number: Int
+        fileprivate let turns: AsyncStream<Void>
+
+        /// Waits until nobody is before it; cancelling the task ends that.
+        func wait() async {
+            for await _ in turns {}
+        }
+
+        /// Lets the next one come; once more does nothing.
+        func leave() {
+            line.leave(queue, number)
+        }
+    }
+}
