@@ -45,13 +45,9 @@ struct OutboxCommand: AsyncParsableCommand {
                 let outbox = try Outbox(existing: directory)
                 try flags.check(outbox)
                 let client = session.client(of: outbox, retries.interceptors, credentialsFor: nil, options)
-                let report = try await Interrupt.cancelling {
-                    let report = try await session.remembering { try await outbox.flush(with: client) }
-                    // What was cancelled stays, and is no error of the outbox.
-                    if !report.remaining.isEmpty { try Task.checkCancellation() }
-                    return report
+                try await Interrupt.cancelling {
+                    try session.tell(try await session.remembering { try await outbox.flush(with: client) })
                 }
-                try session.tell(report)
             } catch {
                 let failure = flags.failure(for: error)
                 session.tell(failure)
@@ -139,7 +135,9 @@ extension Session {
         for damage in report.damages { console.note("beagle: \(damage.message); \(damage.advice ?? "")".printable) }
         for entry in report.refused { console.note("beagle: \(entry)".printable) }
         var failure: Failure?
-        if !report.remaining.isEmpty {
+        if let trouble = report.trouble {
+            failure = Failure(trouble)
+        } else if !report.remaining.isEmpty {
             let count = report.remaining.count
             let why = report.failures.first?.message ?? "they were kept meanwhile"
             let message = "\(count) \(count == 1 ? "form waits" : "forms wait") in the outbox: \(why)"
