@@ -286,14 +286,14 @@ extension Outbox {
         if let turn, let outcome = await turn.take() {
             return Sent(outcome: outcome, key: turn.sending.key, isFirst: isFirst && !turn.sending.isRepeated)
         }
+        guard let client = state.withLock({ $0.clients.last?.client }) else {
+            return Sent(outcome: .failure(.nobodySends), key: "", isFirst: false)
+        }
         let message = try files.message(of: file)
         let operation = try NetworkOperation(kept: message)
-        guard let client = state.withLock({ $0.clients.last?.client }) else {
-            return Sent(outcome: .failure(.nobodySends), key: message.idempotencyKey, isFirst: false)
-        }
         let sending = OutboxSending(key: message.idempotencyKey)
         let outcome = await sending.run { () throws(NetworkError) in try await client.run(operation, emit: { _ in }) }
-        return Sent(outcome: outcome, key: message.idempotencyKey, isFirst: false)
+        return Sent(outcome: outcome, key: sending.key, isFirst: false)
     }
 
     /// What an outcome means; those who are to hear it are taken out in the same step, so that none of them leaves and it
