@@ -47,13 +47,9 @@ struct OutboxCommand: AsyncParsableCommand {
                 let outbox = try Outbox(existing: directory)
                 try flags.check(outbox)
                 let client = session.client(of: outbox, retries.interceptors, credentialsFor: nil, options)
-                let report = try await Interrupt.cancelling {
-                    let report = try await session.remembering { try await outbox.flush(with: client) }
-                    // What was cancelled stays, and is no error of the outbox.
-                    if !report.remaining.isEmpty { try Task.checkCancellation() }
-                    return report
+                try await Interrupt.cancelling {
+                    try session.tell(try await session.remembering { try await outbox.flush(with: client) })
                 }
-                try session.tell(report)
             } catch {
                 let failure = flags.failure(for: error)
                 session.tell(failure)
@@ -245,7 +241,9 @@ extension Session {
         for damage in report.damages { note(damage) }
         for entry in report.refused { note(entry) }
         var failure: Failure?
-        if let damage = report.damages.first {
+        if let trouble = report.trouble {
+            failure = Failure(trouble)
+        } else if let damage = report.damages.first {
             // Said once only: it comes before what the next run says again.
             let count = report.damages.count
             let message = "\(count) \(count == 1 ? "file" : "files") in the outbox could not be read"

@@ -51,6 +51,7 @@ struct Failure: Error {
             let cause = Failure(wrapping: interrupt.cause)
             self.init(exit: interrupt.exitCode, code: "interrupted", phase: cause.phase, "interrupted")
             url = cause.url
+            details = cause.details
         case let error as NetworkError:
             self.init(error)
         default:

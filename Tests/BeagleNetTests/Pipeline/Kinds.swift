@@ -59,7 +59,13 @@ struct Answers: Interceptor {
             asked.append(operation)
             return asked.count
         }
-        return try outcomes[min(number, outcomes.count) - 1].get()
+        do throws(NetworkError) {
+            return try outcomes[min(number, outcomes.count) - 1].get()
+        } catch {
+            var error = error
+            if error.request == nil { error.request = operation.transfer.head }
+            throw error
+        }
     }
 }
 

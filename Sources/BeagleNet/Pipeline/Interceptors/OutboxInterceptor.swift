@@ -54,17 +54,20 @@ public struct OutboxInterceptor: BriefInterceptor {
         self.queue = queue ?? { "\($0.origin.scheme)://\($0.origin.host):\($0.origin.port)" }
     }
 
-    /// With operations that are kept, and with those that an outbox sends.
+    /// With operations that are kept, and with those that an outbox sends; not with what is asked in order to send one, such
+    /// as for credentials, which would wait for its own end.
     public func applies(to operation: NetworkOperation) -> Bool {
         switch operation.outbox {
         case .never: return false
-        case .queue: return true
+        case .queue: return !isForSending
         case .automatic: break
         }
         if operation.outboxMessage != nil { return true }
         return kinds.contains(operation.kind) && !operation.transfer.head.method.isSafe
-            && operation.transfer.delivery == .collect
+            && operation.transfer.delivery == .collect && !isForSending
     }
+
+    private var isForSending: Bool { CredentialFetch.isOne || OutboxSending.isUnderWay }
 
     /// Writes the operation to disk and gives the answer to it.
     nonisolated(nonsending) public func intercept(
@@ -90,11 +93,15 @@ public struct OutboxInterceptor: BriefInterceptor {
         let place = outbox.line.enter(queue)
         defer { place.leave() }
         let message = try await message(of: &operation, in: queue)
+        let sending = OutboxSending(key: message.idempotencyKey)
+        operation.outboxSending = sending
         let isHeard = Lock(true)
         defer { isHeard.withLock { $0 = false } }
-        let turn = OutboxTurn { [operation] () throws(NetworkError) in
+        let turn = OutboxTurn(sending) { [operation] () throws(NetworkError) in
             try await next(operation) { result in
-                if isHeard.withLock({ $0 }) { emit(result) }
+                guard isHeard.withLock({ $0 }) else { return }
+                // What is asked by the one who hears it is no part of the sending.
+                OutboxSending.$current.withValue(nil) { emit(result) }
             }
         }
         defer { outbox.tellLog(operation.logger) }

@@ -80,6 +80,7 @@ public final class RetryInterceptor: BriefInterceptor {
                 throw error.reaching(hasReached)
             }
             operation.attempt += 1
+            if hasReached { operation.outboxSending?.noteRepetition() }
             let hasGiven = Lock(false)
             outcome = await .catching { () throws(NetworkError) in
                 try await next(operation) { result in

@@ -23,8 +23,16 @@ extension Outbox {
         /// Files that were cut off or changed; each error names its file and where it was moved.
         public internal(set) var damages: [NetworkError] = []
 
-        /// What is wrong with the directory.
-        var trouble: NetworkError?
+        /// What ended it early: the directory cannot be read or written any more, or another process sends.
+        public internal(set) var trouble: NetworkError?
+
+        private var isEmpty: Bool { delivered.isEmpty && refused.isEmpty && damages.isEmpty }
+
+        /// The report, where it has something to tell or all went well.
+        fileprivate func get() throws(NetworkError) -> Report {
+            if let trouble, isEmpty { throw trouble }
+            return self
+        }
 
         mutating func add(_ other: Report) {
             delivered += other.delivered
@@ -42,35 +50,42 @@ extension Outbox {
     ///
     /// - Parameter client: what sends; with an `OutboxInterceptor` of this outbox messages go out exactly as they were
     ///   written.
-    /// - Returns: what came of it. An entry that stays is no error.
-    /// - Throws: `NetworkError` of kind `.file` where the directory cannot be read or written, or another process sends.
+    /// - Returns: what came of it, also where it was cancelled or ended early (`Report.trouble`). An entry that stays is no
+    ///   error.
+    /// - Throws: `NetworkError` of kind `.file` where nothing came of it, because the directory cannot be read or written, or
+    ///   another process sends.
     public func flush(with client: any NetworkClient) async throws(NetworkError) -> Report {
         let number = attach(client)
         defer { detach(number) }
-        var report = try await pass()
+        var reports = await reports(on: Set(try files.waiting().map(\.entry.queue)))
         // A queue may have stopped for want of a client just before there was one.
-        if report.failures.contains(where: { $0.kind == .notConfigured }) {
-            report.failures = []
-            report.add(try await pass())
+        let unsent = reports.filter { $0.value.failures.contains { $0.kind == .notConfigured } }
+        for (queue, second) in await self.reports(on: unsent.keys) {
+            reports[queue]?.failures = []
+            reports[queue]?.add(second)
         }
-        if let trouble = report.trouble { throw trouble }
-        report.remaining = try entries().filter { entry in
-            if case .refused = entry.state { return false }
-            return true
+        var report = Report()
+        for (_, part) in reports.sorted(by: { $0.key < $1.key }) { report.add(part) }
+        report.damages += files.takeDamages()
+        do throws(NetworkError) {
+            report.remaining = try entries().filter { entry in
+                if case .refused = entry.state { return false }
+                return true
+            }
+        } catch {
+            report.trouble = report.trouble ?? error
         }
-        return report
+        return try report.get()
     }
 
-    private func pass() async throws(NetworkError) -> Report {
-        let queues = Set(try files.waiting().map(\.entry.queue))
-        let tasks = run(queues)
+    private func reports(on queues: some Sequence<String>) async -> [String: Report] {
+        let tasks = run(queues, isWantedAnew: true)
         return await withTaskCancellationHandler {
-            var report = Report()
-            for task in tasks { report.add(await task.value) }
-            report.damages += files.takeDamages()
-            return report
+            var reports: [String: Report] = [:]
+            for (queue, task) in tasks { reports[queue] = await task.value }
+            return reports
         } onCancel: {
-            for task in tasks { task.cancel() }
+            for task in tasks.values { task.cancel() }
         }
     }
 

@@ -17,9 +17,14 @@ public import BeagleNetHTTP
 /// ```
 ///
 /// An `OutboxInterceptor` puts operations into it. An entry is on the disk before its first byte is sent, and is removed
-/// when the server has answered definitely: with any status except 408, 425, 429 and those from 500 on. Everything else
-/// keeps it: whoever waits for the answer gets an error that `isKept`, and the entry is sent again with the same
-/// `Idempotency-Key`. A server that heeds the key (draft-ietf-httpapi-idempotency-key-header) acts once.
+/// when the server has answered definitely: with any status except 408, 425, 429 and those from 500 on (501 is definite).
+/// A message that may have been sent before, or whose answer nobody hears, stays after 401, 407 and 409 as well: its
+/// credentials are to be renewed, or the server still works on the first. Everything else keeps it, errors of what was
+/// asked in order to send it among that: whoever waits for the answer gets an error that `isKept`, and the entry is sent
+/// again with the same `Idempotency-Key`. A server that heeds the key (draft-ietf-httpapi-idempotency-key-header) acts once.
+///
+/// An answer counts where it comes from the server (`Result.source`) with a status, and a failure where its `request`
+/// carries the entry's key, as those of `StatusInterceptor` and of the transports do.
 ///
 /// Entries of a queue go out one after another in the order in which they were written; while the oldest cannot be sent,
 /// none of the queue is. Queues do not wait for each other.
@@ -44,8 +49,9 @@ public final class Outbox: Sendable {
         /// Bytes of one file: the body, and some hundred more for the head. A body is in memory while it is written and
         /// sent, two or three times. 16 MiB.
         public var maxEntryBytes: Int
-        /// How old an entry may become before it is `.refused("expired")` instead of being sent; nil, the default, for any
-        /// age.
+        /// How old an entry may become, by the system's clock, before it is `.refused("expired")` instead of being sent;
+        /// nil, the default, for any age. A clock that jumps ahead makes entries too old: they are in the report of
+        /// `flush` and in the sender's log, stay in the outbox, and are as new after `retry`.
         public var maxAge: Duration?
 
         /// The documented limits.
@@ -68,14 +74,23 @@ public final class Outbox: Sendable {
     /// An operation of this process whose answer somebody may wait for.
     struct Live: Sendable {
         var queue: String
-        let turn: OutboxTurn
-        /// Whether it is on the disk.
-        var isWritten = false
         /// How many are about to wait for its answer.
-        var comers = 1
-        var completions: [Int: Completion] = [:]
+        var comers = 0
         /// The answer, where it came before all of them waited.
         var outcome: Outcome?
+        /// Sends it: that of the first who waits, until it is taken.
+        var turn: OutboxTurn?
+        /// Whether it is on the disk.
+        var isWritten = false
+        /// Whether it was written anew here, and never sent.
+        var isUnsent = false
+        var completions: [Int: Completion] = [:]
+    }
+
+    /// Where a file goes that is not to be sent any more.
+    struct Settlement: Sendable {
+        /// Why it is kept aside; nil where it is removed.
+        let reason: String?
     }
 
     /// The sending of one queue.
@@ -83,6 +98,8 @@ public final class Outbox: Sendable {
         let task: Task<Report, Never>
         /// Whether something has changed since it looked last.
         var isAskedAgain = false
+        /// Whether what is being sent is worth another try where it fails.
+        var isWantedAnew = false
     }
 
     struct State: Sendable {
@@ -90,15 +107,17 @@ public final class Outbox: Sendable {
         var lastNumber = 0
         var runs: [String: Run] = [:]
         var sending: Set<String> = []
-        /// What has been answered and could not be removed.
-        var settled: Set<String> = []
+        /// What is not to be sent any more and could not be cleared away yet.
+        var settled: [String: Settlement] = [:]
+        /// The names of files that the last run of a queue has seen.
+        var seen: [String: Set<String>] = [:]
         /// Who sends what nobody waits for: the latest.
         var clients: [(number: Int, client: any NetworkClient)] = []
         /// Held while anything is sent.
         var lock: OpenFile?
         var listeners: [Int: AsyncStream<[Entry]>.Continuation] = [:]
-        /// Told why entries wait.
-        var resting: [Int: @Sendable (NetworkError) -> Void] = [:]
+        /// Told what came of the sending of a queue.
+        var watchers: [Int: @Sendable (String, Report) -> Void] = [:]
 
         mutating func nextNumber() -> Int {
             lastNumber += 1
@@ -113,6 +132,8 @@ public final class Outbox: Sendable {
     let line = OutboxLine()
     /// How much it takes.
     public let limits: Limits
+    /// Why what is too old is refused.
+    static let expired = "expired"
     /// Seconds since 1970.
     let now: @Sendable () -> Double
 
@@ -193,14 +214,20 @@ extension Outbox {
         return true
     }
 
-    /// Lets a refused entry wait again, behind all others of its queue.
+    /// Lets a refused entry wait again, behind all others of its queue. One that was too old counts as accepted now.
     ///
     /// - Returns: whether it was there and refused.
     /// - Throws: `NetworkError` of kind `.file` where it cannot be moved.
     @discardableResult
     public func retry(_ id: Entry.ID) throws(NetworkError) -> Bool {
         guard let file = try files.all().first(where: { $0.entry.id == id && $0.isRefused }) else { return false }
-        try files.retry(file)
+        if file.entry.state == .refused(Self.expired) {
+            var message = try files.message(of: file)
+            message.accepted = now()
+            _ = try files.write(message)
+        } else {
+            try files.retry(file)
+        }
         tell()
         if state.withLock({ !$0.clients.isEmpty }) { run([file.entry.queue]) }
         return true

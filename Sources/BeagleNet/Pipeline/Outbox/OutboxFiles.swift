@@ -85,22 +85,17 @@ final class OutboxFiles: Sendable {
         return (index.inOrder, index.damages + moved)
     }
 
-    /// Whether there are files that were never looked at.
-    func hasNews() throws(NetworkError) -> Bool {
-        let names = try folder.names().filter { $0.hasSuffix(Self.ending) }
-        return index.withLock { index in
-            names.contains { index.waiting[$0] == nil && !index.skipped.contains("\(folder.path)/\($0)") }
-        }
-    }
-
     /// The message of a file.
     ///
     /// - Throws: `NetworkError` of kind `.decoding` where it was damaged since, and then it is moved aside.
     func message(of file: File) throws(NetworkError) -> OutboxMessage {
         do throws(NetworkError) {
+            let folder = file.isRefused ? refusals : folder
             return try OutboxMessage(try folder.read(file.name), path: "\(folder.path)/\(file.name)")
         } catch {
-            if error.kind == .decoding { index.withLock { setAside(file.name, in: folder, error, &$0) } }
+            if error.kind == .decoding {
+                index.withLock { setAside(file.name, in: file.isRefused ? refusals : folder, error, &$0) }
+            }
             throw error
         }
     }
@@ -131,7 +126,9 @@ final class OutboxFiles: Sendable {
     // MARK: - Changes
 
     /// Writes an entry behind all that are there; the one that is there where it is the same.
-    func write(_ message: OutboxMessage) throws(NetworkError) -> Outbox.Entry {
+    ///
+    /// - Returns: the entry, and whether there was none of its id, waiting or refused.
+    func write(_ message: OutboxMessage) throws(NetworkError) -> (entry: Outbox.Entry, isNew: Bool) {
         let (id, data) = (try message.id(), try message.encoded())
         guard data.count <= limits.maxEntryBytes else { throw .outboxEntryTooLarge(limits) }
         return try index.withLock { index throws(NetworkError) in
@@ -140,7 +137,7 @@ final class OutboxFiles: Sendable {
                 let kept = try self.message(there, &index)
             {
                 guard kept.asksTheSame(as: message) else { throw .otherMessage }
-                return there.entry
+                return (there.entry, false)
             }
             let refused = index.refused.values.first { $0.entry.id == id }
             let files = Array(index.waiting.values) + index.refused.values.filter { $0.name != refused?.name }
@@ -164,7 +161,7 @@ final class OutboxFiles: Sendable {
                     index.unlogged.append(error)
                 }
             }
-            return entry
+            return (entry, refused == nil)
         }
     }
 

@@ -4,9 +4,20 @@ public import BeagleNetHTTP
 /// Sends what is in an outbox again and again until nothing is left, for as long as it is held; cancelling it, or letting
 /// it go, ends that.
 public final class OutboxSender: RequestToken {
-    private struct State {
+    /// The wait before a queue is tried again.
+    private struct Rest {
+        /// Failures in a row.
         var failures = 0
         var alarm: Task<Void, Never>?
+    }
+
+    private struct State {
+        /// Of each queue, and under nil of the directory, where it cannot be read.
+        var rests: [String?: Rest] = [:]
+        /// The last run of each queue.
+        var runs: [String: Task<Outbox.Report, Never>] = [:]
+        /// What begins the first runs, and hears of the network.
+        var tasks: [Task<Void, Never>] = []
         var isOver = false
     }
 
@@ -15,9 +26,6 @@ public final class OutboxSender: RequestToken {
     private let client: any NetworkClient
     private let backoff: Backoff
     private let number: Int
-    /// One call more than is answered is as good as many.
-    private let calls = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    private let tasks = Lock<[Task<Void, Never>]>([])
 
     fileprivate init(
         _ outbox: Outbox,
@@ -29,20 +37,17 @@ public final class OutboxSender: RequestToken {
         self.client = client
         self.backoff = backoff
         number = outbox.attach(client)
-        outbox.state.withLock { [number] state in state.resting[number] = { [weak self] in self?.rest($0) } }
-        let calls = calls
-        let sending = Task.detached { [weak self] in
-            for await _ in calls.stream {
-                guard let self, !Task.isCancelled else { return }
-                await self.send()
-            }
+        outbox.state.withLock { [number] state in
+            state.watchers[number] = { [weak self] queue, report in self?.hear(queue, report) }
         }
-        tasks.withLock { $0.append(sending) }
+        // None of them holds the sender for longer than it takes to begin runs.
+        var tasks = [Task.detached { [weak self] () -> Void in self?.sendAll() }]
         if let networkReturns {
-            let listening = Task.detached { for await _ in networkReturns { calls.continuation.yield() } }
-            tasks.withLock { $0.append(listening) }
+            tasks.append(
+                Task.detached { [weak self] in for await _ in networkReturns { self?.sendAll(isWantedAnew: true) } }
+            )
         }
-        calls.continuation.yield()
+        state.withLock { $0.tasks = tasks }
     }
 
     deinit {
@@ -52,67 +57,100 @@ public final class OutboxSender: RequestToken {
     /// Sends nothing more by itself. What it is sending is cancelled and stays in the outbox, unless somebody waits for the
     /// answer to it.
     public func cancel() {
-        let alarm = state.withLock { state in
-            defer { state.alarm = nil }
-            state.isOver = true
-            return state.alarm
+        let (tasks, runs) = state.withLock { state in
+            defer { state = State(isOver: true) }
+            return (state.tasks + state.rests.values.compactMap(\.alarm), state.runs.values)
         }
-        alarm?.cancel()
-        calls.continuation.finish()
-        for task in tasks.withLock({ $0 }) { task.cancel() }
-        outbox.state.withLock { state in _ = state.resting.removeValue(forKey: number) }
+        for task in tasks { task.cancel() }
+        for run in runs { run.cancel() }
+        outbox.state.withLock { state in _ = state.watchers.removeValue(forKey: number) }
         outbox.detach(number)
     }
 
-    private func send() async {
-        let alarm = state.withLock { state in
-            defer { state.alarm = nil }
-            return state.alarm
-        }
-        alarm?.cancel()
+    /// Sends what there is in all queues.
+    private func sendAll(isWantedAnew: Bool = false) {
         do throws(NetworkError) {
-            let report = try await outbox.flush(with: client)
-            for damage in report.damages { log(damage, .error) }
-            if !report.delivered.isEmpty || report.remaining.isEmpty { state.withLock { $0.failures = 0 } }
-            // A queue that stopped has called `rest` itself.
-            if !report.remaining.isEmpty { rest(report.failures.first ?? .nobodySends) }
+            let queues = Set(try outbox.files.waiting().map(\.entry.queue))
+            logDamages()
+            endRest(of: nil)
+            send(queues, isWantedAnew)
         } catch {
-            rest(error)
+            endRest(of: nil)
+            rest(nil, error)
         }
     }
 
-    /// Entries wait: they are tried again when the time has come.
-    private func rest(_ error: NetworkError) {
+    private func send(_ queues: Set<String>, _ isWantedAnew: Bool = false) {
+        for queue in queues { endRest(of: queue) }
+        // What has ended meanwhile has no client any more, and leaves its entries.
+        if state.withLock(\.isOver) { return }
+        let runs = outbox.run(queues, isWantedAnew: isWantedAnew)
+        let isOver = state.withLock { state in
+            if !state.isOver { state.runs.merge(runs) { $1 } }
+            return state.isOver
+        }
+        if isOver { for run in runs.values { run.cancel() } }
+    }
+
+    private func endRest(of queue: String?) {
+        let alarm = state.withLock { state in
+            defer { state.rests[queue]?.alarm = nil }
+            return state.rests[queue]?.alarm
+        }
+        alarm?.cancel()
+    }
+
+    /// A queue was sent, as far as that could be.
+    private func hear(_ queue: String, _ report: Outbox.Report) {
+        logDamages()
+        for entry in report.refused { log("\(entry)", .info) }
+        let failure = report.trouble ?? report.failures.first
+        // An alarm stays: it may be that of a run which began after this one.
+        if failure == nil || !report.delivered.isEmpty { state.withLock { $0.rests[queue]?.failures = 0 } }
+        if let failure { rest(queue, failure) }
+    }
+
+    /// The entries of a queue wait: they are tried again when the time has come.
+    private func rest(_ queue: String?, _ error: NetworkError) {
         let clock = client.container.clock
         let wait: Duration? = state.withLock { state in
-            if state.alarm != nil || state.isOver { return nil }
-            state.failures += 1
+            var rest = state.rests[queue, default: Rest()]
+            if rest.alarm != nil || state.isOver { return nil }
+            rest.failures += 1
+            defer { state.rests[queue] = rest }
             var generator = SystemRandomNumberGenerator()
             let asked = min(error.response?.retryAfter ?? .zero, backoff.maxAsked)
-            guard let wait = backoff.delay(after: state.failures, asked: asked, using: &generator) else { return nil }
-            let calls = calls.continuation
-            state.alarm = Task.detached {
+            guard let wait = backoff.delay(after: rest.failures, asked: asked, using: &generator) else { return nil }
+            rest.alarm = Task.detached { [weak self] in
                 // Thrown only where something else has called before.
                 do { try await clock.sleep(for: wait) } catch { return }
-                calls.yield()
+                if let queue { self?.send([queue]) } else { self?.sendAll() }
             }
             return wait
         }
+        guard let wait else { return }
         let isTrouble = error.kind == .file && error.phase == .file
-        if let wait { log(error, isTrouble ? .error : .info, "; it is tried again in \(wait.milliseconds) ms") }
+        log("\(error.message); it is tried again in \(wait.milliseconds) ms", isTrouble ? .error : .info)
     }
 
-    private func log(_ error: NetworkError, _ level: LogLevel, _ more: String = "") {
+    private func logDamages() {
+        for damage in outbox.files.takeDamages() {
+            log([damage.message, damage.advice].compactMap(\.self).joined(separator: "; "), .error)
+        }
+    }
+
+    private func log(_ message: @autoclosure () -> String, _ level: LogLevel) {
         let logger = client.container.logger
-        if logger.accepts(level) { logger.log(OutboxLogMessage(level: level, message: error.message + more)) }
+        if logger.accepts(level) { logger.log(OutboxLogMessage(level: level, message: message())) }
     }
 }
 
 extension Outbox {
     /// Sends what waits: now, whenever the network returns, and after waits that become longer.
     ///
-    /// A new operation is tried at once, whatever the wait. A wait is at least as long as `Retry-After` asks, up to
-    /// `backoff.maxAsked`.
+    /// A new operation is tried at once, whatever the wait. Each queue has waits of its own; one is at least as long as
+    /// `Retry-After` asks, up to `backoff.maxAsked`. What is being sent when the network returns is tried once more where it
+    /// fails.
     ///
     /// - Parameters:
     ///   - client: what sends; it is held until the sender ends.

@@ -2,15 +2,22 @@ import BeagleNetHTTP
 
 /// The sending of an operation by the one who asked for it, in a task that waits for its turn.
 struct OutboxTurn: Sendable {
+    let sending: OutboxSending
     private let signal: AsyncStream<Void>.Continuation
     private let task: Task<Outbox.Outcome?, Never>
 
-    /// - Parameter send: sends; run once at most, in a task that cancelling the caller's does not cancel.
-    init(_ send: @escaping @Sendable () async throws(NetworkError) -> NetworkOperation.Result) {
+    /// - Parameters:
+    ///   - sending: what it is.
+    ///   - send: sends; run once at most, in a task that cancelling the caller's does not cancel.
+    init(
+        _ sending: OutboxSending,
+        _ send: @escaping @Sendable () async throws(NetworkError) -> NetworkOperation.Result
+    ) {
         let (turns, signal) = AsyncStream.makeStream(of: Void.self)
+        self.sending = sending
         self.signal = signal
         task = Task {
-            for await _ in turns { return await .catching(send) }
+            for await _ in turns { return await sending.run(send) }
             return nil
         }
     }

@@ -12,25 +12,47 @@ enum OutboxVerdict {
 
 extension Outbox.Outcome {
     private static let passingStatuses: Set<Int> = [408, 425, 429]
-    /// What our own rules refuse before anything is sent, every time.
-    private static let unsendable: Set<NetworkError.Kind> = [.badURL, .unsupportedScheme, .badRequest]
+    /// What they say of a message that may have been sent before, or with credentials that are not kept, may pass: the
+    /// first is still worked on (draft-ietf-httpapi-idempotency-key-header, 2.7), or somebody has to sign in.
+    private static let repeatStatuses: Set<Int> = [401, 407, 409]
+    /// What is wrong with a body that nobody needs.
+    private static let bodyFaults: Set<NetworkError.Kind> = [.tooLarge, .encoding, .decoding]
+    /// What the server does with the message every time.
+    private static let misdirections: Set<NetworkError.Kind> = [.tooManyRedirects, .insecureRedirect]
+    /// What our own rules refuse before anything is sent, as long as the client is the same.
+    private static let unsendable: Set<NetworkError.Kind> = [.badURL, .badRequest]
 
-    var verdict: OutboxVerdict {
-        if let status {
-            if status.code >= 500 || Self.passingStatuses.contains(status.code) { return .open(failure) }
-            return status.kind == .successful ? .accepted : .refused("\(status.code)")
+    /// What the outcome of a sending means. Only what answers the entry itself is definite, not what failed that was asked
+    /// in order to send it, as for a token.
+    ///
+    /// - Parameters:
+    ///   - key: the entry's.
+    ///   - isFirst: whether the message was never sent before and somebody hears the answer.
+    func verdict(for key: String, isFirst: Bool) -> OutboxVerdict {
+        switch self {
+        case .success(let result):
+            guard result.source == .network, let status = result.status else { return .open(.notFromServer) }
+            return Self.verdict(on: status, isFirst) ?? .open(result.response?.refusal() ?? .noResponse)
+        case .failure(let error):
+            if !isFirst && Self.unsendable.contains(error.kind) { return .open(error) }
+            if !error.mayHaveReachedServer, Self.unsendable.contains(error.kind) || error.kind == .unsupportedScheme {
+                return .refused(error.kind.rawValue)
+            }
+            guard error.request?.headerFields[.idempotencyKey] == key else { return .open(error) }
+            if Self.misdirections.contains(error.kind) { return .refused(error.kind.rawValue) }
+            guard let status = error.response?.status else { return .open(error) }
+            if error.kind == .status { return Self.verdict(on: status, isFirst) ?? .open(error) }
+            let isAccepted = status.kind == .successful && Self.bodyFaults.contains(error.kind)
+            return isAccepted ? .accepted : .open(error)
         }
-        guard case .failure(let error) = self else { return .accepted }
-        let isFinal = Self.unsendable.contains(error.kind) && !error.mayHaveReachedServer
-        return isFinal ? .refused(error.kind.rawValue) : .open(error)
     }
 
-    /// Why it is no success; an answer that nobody made a failure of becomes one.
-    private var failure: NetworkError {
-        switch self {
-        case .failure(let error): error
-        case .success(let result): result.response?.refusal() ?? .noResponse
-        }
+    /// - Returns: nil where the entry is to be sent again.
+    private static func verdict(on status: HTTPResponse.Status, _ isFirst: Bool) -> OutboxVerdict? {
+        if status.kind == .successful { return .accepted }
+        if passingStatuses.contains(status.code) || (status.code >= 500 && status != .notImplemented) { return nil }
+        if !isFirst, repeatStatuses.contains(status.code) { return nil }
+        return .refused("\(status.code)")
     }
 }
 
@@ -73,6 +95,13 @@ extension NetworkError {
         during: .queue,
         "older entries are before it, and no client sends them",
         advice: "call Outbox.flush, or sendAutomatically when the app starts"
+    )
+
+    static let notFromServer = NetworkError(
+        .other,
+        during: .response,
+        "what answered the outbox entry is not the server: a store, or a client that tells no status",
+        advice: "give the outbox a client that asks the server"
     )
 
     static let expired: NetworkError = {

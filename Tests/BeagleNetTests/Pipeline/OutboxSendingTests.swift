@@ -1,0 +1,495 @@
+import BeagleNet
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// The end of a pipeline that answers each operation as a function says.
+private struct Answering: Interceptor {
+    let asked = Lock<[String]>([])
+    let answer: @Sendable (NetworkOperation) async -> Result<NetworkOperation.Result, NetworkError>
+
+    var paths: [String] { asked.withLock { $0 } }
+
+    func count(_ path: String) -> Int { paths.count { $0 == path } }
+
+    func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        asked.withLock { $0.append(operation.path) }
+        return try await answer(operation).mapError { error in
+            var error = error
+            if error.request == nil { error.request = operation.transfer.head }
+            return error
+        }.get()
+    }
+}
+
+/// Sends operations to an authority that no URL has.
+private struct Unreadable: Interceptor {
+    func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        var operation = operation
+        if operation.path == "/1" { operation.transfer.head.authority = "[::1" }
+        return try await next(operation, emit)
+    }
+}
+
+@Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxSendingTests {
+    private let folder = OutboxFolder()
+    private let key = ["Idempotency-Key": "k"]
+    private let origins: Set<Origin> = [Origin(scheme: "http", host: "host")]
+
+    /// Puts forms in that nobody answers.
+    private func keep(_ numbers: ClosedRange<Int>, in outbox: Outbox, host: String = "host") async {
+        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        for number in numbers {
+            let result = await Result { try await client.run(.form(number, host: host)) }
+            #expect(result.failure?.isKept == true)
+        }
+    }
+
+    private func failure(_ outcome: NetworkError, in outbox: Outbox) async -> NetworkError? {
+        let client = client(OutboxInterceptor(outbox), Answers(.failure(outcome)))
+        return await Result { try await client.run(.form(1)) }.failure
+    }
+
+    /// The refusal of a request that was asked on the way.
+    private static func inner(_ code: Int) -> NetworkError {
+        var error = NetworkError.status(code)
+        error.request = HTTPRequest(method: .post, scheme: "http", authority: "host", path: "/token")
+        return error
+    }
+
+    // MARK: - What an answer means
+
+    @Test(arguments: [400, 401, 403, 404, 422])
+    func theRefusalOfWhatIsAskedOnTheWayIsNoAnswer(code: Int) async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let rules = AuthInterceptor<String>.Rules(load: { throw Self.inner(code) }, attach: { _, _ in })
+        let answers = Answers(.success(.init("ok")))
+        let client = client(OutboxInterceptor(outbox), AuthInterceptor(rules, origins: origins), answers)
+        #expect(await Result { try await client.run(.form(1)) }.failure?.isKept == true)
+        let fields = HeadersInterceptor(origins: origins) { _ in throw Self.inner(code) }
+        let other = self.client(OutboxInterceptor(outbox), fields, answers)
+        #expect(await Result { try await other.run(.form(2)) }.failure?.isKept == true)
+        let report = try await outbox.flush(with: other)
+        #expect(report.refused == [] && report.remaining.count == 2 && report.failures.count == 1)
+        #expect(answers.count == 0)
+    }
+
+    private func client(_ interceptors: any Interceptor...) -> NetworkClientDefault {
+        Beagle.dependencies.interceptors = interceptors
+        return NetworkClientDefault(dependencies: Beagle.dependencies, transport: ScriptedTransport())
+    }
+
+    @Test(arguments: [401, 407, 409])
+    func whatMayHaveBeenSentBeforeStaysUntilThatIsClear(code: Int) async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        await keep(1...2, in: outbox)
+        let answers = Answers(.failure(.status(code)))
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
+        #expect(report.refused == [] && report.remaining.count == 2)
+        #expect(report.failures.map(\.response?.status.code) == [code])
+        #expect(answers.count == 1)
+    }
+
+    @Test(arguments: [401, 409])
+    func whatIsSubmittedAgainMayHaveBeenSentBefore(code: Int) async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let client = client(OutboxInterceptor(outbox), Answers(.failure(.lost), .failure(.status(code))))
+        for _ in 0..<2 {
+            let error = await Result { try await client.run(.form(1, headers: key)) }.failure
+            #expect(error?.isKept == true)
+        }
+        // The same from another process.
+        let later = Outbox(directory: folder.path)
+        let other = self.client(OutboxInterceptor(later), Answers(.failure(.status(code))))
+        #expect(await Result { try await other.run(.form(1, headers: key)) }.failure?.isKept == true)
+    }
+
+    @Test(arguments: [401, 409])
+    func whatARetryHasSentBeforeStays(code: Int) async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 3))
+        let lost = client(OutboxInterceptor(outbox), retry, Answers(.failure(.lost), .failure(.status(code))))
+        #expect(await Result { try await lost.run(.form(1)) }.failure?.isKept == true)
+        // What never reached the server was not sent.
+        let refused = Answers(.failure(.refused), .failure(.status(code)))
+        let other = client(OutboxInterceptor(outbox), retry, refused)
+        let error = await Result { try await other.run(.form(2, host: "other")) }.failure
+        #expect(error?.response?.status.code == code && error?.isKept == false)
+    }
+
+    @Test func anAddressThatIsBlockedNowMayBeAllowedLater() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        #expect(await failure(NetworkError(.blocked, during: .resolve, ""), in: outbox)?.isKept == true)
+    }
+
+    @Test(arguments: [NetworkError.Kind.badURL, .badRequest, .badConfiguration, .notConfigured])
+    func aClientThatCannotBuildStopsTheQueue(kind: NetworkError.Kind) async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        await keep(1...2, in: outbox)
+        let answers = Answers(.failure(NetworkError(kind, during: .build, "")))
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
+        #expect(report.refused == [] && report.remaining.count == 2)
+        #expect(answers.asked.withLock { $0.allSatisfy { $0.path == "/1" } })
+    }
+
+    @Test func anEntryThatCannotBeAskedForIsMovedAside() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let first = client(Unreadable(), OutboxInterceptor(outbox) { _ in "all" }, Answers(.failure(.refused)))
+        for number in 1...2 { _ = await Result { try await first.run(.form(number)) } }
+        let answers = Answers(.success(.init("ok")))
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
+        #expect(report.refused.map(\.state) == [.refused("bad_url")])
+        #expect(report.delivered.count == 1)
+    }
+
+    @Test(arguments: [NetworkError.Kind.tooLarge, .encoding, .decoding])
+    func aBodyThatNobodyCanReadIsAnAnswerAllTheSame(kind: NetworkError.Kind) async throws {
+        defer { folder.remove() }
+        var error = NetworkError(kind, during: .body, "")
+        error.response = HTTPResponse(status: .created)
+        let outbox = Outbox(directory: folder.path)
+        let told = await failure(error, in: outbox)
+        #expect(told?.kind == kind && told?.isKept == false)
+        #expect(try outbox.entries() == [])
+        await keep(1...1, in: outbox)
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.failure(error))))
+        #expect(report.delivered.map(\.status) == [201])
+        error.response = HTTPResponse(status: .serviceUnavailable)
+        #expect(await failure(error, in: outbox)?.isKept == true)
+    }
+
+    @Test(arguments: [NetworkError.Kind.tooManyRedirects, .insecureRedirect])
+    func aServerThatMisdirectsBlocksNothing(kind: NetworkError.Kind) async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        await keep(1...2, in: outbox)
+        let answers = Answers(.failure(NetworkError(kind, during: .redirect, "")), .success(.init("ok")))
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
+        #expect(report.refused.map(\.state) == [.refused(kind.rawValue)])
+        #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
+    }
+
+    @Test(arguments: [
+        NetworkOperation.Result("stored", from: .cache), NetworkOperation.Result("likely", from: .optimistic),
+        NetworkOperation.Result(
+            .progress(TransferProgress(bytesSent: 1, bytesToSend: 1, bytesReceived: 1, bytesToReceive: 1))
+        ),
+    ])
+    func onlyTheServersAnswerCounts(result: NetworkOperation.Result) async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let client = client(OutboxInterceptor(outbox), Answers(.success(result)))
+        let error = await Result { try await client.run(.form(1)) }.failure
+        #expect(error?.isKept == true && error?.message.contains("not the server") == true)
+    }
+
+    // MARK: - What is asked in order to send
+
+    @Test func aTokenThatIsRenewedThroughTheSameClientIsNotKept() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let own = Lock<NetworkClientDefault?>(nil)
+        let rules = AuthInterceptor<String>.Rules(
+            load: { "old" },
+            renew: { _ in
+                _ = try await own.withLock { $0 }?.run(.form(9))
+                return "new"
+            },
+            attach: { token, head in head.headerFields[.authorization] = token }
+        )
+        let end = Answering { operation in
+            if operation.transfer.head.headerFields[.authorization] == "old" { return .failure(.status(401)) }
+            return .success(.init("ok"))
+        }
+        let client = client(OutboxInterceptor(outbox), AuthInterceptor(rules, origins: origins), end)
+        own.withLock { $0 = client }
+        defer { own.withLock { $0 = nil } }
+        #expect(try await client.run(.form(1)).shown == "ok")
+        #expect(end.paths == ["/1", "/9", "/1"])
+    }
+
+    @Test func whatIsAskedForFieldsPassesByAndWhatLastsIsKept() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let own = Lock<NetworkClientDefault?>(nil)
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let later = Lock<Task<NetworkError?, Never>?>(nil)
+        let fields = HeadersInterceptor(origins: origins) { operation in
+            guard operation.path == "/1", let client = own.withLock({ $0 }) else { return [:] }
+            var inner = NetworkOperation.form(9)
+            inner.outbox = .queue("http://host:80")
+            _ = try await client.run(inner)
+            let task = Task {
+                for await _ in gate.stream { break }
+                return await Result { try await client.run(.form(3)) }.failure
+            }
+            later.withLock { $0 = task }
+            return [:]
+        }
+        let end = Answering { $0.path == "/3" ? .failure(.refused) : .success(.init("ok")) }
+        let client = client(OutboxInterceptor(outbox), fields, end)
+        own.withLock { $0 = client }
+        defer { own.withLock { $0 = nil } }
+        #expect(try await client.run(.form(1)).shown == "ok")
+        #expect(end.paths == ["/9", "/1"])
+        gate.continuation.yield()
+        #expect(await later.withLock { $0 }?.value?.isKept == true)
+    }
+
+    // MARK: - One outbox among others
+
+    @Test func theEndOfOneQueueIsNotInTheWayOfAnother() async throws {
+        defer { folder.remove() }
+        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.success(.init("ok"))))
+        await withTaskGroup(of: NetworkError?.self) { group in
+            for host in 0..<4 {
+                group.addTask {
+                    for number in 0..<60 {
+                        let result = await Result { try await client.run(.form(number, host: "host\(host)")) }
+                        if let failure = result.failure { return failure }
+                    }
+                    return nil
+                }
+            }
+            for await failure in group { #expect(failure == nil) }
+        }
+    }
+
+    @Test func whatAnotherProcessHasLeftIsSent() async throws {
+        defer { folder.remove() }
+        let (one, two) = (Outbox(directory: folder.path), Outbox(directory: folder.path))
+        let runs = ScriptedRuns()
+        let first = client(OutboxInterceptor(one), runs)
+        let answer = Task { await Result { try await first.run(.form(1)) } }
+        let run = await runs.next()
+        let other = Beagle.Scope(Beagle.dependencies.scoped(.test) { _ in })
+        let error = await other.run {
+            let second = client(OutboxInterceptor(two), ScriptedRuns())
+            return await Result { try await second.run(.form(2, host: "other")) }.failure
+        }
+        #expect(error?.isKept == true)
+        // Somebody has looked meanwhile, and there is somebody who sends.
+        #expect(try one.entries().count == 2)
+        await one.sending(with: first) {
+            run.finish("1")
+            #expect(await answer.value.failure == nil)
+            let theirs = await runs.next()
+            #expect(theirs.operation.path == "/2")
+            theirs.finish("2")
+            for await entries in one.changes where entries.isEmpty { break }
+        }
+    }
+
+    @Test func whatLooksLikeAnEntryAndIsNotThereIsNoNews() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        await keep(1...1, in: outbox)
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(folder.path)/x.entry",
+            withDestinationPath: "\(folder.path)/nothing"
+        )
+        let end = Answering { $0.path == "/1" ? .failure(.refused) : .success(.init("ok")) }
+        let client = client(OutboxInterceptor(outbox), end)
+        try await outbox.sending(with: client) {
+            for number in 2...6 { _ = try await client.run(.form(number, host: "host\(number)")) }
+            #expect(try await outbox.flush(with: client).remaining.count == 1)
+            #expect(end.count("/1") <= 2)
+        }
+    }
+
+    @Test func anEntryThatIsTakenOutBeforeItIsReadStopsNothing() async throws {
+        defer { folder.remove() }
+        let name = Lock<String?>(nil)
+        let path = folder.path
+        let outbox = Outbox(directory: path, limits: .init(maxAge: .seconds(60))) {
+            // Asked for after the directory was listed.
+            if let name = name.withLock({ $0 }) { unlink("\(path)/\(name)") }
+            return 1_000
+        }
+        await keep(1...2, in: outbox)
+        name.withLock { $0 = folder.files[0] }
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
+        #expect(report.trouble == nil && report.failures.isEmpty)
+    }
+
+    @Test func whatIsTakenOutWhileItIsRefusedStopsNothing() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        await keep(1...2, in: outbox)
+        let end = Answering { operation in
+            guard operation.path == "/1" else { return .success(.init("ok")) }
+            let removal = Result { try outbox.remove(try outbox.entries()[0].id) }
+            #expect(throws: Never.self) { try removal.get() }
+            return .failure(.status(422))
+        }
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), end))
+        #expect(report.delivered.count == 1 && report.trouble == nil)
+        #expect(try outbox.entries() == [])
+    }
+
+    // MARK: - Reports
+
+    @Test func aSecondPassIsOnlyForThoseWhoLackedAClient() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        await keep(1...1, in: outbox)
+        await keep(2...2, in: outbox, host: "other")
+        let hasFailed = Lock(false)
+        let end = Answering { operation in
+            if operation.path == "/2" { return .failure(.status(503)) }
+            let isFirst = hasFailed.withLock { hasFailed in
+                defer { hasFailed = true }
+                return !hasFailed
+            }
+            return isFirst ? .failure(NetworkError(.notConfigured, during: .queue, "")) : .success(.init("ok"))
+        }
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), end))
+        #expect(end.count("/1") == 2 && end.count("/2") == 1)
+        #expect(report.delivered.count == 1)
+        #expect(report.failures.map(\.response?.status.code) == [503])
+    }
+
+    @Test func aReportOutlivesTroubleAndWhatIsSettledIsNotSentAgain() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        await keep(1...2, in: outbox)
+        let refused = "\(folder.path)/refused"
+        let end = Answering { operation in
+            guard operation.path == "/2" else { return .success(.init("ok")) }
+            // Nothing can be put there now.
+            try? FileManager.default.removeItem(atPath: refused)
+            #expect(FileManager.default.createFile(atPath: refused, contents: nil))
+            return .failure(.status(422))
+        }
+        let client = client(OutboxInterceptor(outbox), end)
+        let report = try await outbox.flush(with: client)
+        #expect(report.delivered.map(\.entry.url) == ["http://host/1?…"])
+        #expect(report.refused.map(\.state) == [.refused("422")])
+        #expect(report.trouble?.kind == .file)
+        try FileManager.default.removeItem(atPath: refused)
+        #expect(try await outbox.flush(with: client).remaining == [])
+        #expect(end.paths == ["/1", "/2"])
+        #expect(try outbox.entries().map(\.state) == [.refused("422")])
+    }
+
+    @Test func whatWasTooOldIsAsNewAfterARetry() async throws {
+        defer { folder.remove() }
+        let now = Lock(1_000.0)
+        let outbox = Outbox(directory: folder.path, limits: .init(maxAge: .seconds(60))) { now.withLock { $0 } }
+        await keep(1...1, in: outbox)
+        now.withLock { $0 += 61 }
+        let answers = Answers(.success(.init("ok")))
+        let client = client(OutboxInterceptor(outbox), answers)
+        let expired = try #require(try await outbox.flush(with: client).refused.first)
+        #expect(try outbox.retry(expired.id))
+        #expect(try outbox.entries().map(\.state) == [.waiting])
+        #expect(try await outbox.flush(with: client).delivered.map(\.entry.id) == [expired.id])
+        #expect(answers.count == 1)
+        #expect(try outbox.entries() == [])
+    }
+
+    @Test func aRefusalAfterTheLastHasLeftStays() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let runs = ScriptedRuns()
+        let client = client(OutboxInterceptor(outbox), runs)
+        let task = Task { await Result { try await client.run(.form(1)) } }
+        let run = await runs.next()
+        task.cancel()
+        #expect(await task.value.failure?.isKept == true)
+        var error = NetworkError.status(422)
+        error.request = run.operation.transfer.head
+        run.finish(.failure(error))
+        for await entries in outbox.changes where entries.first?.state == .refused("422") { break }
+    }
+
+    // MARK: - The sender
+
+    @Test func eachQueueHasAWaitOfItsOwn() async throws {
+        defer { folder.remove() }
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let outbox = Outbox(directory: folder.path)
+        let end = Answering { operation in
+            operation.path == "/1" ? .failure(.status(503, [.retryAfter: "60"])) : .failure(.refused)
+        }
+        let client = client(OutboxInterceptor(outbox), end)
+        let backoff = Backoff(base: .seconds(4), cap: .seconds(4), maxAsked: .seconds(60))
+        let sender = outbox.sendAutomatically(with: client, backoff: backoff)
+        _ = await Result { try await client.run(.form(1)) }
+        await clock.sleepers(1)
+        _ = await Result { try await client.run(.form(2, host: "other")) }
+        await clock.sleepers(2)
+        let count = end.count("/1")
+        // Five times that of the one comes, and never that of the other.
+        for round in 1...5 {
+            let before = end.count("/2")
+            clock.advance(by: .seconds(4))
+            while end.count("/2") == before { await Task.yield() }
+            await clock.sleepers(2)
+            #expect(end.count("/1") == count, "\(round)")
+        }
+        withExtendedLifetime((sender, client)) {}
+    }
+
+    @Test func theNetworksReturnDuringADoomedAttemptIsAReasonForAnother() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let runs = ScriptedRuns()
+        let client = client(OutboxInterceptor(outbox), runs)
+        let (returned, taken) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
+        let number = Lock(0)
+        // Asked for its second element, it tells that the first was heeded.
+        let network = AsyncStream<Void> {
+            let isFirst = number.withLock { number in
+                number += 1
+                return number == 1
+            }
+            if !isFirst { taken.continuation.yield() }
+            for await _ in returned.stream { return () }
+            return nil
+        }
+        async let answer = client.run(.form(1))
+        let doomed = await runs.next()
+        let sender = outbox.sendAutomatically(with: client, whenNetworkReturns: network)
+        returned.continuation.yield()
+        for await _ in taken.stream { break }
+        doomed.finish(.failure(.lost))
+        let next = await runs.next()
+        #expect(next.operation.sentKey == doomed.operation.sentKey)
+        next.finish("ok")
+        #expect(try await answer.shown == "ok")
+        withExtendedLifetime((sender, client)) {}
+    }
+
+    @Test func lettingGoEndsItWhileItSends() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        await keep(1...1, in: outbox)
+        let runs = ScriptedRuns()
+        let client = client(OutboxInterceptor(outbox), runs)
+        var sender: OutboxSender? = outbox.sendAutomatically(with: client)
+        _ = await runs.next()
+        withExtendedLifetime(sender) {}
+        sender = nil
+        while runs.cancels == 0 { await Task.yield() }
+        #expect(folder.files.count == 1)
+        withExtendedLifetime(client) {}
+    }
+}
