@@ -23,7 +23,7 @@ extension Outbox {
             origins: [Origin(of: transfer.head)]
         )
         let nowhere = Request(url: URL(fileURLWithPath: "/"), type: .rawRequest(.init()))
-        let operation = NetworkOperation(nowhere, kind: .form).sending(transfer, surroundings)
+        let operation = NetworkOperation(nowhere, kind: .form).sending(transfer, surroundings, for: 0)
         let pipeline = try Pipeline([OutboxInterceptor(self)] + interceptors, transport: transport)
         guard let response = try await pipeline.run(operation, { _ in }).response else { throw .noResponse }
         return StreamingResponse(response)
