@@ -105,8 +105,10 @@ public final class OutboxSender: RequestToken {
         logDamages()
         for entry in report.refused { log("\(entry)", .info) }
         let failure = report.trouble ?? report.failures.first
-        // An alarm stays: it may be that of a run which began after this one.
-        if failure == nil || !report.delivered.isEmpty { state.withLock { $0.rests[queue]?.failures = 0 } }
+        if failure == nil || !report.delivered.isEmpty {
+            // An alarm stays: it may be that of a run which began after this one.
+            state.withLock { $0.rests[queue] = $0.rests[queue]?.alarm.map { Rest(alarm: $0) } }
+        }
         if let failure { rest(queue, failure) }
     }
 
