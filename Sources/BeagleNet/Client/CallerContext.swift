@@ -37,6 +37,27 @@ extension [any CallerContext] {
             return { body in outer { inner(body) } }
         }
     }
+
+    /// The function with the values of whoever asks now.
+    func carrying(_ emit: @escaping Interceptor.Emit) -> Interceptor.Emit {
+        guard let caller = capture() else { return emit }
+        return { result in caller { emit(result) } }
+    }
+}
+
+/// Who asks: dependency scope and task-local values, to be brought to where the answer is heard.
+struct Caller: Sendable {
+    private let scope = Beagle.scope
+    private let values: CallerValues?
+
+    /// Whoever asks now a client of this container.
+    init(of container: BeagleDependencies) {
+        values = container.callerContexts.capture()
+    }
+
+    func run(_ body: () -> Void) {
+        scope.run { values.run(body) }
+    }
 }
 
 extension CallerValues? {
