@@ -58,3 +58,6 @@ extension Interceptor {
 /// An interceptor that does so little after it waited that it may do it on the transport's thread, which saves each
 /// answer a hop between threads.
 package protocol BriefInterceptor: Interceptor {}
+
+/// An interceptor that asks `NetworkOperation.messages` how many went out before.
+package protocol CountingInterceptor: Interceptor {}

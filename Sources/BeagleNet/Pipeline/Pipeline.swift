@@ -71,12 +71,22 @@ public final class Pipeline: Sendable {
             return try await interceptors[index]
                 .intercept(operation, next: Next(pipeline: pipeline, index: index + 1), emit: emit)
         }
+
+        /// Whether an operation has somewhere to go: it was not cancelled, and the transport or an interceptor answers
+        /// its kind. To be asked from `.metrics` on: whatever has a place below only looks on.
+        package func leads(_ operation: NetworkOperation) -> Bool {
+            if Task.isCancelled { return false }
+            return NetworkOperation.Kind.transfers.contains(operation.kind)
+                || pipeline.interceptors[index...].contains { $0.place == nil && $0.applies(to: operation) }
+        }
     }
 
     let interceptors: [any Interceptor]
     private let transport: any HTTPTransport
     /// Where tasks of the pipeline's own run: on the transport's thread where all that they do is brief.
     let executor: (any TaskExecutor)?
+    /// Whether the messages of each run are counted.
+    private let countsMessages: Bool
 
     /// A pipeline.
     ///
@@ -90,6 +100,7 @@ public final class Pipeline: Sendable {
         self.transport = transport
         let isBrief = interceptors.allSatisfy { $0 is any BriefInterceptor }
         executor = isBrief ? transport as? any TaskExecutor : nil
+        countsMessages = interceptors.contains { $0 is any CountingInterceptor }
     }
 
     private static func check(_ interceptors: [any Interceptor]) throws(NetworkError) {
@@ -116,7 +127,8 @@ public final class Pipeline: Sendable {
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        try await Next(pipeline: self, index: 0)(operation, emit)
+        if countsMessages { return try await Next(pipeline: self, index: 0)(operation.counted(), emit) }
+        return try await Next(pipeline: self, index: 0)(operation, emit)
     }
 
     /// Takes a message that no request was built to through the interceptors, up to the head of its answer.
