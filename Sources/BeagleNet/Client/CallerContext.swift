@@ -1,7 +1,7 @@
 public import BeagleNetDependencies
 
-/// Carries task-local values of whoever asks to where the answer is heard: a completion, somebody who watches and the end
-/// of a streamed body run on threads and in tasks that do not have them.
+/// Carries task-local values of whoever asks to where the answer is heard: a completion, somebody who watches, what `run`
+/// emits and the end of a streamed body run on threads and in tasks that do not have them.
 ///
 /// What runs on the way, interceptors and transport, has the task-local values of who asked without any help; of those
 /// who share a run, who asked first.
