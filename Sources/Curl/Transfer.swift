@@ -308,10 +308,11 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     }
 
     private func follow(_ next: TransferRequest, after hop: Hop) -> Next {
+        var next = next
+        if let response = hop.response { next.tellRedirect(response.head, after: redirects) }
         redirects += 1
         staysAtOrigin = false
         remember(hop)
-        var next = next
         // It may have been raised meanwhile.
         next.options.priority = max(next.options.priority, request.options.priority)
         message = Message(next)
@@ -412,10 +413,10 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         resolving?.cancel()
         resolving = nil
         hop = nil
-        guard request.body != nil || request.onProgress != nil else { return }
+        guard request.body != nil || request.observers != nil else { return }
         message = message.changed { request in
             request.body = nil
-            request.onProgress = nil
+            request.observers = nil
         }
     }
 

@@ -24,8 +24,9 @@ public struct TransferRequest: Sendable {
     public var originScopedFields: Set<HTTPField.Name>
     /// The only hosts, in lower case, that a redirect may lead to; nil lets it lead to any.
     public var allowedHosts: Set<String>?
-    /// Called as bytes move, on a thread of the transport's: at most every 50 ms, and once more when they all have.
-    public var onProgress: (@Sendable (TransferProgress) -> Void)?
+    /// Who hears of the transfer while it is under way; nil where nobody does. One reference, so that requests cost
+    /// little to hand on.
+    @usableFromInline package var observers: Observers?
 
     /// Describes a transfer.
     public init(
@@ -41,7 +42,49 @@ public struct TransferRequest: Sendable {
         self.options = options
         self.delivery = delivery
         self.originScopedFields = originScopedFields
-        self.onProgress = onProgress
+        if onProgress != nil { self.onProgress = onProgress }
+    }
+}
+
+extension TransferRequest {
+    /// Who hears of a transfer; never changes.
+    @usableFromInline
+    package final class Observers: Sendable {
+        @usableFromInline package let onProgress: (@Sendable (TransferProgress) -> Void)?
+        package let onRedirect: RedirectObserver?
+
+        fileprivate init?(_ onProgress: (@Sendable (TransferProgress) -> Void)?, _ onRedirect: RedirectObserver?) {
+            if onProgress == nil, onRedirect == nil { return nil }
+            self.onProgress = onProgress
+            self.onRedirect = onRedirect
+        }
+    }
+
+    /// Hears of a redirect that is followed: the answer that redirects, how many were followed before, and the message
+    /// that goes out next, whose fields it may change.
+    package typealias RedirectObserver =
+        @Sendable (_ answer: HTTPResponse, _ followed: Int, _ next: inout TransferRequest) -> Void
+
+    /// Called as bytes move, on a thread of the transport's: at most every 50 ms, and once more when they all have.
+    public var onProgress: (@Sendable (TransferProgress) -> Void)? {
+        @inlinable get { observers?.onProgress }
+        set { observers = Observers(newValue, onRedirect) }
+    }
+
+    /// Called on the transport's thread with each redirect that is followed, when its answer has come to its end and
+    /// just before the next message goes out. That one has left behind what must not go with it.
+    package var onRedirect: RedirectObserver? {
+        get { observers?.onRedirect }
+        set { observers = Observers(onProgress, newValue) }
+    }
+
+    /// Tells whoever hears of redirects that this message follows one.
+    ///
+    /// - Parameters:
+    ///   - answer: what redirects.
+    ///   - count: redirects followed before.
+    package mutating func tellRedirect(_ answer: HTTPResponse, after count: Int) {
+        if let tell = onRedirect { tell(answer, count, &self) }
     }
 
     /// Describes a transfer whose redirects lead to these hosts only. Inlinable, or it would be made twice.

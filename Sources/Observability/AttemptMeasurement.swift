@@ -15,8 +15,8 @@ final class AttemptMeasurement: Sendable {
     private let meters: Meters
     private let requests: Meters.Requests
     private let elapsed: @Sendable () -> Duration
-    /// It changes on the transport's thread, which follows redirects.
-    private let current: Lock<Message>
+    /// nil after the end. It changes on the transport's thread, which follows redirects.
+    private let current: Lock<Message?>
 
     init(_ operation: NetworkOperation, _ meters: Meters) {
         self.operation = operation
@@ -30,35 +30,39 @@ final class AttemptMeasurement: Sendable {
     }
 
     /// Measures the message that a redirect answered; the one that follows is out from here on.
-    func redirect(_ proposal: RedirectPolicy.Proposal, to next: HTTPRequest) {
+    func redirect(_ answer: HTTPResponse, to next: HTTPRequest) {
         let now = elapsed()
         let message = Message(target: meters.target(next, of: operation), start: now)
-        let answered = current.withLock { current in
-            defer { current = message }
-            return current
-        }
-        let answers = meters.answers(Meters.Outcome(target: answered.target, status: proposal.response.status.code))
+        guard let answered = exchange(for: message) else { return }
+        let answers = meters.answers(to: answered.target, status: answer.status.code)
         answers.duration.recordNanoseconds((now - answered.start).nanoseconds)
     }
 
     /// Measures the last message.
     func end(_ ending: Ending) {
         let now = elapsed()
-        let message = current.withLock { $0 }
+        guard let message = exchange(for: nil) else { return }
+        let metrics = ending.metrics
         let answers = meters.answers(
-            Meters.Outcome(
-                target: message.target,
-                status: ending.status,
-                errorType: ending.errorType,
-                protocolVersion: ending.metrics?.protocolVersion
-            )
+            to: message.target,
+            status: ending.status,
+            errorType: ending.failure?.kind.rawValue,
+            protocolVersion: metrics?.protocolVersion
         )
         requests.active.decrement()
         answers.duration.recordNanoseconds((now - message.start).nanoseconds)
-        guard let metrics = ending.metrics, metrics.protocolVersion != nil else { return }
-        answers.sent.record(metrics.bytesSent)
-        answers.received.record(metrics.bytesReceived)
+        guard let metrics, metrics.protocolVersion != nil else { return }
+        if metrics.isSent { answers.sent.record(metrics.bytesSent) }
+        if ending.isWhole { answers.received.record(metrics.bytesReceived) }
         requests.queued.recordNanoseconds(metrics.queued.nanoseconds)
         (metrics.isConnectionReused ? requests.reused : requests.opened).increment()
+    }
+
+    /// - Returns: what was out; nil after the end, which stays.
+    private func exchange(for next: Message?) -> Message? {
+        current.withLock { current in
+            defer { if current != nil { current = next } }
+            return current
+        }
     }
 }

@@ -9,9 +9,17 @@ final class AttemptSpans: Sendable {
     private let instrument: any Instrument
     private let parent: ServiceContext
     private let rules: SpanRules
-    /// The span of the message that is out; nil after the end. It changes on the transport's thread, which follows
-    /// redirects.
-    private let current = Lock<(any Span)?>(nil)
+    private let messages: MessageCount
+    /// The message that is out; nil after the end. It changes on the transport's thread, which follows redirects.
+    private let current = Lock<Sent?>(nil)
+
+    /// A message that is out.
+    private struct Sent: Sendable {
+        let span: any Span
+        let start: DefaultTracerClock.Timestamp
+        /// How many messages of the operation went out before.
+        let resends: Int
+    }
 
     init(of operation: NetworkOperation, _ given: (any Tracer)?, _ rules: SpanRules) {
         self.operation = operation
@@ -19,75 +27,73 @@ final class AttemptSpans: Sendable {
         tracer = given ?? InstrumentationSystem.tracer
         instrument = given ?? InstrumentationSystem.instrument
         parent = ServiceContext.current ?? .topLevel
+        messages = operation.messages ?? MessageCount()
     }
 
     /// Begins the first span, puts its trace on the message and sees to it that redirects have spans of their own.
     ///
     /// - Returns: the context for what is below.
     func begin(_ operation: inout NetworkOperation) -> ServiceContext {
-        let span = span(of: operation.transfer.head, resends: operation.attempt - 1)
-        current.withLock { $0 = span }
-        let fields = fields(of: span, to: operation.transfer.head)
-        if !fields.isEmpty {
-            operation.transfer.head.headerFields.replace(with: fields)
-            operation.transfer.originScopedFields.formUnion(fields.map(\.name))
-        }
-        operation.onRedirect { self.redirect($0, to: $1) }
-        return span.context
+        let sent = sent(operation.transfer.head)
+        current.withLock { $0 = sent }
+        operation.tracingFields = tell(sent.span, in: &operation.transfer)
+        operation.onRedirect { answer, _, next in self.redirect(answer, to: &next) }
+        return sent.span.context
     }
 
     /// Ends the last span.
     func end(_ ending: Ending) {
-        guard let span = exchange(for: nil) else { return }
+        guard let sent = exchange(for: nil) else { return }
+        let (span, metrics) = (sent.span, ending.metrics)
         span.updateAttributes { attributes in
-            if let peer = ending.metrics?.peer {
+            if let peer = metrics?.peer {
                 attributes["network.peer.address"] = peer.address
                 attributes["network.peer.port"] = peer.port
             }
-            if let version = ending.metrics?.protocolVersion { attributes[AttributeName.protocolVersion] = version }
-            if let metrics = ending.metrics, metrics.resends > 0 {
-                attributes["http.request.resend_count"] = operation.attempt - 1 + metrics.redirects + metrics.resends
+            if let version = metrics?.protocolVersion { attributes[AttributeName.protocolVersion] = version }
+            if let metrics, metrics.resends > 0 {
+                attributes["http.request.resend_count"] = sent.resends + metrics.resends
+                messages.add(metrics.resends)
             }
         }
         if span.isRecording {
-            for event in ending.metrics?.events(until: DefaultTracerClock.now) ?? [] { span.addEvent(event) }
+            for event in metrics?.events(from: sent.start) ?? [] { span.addEvent(event) }
         }
         span.end(status: ending.status, ending.errorType, ending.failure?.message)
     }
 
     /// Ends the span of the message that a redirect answered, and begins that of the one that follows.
-    ///
-    /// - Returns: the message with its trace; nil where it has none.
-    private func redirect(_ proposal: RedirectPolicy.Proposal, to next: HTTPRequest) -> HTTPRequest? {
-        let span = span(of: next, resends: operation.attempt + proposal.followed)
-        guard let answered = exchange(for: span) else {
-            // Whoever asked was told of an end meanwhile.
-            span.end()
-            return nil
-        }
-        answered.end(status: proposal.response.status.code, nil, nil)
-        let fields = fields(of: span, to: next)
-        if fields.isEmpty { return nil }
-        var next = next
-        next.headerFields.replace(with: fields)
-        return next
+    private func redirect(_ answer: HTTPResponse, to next: inout TransferRequest) {
+        // Not after the end.
+        guard current.withLock({ $0 != nil }) else { return }
+        let sent = sent(next.head)
+        _ = tell(sent.span, in: &next)
+        guard let answered = exchange(for: sent) else { return sent.span.end() }
+        answered.span.end(status: answer.status.code, nil, nil)
     }
 
-    /// - Returns: the span that was there; nil after the end, which stays.
-    private func exchange(for next: (any Span)?) -> (any Span)? {
+    /// - Returns: what was out; nil after the end, which stays.
+    private func exchange(for next: Sent?) -> Sent? {
         current.withLock { current in
             defer { if current != nil { current = next } }
             return current
         }
     }
 
+    /// Begins the span of a message.
+    private func sent(_ head: HTTPRequest) -> Sent {
+        let start = DefaultTracerClock.now
+        let resends = messages.add()
+        return Sent(span: span(of: head, resends: resends, at: start), start: start, resends: resends)
+    }
+
     /// - Parameter resends: how many messages of the operation went out before this one.
-    private func span(of head: HTTPRequest, resends: Int) -> any Span {
+    private func span(of head: HTTPRequest, resends: Int, at start: DefaultTracerClock.Timestamp) -> any Span {
         let method = head.method.attribute
         var name = method == AttributeName.other ? "HTTP" : method
         let template = operation.urlTemplate
         if let template { name += " \(template)" }
-        let span = tracer.startSpan(name, context: parent, ofKind: .client)
+        let span = tracer.startSpan(name, context: parent, ofKind: .client, at: start)
         let origin = Origin(of: head)
         span.updateAttributes { attributes in
             attributes[AttributeName.method] = method
@@ -103,12 +109,17 @@ final class AttemptSpans: Sendable {
         return span
     }
 
-    /// The fields that tell the trace, where the message goes to who may know it.
-    private func fields(of span: any Span, to head: HTTPRequest) -> HTTPFields {
-        guard (rules.origins ?? operation.declaredOrigins).contains(Origin(of: head)) else { return [:] }
+    /// Puts the trace on a message that goes to who may know it. A redirect to another origin drops the fields.
+    ///
+    /// - Returns: the names of those that were put on.
+    private func tell(_ span: any Span, in message: inout TransferRequest) -> Set<HTTPField.Name> {
         var fields = HTTPFields()
         instrument.inject(span.context, into: &fields, using: FieldInjector(sendsBaggage: rules.sendsBaggage))
-        return fields
+        let names = Set(fields.map(\.name))
+        message.originScopedFields.formUnion(names)
+        guard (rules.origins ?? operation.declaredOrigins).contains(Origin(of: message.head)) else { return [] }
+        message.head.headerFields.replace(with: fields)
+        return names
     }
 }
 

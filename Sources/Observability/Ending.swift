@@ -7,11 +7,14 @@ struct Ending: Sendable {
     /// Why there is no answer, or none that is whole.
     var failure: NetworkError?
     var metrics: TransferMetrics?
+    /// Whether the answer came to its end.
+    var isWhole = true
 
     init(_ error: NetworkError) {
         status = error.response?.status.code
         failure = error.kind == .status ? nil : error
         metrics = error.metrics
+        isWhole = error.kind == .status
     }
 
     init(_ result: NetworkOperation.Result) {
@@ -28,6 +31,7 @@ struct Ending: Sendable {
         status = stream.response.status.code
         failure = error.flatMap { $0.isCancelled ? nil : $0 }
         metrics = stream.metrics
+        isWhole = error == nil
     }
 
     /// What went wrong, in a few words only: an error's kind or a status from 400 on.

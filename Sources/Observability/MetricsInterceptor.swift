@@ -31,12 +31,14 @@ public struct MetricsInterceptor: BriefInterceptor {
         meters = Meters(factory, servers: servers, templates: templates)
     }
 
-    /// Counts the attempt as under way, goes on, and measures it.
+    /// Counts the attempt as under way, goes on, and measures it. What was cancelled before, and what nothing answers, is
+    /// no attempt.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
+        guard next.leads(operation) else { return try await next(operation, emit) }
         var operation = operation
         let measured = meters.begin(&operation)
         let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in

@@ -2,23 +2,15 @@ import BeagleNet
 import BeagleNetHTTP
 
 extension NetworkOperation {
-    /// Tells of each redirect that is followed, before it is, on the transport's thread.
-    ///
-    /// - Parameter tell: gets the redirect and the message that follows, and says what follows in its place; nil for that
-    ///   one.
-    mutating func onRedirect(_ tell: @escaping @Sendable (RedirectPolicy.Proposal, HTTPRequest) -> HTTPRequest?) {
-        let policy = transfer.options.redirects
-        guard policy.limit > 0 else { return }
-        let decide = policy.decide
-        transfer.options.redirects = policy.deciding { proposal in
-            let decision = decide?(proposal) ?? .follow
-            let next: HTTPRequest
-            switch decision {
-            case .follow: next = proposal.next
-            case .followChanged(let changed): next = changed
-            case .handOver, .refuse: return decision
-            }
-            return tell(proposal, next).map { .followChanged($0) } ?? decision
+    /// Tells of each redirect that is followed, on the transport's thread, after whoever asked to be told before.
+    mutating func onRedirect(_ tell: @escaping TransferRequest.RedirectObserver) {
+        guard let earlier = transfer.onRedirect else {
+            transfer.onRedirect = tell
+            return
+        }
+        transfer.onRedirect = { answer, followed, next in
+            earlier(answer, followed, &next)
+            tell(answer, followed, &next)
         }
     }
 }

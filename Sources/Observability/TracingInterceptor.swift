@@ -15,7 +15,7 @@ public import Tracing
 /// takes for secret, those of forms their whole query. The trace (`traceparent`) goes to the app's own origins alone, not
 /// with a redirect to another one either. The tracer is called on the transport's thread as well: it must not block.
 /// Source: https://opentelemetry.io/docs/specs/semconv/http/http-spans/
-public struct TracingInterceptor: BriefInterceptor {
+public struct TracingInterceptor: BriefInterceptor, CountingInterceptor {
     /// `.span`.
     public var place: Pipeline.Place? { .span }
     private let tracer: (any Tracer)?
@@ -39,12 +39,14 @@ public struct TracingInterceptor: BriefInterceptor {
         tracer != nil || !(InstrumentationSystem.instrument is NoOpInstrument)
     }
 
-    /// Begins a span, puts its trace on the message, goes on, and ends the span.
+    /// Begins a span, puts its trace on the message, goes on, and ends the span. What was cancelled before, and what
+    /// nothing answers, has none.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
+        guard next.leads(operation) else { return try await next(operation, emit) }
         let spans = AttemptSpans(of: operation, tracer, rules)
         var operation = operation
         let context = spans.begin(&operation)

@@ -19,24 +19,27 @@ extension TransferMetrics {
 
     /// When the phases of the last message ended, each as an event of its span; of those that took place.
     ///
-    /// - Parameter end: when the message's answer ended.
-    func events(until end: DefaultTracerClock.Timestamp) -> [SpanEvent] {
+    /// The marks begin when the message is taken up. How long that took is known of the first one; later ones, and one
+    /// that was sent again, are taken for going out at once.
+    ///
+    /// - Parameter start: when the message was handed over.
+    func events(from start: DefaultTracerClock.Timestamp) -> [SpanEvent] {
+        let begun = start.nanosecondsSinceEpoch &+ (redirects == 0 ? queued : .zero).distance
         let marks = [
             // On a connection that was there, libcurl marks the look at its cache.
             ("http.dns", isConnectionReused ? .zero : nameLookup), ("http.connect", connect),
             ("http.tls", tlsHandshake), ("http.request.sent", requestEnd), ("http.response.first_byte", firstByte),
         ]
         return marks.filter { $0.1 > .zero }.map { name, mark in
-            let distance = UInt64(max(0, (total - mark).nanoseconds))
-            let (instant, isTooFar) = end.nanosecondsSinceEpoch.subtractingReportingOverflow(distance)
-            return SpanEvent(
-                name: name,
-                at: isTooFar ? end : DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: instant)
-            )
+            SpanEvent(name: name, at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: begun &+ mark.distance))
         }
     }
+
+    /// Whether the body was sent whole.
+    var isSent: Bool { requestEnd > .zero }
 }
 
 extension Duration {
     var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+    fileprivate var distance: UInt64 { UInt64(max(0, nanoseconds)) }
 }

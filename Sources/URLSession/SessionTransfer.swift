@@ -166,6 +166,8 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
     }
 
     private func follow(_ next: TransferRequest) {
+        var next = next
+        if let head { next.tellRedirect(head, after: metrics.redirects) }
         metrics.redirects += 1
         metrics.hops.append(
             TransferHop(
@@ -214,7 +216,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
         file = nil
         body = Data()
         request.body = nil
-        request.onProgress = nil
+        request.observers = nil
         completion(result)
     }
 

@@ -145,6 +145,60 @@ struct RedirectPolicyTests {
         #expect(server.record.requestCount == 1)
     }
 
+    @Test func whoHearsOfRedirectsPutsFieldsOntoWhatFollows() async throws {
+        let other = try LoopbackServer(.response(200))
+        let server = try redirecting(to: "\(other.url)/to")
+        let heard = Lock<[String]>([])
+        var request = try server.request(.get, "/from", credentials)
+        request.onRedirect = { answer, followed, next in
+            heard.withLock { $0.append("\(answer.status.code) \(followed) \(next.head.path ?? "")") }
+            // The other origin does not have it from the first one.
+            if next.head.headerFields[.authorization] == nil {
+                next.head.headerFields[.authorization] = "Bearer others"
+            }
+        }
+        _ = try await transport.perform(request)
+        #expect(heard.withLock { $0 } == ["302 0 /to"])
+        #expect(other.requests.map { $0["Authorization"] } == ["Bearer others"])
+        #expect(server.requests.map { $0["Authorization"] } == ["Bearer secret"])
+    }
+
+    /// Redirects after which nothing more goes out.
+    enum NotFollowed: CaseIterable {
+        case handedOver, refused, changedToNowhere, bodyIsGone, answerBreaksOff
+    }
+
+    @Test(arguments: NotFollowed.allCases)
+    func redirectThatIsNotFollowedIsNotHeardOf(_ reason: NotFollowed) async throws {
+        let server = try LoopbackServer(
+            reason == .answerBreaksOff
+                ? .sequence([.raw("HTTP/1.1 307 T\r\nLocation: /to\r\nContent-Length: 9\r\n\r\nmo"), .close])
+                : .response(307, ["Location": "/to"])
+        )
+        let options = options { proposal in
+            switch reason {
+            case .handedOver: return .handOver
+            case .refused: return .refuse("not there")
+            case .changedToNowhere:
+                var next = proposal.next
+                next.scheme = "ftp"
+                return .followChanged(next)
+            case .bodyIsGone, .answerBreaksOff: return .follow
+            }
+        }
+        let body = reason == .bodyIsGone ? HTTPBody.stream { AsyncStream { $0.finish() } } : HTTPBody("text")
+        var request = try server.request(.post, "/from", body: body, options: options)
+        let heard = Lock(0)
+        request.onRedirect = { _, _, _ in heard.withLock { $0 += 1 } }
+        if reason == .handedOver {
+            _ = try await transport.perform(request)
+        } else {
+            _ = try await transport.failure(of: request)
+        }
+        #expect(heard.withLock { $0 } == 0)
+        #expect(server.record.requestCount == 1)
+    }
+
     @Test func redirectThatThePolicyRefusesIsNotAskedAbout() async throws {
         let server = try redirecting(to: "gopher://127.0.0.1/")
         let request = try server.request(.get, "/from", options: options { _ in .handOver })

@@ -1,23 +1,60 @@
 import BeagleNet
 import InMemoryTracing
 import Testing
+import Tracing
 
 @testable import BeagleNetObservability
 
 @Suite struct AttemptSpansTests {
-    @Test func aRedirectAfterTheEndLeavesNoSpan() throws {
-        let tracer = W3CTracer()
+    private let tracer = W3CTracer()
+    private let cancelled = NetworkError(.cancelled, during: .firstByte, "the request was cancelled")
+
+    /// Begins the span of an operation, and gives both.
+    private func begin(_ rules: SpanRules) throws -> (operation: NetworkOperation, spans: AttemptSpans) {
         var operation = try NetworkOperation(raw("/a"))
-        let spans = AttemptSpans(of: operation, tracer, SpanRules(origins: nil, sendsBaggage: false))
+        let spans = AttemptSpans(of: operation, tracer, rules)
         _ = spans.begin(&operation)
-        spans.end(Ending(NetworkError(.cancelled, during: .firstByte, "the request was cancelled")))
-        let head = operation.transfer.head
-        let decide = try #require(operation.transfer.options.redirects.decide)
-        _ = decide(
-            RedirectPolicy.Proposal(response: HTTPResponse(status: .found), answered: head, next: head, followed: 0)
-        )
-        spans.end(Ending(NetworkError(.cancelled, during: .firstByte, "the request was cancelled")))
+        return (operation, spans)
+    }
+
+    @Test func aRedirectAfterTheEndMakesNoSpan() throws {
+        let (operation, spans) = try begin(SpanRules(origins: nil, sendsBaggage: false))
+        spans.end(Ending(cancelled))
+        let tell = try #require(operation.transfer.onRedirect)
+        var next = operation.transfer
+        tell(HTTPResponse(status: .found), 0, &next)
+        spans.end(Ending(cancelled))
         #expect(tracer.memory.activeSpans.isEmpty)
-        #expect(tracer.spans.map { $0["error.type"] } == ["cancelled", nil])
+        #expect(tracer.spans.map { $0["error.type"] } == ["cancelled"])
+    }
+
+    @Test func eventsAreCountedFromTheBeginningOfTheSpan() throws {
+        let (_, spans) = try begin(SpanRules(origins: nil, sendsBaggage: false))
+        var error = cancelled
+        var metrics = TransferMetrics()
+        metrics.queued = .nanoseconds(5)
+        metrics.connect = .nanoseconds(10)
+        metrics.firstByte = .nanoseconds(20)
+        metrics.total = .nanoseconds(20)
+        error.metrics = metrics
+        spans.end(Ending(error))
+        let span = try #require(tracer.spans.first)
+        let start = span.startInstant.nanosecondsSinceEpoch
+        #expect(span.events.map(\.name) == ["http.connect", "http.response.first_byte"])
+        #expect(span.events.map { $0.nanosecondsSinceEpoch - start } == [15, 25])
+    }
+
+    @Test func theMessageIsAskedForAsItWas() throws {
+        let origin = Origin(of: try NetworkOperation(raw("/a")).transfer.head)
+        let (operation, _) = try begin(SpanRules(origins: [origin], sendsBaggage: true))
+        #expect(try operation.transfer.options == NetworkOperation(raw("/a")).transfer.options)
+        let fields = operation.transfer.head.headerFields.map(\.name)
+        #expect(operation.tracingFields == Set(fields) && fields.count == 3)
+    }
+
+    @Test func whatIsNotToldTheTraceHasNoneOfItsFields() throws {
+        let (operation, _) = try begin(SpanRules(origins: [], sendsBaggage: true))
+        #expect(operation.tracingFields.isEmpty && operation.transfer.head.headerFields.isEmpty)
+        #expect(operation.transfer.originScopedFields.count == 3)
     }
 }

@@ -72,6 +72,112 @@ import Tracing
         server.stop()
     }
 
+    /// A client of a container that is not the scope's.
+    private func ownClient() -> (NetworkClientDefault, BeagleDependencies) {
+        let own = BeagleDependencies(.live)
+        own.logger = .off
+        own.environment = Beagle.dependencies.environment
+        own.callerContexts = [.trace]
+        return (NetworkClientDefault(dependencies: own), own)
+    }
+
+    @Test func whatCountsIsTheClientsOwnContainer() async throws {
+        let server = try serve { _ in .response(200) }
+        let (client, own) = ownClient()
+        let heard = AsyncStream.makeStream(of: String?.self)
+        let request = try raw("/a")
+        let operation = try image("/b")
+        let queue = DispatchQueue(label: "hears")
+        var spans = heard.stream.makeAsyncIterator()
+        _ = ServiceContext.withValue(context("one")) {
+            client.executeRequest(request, deliverOn: queue) { _ in heard.continuation.yield(Self.span) }
+        }
+        #expect(await spans.next() == "one")
+        _ = ServiceContext.withValue(context("two")) {
+            client.executeRequest(request, deliverOn: MainActor.shared) { _ in heard.continuation.yield(Self.span) }
+        }
+        #expect(await spans.next() == "two")
+        let token = ServiceContext.withValue(context("three")) {
+            client.watch(operation, deliverOn: queue) { _ in heard.continuation.yield(Self.span) }
+        }
+        #expect(await spans.next() == "three")
+        token?.cancel()
+        withExtendedLifetime((client, own)) {}
+        server.stop()
+    }
+
+    @Test func aClientOfTheAppsOwnIsHeardInTheTraceOfWhoAsked() async throws {
+        Beagle.dependencies.callerContexts = [.trace]
+        let request = try raw("http://127.0.0.1:1/")
+        let heard = AsyncStream.makeStream(of: String?.self)
+        let queue = DispatchQueue(label: "hears")
+        ServiceContext.withValue(context("one")) {
+            ForeignClient().executeRequest(request, deliverOn: queue) { _ in heard.continuation.yield(Self.span) }
+            ForeignClient().executeRequest(request, deliverOn: MainActor.shared) { _ in
+                heard.continuation.yield(Self.span)
+            }
+        }
+        var spans: [String?] = []
+        for await span in heard.stream.prefix(2) { spans.append(span) }
+        #expect(spans == ["one", "one"])
+    }
+
+    @Test(arguments: [false, true]) func whatIsEmittedIsHeardInTheTraceOfEach(_ isCarried: Bool) async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try serve { _ in .sequence([.gate(gate), .response(200, [:], "hello")]) }
+        if isCarried { Beagle.dependencies.callerContexts = [.trace] }
+        let client = try client()
+        var operation = try image("/a")
+        operation.reportsProgress = true
+        let heard = Lock<[String: Set<String?>]>([:])
+        try await withThrowingTaskGroup(of: Void.self) { [operation] group in
+            for span in ["one", "two"] {
+                group.addTask {
+                    _ = try await ServiceContext.withValue(self.context(span)) {
+                        try await client.run(operation) { _ in
+                            heard.withLock { _ = $0[span, default: []].insert(Self.span) }
+                        }
+                    }
+                }
+            }
+            while client.activeSubscribers < 2 { await Task.yield() }
+            gate.open()
+            try await group.waitForAll()
+        }
+        let each = heard.withLock { $0 }
+        #expect(each.count == 2)
+        if isCarried {
+            #expect(each == ["one": ["one"], "two": ["two"]])
+        } else {
+            #expect(each["one"] == each["two"])
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func resultsAreReadInTheTraceOfEach() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try serve { _ in .sequence([.gate(gate), .response(200, [:], "hello")]) }
+        let client = try client()
+        var operation = try image("/a")
+        operation.reportsProgress = true
+        let read = try await withThrowingTaskGroup(of: (String, Set<String?>).self) { [operation] group in
+            for span in ["one", "two"] {
+                group.addTask {
+                    try await ServiceContext.withValue(self.context(span)) {
+                        var spans: Set<String?> = []
+                        for try await _ in client.results(of: operation) { spans.insert(Self.span) }
+                        return (span, spans)
+                    }
+                }
+            }
+            while client.activeSubscribers < 2 { await Task.yield() }
+            gate.open()
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        #expect(read == ["one": ["one"], "two": ["two"]])
+        #expect(server.requests.count == 1)
+    }
+
     @Test func messagesHaveTheMetadataOfWhoAsked() async throws {
         let server = try serve { _ in .response(200) }
         Beagle.dependencies.logger = SwiftLogLogger.current
@@ -101,5 +207,13 @@ import Tracing
         try await withLogger(handler: handler) { _ in _ = try await stream.collect() }
         #expect(handler.entries.map { $0.metadata["screen"] } == ["home", "home", isCarried ? "home" : nil])
         server.stop()
+    }
+}
+
+/// Answers on a thread that does not know who asked.
+private struct ForeignClient: NetworkClient {
+    func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
+        DispatchQueue.global().async { completion(.failure(NetworkError(.network, during: .connect, "no"))) }
+        return nil
     }
 }

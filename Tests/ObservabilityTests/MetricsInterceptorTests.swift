@@ -18,8 +18,16 @@ import Testing
     private func dimensions(_ server: LoopbackServer, _ others: [String: String] = [:]) -> [(String, String)] {
         let own = [
             "http.request.method": "GET", "server.address": "127.0.0.1", "server.port": "\(server.port)",
+            "url.template": "",
         ]
         return own.merging(others) { $1 }.map { ($0.key, $0.value) }
+    }
+
+    private func answered(_ server: LoopbackServer, _ status: String, _ version: String = "1.1") -> [(String, String)] {
+        dimensions(
+            server,
+            ["http.response.status_code": status, "network.protocol.version": version, "error.type": ""]
+        )
     }
 
     private var durations: [TestTimer] { metrics.timers(label: "http.client.request.duration") }
@@ -33,7 +41,7 @@ import Testing
         let server = try serve { _ in .response(200, [:], "hello") }
         measure()
         _ = try await client().executeRequest(raw("/a"))
-        let answered = dimensions(server, ["http.response.status_code": "200", "network.protocol.version": "1.1"])
+        let answered = answered(server, "200")
         let duration = try metrics.expectTimer("http.client.request.duration", answered)
         #expect(duration.values.count == 1 && duration.displayUnit == .seconds)
         #expect(try metrics.expectRecorder("http.client.request.body.size", answered).values == [0])
@@ -85,10 +93,9 @@ import Testing
         let server = try serve { _ in .response(302, ["Location": "\(other.url)/b"]) }
         measure()
         _ = try await client().executeRequest(raw("/a"))
-        let redirect = dimensions(server, ["http.response.status_code": "302"])
-        let answer = dimensions(other, ["http.response.status_code": "200", "network.protocol.version": "1.1"])
-        #expect(try metrics.expectTimer("http.client.request.duration", redirect).values.count == 1)
-        #expect(try metrics.expectTimer("http.client.request.duration", answer).values.count == 1)
+        for answered in [answered(server, "302", ""), answered(other, "200")] {
+            #expect(try metrics.expectTimer("http.client.request.duration", answered).values.count == 1)
+        }
         #expect(try metrics.expectMeter("http.client.active_requests", dimensions(server)).values == [1, 0])
     }
 
@@ -107,8 +114,72 @@ import Testing
         measure()
         await #expect(throws: NetworkError.self) { try await client().executeRequest(raw("/a", "POST")) }
         #expect(values(of: "error.type") == ["network"])
-        #expect(values(of: "http.response.status_code").isEmpty)
+        #expect(values(of: "http.response.status_code") == [""])
         server.stop()
+    }
+
+    @Test func allMeasurementsOfANameHaveDimensionsOfTheSameNames() async throws {
+        let server = try serve { request in
+            switch request.target {
+            case "/moved": .response(302, ["Location": "/a"])
+            case "/broken": .close
+            default: .response(200)
+            }
+        }
+        measure()
+        let client = try client()
+        for path in ["/a", "/moved"] { _ = try await client.executeRequest(raw(path)) }
+        for path in ["/broken", "http://127.0.0.1:1/"] {
+            await #expect(throws: NetworkError.self) { try await client.executeRequest(raw(path, "POST")) }
+        }
+        var operation = try NetworkOperation(raw("/users/7"))
+        operation.urlTemplate = "/users/{id}"
+        _ = try await client.run(operation) { _ in }
+        var names: [String: Set<[String]>] = [:]
+        for timer in metrics.timers { names[timer.label, default: []].insert(timer.dimensions.map(\.0)) }
+        for recorder in metrics.recorders { names[recorder.label, default: []].insert(recorder.dimensions.map(\.0)) }
+        for counter in metrics.counters { names[counter.label, default: []].insert(counter.dimensions.map(\.0)) }
+        for meter in metrics.meters { names[meter.label, default: []].insert(meter.dimensions.map(\.0)) }
+        #expect(names.count == 7)
+        for (name, found) in names { #expect(found.count == 1, "\(name): \(found)") }
+        server.stop()
+    }
+
+    @Test func aBodyThatDidNotEndHasNoSize() async throws {
+        let server = try serve { request in
+            .sequence([
+                .raw("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"), request.target == "/stall" ? .stall : .close,
+            ])
+        }
+        measure()
+        do {
+            let stream = try await client().stream(raw("/stall"))
+            withExtendedLifetime(stream) {}
+        }
+        await #expect(throws: NetworkError.self) { try await client().executeRequest(raw("/close", "POST")) }
+        #expect(durations.map(\.values.count) == [1, 1])
+        #expect(metrics.recorders(label: "http.client.response.body.size").flatMap(\.values).isEmpty)
+        #expect(metrics.recorders(label: "http.client.request.body.size").map(\.values) == [[0], [0]])
+        server.stop()
+    }
+
+    @Test func aRedirectThatIsNotFollowedIsOneMessage() async throws {
+        let server = try serve { _ in .response(302, ["Location": "/b"]) }
+        measure()
+        let request = try raw("/a", redirects: .follow.deciding { _ in .refuse("no") })
+        await #expect(throws: NetworkError.self) { try await client().executeRequest(request) }
+        #expect(durations.map(\.values.count) == [1])
+        #expect(values(of: "error.type") == ["blocked"])
+        server.stop()
+    }
+
+    @Test func whatNeverLeavesIsNotMeasured() async throws {
+        measure()
+        let client = try client()
+        await #expect(throws: NetworkError.self) {
+            try await client.run(NetworkOperation(raw("http://127.0.0.1:1/"), kind: .subscription)) { _ in }
+        }
+        #expect(durations.isEmpty && metrics.meters.isEmpty)
     }
 
     @Test func serversBeyondTheLimitAreOneButNeverTheAppsOwn() async throws {
@@ -131,6 +202,7 @@ import Testing
             _ = try await client().run(operation) { _ in }
         }
         #expect(values(of: "url.template") == ["/a/{id}", "_OTHER"])
+        #expect(durations.count == 3)
         #expect(values(of: "http.request.method") == ["GET", "_OTHER"])
         server.stop()
     }

@@ -1,4 +1,6 @@
 import BeagleNet
+import CoreMetrics
+import MetricsTestKit
 import Testing
 
 @testable import BeagleNetObservability
@@ -29,6 +31,40 @@ import Testing
     @Test(arguments: [("example.com", "example.com"), ("[::1]", "::1")])
     func anAddressHasNoBrackets(_ host: String, _ address: String) {
         #expect(Origin(scheme: "https", host: host).address == address)
+    }
+
+    @Test func statusesAndErrorsThatAnybodyMayMakeUpAreOneBeyondTheLimit() {
+        let metrics = TestMetrics()
+        let meters = Meters(metrics, servers: 1, templates: 1)
+        let target = Meters.Target(method: "GET", address: "a", port: "1", template: "")
+        for status in 200...999 { _ = meters.answers(to: target, status: status) }
+        for number in 1...300 { _ = meters.answers(to: target, status: nil, errorType: "e\(number)") }
+        let durations = metrics.timers(label: "http.client.request.duration")
+        func values(of name: String) -> Set<String> {
+            Set(durations.flatMap { $0.dimensions.filter { $0.0 == name }.map(\.1) })
+        }
+        let statuses = values(of: "http.response.status_code")
+        #expect(statuses.isSuperset(of: ["200", "404", "503", "_OTHER"]) && statuses.count < 100)
+        #expect(values(of: "error.type").count < 200)
+    }
+
+    @Test func whatIsToldApartComesToAnEnd() {
+        let metrics = TestMetrics()
+        let meters = Meters(metrics, servers: 1, templates: 1, limit: 3)
+        for number in 1...9 {
+            let target = Meters.Target(method: "GET", address: "\(number)", port: "1", template: "")
+            for _ in 1...2 {
+                meters.requests(to: target).retries.increment()
+                meters.answers(to: target, status: 200).duration.recordNanoseconds(1)
+            }
+        }
+        let named = Set(["1", "2", "3", "_OTHER"])
+        let (counters, timers) = (
+            metrics.counters(label: "beagle.request.retries"), metrics.timers(label: "http.client.request.duration")
+        )
+        #expect(Set(counters.flatMap { $0.dimensions.filter { $0.0 == "server.address" }.map(\.1) }) == named)
+        #expect(Set(timers.flatMap { $0.dimensions.filter { $0.0 == "server.address" }.map(\.1) }) == named)
+        #expect(counters.map(\.totalValue).reduce(0, +) == 18 && timers.map(\.values.count).reduce(0, +) == 18)
     }
 
     @Test func theEnvironmentNamesMethodsInThePlaceOfHTTPs() {

@@ -141,13 +141,68 @@ import Tracing
         #expect(tracer.spans.map { $0["server.port"] } == ["\(server.port)", "\(other.port)"])
     }
 
+    private static let traceFields = ["traceparent", "tracestate", "baggage"]
+
+    private func origins(_ servers: LoopbackServer...) throws -> Set<Origin> {
+        Set(try servers.map { try #require(URL(string: $0.url).flatMap(Origin.init)) })
+    }
+
     @Test func aRedirectToAnotherOriginOfTheAppsIsToldItsOwnTrace() async throws {
         let other = try LoopbackServer(.response(200))
         let server = try serve { _ in .response(302, ["Location": "\(other.url)/b"]) }
-        let origins = try #require([server.url, other.url].map { URL(string: $0).flatMap(Origin.init) } as? [Origin])
-        trace(origins: Set(origins))
+        trace(origins: try origins(server, other), sendsBaggage: true)
         _ = try await client().executeRequest(raw("/a"))
-        #expect(other.requests.map { $0["traceparent"] } == [tracer.spans[1].traceparent])
+        for (server, span) in zip([server, other], tracer.spans) {
+            let request = try #require(server.requests.first)
+            #expect(Self.traceFields.map { request[$0] } == [span.traceparent, "vendor=1", "user=ada"])
+        }
+    }
+
+    @Test func onlyTheAppsOwnOriginInAChainIsToldTheTrace() async throws {
+        let last = try LoopbackServer(.response(200))
+        let own = try LoopbackServer(.response(302, ["Location": "\(last.url)/c"]))
+        let first = try serve { _ in .response(302, ["Location": "\(own.url)/b"]) }
+        trace(origins: try origins(own), sendsBaggage: true)
+        _ = try await client().executeRequest(raw("/a"))
+        let told = try [first, own, last].map { server in
+            let request = try #require(server.requests.first)
+            return Self.traceFields.map { request[$0] }
+        }
+        #expect(told == [[nil, nil, nil], [tracer.spans[1].traceparent, "vendor=1", "user=ada"], [nil, nil, nil]])
+    }
+
+    @Test func aRedirectThatIsNotFollowedMakesNoSpan() async throws {
+        let server = try serve { _ in .response(307, ["Location": "/b"]) }
+        trace()
+        let body = HTTPBody.stream { AsyncStream { $0.finish() } }
+        let url = try #require(URL(string: "/a"))
+        let data = Request.RequestData(method: "POST", body: .stream(body))
+        await #expect(throws: NetworkError.self) {
+            try await client().executeRequest(Request(url: url, type: .rawRequest(data)))
+        }
+        #expect(tracer.spans.map { $0["error.type"] } == ["bad_request"])
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func messagesAreCountedWhoeverAsksAgain() async throws {
+        let server = try serve { request in
+            switch request["Authorization"] {
+            case "0": .response(401)
+            default: .response(request.target == "/a" ? 302 : 503, ["Location": "/b"])
+            }
+        }
+        trace()
+        Beagle.dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(base: .zero, limit: 2)))
+        let rules = AuthInterceptor<Int>.Rules(
+            load: { 0 },
+            renew: { $0 + 1 },
+            attach: { credential, head in head.headerFields[.authorization] = "\(credential)" }
+        )
+        Beagle.dependencies.interceptors.add(AuthInterceptor(rules))
+        await #expect(throws: NetworkError.self) { try await client().executeRequest(raw("/a")) }
+        #expect(tracer.spans.map { $0["http.response.status_code"] } == ["401", "302", "503", "302", "503"])
+        #expect(tracer.spans.map { $0["http.request.resend_count"] } == [nil, "1", "2", "3", "4"])
+        server.stop()
     }
 
     @Test func anOriginThatIsNotDeclaredIsNotToldTheTrace() async throws {
@@ -254,6 +309,52 @@ import Tracing
         #expect(tracer.spans.map { $0["error.type"] } == ["truncated"])
         #expect(tracer.spans.map { $0["http.response.status_code"] } == ["200"])
         server.stop()
+    }
+
+    @Test func theEventsOfAStreamThatIsLetGoAreThoseOfItsHead() async throws {
+        let server = try serve { _ in .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"), .stall]) }
+        trace()
+        let seen: UInt64
+        do {
+            let stream = try await client().stream(raw("/a"))
+            seen = DefaultTracerClock.now.nanosecondsSinceEpoch
+            withExtendedLifetime(stream) {}
+        }
+        let events = try #require(tracer.spans.first).events
+        #expect(events.last?.name == "http.response.first_byte")
+        #expect(events.allSatisfy { $0.nanosecondsSinceEpoch <= seen })
+        server.stop()
+    }
+
+    // MARK: - What never leaves
+
+    @Test func whatNothingAnswersMakesNoSpan() async throws {
+        trace()
+        let client = try client()
+        let refused = try await #require(throws: NetworkError.self) {
+            try await client.run(NetworkOperation(raw("http://127.0.0.1:1/"), kind: .subscription)) { _ in }
+        }
+        #expect(refused.kind == .unsupported)
+        #expect(tracer.spans.isEmpty && tracer.memory.activeSpans.isEmpty)
+    }
+
+    @Test func whatIsCancelledBeforeItLeavesMakesNoSpan() async throws {
+        let server = try serve { _ in .response(200) }
+        trace()
+        Beagle.dependencies.interceptors.insert(Look { withUnsafeCurrentTask { $0?.cancel() } }, at: 0)
+        let client = try client()
+        let request = try raw("/a")
+        let outcome = await Task { try await client.executeRequest(request) }.result
+        #expect(throws: NetworkError.self) { try outcome.get() }
+        #expect(tracer.spans.isEmpty && tracer.memory.activeSpans.isEmpty)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func whatAnInterceptorAnswersHasASpan() async throws {
+        trace()
+        Beagle.dependencies.interceptors.append(Answer())
+        _ = try await client().run(NetworkOperation(raw("http://127.0.0.1:1/"), kind: .subscription)) { _ in }
+        #expect(tracer.spans.map { $0["graphql.operation.type"] } == ["subscription"])
     }
 
     // MARK: - Who asks
@@ -371,6 +472,16 @@ private struct Look: Interceptor {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         look()
         return try await next(operation, emit)
+    }
+}
+
+private struct Answer: Interceptor {
+    nonisolated(nonsending) func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        NetworkOperation.Result(NetworkResponse(data: Data(), response: HTTPResponse(status: .ok)))
     }
 }
 

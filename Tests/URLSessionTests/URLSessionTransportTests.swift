@@ -133,6 +133,23 @@ struct URLSessionTransportTests {
         #expect(request.body.isEmpty)
     }
 
+    @Test func whoHearsOfRedirectsPutsFieldsOntoWhatFollows() async throws {
+        let other = try LoopbackServer(.response(200))
+        let server = try LoopbackServer(.response(302, ["Location": "\(other.url)/b"]))
+        let fields: HTTPFields = [.authorization: "Bearer secret"]
+        let heard = Lock<[String]>([])
+        _ = try await ask(server.url + "/a", fields: fields) { request in
+            request.onRedirect = { answer, followed, next in
+                heard.withLock { $0.append("\(answer.status.code) \(followed) \(next.head.path ?? "")") }
+                if next.head.headerFields[.authorization] == nil {
+                    next.head.headerFields[.authorization] = "Bearer others"
+                }
+            }
+        }
+        #expect(heard.withLock { $0 } == ["302 0 /b"])
+        #expect(other.requests.map { $0["Authorization"] } == ["Bearer others"])
+    }
+
     @Test func redirectIsHandedOverWhereNoneIsFollowed() async throws {
         let server = try LoopbackServer(.response(302, ["Location": "/b"], "elsewhere"))
         let response = try await ask(server.url) { $0.options.redirects = .manual }

@@ -1,7 +1,7 @@
 public import BeagleNetDependencies
 
-/// Carries task-local values of whoever asks to where the answer is heard: a completion, somebody who watches and the end
-/// of a streamed body run on threads and in tasks that do not have them.
+/// Carries task-local values of whoever asks to where the answer is heard: a completion, somebody who watches, what `run`
+/// emits and the end of a streamed body run on threads and in tasks that do not have them.
 ///
 /// What runs on the way, interceptors and transport, has the task-local values of who asked without any help; of those
 /// who share a run, who asked first.
@@ -36,6 +36,27 @@ extension [any CallerContext] {
             let inner = context.capture()
             return { body in outer { inner(body) } }
         }
+    }
+
+    /// The function with the values of whoever asks now.
+    func carrying(_ emit: @escaping Interceptor.Emit) -> Interceptor.Emit {
+        guard let caller = capture() else { return emit }
+        return { result in caller { emit(result) } }
+    }
+}
+
+/// Who asks: dependency scope and task-local values, to be brought to where the answer is heard.
+struct Caller: Sendable {
+    private let scope = Beagle.scope
+    private let values: CallerValues?
+
+    /// Whoever asks now a client of this container.
+    init(of container: BeagleDependencies) {
+        values = container.callerContexts.capture()
+    }
+
+    func run(_ body: () -> Void) {
+        scope.run { values.run(body) }
     }
 }
 

@@ -11,10 +11,9 @@ extension NetworkClient {
         deliverOn queue: DispatchQueue,
         completion: @escaping RequestCompletion
     ) -> (any RequestToken)? {
-        executeRequest(request) { result in
-            let scope = Beagle.scope
-            let caller = scope.dependencies.callerContexts.capture()
-            queue.async { scope.run { caller.run { completion(result) } } }
+        let caller = Caller(of: container)
+        return executeRequest(request) { result in
+            queue.async { caller.run { completion(result) } }
         }
     }
 
@@ -26,8 +25,9 @@ extension NetworkClient {
         deliverOn actor: MainActor,
         completion: @escaping @MainActor @Sendable (NetworkResult) -> Void
     ) -> (any RequestToken)? {
-        executeRequest(request) { result in
-            Task { @MainActor in completion(result) }
+        let caller = Caller(of: container)
+        return executeRequest(request) { result in
+            caller.run { _ = Task { @MainActor in completion(result) } }
         }
     }
 }

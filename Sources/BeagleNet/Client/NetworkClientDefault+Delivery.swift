@@ -17,11 +17,10 @@ extension NetworkClientDefault {
         _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
     ) -> (any RequestToken)? {
         let isCancelled = Lock(false)
-        let scope = Beagle.scope
-        let caller = scope.dependencies.callerContexts.capture()
+        let caller = Caller(of: container)
         let token = watch(operation) { event in
             queue.async {
-                if !isCancelled.withLock({ $0 }) { scope.run { caller.run { receive(event) } } }
+                if !isCancelled.withLock({ $0 }) { caller.run { receive(event) } }
             }
         }
         return token.map { token in

@@ -113,8 +113,10 @@ public final class NetworkClientDefault: NetworkClient {
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
         if Task.isCancelled { throw .cancelledBeforeStart }
-        let (operation, pipeline) = try prepared(operation, dependencies.settings)
+        let settings = dependencies.settings
+        let (operation, pipeline) = try prepared(operation, settings)
         if let answer = pipeline.answer(atHandFor: operation) { return answer }
+        let emit = settings.surroundings.callerContexts.carrying(emit)
         if operation.key == nil, !operation.isDetached { return try await pipeline.run(operation, emit) }
         return try await hub.result(of: operation, pipeline, emit)
     }

@@ -66,6 +66,9 @@ extension BriefInterceptor {
     package var isBrief: Bool { true }
 }
 
+/// An interceptor that asks `NetworkOperation.messages` how many went out before.
+package protocol CountingInterceptor: Interceptor {}
+
 /// An interceptor that gives operations the credentials of somebody.
 protocol PersonalInterceptor: Interceptor {
     /// Whose they are: another number than any before as soon as they may be another person's.

@@ -74,6 +74,14 @@ public final class Pipeline: Sendable {
             return try await interceptors[index]
                 .intercept(operation, next: Next(pipeline: pipeline, index: index + 1), emit: emit)
         }
+
+        /// Whether an operation has somewhere to go: it was not cancelled, and the transport or an interceptor answers
+        /// its kind. To be asked from `.metrics` on: whatever has a place below only looks on.
+        package func leads(_ operation: NetworkOperation) -> Bool {
+            if Task.isCancelled { return false }
+            return NetworkOperation.Kind.transfers.contains(operation.kind)
+                || pipeline.interceptors[index...].contains { $0.place == nil && $0.applies(to: operation) }
+        }
     }
 
     let interceptors: [any Interceptor]
@@ -85,6 +93,8 @@ public final class Pipeline: Sendable {
     private let cache: CacheInterceptor?
     /// What stands above it.
     private let aboveCache: ArraySlice<any Interceptor>
+    /// Whether the messages of each run are counted.
+    private let countsMessages: Bool
 
     /// A pipeline.
     ///
@@ -103,6 +113,7 @@ public final class Pipeline: Sendable {
         let cacheIndex = interceptors.firstIndex { $0 is CacheInterceptor }
         cache = cacheIndex.flatMap { interceptors[$0] as? CacheInterceptor }
         aboveCache = interceptors[..<(cacheIndex ?? 0)]
+        countsMessages = interceptors.contains { $0 is any CountingInterceptor }
     }
 
     /// Whether answers may come from a store.
@@ -147,7 +158,8 @@ public final class Pipeline: Sendable {
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        try await Next(pipeline: self, index: 0)(operation, emit)
+        if countsMessages { return try await Next(pipeline: self, index: 0)(operation.counted(), emit) }
+        return try await Next(pipeline: self, index: 0)(operation, emit)
     }
 
     /// Takes a message that no request was built to through the interceptors, up to the head of its answer.

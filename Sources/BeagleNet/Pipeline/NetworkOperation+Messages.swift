@@ -1,0 +1,32 @@
+import Synchronization
+
+extension NetworkOperation {
+    private enum MessagesKey: ContextKey { static let defaultValue: MessageCount? = nil }
+
+    /// Counts the messages of this run, those of all attempts and redirects, whoever asks again; nil where the pipeline
+    /// has no `CountingInterceptor`.
+    package var messages: MessageCount? { context[MessagesKey.self] }
+
+    /// The operation with a count of its own. Never inlined: the frame of each operation would have room for it.
+    @inline(never) func counted() -> NetworkOperation {
+        var operation = self
+        operation.context[MessagesKey.self] = MessageCount()
+        return operation
+    }
+}
+
+/// Counts messages.
+package final class MessageCount: Sendable {
+    private let count = Atomic<Int>(0)
+
+    /// A count that begins with none.
+    package init() {}
+
+    /// Counts messages that go out.
+    ///
+    /// - Returns: how many there were before.
+    @discardableResult
+    package func add(_ messages: Int = 1) -> Int {
+        count.add(messages, ordering: .relaxed).oldValue
+    }
+}
