@@ -31,6 +31,8 @@ final class AttemptSpans: Sendable {
         if !fields.isEmpty {
             operation.transfer.head.headerFields.replace(with: fields)
             operation.transfer.originScopedFields.formUnion(fields.map(\.name))
+            // What baggage tells may be who asks.
+            operation.note(tracing: Set(fields.map(\.name).filter { $0.canonicalName != FieldInjector.baggage }))
         }
         operation.onRedirect { self.redirect($0, to: $1) }
         return span.context
@@ -114,10 +116,11 @@ final class AttemptSpans: Sendable {
 
 /// Takes what tells a trace for header fields.
 private struct FieldInjector: Injector {
+    static let baggage = "baggage"
     let sendsBaggage: Bool
 
     func inject(_ value: String, forKey key: String, into fields: inout HTTPFields) {
-        guard let name = HTTPField.Name(key), sendsBaggage || name.canonicalName != "baggage" else { return }
+        guard let name = HTTPField.Name(key), sendsBaggage || name.canonicalName != Self.baggage else { return }
         fields[name] = value
     }
 }

@@ -20,14 +20,6 @@ extension NetworkOperation {
             low = UInt64(bitPattern: Int64(hash.second.finalize()))
         }
 
-        private init(_ high: UInt64, _ low: UInt64) {
-            self.high = high
-            self.low = low
-        }
-
-        /// The key of those who ask the same and do not wait with the others.
-        var apart: Key { Key(~high, ~low) }
-
         /// The low bits alone: they are as good a hash as both.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(low)
@@ -39,7 +31,7 @@ extension NetworkOperation {
     /// - Parameters:
     ///   - person: whose credentials the message is given further on; 0 where it gets none.
     ///   - left: fields that do not count.
-    func makeKey(_ transfer: TransferRequest, for person: Int, without left: Set<HTTPField.Name> = []) -> Key? {
+    func makeKey(_ transfer: TransferRequest, for person: Int, without left: [HTTPField] = []) -> Key? {
         guard isShared, transfer.delivery == .collect else { return nil }
         var hash = KeyHash()
         switch transfer.body?.content {
@@ -54,7 +46,7 @@ extension NetworkOperation {
         hash.combine(head.scheme ?? "")
         hash.combine(head.authority ?? "")
         hash.combine(head.path ?? "")
-        for field in head.headerFields where left.isEmpty || !left.contains(field.name) {
+        for field in head.headerFields where left.isEmpty || !left.contains(field) {
             hash.combine(field.name.canonicalName)
             hash.combine(field.value)
         }
