@@ -36,7 +36,9 @@ final class AttemptSpans: Sendable {
     func begin(_ operation: inout NetworkOperation) -> ServiceContext {
         let sent = sent(operation.transfer.head)
         current.withLock { $0 = sent }
-        operation.tracingFields = tell(sent.span, in: &operation.transfer)
+        let fields = tell(sent.span, in: &operation.transfer)
+        // What baggage tells may be who asks.
+        operation.note(tracing: fields.filter { $0.canonicalName != FieldInjector.baggage })
         operation.onRedirect { answer, _, next in self.redirect(answer, to: &next) }
         return sent.span.context
     }
@@ -125,10 +127,11 @@ final class AttemptSpans: Sendable {
 
 /// Takes what tells a trace for header fields.
 private struct FieldInjector: Injector {
+    static let baggage = "baggage"
     let sendsBaggage: Bool
 
     func inject(_ value: String, forKey key: String, into fields: inout HTTPFields) {
-        guard let name = HTTPField.Name(key), sendsBaggage || name.canonicalName != "baggage" else { return }
+        guard let name = HTTPField.Name(key), sendsBaggage || name.canonicalName != Self.baggage else { return }
         fields[name] = value
     }
 }

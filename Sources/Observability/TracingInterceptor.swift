@@ -28,7 +28,7 @@ public struct TracingInterceptor: BriefInterceptor, CountingInterceptor {
     ///     operations pass untouched as long as there is none.
     ///   - origins: who is told the trace; nil, the default, for the origins that the client's builder declares.
     ///   - sendsBaggage: whether they get the field `baggage` as well, which tells whatever the app has put on its
-    ///     trace; no by default.
+    ///     trace; no by default. What it tells may be who asks: answers are stored for a `partition` alone then.
     public init(tracer: (any Tracer)? = nil, origins: Set<Origin>? = nil, sendsBaggage: Bool = false) {
         self.tracer = tracer
         rules = SpanRules(origins: origins, sendsBaggage: sendsBaggage)

@@ -37,3 +37,7 @@ public final class URLSessionTransport: HTTPTransport {
         return transfer
     }
 }
+
+extension URLSessionTransport: CookieTransport {
+    package var keepsCookies: Bool { false }
+}

@@ -1,7 +1,7 @@
 import BeagleNet
 
 /// A transport that does what the test says, on a thread of its own unless told otherwise.
-final class ScriptedTransport: HTTPTransport {
+final class ScriptedTransport: CookieTransport {
     typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
 
     /// What was asked.
@@ -9,6 +9,7 @@ final class ScriptedTransport: HTTPTransport {
     /// How often a token was cancelled.
     let cancels = Lock(0)
     private let script: @Sendable (TransferRequest, @escaping Completion) -> Void
+    let keepsCookies = false
 
     /// Hands each request and its completion to `script`, inside `perform`.
     init(script: @escaping @Sendable (TransferRequest, @escaping Completion) -> Void) {

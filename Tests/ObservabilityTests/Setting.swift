@@ -38,6 +38,7 @@ struct W3CTracer: Tracer {
         guard let span = context.inMemorySpanContext else { return }
         injector.inject("00-\(span.traceID)-\(span.spanID)-01", forKey: "traceparent", into: &carrier)
         injector.inject("vendor=1", forKey: "tracestate", into: &carrier)
+        injector.inject("1", forKey: "b3", into: &carrier)
         injector.inject("user=ada", forKey: "baggage", into: &carrier)
     }
 

@@ -232,6 +232,23 @@ import Tracing
         #expect(server.requests.map { $0["baggage"] } == [isAsked ? "user=ada" : nil])
     }
 
+    @Test("what is traced is stored, where no baggage may say who asks", arguments: [false, true])
+    func whatIsTracedIsStored(sendsBaggage: Bool) async throws {
+        let server = try serve { _ in .response(200) }
+        trace(sendsBaggage: sendsBaggage)
+        let store = MemoryDocumentStore()
+        Beagle.dependencies.interceptors.add(CacheInterceptor(store))
+        // Redirects would be told apart.
+        let request = Request(
+            url: try raw("/a").url,
+            type: .fetchImage,
+            options: try raw("/a", redirects: .manual).options
+        )
+        _ = try await client().run(NetworkOperation(request))
+        #expect(server.requests.map { $0["b3"] } == ["1"])
+        #expect(store.count == (sendsBaggage ? 0 : 1))
+    }
+
     // MARK: - Ends
 
     @Test func aRefusalIsAnError() async throws {

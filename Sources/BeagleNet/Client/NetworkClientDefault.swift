@@ -25,8 +25,13 @@ public final class NetworkClientDefault: NetworkClient {
     private let dependencies: FollowedDependencies
     private let ownBuilder = Lock<HttpRequestBuilder?>(nil)
     private let hub = Hub()
-    /// Those who wait for events.
-    private let listening = Lock<[Task<Void, Never>]>([])
+    /// Those who wait for events, until they end.
+    private let listening = Lock(Listening())
+
+    private struct Listening: Sendable {
+        var tasks: [Int: Task<Void, Never>] = [:]
+        var lastID = 0
+    }
 
     /// A client with a transport of its own.
     ///
@@ -54,7 +59,7 @@ public final class NetworkClientDefault: NetworkClient {
 
     /// Ends what is watched; what somebody waits for comes to its end.
     deinit {
-        for listener in listening.withLock({ $0 }) { listener.cancel() }
+        for listener in listening.withLock({ Array($0.tasks.values) }) { listener.cancel() }
         hub.end(cancelling: false)
     }
 
@@ -118,6 +123,9 @@ public final class NetworkClientDefault: NetworkClient {
         if let answer = pipeline.answer(atHandFor: operation) { return answer }
         let emit = settings.surroundings.callerContexts.carrying(emit)
         if operation.key == nil, !operation.isDetached { return try await pipeline.run(operation, emit) }
+        if pipeline.prefersStore(operation), await hub.isAlone(operation, pipeline) {
+            return try await pipeline.run(operation, emit)
+        }
         return try await hub.result(of: operation, pipeline, emit)
     }
 
@@ -176,8 +184,9 @@ public final class NetworkClientDefault: NetworkClient {
 
     /// Runs again what is watched, whenever an event comes: that the app is in the foreground, or the network is back.
     ///
-    /// Events that come together are one, and each is followed by a run. What was asked with `.cacheOnly` is not run.
-    /// Listening ends with the stream, the token and the client, which is not kept alive by it.
+    /// Events that come together are one, and each is followed by a run, after one that is under way. What is watched with
+    /// `.cacheOnly` alone is not run. Listening ends with the stream, the token and the client, which is not kept alive by
+    /// it; the runs have the dependencies of the caller's scope, but no other task-local values, as its trace.
     ///
     /// - Parameters:
     ///   - events: yields one after another; read here alone.
@@ -191,33 +200,52 @@ public final class NetworkClientDefault: NetworkClient {
         _ policy: RequestPolicy = .cacheAndNetwork,
         gathering interval: Duration = .milliseconds(250)
     ) -> any RequestToken {
+        let scope = Beagle.scope
+        let listener = listening.withLock { listening in
+            listening.lastID += 1
+            let id = listening.lastID
+            let listener = Task.detached { [weak self] in
+                await scope.run { await Self.listen(to: events, interval, policy) { [weak self] in self } }
+                self?.listening.withLock { $0.tasks[id] = nil }
+            }
+            listening.tasks[id] = listener
+            return listener
+        }
+        return TaskToken(task: listener)
+    }
+
+    /// Refetches after each event, until the events end or there is no client any more.
+    private static func listen(
+        to events: AsyncStream<Void>,
+        _ interval: Duration,
+        _ policy: RequestPolicy,
+        _ client: @escaping @Sendable () -> NetworkClientDefault?
+    ) async {
         let isDue = Lock(false)
-        let listener = Task { [weak self] in
-            await withDiscardingTaskGroup { group in
-                for await _ in events {
-                    guard let clock = self?.dependencies.settings.surroundings.clock else { return }
-                    let isFirst = isDue.withLock { isDue in
-                        defer { isDue = true }
-                        return !isDue
-                    }
-                    guard isFirst else { continue }
-                    group.addTask { [weak self] in
-                        // Thrown only where listening has ended.
-                        do { try await clock.sleep(for: interval) } catch { return }
-                        isDue.withLock { $0 = false }
-                        self?.refetch(policy) { $0.policy != .cacheOnly }
-                    }
+        await withDiscardingTaskGroup { group in
+            for await _ in events {
+                guard let clock = client()?.dependencies.settings.surroundings.clock else { return }
+                let isFirst = isDue.withLock { isDue in
+                    defer { isDue = true }
+                    return !isDue
+                }
+                guard isFirst else { continue }
+                group.addTask {
+                    // Thrown only where listening has ended.
+                    do { try await clock.sleep(for: interval) } catch { return }
+                    isDue.withLock { $0 = false }
+                    client()?.refetch(policy, afterRun: true) { $0.policy != .cacheOnly }
                 }
             }
         }
-        listening.withLock { $0.append(listener) }
-        return TaskToken(task: listener)
     }
 
     /// How many operations are under way or watched, those apart that are not shared.
     package var activeOperations: Int { hub.count }
     /// How many wait for them or watch them.
     package var activeSubscribers: Int { hub.subscribers }
+    /// How many wait for events.
+    package var listeners: Int { listening.withLock { $0.tasks.count } }
 
     /// Runs an operation in a task of the client's.
     private func start(
@@ -225,11 +253,22 @@ public final class NetworkClientDefault: NetworkClient {
         _ once: OnceCompletion<NetworkOperation.Result>
     ) -> any RequestToken {
         let (operation, pipeline) = prepared
-        guard operation.key == nil, !operation.isDetached else {
+        if let answer = pipeline.answer(atHandFor: operation) {
+            once.give(.success(answer))
+            return EndedToken()
+        }
+        let isShared = operation.key != nil || operation.isDetached
+        guard !isShared || pipeline.prefersStore(operation) else {
             return ShareToken(share: hub.ask(operation, pipeline, { _ in }, { once.give($0) }), once: once)
         }
-        let task = Task.starting(on: pipeline.executor) {
-            once.give(await .catching { () throws(NetworkError) in try await pipeline.run(operation) { _ in } })
+        let task = Task.starting(on: pipeline.executor) { [hub] in
+            let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
+                if isShared, !(await hub.isAlone(operation, pipeline)) {
+                    return try await hub.result(of: operation, pipeline) { _ in }
+                }
+                return try await pipeline.run(operation) { _ in }
+            }
+            once.give(outcome)
         }
         return TaskToken(task: task)
     }
@@ -279,6 +318,11 @@ public final class NetworkClientDefault: NetworkClient {
         options.maxBodyBytes = nil
         return options
     }
+}
+
+/// The token of what was answered at once.
+private struct EndedToken: RequestToken {
+    func cancel() {}
 }
 
 struct TaskToken: RequestToken {

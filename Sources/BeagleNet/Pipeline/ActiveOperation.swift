@@ -12,6 +12,7 @@ final class ActiveOperation: Sendable {
         let id: Int
         /// Whether it leaves with the first settled result or failure.
         let isOneShot: Bool
+        let policy: RequestPolicy
         /// Whether it waits for the run after the present one.
         var isFollowing = false
         let receive: @Sendable (Event) -> Void
@@ -90,7 +91,9 @@ final class ActiveOperation: Sendable {
         let (id, beginning): (Int?, Beginning) = state.withLock { state in
             if state.isOver { return (nil, .none) }
             state.lastID += 1
-            state.subscribers.append(Subscriber(id: state.lastID, isOneShot: isOneShot, receive: receive))
+            state.subscribers.append(
+                Subscriber(id: state.lastID, isOneShot: isOneShot, policy: operation.policy, receive: receive)
+            )
             return (state.lastID, Self.begin(&state, operation, pipeline, for: state.lastID))
         }
         goOn(beginning, operation, pipeline)
@@ -152,6 +155,7 @@ final class ActiveOperation: Sendable {
     ///   - afterRun: whether what runs now is too old: then it is run once more afterwards.
     func refetch(_ policy: RequestPolicy, afterRun: Bool) {
         let again: (NetworkOperation, Pipeline)? = state.withLock { state in
+            guard state.isWatched, state.subscribers.contains(where: { !$0.isOneShot }) else { return nil }
             var operation = state.operation
             operation.policy = policy
             operation.attempt = 1
@@ -168,9 +172,17 @@ final class ActiveOperation: Sendable {
     }
 
     var subscribers: Int { state.withLock { $0.subscribers.count } }
-    /// Whether it waits for the network, whatever is stored.
-    var leavesStoreAside: Bool { state.withLock { $0.isRunning && $0.operation.policy.leavesStoreAside } }
-    var operation: NetworkOperation { state.withLock { $0.operation } }
+    var isRunning: Bool { state.withLock { $0.isRunning } }
+
+    /// What was asked last, with the policy of those who watch it: of several the one that asks most of the network.
+    var operation: NetworkOperation {
+        state.withLock { state in
+            var operation = state.operation
+            let policies = state.subscribers.lazy.filter { !$0.isOneShot }.map(\.policy)
+            if let policy = policies.max(by: { $0.demand < $1.demand }) { operation.policy = policy }
+            return operation
+        }
+    }
 
     private enum Beginning {
         case none
@@ -213,8 +225,8 @@ final class ActiveOperation: Sendable {
     private static func join(_ state: inout State, _ operation: NetworkOperation, _ joiner: Int?) -> Beginning {
         guard let joiner else { return .none }
         if operation.isDetached { state.operation.isDetached = true }
-        if operation.policy.wantsMore(than: state.operation.policy) {
-            if state.following?.policy.wantsMore(than: operation.policy) != true {
+        if operation.wantsMore(than: state.operation) {
+            if state.following?.wantsMore(than: operation) != true {
                 if state.following == nil { state.followsStored = true }
                 state.following = operation
             }
@@ -263,7 +275,10 @@ final class ActiveOperation: Sendable {
 
     private func give(_ result: NetworkOperation.Result, in run: Int) {
         if result.isProgress { return giveProgress(result, in: run) }
-        let isDue = state.withLock { state in
+        var result = result
+        // It may be another hub's last.
+        result.isLast = false
+        let isDue = state.withLock { [result] state in
             guard !state.isOver, state.run == run, state.isRunning else { return false }
             state.last = result
             state.hasGivenInRun = true
@@ -318,6 +333,7 @@ final class ActiveOperation: Sendable {
     ) -> Bool {
         switch outcome {
         case .success(var result):
+            result.isLast = false
             state.last = result
             var stale = result
             stale.isStale = true
@@ -399,18 +415,8 @@ extension RequestPolicy {
     /// Whether a stored answer is all that it wants, where there is one.
     var prefersStore: Bool { self == .cacheFirst || self == .cacheOnly }
 
-    /// Whether a stored answer is no more than what takes the network's place.
-    fileprivate var leavesStoreAside: Bool { self == .networkOnly || self == .networkFirst }
-
-    /// Whether a run with the other policy may be content with less of the network than this one.
-    fileprivate func wantsMore(than other: RequestPolicy) -> Bool {
-        // From here on the network is asked for sure, and its answer given.
-        if other.demand >= RequestPolicy.cacheAndNetwork.demand { return false }
-        return demand > other.demand
-    }
-
     /// How much a run asks of the network.
-    private var demand: Int {
+    fileprivate var demand: Int {
         switch self {
         case .cacheOnly: 0
         case .cacheFirst: 1
@@ -418,6 +424,17 @@ extension RequestPolicy {
         case .cacheAndNetwork: 3
         case .networkOnly: 4
         }
+    }
+}
+
+extension NetworkOperation {
+    /// Whether a run of the other may be content with less of the network than this one, or with an older answer.
+    fileprivate func wantsMore(than other: NetworkOperation) -> Bool {
+        // From here on the network is asked for sure, and its answer given.
+        if other.policy.demand >= RequestPolicy.cacheAndNetwork.demand { return false }
+        if policy.demand != other.policy.demand { return policy.demand > other.policy.demand }
+        guard policy == .cacheFirst, let maxAge else { return false }
+        return other.maxAge.map { maxAge < $0 } ?? true
     }
 }
 

@@ -39,7 +39,7 @@ final class Hub: Sendable {
         _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
     ) -> Share {
         while true {
-            let active = joined(operation, pipeline, isOneShot: isOneShot)
+            let active = joined(operation, pipeline)
             if let id = active.subscribe(operation, pipeline, isOneShot: isOneShot, receive) {
                 return Share(active: active, id: id)
             }
@@ -47,21 +47,18 @@ final class Hub: Sendable {
         }
     }
 
-    private func joined(
-        _ operation: NetworkOperation,
-        _ pipeline: Pipeline,
-        isOneShot: Bool
-    ) -> ActiveOperation {
+    /// Whether an operation that prefers the store waits for nobody else's run: it wants nothing else, or has its answer
+    /// there while others wait for the network.
+    nonisolated(nonsending) func isAlone(_ operation: NetworkOperation, _ pipeline: Pipeline) async -> Bool {
+        if operation.policy == .cacheOnly { return true }
+        guard let key = operation.key, active.withLock({ $0[key] })?.isRunning == true else { return false }
+        return await pipeline.hasAnswer(for: operation)
+    }
+
+    private func joined(_ operation: NetworkOperation, _ pipeline: Pipeline) -> ActiveOperation {
         guard let key = operation.key else { return ActiveOperation(operation, pipeline, self) }
-        let mayStandApart = isOneShot && pipeline.hasStore && operation.policy.prefersStore
         return active.withLock { active in
-            var key = key
-            if let joined = active[key] {
-                // Who may be answered from the store does not wait for a network that may be away.
-                guard mayStandApart, joined.leavesStoreAside else { return joined }
-                key = key.apart
-                if let joined = active[key] { return joined }
-            }
+            if let joined = active[key] { return joined }
             let begun = ActiveOperation(operation, pipeline, self, key)
             active[key] = begun
             return begun
@@ -86,7 +83,7 @@ final class Hub: Sendable {
     /// - Parameters:
     ///   - policy: whether stored answers will do.
     ///   - afterRun: whether what runs now is too old, so that it is run once more afterwards.
-    ///   - isMeant: tells what to run.
+    ///   - isMeant: tells what to run; it sees the policy of those who watch.
     func refetch(
         _ policy: RequestPolicy,
         afterRun: Bool = false,

@@ -20,9 +20,6 @@ extension NetworkOperation {
             self.low = low
         }
 
-        /// The key of those who ask the same and do not wait with the others.
-        var apart: Key { Key(high: ~high, low: ~low) }
-
         /// The low bits alone: they are as good a hash as both.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(low)
@@ -34,7 +31,7 @@ extension NetworkOperation {
     /// - Parameters:
     ///   - person: whose credentials the message is given further on; 0 where it gets none.
     ///   - left: fields that do not count.
-    func makeKey(_ transfer: TransferRequest, for person: Int, without left: Set<HTTPField.Name> = []) -> Key? {
+    func makeKey(_ transfer: TransferRequest, for person: Int, without left: [HTTPField] = []) -> Key? {
         guard isShared, transfer.delivery == .collect else { return nil }
         var data: Data?
         switch transfer.body?.content {
@@ -50,7 +47,7 @@ extension NetworkOperation {
             hash.combine(transfer.head.scheme ?? "")
             hash.combine(transfer.head.authority ?? "")
             hash.combine(transfer.head.path ?? "")
-            for field in transfer.head.headerFields where left.isEmpty || !left.contains(field.name) {
+            for field in transfer.head.headerFields where left.isEmpty || !left.contains(field) {
                 hash.combine(field.name.canonicalName)
                 hash.combine(field.value)
             }

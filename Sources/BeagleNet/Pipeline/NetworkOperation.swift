@@ -23,6 +23,8 @@ public struct NetworkOperation: Sendable {
     private struct Message: Sendable {
         var transfer: TransferRequest
         let key: Key?
+        /// The partition that the key was made of.
+        let partition: String
         let surroundings: Surroundings
         /// The fields that belong to the origin as the builder said: those of later interceptors come to them.
         let scopedFields: Set<HTTPField.Name>
@@ -30,12 +32,14 @@ public struct NetworkOperation: Sendable {
         var permittedFields: Set<HTTPField.Name> = []
         /// Whose credentials the pipeline had when the key was made; 0 where it has none.
         var person = 0
-        /// Those that hold the credentials of that person.
-        var personalFields: Set<HTTPField.Name> = []
+        /// Those that hold the credentials of that person, or trace the message.
+        var knownFields: [HTTPField] = []
         /// Where it is noted how the message went out, for who wants to know.
         var departure: Departure?
 
-        static let none = Box(Message(transfer: .unbuilt, key: nil, surroundings: .none, scopedFields: []))
+        static let none = Box(
+            Message(transfer: .unbuilt, key: nil, partition: "", surroundings: .none, scopedFields: [])
+        )
     }
 
     /// `@unchecked Sendable` is sound because `value` is written only by `fields` and `sent`, which first see to it that
@@ -120,7 +124,8 @@ public struct NetworkOperation: Sendable {
     }
 
     /// Whose answers these are, where one client serves several people or answers are stored: operations of different
-    /// partitions are never the same. Empty by default.
+    /// partitions are never the same. Empty by default. Set it before the operation is run: what an interceptor sets is
+    /// not in the `key`, and then nothing is stored, and nothing stored is found.
     public var partition: String {
         get { box.value.partition }
         set { fields.partition = newValue }
@@ -174,6 +179,7 @@ public struct NetworkOperation: Sendable {
             Message(
                 transfer: transfer,
                 key: key,
+                partition: partition,
                 surroundings: surroundings,
                 scopedFields: scopedFields,
                 person: person
@@ -185,9 +191,22 @@ public struct NetworkOperation: Sendable {
     /// Whose credentials the pipeline had when the client took it on; 0 where it has none.
     var person: Int { message.value.person }
 
-    /// Says that these fields hold credentials of a person.
+    /// Whether the partition is still the one that the key says.
+    var isOfKeyedPartition: Bool { box.value.partition == message.value.partition }
+
+    /// Says that these fields hold credentials of a person, as they are now.
     mutating func note(credentials fields: Set<HTTPField.Name>, of person: Int) {
-        if departure != nil, person == self.person { sent.personalFields.formUnion(fields) }
+        if person == self.person { note(known: fields) }
+    }
+
+    /// Says that these fields, as they are now, tell where the message belongs and not who asks.
+    package mutating func note(tracing fields: Set<HTTPField.Name>) {
+        note(known: fields)
+    }
+
+    private mutating func note(known fields: Set<HTTPField.Name>) {
+        if departure == nil { return }
+        sent.knownFields += transfer.head.headerFields.filter { fields.contains($0.name) }
     }
 
     /// Where it is noted how the message went out; nil where nobody wants to know.
@@ -198,15 +217,7 @@ public struct NetworkOperation: Sendable {
 
     /// Whether the message is still what the key was made of, but for the credentials of the key's person and what
     /// traces it.
-    var isAsAsked: Bool {
-        let personal = message.value.personalFields
-        let added = personal.isEmpty ? Self.tracingFields : personal.union(Self.tracingFields)
-        return key == makeKey(transfer, for: person, without: added)
-    }
-
-    private static let tracingFields: Set<HTTPField.Name> = Set(
-        ["traceparent", "tracestate"].compactMap(HTTPField.Name.init(_:))
-    )
+    var isAsAsked: Bool { key == makeKey(transfer, for: person, without: message.value.knownFields) }
 
     /// The fields that interceptors said belong to the origin, those apart that they may give to this one.
     var addedScopedFields: Set<HTTPField.Name> {

@@ -109,7 +109,8 @@ public final class Pipeline: Sendable {
         let isBrief = interceptors.allSatisfy { ($0 as? any BriefInterceptor)?.isBrief ?? false }
         executor = isBrief ? transport as? any TaskExecutor : nil
         credentials = interceptors.lazy.compactMap { $0 as? any PersonalInterceptor }.first
-        keepsCookies = (transport as? any CookieTransport)?.keepsCookies ?? false
+        // Of a transport that we do not know, nobody knows.
+        keepsCookies = (transport as? any CookieTransport)?.keepsCookies ?? true
         let cacheIndex = interceptors.firstIndex { $0 is CacheInterceptor }
         cache = cacheIndex.flatMap { interceptors[$0] as? CacheInterceptor }
         aboveCache = interceptors[..<(cacheIndex ?? 0)]
@@ -131,8 +132,27 @@ public final class Pipeline: Sendable {
         return cache.answer(atHandFor: operation)
     }
 
-    /// Whose credentials operations are given; 0 where they get none.
-    var person: Int { credentials?.person ?? 0 }
+    /// Whether a store may answer the operation, and that is what it wants first.
+    func prefersStore(_ operation: NetworkOperation) -> Bool {
+        guard let cache, operation.policy.prefersStore else { return false }
+        return cache.applies(to: operation)
+    }
+
+    /// Whether what is stored is all that the operation wants.
+    nonisolated(nonsending) func hasAnswer(for operation: NetworkOperation) async -> Bool {
+        guard let cache else { return false }
+        var operation = operation
+        for case let limit as RequestPolicyInterceptor in aboveCache where limit.applies(to: operation) {
+            operation = limit.limited(operation)
+        }
+        return await cache.hasAnswer(for: operation)
+    }
+
+    /// Whose credentials operations are given; 0 where they get none, as what is asked to fetch credentials.
+    var person: Int {
+        guard let credentials, !CredentialFetch.isOne else { return 0 }
+        return credentials.person
+    }
 
     private static func check(_ interceptors: [any Interceptor]) throws(NetworkError) {
         var last: (place: Place, interceptor: any Interceptor)?

@@ -9,6 +9,8 @@ public enum RequestPolicy: Sendable, Hashable, CaseIterable {
     /// The network, whatever is stored.
     case networkOnly
     /// The network; where it cannot be reached, or the server answers 500, 502, 503 or 504, a stored answer, marked stale.
+    /// The time limits of `TransferOptions` say when it cannot be reached; a `NetworkOperation.deadline` that passes is
+    /// the end of the operation, and its failure.
     case networkFirst
     /// A stored answer at once, marked stale, and then the network's, or its failure.
     case cacheAndNetwork

@@ -214,7 +214,9 @@ private struct NoteLogger: BeagleLogger {
 }
 
 /// Sends what a command asks for, as often as it does, and shows each attempt.
-extension Session: HTTPTransport {
+extension Session: CookieTransport {
+    var keepsCookies: Bool { transport.keepsCookies }
+
     func perform(
         _ request: TransferRequest,
         completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void

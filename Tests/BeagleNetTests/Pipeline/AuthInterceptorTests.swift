@@ -70,22 +70,31 @@ import Testing
         #expect(world.renewals.withLock { $0 } == 1)
     }
 
-    @Test("ten operations of seven kinds need one renewal") func manyNeedOneRenewal() async throws {
-        let gate = AsyncStream.makeStream(of: Void.self)
-        let world = World(gate: gate.stream)
-        world.valid.withLock { $0 = "token 2" }
-        let client = client(world)
-        let kinds = NetworkOperation.Kind.known + [.form, .mutation, .raw]
-        let answers = try await withThrowingTaskGroup(of: String.self) { group in
-            for kind in kinds { group.addTask { try await client.run(.of(kind)).shown } }
-            while world.tokens.withLock({ $0.count }) < kinds.count { await Task.yield() }
-            gate.continuation.yield()
-            return try await group.reduce(into: []) { $0.append($1) }
+    @Test("ten operations of seven kinds, refused at the same time, need one renewal") func manyNeedOneRenewal() async {
+        let world = World()
+        let runs = ScriptedRuns()
+        let client = BeagleNetTests.client(AuthInterceptor(world.rules, origins: origins), runs)
+        let all = (NetworkOperation.Kind.known + [.form, .mutation, .raw]).map { kind in
+            let heard = Heard()
+            client.watch(.of(kind), heard.hear)
+            return heard
         }
-        #expect(answers == Array(repeating: "token 2", count: kinds.count))
+        for token in ["token 1", "token 2"] {
+            var asked: [ScriptedRuns.Run] = []
+            for _ in all { asked.append(await runs.next()) }
+            for run in asked {
+                #expect(run.operation.transfer.head.headerFields[.authorization] == token)
+                if token == "token 1" { run.finish(.failure(.status(401))) } else { run.finish(token) }
+            }
+        }
+        for heard in all {
+            await heard.heard(1)
+            #expect(heard.all.first == "token 2")
+        }
         #expect(world.renewals.withLock { $0 } == 1)
         #expect(world.loads.withLock { $0 } == 1)
-        #expect(world.tokens.withLock { $0.count } == 2 * kinds.count)
+        #expect(runs.count == 2 * all.count)
+        withExtendedLifetime(client) {}
     }
 
     @Test func whoIsRefusedTwiceGetsTheRefusal() async {
@@ -109,19 +118,26 @@ import Testing
     @Test func aFailureToRenewReachesAllWhoWait() async throws {
         let gate = AsyncStream.makeStream(of: Void.self)
         let world = World(gate: gate.stream, fails: true)
-        world.valid.withLock { $0 = "token 9" }
         let client = client(world)
-        let failures = await withTaskGroup(of: (any Error)?.self) { group in
-            for kind in NetworkOperation.Kind.known {
-                group.addTask { await Result { try await client.run(.of(kind)) }.failure?.underlying }
+        _ = try await client.run(.of(.raw))
+        world.valid.withLock { $0 = "token 9" }
+        let failures = AsyncStream.makeStream(of: NetworkError.self)
+        for kind in NetworkOperation.Kind.known {
+            client.watch(.of(kind)) { event in
+                if case .failure(let error) = event { failures.continuation.yield(error) }
             }
-            while world.tokens.withLock({ $0.count }) < 7 { await Task.yield() }
-            gate.continuation.yield()
-            return await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(failures.count == 7)
-        #expect(failures.allSatisfy { $0 is World.Refused })
+        // The first was refused, and the others wait for what takes its token's place.
+        #expect(world.tokens.withLock { $0 } == ["token 1", "token 1"])
+        gate.continuation.yield()
+        var reached = 0
+        for await failure in failures.stream {
+            #expect(failure.underlying is World.Refused)
+            reached += 1
+            if reached == NetworkOperation.Kind.known.count { break }
+        }
         #expect(world.renewals.withLock { $0 } == 1)
+        withExtendedLifetime(client) {}
     }
 
     @Test func afterAFailureTheNextTriesAnew() async {

@@ -205,6 +205,7 @@ import Testing
 
     @Test(arguments: [
         "no-store", "private, no-store", "NO-STORE", "max-age=60, No-Cache", "no-cache=\"x\"", " no-store ,private",
+        "max-age=0", "max-age=\"0\"", "private, max-age=60, Must-Revalidate",
     ])
     func whatMustNotBeStoredIsNot(directives: String) async {
         let world = StoreWorld()
@@ -214,7 +215,7 @@ import Testing
         #expect(world.store.count == 0, "an older one is taken away, too")
     }
 
-    @Test(arguments: ["max-age=0", "private", "x-no-store", "extension=no-store"])
+    @Test(arguments: ["max-age=10", "max-age", "s-maxage=0", "private", "x-no-store", "extension=no-store"])
     func otherDirectivesLetItBeStored(directives: String) async {
         let world = StoreWorld()
         world.answers(.text("1", [.cacheControl: directives]))
@@ -253,12 +254,28 @@ import Testing
         #expect(world.store.count == 0)
     }
 
-    @Test(arguments: [#"{"data":null,"errors":[]}"#, "no JSON"])
+    @Test(arguments: [
+        #"{"data":null,"errors":[]}"#, #" { "errors" : null } "#, #"{"data":{"a":["}]"]},"errors":[]}"#,
+        #"{"data":"\"","errors":[]}"#, #"{"\u0065rrors":[]}"#, "\u{FEFF}{\"errors\":[]}", "no JSON", "", "[]", "1",
+        #""errors""#, #"{"data":1"#, #"{"data":"}"#, #"{"data":1}}"#, #"{"data":1},"#, #"{"data":1} 2"#,
+    ])
     func aQueryThatFailedIsNotStored(body: String) async {
         let world = StoreWorld()
         world.answers(.text(body))
         _ = await world.heard(.asking(.query))
         #expect(world.store.count == 0)
+    }
+
+    @Test(arguments: [
+        "{}", #"{"data":{"errors":[]}}"#, #"{"data":"errors"}"#, #"{"data":["a","errors"]}"#,
+        #"{"error":1,"errorsX":2}"#,
+        #"{"data":"\\","a":"\"errors\":"} "#, "\u{FEFF}{}\n",
+    ])
+    func aQueryThatSucceededIsStored(body: String) async {
+        let world = StoreWorld()
+        world.answers(.text(body))
+        _ = await world.heard(.asking(.query))
+        #expect(world.store.count == 1)
     }
 
     @Test func whatIsPostedIsStoredForQueriesAlone() async {
@@ -442,15 +459,98 @@ import Testing
         #expect(world.store.count == 0)
     }
 
-    @Test func whatTracesAMessageTellsNobodyApart() async {
-        let adding = ResponseInterceptor { message, next in
+    /// Puts a field on messages, and may say that it traces them.
+    private struct Tracing: Interceptor {
+        let isNoted: Bool
+        var place: Pipeline.Place? { .span }
+
+        func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            guard let name = HTTPField.Name("b3") else { return try await next(operation, emit) }
+            var operation = operation
+            operation.transfer.head.headerFields[name] = "1"
+            if isNoted { operation.note(tracing: [name]) }
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test(arguments: [true, false]) func whatTracesAMessageTellsNobodyApart(isNoted: Bool) async {
+        let world = StoreWorld(Tracing(isNoted: isNoted))
+        _ = await world.heard(.asking())
+        #expect(world.store.count == (isNoted ? 1 : 0))
+    }
+
+    @Test func aCredentialThatSomebodyChangesIsNotThePersons() async {
+        let changing = ResponseInterceptor(at: .headers) { message, next in
             var message = message
-            message.head.headerFields[HTTPField.Name("traceparent")!] = "00-1-2-01"
+            message.head.headerFields[.authorization] = "B"
             return try await next(message)
         }
-        let world = StoreWorld(adding)
-        _ = await world.heard(.asking())
+        let world = StoreWorld(Person("A").auth, changing, answers: Person.answer)
+        #expect(await world.heard(.asking()) == ["B"])
+        #expect(world.store.count == 0)
+    }
+
+    /// Says whose an operation is when the key has been made.
+    private struct Partitioning: Interceptor {
+        let person: Lock<String>
+        var place: Pipeline.Place? { .requestPolicy }
+
+        func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            var operation = operation
+            operation.partition = person.withLock { $0 }
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test func aPartitionThatIsSetTooLateIsNobodys() async {
+        let person = Lock("A")
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        let adding = ResponseInterceptor(at: .headers) { message, next in
+            var message = message
+            message.head.headerFields[.authorization] = person.withLock { $0 }
+            return try await next(message)
+        }
+        let world = StoreWorld(Partitioning(person: person), adding, answers: Person.answer)
+        #expect(await world.heard(.asking()) == ["A"])
+        #expect(world.store.count == 0)
+        #expect(logger.messages.contains { $0.contains("partition") })
+        #expect(await world.heard(.asking().of(partition: "A")) == ["A"])
         #expect(world.store.count == 1)
+        person.withLock { $0 = "B" }
+        #expect(await world.heard(.asking()) == ["B"])
+        #expect(await world.heard(.asking().of(partition: "A")) == ["B"])
+        #expect(await world.heard(.asking(.component, .cacheOnly).of(partition: "A")) == ["failure: not_stored"])
+        person.withLock { $0 = "A" }
+        #expect(await world.heard(.asking().of(partition: "A")) == ["stored A"])
+    }
+
+    @Test func whatIsAskedToFetchCredentialsIsNobodys() async {
+        let slot = Lock<NetworkClientDefault?>(nil)
+        let auth = AuthInterceptor<String>(
+            .init(
+                load: {
+                    let client = slot.withLock { $0 }
+                    _ = await Result { try await client?.run(.asking()) }
+                    return "A"
+                },
+                attach: { token, head in head.headerFields[.authorization] = token }
+            ),
+            origins: [Origin(scheme: "http", host: "host")]
+        )
+        let world = StoreWorld(auth, answers: Person.answer)
+        slot.withLock { $0 = world.client }
+        #expect(await world.heard(.asking(.image)) == ["A"])
+        #expect(await world.heard(.asking()) == ["A"])
+        slot.withLock { $0 = nil }
     }
 
     @Test func whatTheAppSaysIsInTheKey() async {
@@ -487,6 +587,29 @@ import Testing
         #expect(world.store.count == (keepsCookies ? 2 : 3))
     }
 
+    /// A transport that says nothing of cookies.
+    private struct Unknown: HTTPTransport {
+        let transport: ScriptedTransport
+
+        func perform(
+            _ request: TransferRequest,
+            completion: @escaping ScriptedTransport.Completion
+        ) -> any RequestToken {
+            transport.perform(request, completion: completion)
+        }
+    }
+
+    @Test func aTransportThatSaysNothingMayHaveHadCookies() async {
+        let world = StoreWorld(wrapping: { Unknown(transport: $0) })
+        _ = await world.heard(.asking())
+        #expect(world.store.count == 0)
+        var without = NetworkOperation.asking()
+        without.request.options = TransferOptions()
+        without.request.options?.usesCookies = false
+        _ = await world.heard(without)
+        #expect(world.store.count == 1)
+    }
+
     @Test func libcurlsTransportTellsOfItsJar() {
         var configuration = CurlConfiguration()
         #expect(!CurlTransport(configuration).keepsCookies)
@@ -501,6 +624,14 @@ import Testing
         #expect(world.store.count == 0)
         _ = await world.heard(.asking().of(partition: "A"))
         #expect(world.store.count == 1)
+    }
+
+    @Test func anAnswerThatMayNotBeStoredTakesAnOlderOneAway() async {
+        let world = StoreWorld()
+        _ = await world.heard(.asking())
+        world.answers(.text("2", [.setCookie: "a=1"]))
+        #expect(await world.heard(.asking(.component, .networkOnly)) == ["2"])
+        #expect(await world.heard(.asking(.component, .cacheOnly)) == ["failure: not_stored"])
     }
 
     @Test func whatAnInterceptorAnswersNeedsAPartition() async {
@@ -558,42 +689,91 @@ import Testing
         #expect(transport.requests.withLock { $0.count } == 1)
     }
 
-    @Test("who is content with a stored answer does not wait for the network", arguments: RequestPolicy.allCases)
-    func aStoredAnswerIsGivenBesideARun(policy: RequestPolicy) async throws {
-        let held = HeldCompletion()
+    /// Why a stored answer cannot be given before the hub is asked.
+    enum Obstacle: CaseIterable {
+        case interceptor, slowStore
+    }
+
+    private func waiting(_ obstacle: Obstacle, _ held: HeldCompletion) -> (NetworkClientDefault, ScriptedTransport) {
+        Beagle.dependencies.interceptors =
+            switch obstacle {
+            case .interceptor: [Onlooker(), CacheInterceptor()]
+            case .slowStore: [CacheInterceptor(SlowStore())]
+            }
         let transport = held.transport()
-        Beagle.dependencies.interceptors = [Onlooker(), CacheInterceptor()]
-        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        return (NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport), transport)
+    }
+
+    @Test(
+        "who is content with a stored answer does not wait for the network",
+        arguments: Obstacle.allCases,
+        [RequestPolicy.networkOnly, .networkFirst, .cacheAndNetwork]
+    )
+    func aStoredAnswerIsGivenBesideARun(obstacle: Obstacle, policy: RequestPolicy) async throws {
+        let held = HeldCompletion()
+        let (client, _) = waiting(obstacle, held)
         async let first = client.run(.asking())
         await held.isHeld()
         held.complete(.text("1"))
         _ = try await first
         await client.isIdle()
-        let running = Heard()
-        client.watch(.asking(.component, policy), running.hear)
-        if [.networkOnly, .networkFirst, .cacheAndNetwork].contains(policy) { await held.isHeld() }
-        if policy != .cacheAndNetwork {
-            #expect(try await client.run(.asking()).told == "stored 1")
-            #expect(try await client.run(.asking(.component, .cacheOnly)).told == "stored 1")
+        client.watch(.asking(.component, policy)) { _ in }
+        await held.isHeld()
+        #expect(try await client.run(.asking()).told == "stored 1")
+        #expect(try await client.run(.asking(.component, .cacheOnly)).told == "stored 1")
+        let answer = await withCheckedContinuation { continuation in
+            _ = client.executeRequest(NetworkOperation.asking().request) { continuation.resume(returning: $0) }
         }
+        #expect(try String(decoding: answer.get().data, as: UTF8.self) == "1")
         client.endAll()
         #expect(client.activeOperations == 0)
     }
 
-    @Test func whoStandsApartIsCancelledWithAllOthers() async {
-        let runs = ScriptedRuns()
-        let client = client(CacheInterceptor(), runs)
+    @Test("who wants a stored answer alone does not wait either", arguments: Obstacle.allCases)
+    func nothingStoredIsSaidBesideARun(obstacle: Obstacle) async throws {
+        let held = HeldCompletion()
+        let (client, _) = waiting(obstacle, held)
+        async let first = client.run(.asking())
+        await held.isHeld()
+        let stored = await Result { try await client.run(.asking(.component, .cacheOnly)) }
+        #expect(stored.failure?.kind == .notStored)
+        held.complete(.text("1"))
+        #expect(try await first.told == "1")
+    }
+
+    @Test("and all others share the run", arguments: Obstacle.allCases)
+    func whoFindsNothingJoins(obstacle: Obstacle) async throws {
+        let held = HeldCompletion()
+        let (client, transport) = waiting(obstacle, held)
         client.watch(.asking(.component, .networkOnly)) { _ in }
-        _ = await runs.next()
-        async let apart = Result { try await client.run(.asking()) }
-        async let together = Result { try await client.run(.asking()) }
-        _ = await runs.next()
+        await held.isHeld()
+        async let one = client.run(.asking())
+        async let other = client.run(.asking())
         while client.activeSubscribers < 3 { await Task.yield() }
-        client.endAll()
-        #expect(await apart.failure?.isCancelled == true)
-        #expect(await together.failure?.isCancelled == true)
-        #expect(runs.count == 2)
-        #expect(runs.cancels == 2)
+        held.complete(.text("1"))
+        #expect(try await [one.told, other.told] == ["1", "1"])
+        #expect(transport.requests.withLock { $0.count } == 1)
+    }
+
+    @Test func aStoredAnswerThatIsTooOldIsNotGivenBesideARun() async throws {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let held = HeldCompletion()
+        let (client, transport) = waiting(.slowStore, held)
+        Beagle.dependencies.interceptors.add(RequestPolicyInterceptor(ttl: .seconds(10)))
+        async let first = client.run(.asking())
+        await held.isHeld()
+        held.complete(.text("1"))
+        _ = try await first
+        await client.isIdle()
+        clock.advance(by: .seconds(10))
+        client.watch(.asking(.component, .networkOnly)) { _ in }
+        await held.isHeld()
+        async let joining = client.run(.asking())
+        while client.activeSubscribers < 2 { await Task.yield() }
+        held.complete(.text("2"))
+        #expect(try await joining.told == "2")
+        #expect(transport.requests.withLock { $0.count } == 2)
     }
 
     @Test func aStaleAnswerInTheNetworksPlaceDoesNotServeWhoWantsTheNetwork() async throws {

@@ -254,7 +254,67 @@ import Testing
         #expect(runs.count == 3)
     }
 
+    @Test("R5: what is watched keeps the policy of who watches it", arguments: [RequestPolicy.cacheFirst, .cacheOnly])
+    func whoAsksOnceDoesNotChangeHowOthersWatch(policy: RequestPolicy) async throws {
+        let client = client(ScriptedRuns { _, _ in .init("1") })
+        let heard = Heard()
+        client.watch(NetworkOperation(component.request, policy: policy), heard.hear)
+        for other in RequestPolicy.allCases {
+            _ = try await client.run(NetworkOperation(component.request, policy: other))
+            client.refetch(other)
+            let seen = Lock<[RequestPolicy]>([])
+            client.refetch { operation in
+                seen.withLock { $0.append(operation.policy) }
+                return false
+            }
+            #expect(seen.withLock { $0 } == [policy])
+        }
+    }
+
+    @Test("R5: what nobody watches is not run again") func whoWaitsForOneAnswerDoesNotRunAgain() async throws {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        async let one = client.run(component)
+        let run = await runs.next()
+        client.refetch(afterRun: true)
+        run.finish("1")
+        #expect(try await one.shown == "1")
+        #expect(client.activeOperations == 0)
+        #expect(runs.count == 1)
+    }
+
+    @Test("R5: nor a subscription") func aSubscriptionIsNotRunAgain() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let heard = Heard()
+        client.watch(subscription(), heard.hear)
+        let run = await runs.next()
+        client.refetch(afterRun: true)
+        run.finish("1")
+        await heard.heard(2)
+        #expect(heard.all == ["1", "end"])
+        #expect(runs.count == 1)
+    }
+
     // MARK: - A run that may answer from a store, and one who wants the network
+
+    @Test("who wants a younger answer follows a run that was content with an older one")
+    func whoWantsAYoungerAnswerFollows() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let other = Heard()
+        client.watch(component) { _ in }
+        let run = await runs.next()
+        var younger = component
+        younger.maxAge = .seconds(10)
+        client.watch(younger, other.hear)
+        run.finish("stored", from: .cache)
+        let next = await runs.next()
+        #expect(next.operation.maxAge == .seconds(10))
+        next.finish("fresh")
+        await other.heard(3)
+        #expect(other.all == ["stored stale", "stored stale", "fresh"])
+    }
 
     @Test("a network-only operation follows a cache-first run that was answered from a store")
     func whoWantsTheNetworkFollowsAStoredAnswer() async {
@@ -401,6 +461,16 @@ import Testing
         #expect(result.shown == "new")
         #expect(before.withLock { $0 } == ["5 bytes", "old stale", "part more"])
         #expect(client.activeOperations == 0)
+    }
+
+    @Test("R8") func theEndOfAnotherClientsRunIsNone() async throws {
+        var old = try await client(ScriptedRuns { _, _ in .init("old") }).run(component)
+        old.isStale = true
+        let runs = ScriptedRuns { [old] _, emit in
+            emit(old)
+            return .init("new")
+        }
+        #expect(try await client(runs).run(component).shown == "new")
     }
 
     @Test("R8") func resultsEndWithTheSettledOne() async throws {

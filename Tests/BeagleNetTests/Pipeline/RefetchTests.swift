@@ -83,6 +83,58 @@ import Testing
         events.continuation.finish()
     }
 
+    @Test func anEventDuringARunIsNotLost() async {
+        Beagle.dependencies.clock = clock
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let heard = Heard()
+        client.watch(.asking(), heard.hear)
+        let run = await runs.next()
+        client.refetch(on: events.stream)
+        events.continuation.yield()
+        await clock.sleepers(1)
+        clock.advance(by: .milliseconds(250))
+        events.continuation.finish()
+        while client.listeners > 0 { await Task.yield() }
+        run.finish("1")
+        await runs.next().finish("2")
+        await heard.heard(3)
+        #expect(heard.all == ["1", "1 stale", "2"])
+    }
+
+    private enum Caller {
+        @TaskLocal static var name = "nobody"
+    }
+
+    @Test func itsRunsAreNobodysButInTheCallersScope() async {
+        Beagle.dependencies.clock = clock
+        let seen = Lock<[String]>([])
+        let runs = ScriptedRuns { [clock] _, _ in
+            let isHere = (Beagle.dependencies.clock as? ManualClock) === clock
+            seen.withLock { $0.append("\(Caller.name) \(isHere)") }
+            return .init("1")
+        }
+        let client = client(runs)
+        let heard = Heard()
+        client.watch(.asking(), heard.hear)
+        _ = Caller.$name.withValue("A") { client.refetch(on: events.stream) }
+        events.continuation.yield()
+        await clock.sleepers(1)
+        clock.advance(by: .milliseconds(250))
+        await heard.heard(2)
+        #expect(seen.withLock { $0 } == ["nobody true", "nobody true"])
+        withExtendedLifetime(client) {}
+    }
+
+    @Test func whatHasEndedIsForgotten() async {
+        let world = world()
+        for _ in 1...3 { world.client.refetch(on: AsyncStream { $0.finish() }) }
+        let token = world.client.refetch(on: events.stream)
+        while world.client.listeners > 1 { await Task.yield() }
+        token.cancel()
+        while world.client.listeners > 0 { await Task.yield() }
+    }
+
     @Test func whatWantsNoNetworkIsNotRun() async {
         let world = world()
         _ = await world.heard(.asking())

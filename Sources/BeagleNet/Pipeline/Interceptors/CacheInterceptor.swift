@@ -9,15 +9,17 @@ public import BeagleNetHTTP
 ///
 /// It serves operations that are shared and only ask: screens and images that are fetched with GET, and queries however
 /// they are sent. Forms, mutations, raw requests, subscriptions and streamed answers pass. Stored are whole answers of
-/// status 200 that do not say `no-store`, `no-cache` or `Vary: *`; a query's only without `errors`. A newer answer that
-/// says so takes an older one away, as 404 and 410 do. How long an answer is good is the app's to say, with
-/// `NetworkOperation.maxAge` or a `RequestPolicyInterceptor`: `max-age` is not looked at.
+/// status 200 that do not say `no-store`, `no-cache`, `must-revalidate`, `max-age=0` or `Vary: *`; a query's only without
+/// `errors`. A newer answer that may not be stored takes an older one away, as 404 and 410 do. How long an answer is good
+/// is the app's to say, with `NetworkOperation.maxAge` or a `RequestPolicyInterceptor`: another `max-age` than 0 is not
+/// looked at.
 ///
 /// Nobody is given what was fetched for somebody else. An answer is stored where its message went out as it was asked,
 /// with nothing added but the credentials of an `AuthInterceptor`: what was fetched with those is found only until the
 /// next `reset()`, or until they could not be renewed. Where another interceptor put something on the message or changed
-/// it, where the transport keeps cookies or the answer sets one, and where the answer is not the transport's, only an
-/// operation with a `partition` has it stored, and the partition says whose it is.
+/// it, where the transport may keep cookies or the answer sets one, and where the answer is not the transport's, only an
+/// operation with a `partition` has it stored, and the partition says whose it is. A transport of the app's own counts as
+/// one that keeps cookies, except for operations whose options say not `usesCookies`.
 public struct CacheInterceptor: BriefInterceptor {
     /// `.cache`.
     public var place: Pipeline.Place? { .cache }
@@ -48,6 +50,10 @@ public struct CacheInterceptor: BriefInterceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
+        guard operation.isOfKeyedPartition else {
+            operation.log(PartitionMessage())
+            return try await next(operation, emit)
+        }
         switch operation.policy {
         case .cacheFirst, .cacheOnly, .cacheAndNetwork:
             if let stored = await store.document(for: operation) {
@@ -69,6 +75,12 @@ public struct CacheInterceptor: BriefInterceptor {
         return .init(stored.response, from: .cache)
     }
 
+    /// Whether what is stored, in memory or not, is all that the operation wants.
+    nonisolated(nonsending) func hasAnswer(for operation: NetworkOperation) async -> Bool {
+        guard let stored = await store.document(for: operation) else { return false }
+        return operation.isContent(with: stored)
+    }
+
     /// The network's answer, which is stored.
     nonisolated(nonsending) private func fetch(
         _ operation: NetworkOperation,
@@ -84,7 +96,7 @@ public struct CacheInterceptor: BriefInterceptor {
                 emit(result)
             }
         }
-        switch departure.hasPieces ? .leave : Verdict(on: outcome, to: operation) {
+        switch departure.hasPieces ? .leave : Verdict(on: outcome, to: operation, memory) {
         case .leave: break
         case .forget: await store.remove(operation)
         case .store(let response):
@@ -93,6 +105,7 @@ public struct CacheInterceptor: BriefInterceptor {
             if operation.partition.isEmpty, !departure.isAsAsked || response.response.headerFields.contains(.setCookie)
             {
                 operation.log(NotStoredMessage())
+                await store.remove(operation)
             } else {
                 await store.store(response, for: operation)
             }
@@ -109,15 +122,21 @@ public struct CacheInterceptor: BriefInterceptor {
         case forget
         case leave
 
-        init(on outcome: Result<NetworkOperation.Result, NetworkError>, to operation: NetworkOperation) {
+        /// - Parameter memory: where the answer would be kept; nil where that is no store in memory.
+        init(
+            on outcome: Result<NetworkOperation.Result, NetworkError>,
+            to operation: NetworkOperation,
+            _ memory: MemoryDocumentStore?
+        ) {
             self = .leave
             if [404, 410].contains(outcome.status?.code) { self = .forget }
             guard case .success(let result) = outcome, let response = result.response, response.status == .ok,
                 result.source == .network, result.isSettled
             else { return }
-            if response.forbidsStoring || operation.transfer.head.headerFields.forbidStoring {
+            let isTooMuch = memory.map { !$0.mayKeep(response) } ?? false
+            if isTooMuch || response.forbidsStoring || operation.transfer.head.headerFields.forbidStoring {
                 self = .forget
-            } else if operation.kind != .query || response.hasNoErrors {
+            } else if operation.kind != .query || response.data.isObject(without: "errors") {
                 self = .store(response)
             }
         }
@@ -159,17 +178,7 @@ extension Result<NetworkOperation.Result, NetworkError> {
 extension NetworkResponse {
     fileprivate var forbidsStoring: Bool {
         let fields = response.headerFields
-        return fields.forbidStoring || (fields[.vary] ?? "").contains("*")
-    }
-
-    /// Whether a GraphQL answer tells of no error.
-    fileprivate var hasNoErrors: Bool {
-        do {
-            return try json()["errors"] == nil
-        } catch {
-            // No answer to a query at all.
-            return false
-        }
+        return fields.forbidStoring || fields.wantRevalidation || (fields[.vary] ?? "").contains("*")
     }
 }
 
@@ -177,10 +186,21 @@ extension HTTPFields {
     /// Whether they say that the answer must not be stored, or not be used before the server was asked (RFC 9111,
     /// 5.2.2.4 and 5.2.2.5), which comes to the same here.
     fileprivate var forbidStoring: Bool {
+        hasDirective { name, _ in name == "no-store" || name == "no-cache" }
+    }
+
+    /// Whether they say that the answer is stale at once, or must not be used when it is (RFC 9111, 5.2.2.1 and 5.2.2.2):
+    /// when that is, nobody looks.
+    fileprivate var wantRevalidation: Bool {
+        hasDirective { name, value in name == "must-revalidate" || name == "max-age" && Int(value) == 0 }
+    }
+
+    private func hasDirective(_ isMeant: (_ name: String, _ value: String) -> Bool) -> Bool {
         guard let directives = self[.cacheControl]?.lowercased() else { return false }
         return directives.split(separator: ",").contains { directive in
-            let name = directive.prefix { $0 != "=" }.filter { !$0.isWhitespace }
-            return name == "no-store" || name == "no-cache"
+            let name = directive.prefix { $0 != "=" }
+            let value = directive[name.endIndex...].filter { !$0.isWhitespace && $0 != "=" && $0 != "\"" }
+            return isMeant(name.filter { !$0.isWhitespace }, value)
         }
     }
 }
@@ -208,5 +228,15 @@ private struct NotStoredMessage: LogType {
     var message: String {
         "an answer was not stored: its message did not go out as it was asked, or may have had cookies; "
             + "give the operation a partition"
+    }
+}
+
+/// What a log says where the key does not say whose an answer is.
+private struct PartitionMessage: LogType {
+    var category: String { "Cache" }
+    var level: LogLevel { .error }
+    var message: String {
+        "nothing is stored, and nothing stored was looked for: an interceptor changed the partition of the operation; "
+            + "set it before the operation is run"
     }
 }

@@ -52,7 +52,7 @@ public final class MemoryDocumentStore: DocumentStore {
                 dropped.append(entry)
             }
             drop(state.entries.remove(key))
-            guard entry.bytes <= maxBytes / 4, maxEntries > 0 else { return dropped }
+            guard mayKeep(response) else { return dropped }
             while state.entries.count >= maxEntries || state.bytes + entry.bytes > maxBytes {
                 drop(state.entries.removeOldest())
             }
@@ -61,6 +61,11 @@ public final class MemoryDocumentStore: DocumentStore {
             return dropped
         }
         withExtendedLifetime(dropped) {}
+    }
+
+    /// Whether an answer is not too much to be kept.
+    func mayKeep(_ response: NetworkResponse) -> Bool {
+        maxEntries > 0 && response.data.count + Self.overhead <= maxBytes / 4
     }
 
     /// Forgets what is stored for an operation.

@@ -1,0 +1,80 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension Data {
+    /// Whether this is a JSON object that has no member of this name. A name with escapes counts as this one.
+    ///
+    /// One pass without memory of its own: of what is inside of the members only the end is looked for.
+    func isObject(without name: String) -> Bool {
+        var scan = MemberScan(Array(name.utf8))
+        let text = starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self
+        for byte in text {
+            scan.take(byte)
+            if scan.isDecided { return false }
+        }
+        return scan.isWholeObject
+    }
+}
+
+/// Looks for a member of the outermost object.
+private struct MemberScan {
+    private let name: [UInt8]
+    private var depth = 0
+    private var isInString = false
+    private var isEscaped = false
+    /// Whether the next string at this depth is a member's name.
+    private var isNameDue = false
+    /// How much of the name was there; nil in what is none, or another.
+    private var matched: Int?
+    private var isOver = false
+    /// Whether the member is there, or this is no object.
+    private(set) var isDecided = false
+
+    var isWholeObject: Bool { isOver }
+
+    init(_ name: [UInt8]) {
+        self.name = name
+    }
+
+    mutating func take(_ byte: UInt8) {
+        if isInString { return takeInString(byte) }
+        switch byte {
+        case 0x20, 0x09, 0x0A, 0x0D: return
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            isDecided = isOver || depth == 0 && byte != UInt8(ascii: "{")
+            depth += 1
+            isNameDue = depth == 1
+        case UInt8(ascii: "}"), UInt8(ascii: "]"):
+            isDecided = depth == 0
+            depth -= 1
+            isOver = depth == 0
+        case UInt8(ascii: "\""):
+            isDecided = depth == 0
+            isInString = true
+            matched = isNameDue ? 0 : nil
+            isNameDue = false
+        case UInt8(ascii: ","):
+            isDecided = depth == 0
+            isNameDue = depth == 1
+        default: isDecided = depth == 0
+        }
+    }
+
+    private mutating func takeInString(_ byte: UInt8) {
+        if isEscaped {
+            isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+            isEscaped = true
+            isDecided = matched != nil
+        } else if byte == UInt8(ascii: "\"") {
+            isInString = false
+            isDecided = matched == name.count
+        } else if let length = matched {
+            matched = length < name.count && name[length] == byte ? length + 1 : nil
+        }
+    }
+}
