@@ -445,6 +445,31 @@ private struct Unreadable: Interceptor {
         for await entries in outbox.changes where entries.first?.state == .refused("422") { break }
     }
 
+    @Test func aRefusalIsHeardOrStaysWheneverSomebodyLeaves() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let sent = AsyncStream.makeStream(of: Void.self)
+        let end = Answering { _ in
+            sent.continuation.yield()
+            return .failure(.status(422))
+        }
+        let client = client(OutboxInterceptor(outbox), end)
+        for number in 0..<150 {
+            let task = Task { await Result { try await client.run(.form(number)) } }
+            for await _ in sent.stream { break }
+            for _ in 0..<(number % 10) { await Task.yield() }
+            task.cancel()
+            let hasLeft = await task.value.failure?.isKept == true
+            var entries = try outbox.entries()
+            while entries.contains(where: { $0.state != .refused("422") }) {
+                await Task.yield()
+                entries = try outbox.entries()
+            }
+            #expect(entries.count == (hasLeft ? 1 : 0))
+            for entry in entries { try outbox.remove(entry.id) }
+        }
+    }
+
     // MARK: - The sender
 
     @Test func eachQueueHasAWaitOfItsOwn() async throws {
