@@ -10,7 +10,7 @@ let settings: [SwiftSetting] = [
 
 let beagleNet = Target.Dependency.product(name: "BeagleNet", package: "BeagleNet")
 
-// A package of its own: nobody who uses BeagleNet compiles async-http-client.
+// A package of its own: nobody who uses BeagleNet compiles async-http-client or OpenCombine.
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
@@ -18,6 +18,7 @@ let package = Package(
         // Named, because the folder of a clone may have any name.
         .package(name: "BeagleNet", path: ".."),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
     ],
     targets: [
         .target(name: "Load", swiftSettings: settings),
@@ -26,7 +27,7 @@ let package = Package(
         .target(name: "AllocationCount"),
         .executableTarget(
             name: "bench-pipeline",
-            dependencies: ["AllocationCount", beagleNet],
+            dependencies: ["AllocationCount", "OpenCombine", beagleNet],
             swiftSettings: settings
         ),
         .executableTarget(

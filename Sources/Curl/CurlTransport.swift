@@ -83,14 +83,19 @@ public final class CurlTransport: HTTPTransport {
 
     /// Performs a transfer; cancelling the task cancels it.
     public func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
-        let owner = try owner(for: streams.role(of: request))
-        let transfer = Transfer(request, on: owner.loop)
+        let (owner, transfer) = try transfer(of: request)
         await suspend { continuation in
             withExtendedLifetime(owner) { transfer.start(.continuation(continuation)) }
         } onCancel: {
             transfer.cancel()
         }
-        return try transfer.takeOutcome().get()
+        return try transfer.takeResponse()
+    }
+
+    /// Never inlined, as `takeResponse`: the frame of each task that waits would have room for what they work on.
+    @inline(never) private func transfer(of request: TransferRequest) throws(NetworkError) -> (LoopOwner, Transfer) {
+        let owner = try owner(for: streams.role(of: request))
+        return (owner, Transfer(request, on: owner.loop))
     }
 
     /// Who has the running loop of this role; nil where none runs.

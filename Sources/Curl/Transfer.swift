@@ -100,6 +100,10 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         return outcome
     }
 
+    @inline(never) func takeResponse() throws(NetworkError) -> TransferResponse {
+        try takeOutcome().get()
+    }
+
     // MARK: any thread
 
     func cancel() {

@@ -82,7 +82,7 @@ public enum Beagle {
 
         /// Runs `body` in this scope, whichever thread it is on.
         public func run<R>(_ body: () throws -> R) rethrows -> R {
-            if Beagle.slot === slot { return try body() }
+            if (Beagle.slot ?? processSlot) === slot { return try body() }
             return try Beagle.$slot.withValue(slot, operation: body)
         }
 

@@ -62,7 +62,7 @@ private final class TokenSlot: Sendable {
     private enum State {
         case empty, filled(any RequestToken), cancelled
     }
-    private let state = Lock(State.empty)
+    private let state = InlineLock(State.empty)
 
     func fill(_ token: (any RequestToken)?) {
         guard let token else { return }

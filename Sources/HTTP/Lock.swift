@@ -35,6 +35,20 @@
             return try body(&state)
         }
     }
+
+    /// `Lock`, as a value where there is no sanitizer.
+    package struct InlineLock<State>: ~Copyable, Sendable {
+        private let lock: Lock<State>
+
+        package init(_ state: sending State) {
+            lock = Lock(state)
+        }
+
+        package func withLock<R, E: Error>(_ body: (inout sending State) throws(E) -> sending R) throws(E) -> sending R
+        {
+            try lock.withLock(body)
+        }
+    }
 #else
     public import Synchronization
 
@@ -45,6 +59,23 @@
     package final class Lock<State>: Sendable {
         @usableFromInline let mutex: Mutex<State>
 
+        package init(_ state: consuming sending State) {
+            mutex = Mutex(state)
+        }
+
+        @inlinable
+        package func withLock<R, E: Error>(_ body: (inout sending State) throws(E) -> sending R) throws(E) -> sending R
+        {
+            try mutex.withLock(body)
+        }
+    }
+
+    /// `Lock` as a part of the object that has it, for objects of which there is one for each operation.
+    @usableFromInline
+    package struct InlineLock<State>: ~Copyable, Sendable {
+        @usableFromInline let mutex: Mutex<State>
+
+        @inlinable
         package init(_ state: consuming sending State) {
             mutex = Mutex(state)
         }

@@ -6,14 +6,14 @@ package final class OnceCompletion<Success: Sendable>: Sendable {
         case held(Result?), open, given
     }
 
-    private let state: Lock<State>
+    private let state: InlineLock<State>
     private let deliver: @Sendable (Result) -> Void
 
     /// - Parameters:
     ///   - isHeld: whether a result waits for `open()`.
     ///   - deliver: what takes the result, called once.
     package init(isHeld: Bool = false, _ deliver: @escaping @Sendable (Result) -> Void) {
-        state = Lock(isHeld ? .held(nil) : .open)
+        state = InlineLock(isHeld ? .held(nil) : .open)
         self.deliver = deliver
     }
 

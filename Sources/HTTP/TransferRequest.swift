@@ -43,6 +43,24 @@ public struct TransferRequest: Sendable {
         self.originScopedFields = originScopedFields
         self.onProgress = onProgress
     }
+
+    /// Describes a transfer whose redirects lead to these hosts only. Inlinable, or it would be made twice.
+    @inlinable
+    package init(
+        _ head: HTTPRequest,
+        body: HTTPBody?,
+        options: TransferOptions,
+        delivery: Delivery,
+        originScopedFields: Set<HTTPField.Name>,
+        allowedHosts: Set<String>?
+    ) {
+        self.head = head
+        self.body = body
+        self.options = options
+        self.delivery = delivery
+        self.originScopedFields = originScopedFields
+        self.allowedHosts = allowedHosts
+    }
 }
 
 /// How far a transfer is.

@@ -3,7 +3,11 @@ import BeagleNetHTTP
 /// The wire output of Beagle 1.10.3, kept with its flaws. Two orders that it leaves to chance are sorted: members of
 /// JSON and items of a query. What could not be sent at all, or not safely, is refused as ever.
 extension HttpRequestBuilder {
-    func beagle1(_ request: Request) throws(NetworkError) -> TransferRequest {
+    func beagle1(
+        _ request: Request,
+        _ options: TransferOptions,
+        _ delivery: TransferRequest.Delivery
+    ) throws(NetworkError) -> TransferRequest {
         // Any other type of additional data was ignored.
         let additional = request.additionalData as? HttpAdditionalData
         var url = try target(of: request)
@@ -29,7 +33,7 @@ extension HttpRequestBuilder {
             try add(headersOfScreen(additional, appWide), to: &headers)
         }
         url.append(request.query)
-        return self.message(request, url, message.method, headers, message.body, scoped: appWide)
+        return self.message(request, url, message.method, headers, message.body, scoped: appWide, options, delivery)
     }
 
     /// A body that is missing is `{}`; one of GET is dropped, if the method is written so.

@@ -4,6 +4,10 @@ import BeagleNetHTTP
 struct HeaderList {
     private(set) var fields = HTTPFields()
 
+    init() {
+        fields.reserveCapacity(8)
+    }
+
     /// Sets a field that we know to be right.
     mutating func set(_ name: HTTPField.Name, _ value: String) {
         fields[name] = value

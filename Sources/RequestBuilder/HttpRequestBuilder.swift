@@ -69,13 +69,26 @@ public struct HttpRequestBuilder: Sendable {
     /// - Throws: `NetworkError` during `.build`: `.badURL`, `.unsupportedScheme` or `.badRequest`, and `.file` where a form's file
     ///   cannot be read.
     public func build(_ request: Request) throws(NetworkError) -> TransferRequest {
+        try build(request, options: .standard, .collect)
+    }
+
+    /// The message of a request, with these options where it has none of its own.
+    package func build(
+        _ request: Request,
+        options: TransferOptions,
+        _ delivery: TransferRequest.Delivery
+    ) throws(NetworkError) -> TransferRequest {
         switch compatibility {
-        case .standard: try standard(request)
-        case .beagle1: try beagle1(request)
+        case .standard: try standard(request, options, delivery)
+        case .beagle1: try beagle1(request, options, delivery)
         }
     }
 
-    private func standard(_ request: Request) throws(NetworkError) -> TransferRequest {
+    private func standard(
+        _ request: Request,
+        _ options: TransferOptions,
+        _ delivery: TransferRequest.Delivery
+    ) throws(NetworkError) -> TransferRequest {
         var url = try target(of: request)
         let content = try content(of: request)
         url.append(content.items)
@@ -92,8 +105,8 @@ public struct HttpRequestBuilder: Sendable {
         try headers.set(environment)
         try headers.set(additional)
         if content.body == nil { headers.remove(.contentType) }
-        let scoped = environment.merging(additional) { $1 }
-        return message(request, url, content.method, headers, content.body, scoped: scoped)
+        let scoped = environment.isEmpty ? additional : environment.merging(additional) { $1 }
+        return message(request, url, content.method, headers, content.body, scoped: scoped, options, delivery)
     }
 
     /// The request's URL, if it may be asked.
@@ -139,9 +152,11 @@ public struct HttpRequestBuilder: Sendable {
         _ method: HTTPRequest.Method,
         _ headers: HeaderList,
         _ body: HTTPBody?,
-        scoped: [String: String]
+        scoped: [String: String],
+        _ options: TransferOptions,
+        _ delivery: TransferRequest.Delivery
     ) -> TransferRequest {
-        var message = TransferRequest(
+        TransferRequest(
             HTTPRequest(
                 method: method,
                 scheme: url.scheme,
@@ -150,11 +165,11 @@ public struct HttpRequestBuilder: Sendable {
                 headerFields: headers.fields
             ),
             body: body,
-            options: request.options ?? TransferOptions(),
-            originScopedFields: Set(scoped.keys.compactMap(HTTPField.Name.init(_:)))
+            options: request.options ?? options,
+            delivery: delivery,
+            originScopedFields: scoped.isEmpty ? [] : Set(scoped.keys.compactMap(HTTPField.Name.init(_:))),
+            allowedHosts: allowedHosts
         )
-        message.allowedHosts = allowedHosts
-        return message
     }
 }
 

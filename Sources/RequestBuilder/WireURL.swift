@@ -16,9 +16,13 @@ struct WireURL {
     ///
     /// - Throws: `NetworkError` of kind `.badURL` or `.unsupportedScheme`. It quotes nothing that may be a secret.
     init(_ url: URL, base: URL?) throws(NetworkError) {
-        let text = try Self.absolute(url, base)
+        var text = url.absoluteString
         guard !Expression.occurs(in: text) else { throw .unevaluated }
-        let bytes = ArraySlice(text.utf8)
+        var bytes = ArraySlice(text.utf8)
+        if Self.scheme(of: bytes).isEmpty {
+            text = try Self.absolute(text, base)
+            bytes = ArraySlice(text.utf8)
+        }
         let scheme = Self.scheme(of: bytes)
         self.scheme = Self.text(scheme).lowercased()
         guard self.scheme == "http" || self.scheme == "https" else {
@@ -64,15 +68,14 @@ struct WireURL {
         query = components.percentEncodedQuery ?? ""
     }
 
-    private static func absolute(_ url: URL, _ base: URL?) throws(NetworkError) -> String {
-        let text = url.absoluteString
-        guard scheme(of: ArraySlice(text.utf8)).isEmpty else { return text }
-        guard !Expression.occurs(in: text) else { throw .unevaluated }
+    /// What a text without a scheme means.
+    private static func absolute(_ text: String, _ base: URL?) throws(NetworkError) -> String {
         guard text.hasPrefix("/"), let base else {
             throw .noScheme
         }
         let joined = try UrlBuilder(baseUrl: base).url(for: text).absoluteString
         guard !scheme(of: ArraySlice(joined.utf8)).isEmpty else { throw .noScheme }
+        guard !Expression.occurs(in: joined) else { throw .unevaluated }
         return joined
     }
 

@@ -1,61 +1,103 @@
 import BeagleNet
 import Foundation
+import Synchronization
 
+/// Measures each contestant alone and beside 10,000 operations that wait, and prints one table.
 @main struct BenchPipeline {
-    static let count = 50_000
+    static let active = 10_000
+    static let whats = ["watch and leave", "run to the result", "progress event", "cancel, up to the transport's"]
 
     static func main() async throws {
-        let dependencies = BeagleDependencies()
-        dependencies.logger = OffLogger()
-        let client = NetworkClientDefault(dependencies: dependencies, transport: InstantTransport())
-        let builder = dependencies.httpRequestBuilder
-        let requests = (0..<64).map { Request(url: URL(string: "http://host/screen/\($0)")!, type: .fetchComponent) }
-        let forms = (0..<64).map { Request(url: URL(string: "http://host/screen/\($0)")!, type: .rawRequest(.init())) }
+        let shared = try Ours("BeagleNet", .fetchComponent)
+        let unshared = try Ours("BeagleNet, not shared", .rawRequest(.init()))
+        let message = try await shared.message()
+        print("Building the message, which is taken off: \(message.text)\n")
 
-        func row(_ name: String, _ tally: Tally) {
-            print("\(name): \(Int(tally.nanoseconds)) ns, \(tally.allocations) allocations")
+        var columns = [
+            try await Column(shared, above: message),
+            try await Column(unshared, above: await unshared.message()),
+        ]
+        var others: [Column] = []
+        // To look into what ours do, they are measured by themselves.
+        if !CommandLine.arguments.contains("--alone") {
+            others = [try await Column(Ladder()), try await Column(Chain())]
+            columns += others
         }
-        row(
-            "build the message",
-            try await .of(count) {
-                for index in 0..<count { _ = try builder.build(requests[index & 63]) }
+        print(row("", "", "alone", "beside 10,000", ["ratio"] + others.map { "x \($0.name)" }))
+        for (index, what) in whats.enumerated() {
+            for column in columns {
+                guard let alone = column.alone[index], let beside = column.beside[index] else { continue }
+                let floors = others.map { $0.alone[index]?.nanoseconds }
+                let ratios = [beside.nanoseconds / alone.nanoseconds] + floors.map { $0.map { alone.nanoseconds / $0 } }
+                print(row(what, column.name, alone.text, beside.text, ratios.map { $0.map(twoDigits) ?? "-" }))
             }
-        )
-        row(
-            "run, shared, alone",
-            try await .of(count) {
-                for index in 0..<count { _ = try await client.run(NetworkOperation(requests[index & 63])) }
-            }
-        )
-        row(
-            "run, not shared",
-            try await .of(count) {
-                for index in 0..<count { _ = try await client.run(NetworkOperation(forms[index & 63])) }
-            }
-        )
-        row(
-            "watch and leave",
-            await .of(count) {
-                for index in 0..<count { client.watch(NetworkOperation(requests[index & 63])) { _ in }?.cancel() }
-            }
-        )
-        var tokens: [any RequestToken] = []
-        for index in 0..<10_000 {
-            let request = Request(url: URL(string: "http://host/waiting/\(index)")!, type: .fetchComponent)
-            if let token = client.watch(NetworkOperation(request), { _ in }) { tokens.append(token) }
         }
-        row(
-            "watch and leave, 10,000 active",
-            await .of(count) {
-                for index in 0..<count { client.watch(NetworkOperation(requests[index & 63])) { _ in }?.cancel() }
-            }
-        )
-        row(
-            "run, shared, 10,000 active",
-            try await .of(count) {
-                for index in 0..<count { _ = try await client.run(NetworkOperation(requests[index & 63])) }
-            }
-        )
-        for token in tokens { token.cancel() }
     }
+
+    /// What one contestant's operations cost; nil for what it doesn't offer.
+    struct Column {
+        let name: String
+        let alone: [Tally?]
+        let beside: [Tally?]
+
+        init(_ contestant: some Contestant, above message: Tally = Tally(nanoseconds: 0, allocations: 0)) async throws {
+            name = contestant.name
+            alone = try await Self.tallies(contestant, message, beside: 0)
+            let cancels = try (0..<active).map { try contestant.wait(-1 - $0) }
+            beside = try await Self.tallies(contestant, message, beside: active)
+            for cancel in cancels { cancel() }
+        }
+
+        private static func tallies(
+            _ contestant: some Contestant,
+            _ message: Tally,
+            beside active: Int
+        ) async throws -> [Tally?] {
+            let count = contestant.count(beside: active)
+            let watch = try await Tally.of(count) {
+                for index in 0..<count { try contestant.watch(index) }
+            }
+            let run = try await Tally.of(count) {
+                for index in 0..<count { try await contestant.run(index) }
+            }
+            return [watch - message, run - message, try await progress(contestant), try cancel(contestant, count)]
+        }
+
+        private static func progress(_ contestant: some Contestant) async throws -> Tally? {
+            guard let progress = contestant.progress else { return nil }
+            return try await .of(InstantTransport.events) { try progress() }
+        }
+
+        /// The median of single ones, by the clock on the wall: up to the transport all happens on the caller's thread.
+        private static func cancel(_ contestant: some Contestant, _ count: Int) throws -> Tally {
+            var tallies: [Tally] = []
+            for index in 0..<min(count, 5_000) {
+                let cancel = try contestant.wait(index)
+                let start = Moment(CLOCK_MONOTONIC)
+                cancel()
+                tallies.append(InstantTransport.cancelled.withLock { $0 }.since(start))
+            }
+            return .median(of: tallies)
+        }
+    }
+
+    private static func row(
+        _ what: String,
+        _ name: String,
+        _ alone: String,
+        _ beside: String,
+        _ ratios: [String]
+    ) -> String {
+        what.padded(32) + name.padded(24) + alone.padded(22) + beside.padded(22) + ratios.map { $0.padded(20) }.joined()
+    }
+}
+
+private func twoDigits(_ number: Double) -> String { String(format: "%.2f", number) }
+
+extension Tally {
+    fileprivate var text: String { "\(Int(nanoseconds)) ns, \(Int(allocations.rounded())) alloc" }
+}
+
+extension String {
+    fileprivate func padded(_ width: Int) -> String { padding(toLength: width, withPad: " ", startingAt: 0) }
 }

@@ -1,27 +1,47 @@
 import BeagleNet
+import Foundation
+import Synchronization
 
 /// Answers at once, on the caller's thread, so that what is left to measure is what stands above a transport.
-struct InstantTransport: HTTPTransport {
-    private let response = TransferResponse(head: HTTPResponse(status: .ok), body: HTTPBody("{}"), url: "http://host/")
-
-    /// Those that wait until they are cancelled, by path.
+final class InstantTransport: HTTPTransport {
+    /// Paths of what is answered when it is cancelled, and of what tells how far it is before it is answered.
     static let waiting = "/waiting"
+    static let progress = "/progress"
+    /// How often it is told.
+    static let events = 1_000
+
+    /// When a transfer was cancelled last.
+    static let cancelled = Mutex(Moment(CLOCK_MONOTONIC))
+
+    private let response = TransferResponse(head: HTTPResponse(status: .ok), body: HTTPBody("{}"), url: "http://host/")
 
     func perform(
         _ request: TransferRequest,
         completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
     ) -> any RequestToken {
         if request.head.path?.hasPrefix(Self.waiting) == true { return Waiting(completion: completion) }
-        completion(.success(response))
+        completion(.success(answer(request)))
         return Done()
     }
 
     func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
-        guard request.head.path?.hasPrefix(Self.waiting) == true else { return response }
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-        for await _ in stream { break }
-        withExtendedLifetime(continuation) {}
-        throw NetworkError(.cancelled, during: .firstByte, "cancelled")
+        guard request.head.path?.hasPrefix(Self.waiting) == true else { return answer(request) }
+        let continuation = Mutex<UnsafeContinuation<Void, Never>?>(nil)
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { next in continuation.withLock { $0 = next } }
+        } onCancel: {
+            Self.cancelled.withLock { $0 = Moment(CLOCK_MONOTONIC) }
+            continuation.withLock { $0?.resume() }
+        }
+        throw .cancelledByBenchmark
+    }
+
+    private func answer(_ request: TransferRequest) -> TransferResponse {
+        guard request.head.path == Self.progress, let tell = request.onProgress else { return response }
+        for count in 1...Int64(Self.events) {
+            tell(TransferProgress(bytesSent: 0, bytesToSend: nil, bytesReceived: count, bytesToReceive: nil))
+        }
+        return response
     }
 
     private struct Done: RequestToken {
@@ -32,7 +52,12 @@ struct InstantTransport: HTTPTransport {
         let completion: @Sendable (Result<TransferResponse, NetworkError>) -> Void
 
         func cancel() {
-            completion(.failure(NetworkError(.cancelled, during: .firstByte, "cancelled")))
+            InstantTransport.cancelled.withLock { $0 = Moment(CLOCK_MONOTONIC) }
+            completion(.failure(.cancelledByBenchmark))
         }
     }
+}
+
+extension NetworkError {
+    fileprivate static let cancelledByBenchmark = NetworkError(.cancelled, during: .firstByte, "cancelled")
 }

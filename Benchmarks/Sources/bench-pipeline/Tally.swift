@@ -3,27 +3,53 @@ import Foundation
 
 /// What one operation costs: the median of five rounds.
 struct Tally {
-    let nanoseconds: Double
-    let allocations: Double
+    var nanoseconds: Double
+    var allocations: Double
 
-    /// Measures `round`, which performs `count` operations.
+    /// Measures `round`, which performs `count` operations, after one that doesn't count.
     static func of(_ count: Int, _ round: () async throws -> Void) async rethrows -> Tally {
         try await round()
-        var nanoseconds: [Double] = []
-        var allocations: [Double] = []
+        var rounds: [Tally] = []
         for _ in 0..<5 {
-            let (allocated, time) = (allocation_count(), processorTime())
+            let start = Moment(CLOCK_PROCESS_CPUTIME_ID)
             try await round()
-            nanoseconds.append(Double(processorTime() - time) / Double(count))
-            allocations.append(Double(allocation_count() - allocated) / Double(count))
+            rounds.append(Moment(CLOCK_PROCESS_CPUTIME_ID).since(start, count))
         }
-        return Tally(nanoseconds: nanoseconds.sorted()[2], allocations: allocations.sorted()[2])
+        return median(of: rounds)
     }
 
-    /// CPU time of the process, in nanoseconds.
-    private static func processorTime() -> UInt64 {
+    static func median(of tallies: [Tally]) -> Tally {
+        Tally(
+            nanoseconds: tallies.map(\.nanoseconds).sorted()[tallies.count / 2],
+            allocations: tallies.map(\.allocations).sorted()[tallies.count / 2]
+        )
+    }
+
+    static func - (tally: Tally, other: Tally) -> Tally {
+        Tally(
+            nanoseconds: tally.nanoseconds - other.nanoseconds,
+            allocations: tally.allocations - other.allocations
+        )
+    }
+}
+
+/// What a clock shows, in nanoseconds, and how many blocks were allocated until then.
+struct Moment {
+    private let time: UInt64
+    private let allocations: UInt64
+
+    init(_ clock: clockid_t) {
         var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        clock_gettime(clock, &time)
+        self.time = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        allocations = allocation_count()
+    }
+
+    func since(_ start: Moment, _ count: Int = 1) -> Tally {
+        precondition(time >= start.time, "what was waited for has not come")
+        return Tally(
+            nanoseconds: Double(time - start.time) / Double(count),
+            allocations: Double(allocations - start.allocations) / Double(count)
+        )
     }
 }

@@ -278,9 +278,13 @@ public final class NetworkClientDefault: NetworkClient {
     ) throws(NetworkError) -> (operation: NetworkOperation, pipeline: Pipeline) {
         do throws(NetworkError) {
             let pipeline = try settings.pipeline.get()
-            let own = ownBuilder.withLock { $0 }.map { settings.environment.applied(to: $0) }
-            let transfer = try transfer(of: operation, settings, own ?? settings.environmentBuilder)
-            let surroundings = own.map { settings.surroundings.with(origins: $0.ownOrigins) } ?? settings.surroundings
+            guard let own = ownBuilder.withLock({ $0 }) else {
+                let transfer = try transfer(of: operation, settings, settings.environmentBuilder)
+                return (operation.sending(transfer, settings.surroundings, for: pipeline.person), pipeline)
+            }
+            let builder = settings.environment.applied(to: own)
+            let surroundings = settings.surroundings.with(origins: builder.ownOrigins)
+            let transfer = try transfer(of: operation, settings, builder)
             return (operation.sending(transfer, surroundings, for: pipeline.person), pipeline)
         } catch {
             var error = error
@@ -295,10 +299,12 @@ public final class NetworkClientDefault: NetworkClient {
         _ settings: FollowedDependencies.Settings,
         _ builder: HttpRequestBuilder
     ) throws(NetworkError) -> TransferRequest {
-        var transfer = try builder.build(operation.request)
-        transfer.delivery = operation.transfer.delivery
-        transfer.options = operation.request.options ?? (operation.isStream ? streamOptions : options)
-        if !settings.secretFields.isEmpty { transfer.originScopedFields.formUnion(settings.secretFields) }
+        let options = operation.isStream ? streamOptions : options
+        let delivery = operation.transfer.delivery
+        // One that is changed here would be copied.
+        if settings.secretFields.isEmpty { return try builder.build(operation.request, options: options, delivery) }
+        var transfer = try builder.build(operation.request, options: options, delivery)
+        transfer.originScopedFields.formUnion(settings.secretFields)
         return transfer
     }
 

@@ -66,13 +66,13 @@ final class ActiveOperation: Sendable {
         }
     }
 
-    private let state: Lock<State>
+    private let state: InlineLock<State>
     private let hub: Hub
     /// Under which the hub has it; nil where it is not shared.
     let key: NetworkOperation.Key?
 
     init(_ operation: NetworkOperation, _ pipeline: Pipeline, _ hub: Hub, _ key: NetworkOperation.Key? = nil) {
-        state = Lock(State(operation: operation, pipeline: pipeline))
+        state = InlineLock(State(operation: operation, pipeline: pipeline))
         self.hub = hub
         self.key = key
     }
@@ -240,15 +240,7 @@ final class ActiveOperation: Sendable {
     }
 
     private func start(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) {
-        let task = Task.starting(on: pipeline.executor) {
-            let outcome: Result<NetworkOperation.Result, NetworkError>
-            do throws(NetworkError) {
-                outcome = .success(try await pipeline.run(operation) { self.give($0, in: run) })
-            } catch {
-                outcome = .failure(error)
-            }
-            self.finish(outcome, run)
-        }
+        let task = task(operation, pipeline, run)
         let (isDue, isOver) = state.withLock { state in
             guard state.run == run, state.isRunning else { return (false, state.isOver) }
             state.task = task
@@ -263,19 +255,52 @@ final class ActiveOperation: Sendable {
         if isOver { task.cancel() }
     }
 
+    /// Not `Task.starting`: a closure that is handed on costs two more of them.
+    private func task(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) -> Task<Void, Never> {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            guard let executor = pipeline.executor else {
+                return Task.immediate { await self.run(operation, pipeline, run) }
+            }
+            return Task.immediate(executorPreference: executor) { await self.run(operation, pipeline, run) }
+        }
+        return Task(executorPreference: pipeline.executor) { await self.run(operation, pipeline, run) }
+    }
+
+    nonisolated(nonsending) private func run(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) async {
+        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
+            try await pipeline.run(operation) { self.give($0, in: run) }
+        }
+        finish(outcome, run)
+    }
+
     private func give(_ result: NetworkOperation.Result, in run: Int) {
+        if result.isProgress { return giveProgress(result, in: run) }
         var result = result
         // It may be another hub's last.
         result.isLast = false
         let isDue = state.withLock { [result] state in
             guard !state.isOver, state.run == run, state.isRunning else { return false }
-            if !result.isProgress {
-                state.last = result
-                state.hasGivenInRun = true
-            }
+            state.last = result
+            state.hasGivenInRun = true
             return Self.post(&state, .result(result), to: state.everybody)
         }
         if isDue { deliver() }
+    }
+
+    /// Nobody leaves with it, so that it is queued only where something else is being delivered.
+    private func giveProgress(_ result: NetworkOperation.Result, in run: Int) {
+        let subscribers: [Subscriber] = state.withLock { state in
+            guard !state.isOver, state.run == run, state.isRunning, !state.subscribers.isEmpty else { return [] }
+            if !state.isDelivering {
+                state.isDelivering = true
+                return state.subscribers
+            }
+            _ = Self.post(&state, .result(result), to: state.everybody)
+            return []
+        }
+        if subscribers.isEmpty { return }
+        give(.result(result), to: subscribers)
+        deliver()
     }
 
     private func finish(_ outcome: Result<NetworkOperation.Result, NetworkError>, _ run: Int) {
@@ -334,10 +359,14 @@ final class ActiveOperation: Sendable {
 
     private func deliver() {
         while let (event, subscribers, ended) = next() {
-            for (index, subscriber) in subscribers.enumerated() where index == 0 || hears(subscriber, event) {
-                subscriber.receive(event)
-            }
+            give(event, to: subscribers)
             if let ended { over(ended) }
+        }
+    }
+
+    private func give(_ event: Event, to subscribers: [Subscriber]) {
+        for (index, subscriber) in subscribers.enumerated() where index == 0 || hears(subscriber, event) {
+            subscriber.receive(event)
         }
     }
 
@@ -352,10 +381,13 @@ final class ActiveOperation: Sendable {
             let event = post.event
             let isForAll = if case .all(state.lastID) = post.audience { true } else { false }
             let subscribers = isForAll ? state.subscribers : state.subscribers.filter { post.audience.has($0.id) }
-            let leaving = subscribers.filter { event.isLast(for: $0) }
-            if leaving.isEmpty { return (event, subscribers, nil) }
+            guard subscribers.contains(where: event.isLast) else { return (event, subscribers, nil) }
             // Those who leave are let go outside of the lock, as `subscribers` has them.
-            state.subscribers.removeAll { one in leaving.contains { $0.id == one.id } }
+            if isForAll, subscribers.allSatisfy(event.isLast) {
+                state.subscribers = []
+            } else {
+                state.subscribers.removeAll { event.isLast(for: $0) && post.audience.has($0.id) }
+            }
             return (event, subscribers, Self.endIfAlone(&state))
         }
     }

@@ -107,9 +107,15 @@ extension Hub {
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         if Task.isCancelled { throw .cancelledBeforeStart }
-        return try await withCancellableToken { completion in
-            Token(share: self.ask(operation, pipeline, emit, completion), completion: completion)
-        }.get()
+        let waiter = Waiter(emit)
+        let share = subscribe(to: operation, pipeline, isOneShot: true) { waiter.hear($0) }
+        if let outcome = waiter.outcome { return try outcome.get() }
+        await suspend {
+            waiter.wait($0)
+        } onCancel: {
+            if share.leave() { waiter.give(.failure(.left)) }
+        }
+        return try (waiter.outcome ?? .failure(.endedEarly)).get()
     }
 
     /// Asks for the settled result.
@@ -125,22 +131,73 @@ extension Hub {
         _ completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
     ) -> Share {
         subscribe(to: operation, pipeline, isOneShot: true) { event in
-            switch event {
-            case .result(let result) where result.isSettled || result.isLast: completion(.success(result))
-            case .result(let result): emit(result)
-            case .failure(let error): completion(.failure(error))
-            case .end: completion(.failure(.endedEarly))
-            }
+            if let outcome = event.outcome { completion(outcome) } else { event.result.map(emit) }
         }
     }
 
-    private struct Token: RequestToken {
-        let share: Share
-        let completion: @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
+    /// Somebody who waits for the settled result: one object for all that it takes.
+    private final class Waiter: Sendable {
+        typealias Outcome = Result<NetworkOperation.Result, NetworkError>
 
-        func cancel() {
-            if share.leave() { completion(.failure(.left)) }
+        private enum State {
+            case empty, waiting(UnsafeContinuation<Void, Never>), given(Outcome)
         }
+
+        private let state = InlineLock(State.empty)
+        private let emit: Interceptor.Emit
+
+        init(_ emit: @escaping Interceptor.Emit) {
+            self.emit = emit
+        }
+
+        /// What it was given, if it was.
+        var outcome: Outcome? {
+            state.withLock { state in
+                if case .given(let outcome) = state { return outcome }
+                return nil
+            }
+        }
+
+        func hear(_ event: NetworkOperation.Event) {
+            if let outcome = event.outcome { give(outcome) } else { event.result.map(emit) }
+        }
+
+        /// Takes an outcome, the first that it is given.
+        func give(_ outcome: Outcome) {
+            let continuation: UnsafeContinuation<Void, Never>? = state.withLock { state in
+                if case .given = state { return nil }
+                defer { state = .given(outcome) }
+                if case .waiting(let continuation) = state { return continuation }
+                return nil
+            }
+            continuation?.resume()
+        }
+
+        /// Resumes when there is an outcome.
+        func wait(_ continuation: UnsafeContinuation<Void, Never>) {
+            let isGiven = state.withLock { state in
+                if case .given = state { return true }
+                state = .waiting(continuation)
+                return false
+            }
+            if isGiven { continuation.resume() }
+        }
+    }
+}
+
+extension NetworkOperation.Event {
+    /// What ends the wait for one answer; nil for what comes before that.
+    fileprivate var outcome: Result<NetworkOperation.Result, NetworkError>? {
+        switch self {
+        case .result(let result): result.isSettled || result.isLast ? .success(result) : nil
+        case .failure(let error): .failure(error)
+        case .end: .failure(.endedEarly)
+        }
+    }
+
+    fileprivate var result: NetworkOperation.Result? {
+        if case .result(let result) = self { return result }
+        return nil
     }
 }
 

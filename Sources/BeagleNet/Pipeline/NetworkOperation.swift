@@ -45,7 +45,8 @@ public struct NetworkOperation: Sendable {
     /// `@unchecked Sendable` is sound because `value` is written only by `fields` and `sent`, which first see to it that
     /// the operation they write for alone holds the box; all others read.
     private final class Box<Value: Sendable>: @unchecked Sendable {
-        var value: Value
+        // Unchecked, because nobody writes while another reads: a look would cost a call of the runtime.
+        @exclusivity(unchecked) var value: Value
 
         init(_ value: Value) {
             self.value = value
@@ -167,15 +168,20 @@ public struct NetworkOperation: Sendable {
     /// The operation as a client takes it on.
     ///
     /// - Parameter person: whose credentials it will be given.
-    func sending(_ transfer: TransferRequest, _ surroundings: Surroundings, for person: Int) -> NetworkOperation {
+    func sending(
+        _ transfer: consuming TransferRequest,
+        _ surroundings: Surroundings,
+        for person: Int
+    ) -> NetworkOperation {
         var operation = self
+        let (key, scopedFields) = (makeKey(transfer, for: person), transfer.originScopedFields)
         operation.message = Box(
             Message(
                 transfer: transfer,
-                key: makeKey(transfer, for: person),
+                key: key,
                 partition: partition,
                 surroundings: surroundings,
-                scopedFields: transfer.originScopedFields,
+                scopedFields: scopedFields,
                 person: person
             )
         )
@@ -200,7 +206,8 @@ public struct NetworkOperation: Sendable {
 
     private mutating func note(known fields: Set<HTTPField.Name>) {
         if departure == nil { return }
-        sent.knownFields += transfer.head.headerFields.filter { fields.contains($0.name) }
+        let known = transfer.head.headerFields.filter { fields.contains($0.name) }
+        sent.knownFields += known
     }
 
     /// Where it is noted how the message went out; nil where nobody wants to know.
@@ -256,7 +263,9 @@ public struct NetworkOperation: Sendable {
         public static let subscription = Kind("subscription", isShared: true)
 
         /// The kinds that are one HTTP message and one answer, which every client and transport can perform.
-        static let transfers: Set<Kind> = [.component, .image, .form, .raw, .query, .mutation]
+        ///
+        /// An array, as the first ones are found sooner than any is hashed.
+        static let transfers: [Kind] = [.component, .image, .form, .raw, .query, .mutation]
     }
 }
 

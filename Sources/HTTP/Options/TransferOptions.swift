@@ -31,6 +31,9 @@ public struct TransferOptions: Sendable, Hashable {
         if trust != .system { self.trust = trust }
     }
 
+    /// Options with the documented defaults, made once.
+    package static let standard = TransferOptions()
+
     /// Which certificate authorities to trust. Verification itself cannot be switched off.
     public var trust: TLSTrust {
         get { settings.trust }

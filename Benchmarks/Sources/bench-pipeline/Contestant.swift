@@ -1,0 +1,44 @@
+import BeagleNet
+import Foundation
+
+/// A way from those who ask to the transport, through four steps.
+protocol Contestant {
+    var name: String { get }
+
+    /// How many operations a round has beside `active` others.
+    func count(beside active: Int) -> Int
+
+    /// Asks for one of the answers that are there at once, and waits for it.
+    func run(_ index: Int) async throws
+
+    /// Asks likewise, hears the answer, and leaves.
+    func watch(_ index: Int) throws
+
+    /// Hears an operation that is `InstantTransport.events` times told how far it is; nil where that is not offered.
+    var progress: (() throws -> Void)? { get }
+
+    /// Asks for what is not answered.
+    ///
+    /// - Returns: what cancels it.
+    func wait(_ index: Int) throws -> () -> Void
+}
+
+/// What is asked of all of them.
+enum Sample {
+    static let instant = (0..<64).map { "/screen/\($0)" }
+    static let progress = InstantTransport.progress
+
+    static func waiting(_ index: Int) -> String { "\(InstantTransport.waiting)/\(index)" }
+
+    static func url(_ path: String) throws -> URL {
+        guard let url = URL(string: "http://host\(path)") else { throw NoURL() }
+        return url
+    }
+
+    /// The message as `HttpRequestBuilder` makes it, for those who do not build it themselves.
+    static func message(_ path: String) throws -> TransferRequest {
+        try HttpRequestBuilder().build(Request(url: url(path), type: .fetchComponent))
+    }
+
+    struct NoURL: Error {}
+}

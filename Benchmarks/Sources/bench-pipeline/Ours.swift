@@ -1,0 +1,52 @@
+import BeagleNet
+
+/// The client: hub and default interceptors, the logger off. It builds the message of each operation.
+struct Ours: Contestant {
+    let name: String
+    private let client: NetworkClientDefault
+    private let type: Request.RequestType
+    private let samples: [Request]
+
+    /// A client that asks for what is shared (components), or for what is not (raw requests).
+    init(_ name: String, _ type: Request.RequestType) throws {
+        self.name = name
+        self.type = type
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        client = NetworkClientDefault(dependencies: dependencies, transport: InstantTransport())
+        samples = try Sample.instant.map { try Request(url: Sample.url($0), type: type) }
+    }
+
+    func count(beside active: Int) -> Int { 20_000 }
+
+    func run(_ index: Int) async throws {
+        _ = try await client.run(NetworkOperation(samples[index & 63]))
+    }
+
+    func watch(_ index: Int) {
+        client.watch(NetworkOperation(samples[index & 63])) { _ in }?.cancel()
+    }
+
+    var progress: (() throws -> Void)? {
+        {
+            var operation = NetworkOperation(Request(url: try Sample.url(Sample.progress), type: type))
+            operation.reportsProgress = true
+            client.watch(operation) { _ in }?.cancel()
+        }
+    }
+
+    func wait(_ index: Int) throws -> () -> Void {
+        let request = Request(url: try Sample.url(Sample.waiting(index)), type: type)
+        let token = client.watch(NetworkOperation(request)) { _ in }
+        return { token?.cancel() }
+    }
+
+    /// What building the messages costs, which all rows of this client contain.
+    func message() async throws -> Tally {
+        let builder = client.httpRequestBuilder
+        let count = count(beside: 0)
+        return try await .of(count) {
+            for index in 0..<count { _ = try builder.build(samples[index & 63]) }
+        }
+    }
+}

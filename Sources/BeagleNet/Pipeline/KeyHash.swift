@@ -1,0 +1,130 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A keyed hash of 128 bits of a list of parts, each with its length, so that no two lists are the same: SipHash-1-3
+/// with the longer output, as Swift's `Hasher` computes it with the shorter one (https://github.com/veorq/SipHash).
+///
+/// `Hasher` gives 64 bits, and two of it read everything twice.
+struct KeyHash {
+    /// What only this process knows.
+    private static let seed: (UInt64, UInt64) = (.random(in: .min ... .max), .random(in: .min ... .max))
+
+    /// Bytes of room that a hash needs, a multiple of those of a word.
+    private static let roomSize = 1_024
+
+    private var (v0, v1, v2, v3): (UInt64, UInt64, UInt64, UInt64)
+    /// Room for parts, and how much of it they have taken. Whoever made it lends it for as long as the hash lives.
+    private let room: UnsafeMutableRawBufferPointer
+    private var taken = 0
+    private var total = 0
+
+    private init(_ seed: (UInt64, UInt64), _ room: UnsafeMutableRawBufferPointer) {
+        self.room = room
+        v0 = seed.0 ^ 0x736f_6d65_7073_6575
+        v1 = seed.1 ^ 0x646f_7261_6e64_6f6d ^ 0xEE
+        v2 = seed.0 ^ 0x6c79_6765_6e65_7261
+        v3 = seed.1 ^ 0x7465_6462_7974_6573
+    }
+
+    /// The hash of what `body` combines.
+    static func of(
+        seed: (UInt64, UInt64) = KeyHash.seed,
+        _ body: (inout KeyHash) -> Void
+    ) -> (high: UInt64, low: UInt64) {
+        withUnsafeTemporaryAllocation(byteCount: roomSize, alignment: MemoryLayout<UInt64>.alignment) { room in
+            var hash = KeyHash(seed, room)
+            body(&hash)
+            return hash.finish()
+        }
+    }
+
+    mutating func combine(_ text: String) {
+        let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { combine(UnsafeRawBufferPointer($0)) }
+        // Text that is kept in another form, as that of Foundation may be on Apple's platforms.
+        if isDone == nil { Array(text.utf8).withUnsafeBytes { combine($0) } }
+    }
+
+    mutating func combine(_ data: Data) {
+        data.withUnsafeBytes { combine($0) }
+    }
+
+    mutating func combine(_ number: Int) {
+        let number = Int64(number).littleEndian
+        if taken + MemoryLayout<Int64>.size > room.count { return withUnsafeBytes(of: number) { gather($0) } }
+        room.storeBytes(of: number, toByteOffset: taken, as: Int64.self)
+        taken += MemoryLayout<Int64>.size
+    }
+
+    private mutating func combine(_ bytes: UnsafeRawBufferPointer) {
+        combine(bytes.count)
+        gather(bytes)
+    }
+
+    /// Adds bytes without their length.
+    mutating func gather(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        while taken + rest.count > room.count {
+            let part = rest.prefix(room.count - taken)
+            UnsafeMutableRawBufferPointer(rebasing: room[taken...]).copyMemory(from: .init(rebasing: part))
+            taken = room.count
+            compress()
+            rest = rest.dropFirst(part.count)
+        }
+        UnsafeMutableRawBufferPointer(rebasing: room[taken...]).copyMemory(from: .init(rebasing: rest))
+        taken += rest.count
+    }
+
+    /// Takes in all whole words that were gathered.
+    private mutating func compress() {
+        let end = taken & ~7
+        for offset in stride(from: 0, to: end, by: 8) {
+            take(UInt64(littleEndian: room.load(fromByteOffset: offset, as: UInt64.self)))
+        }
+        total += end
+        taken -= end
+    }
+
+    private mutating func take(_ word: UInt64) {
+        v3 ^= word
+        round()
+        v0 ^= word
+    }
+
+    private mutating func finish() -> (high: UInt64, low: UInt64) {
+        let start = taken & ~7
+        compress()
+        var last = UInt64(truncatingIfNeeded: total + taken) << 56
+        for index in 0..<taken { last |= UInt64(room[start + index]) << (8 * index) }
+        take(last)
+        v2 ^= 0xEE
+        let low = mixed()
+        v1 ^= 0xDD
+        return (mixed(), low)
+    }
+
+    private mutating func mixed() -> UInt64 {
+        for _ in 0..<3 { round() }
+        return v0 ^ v1 ^ v2 ^ v3
+    }
+
+    private mutating func round() {
+        v0 &+= v1
+        v1 = v1 << 13 | v1 >> 51
+        v1 ^= v0
+        v0 = v0 << 32 | v0 >> 32
+        v2 &+= v3
+        v3 = v3 << 16 | v3 >> 48
+        v3 ^= v2
+        v0 &+= v3
+        v3 = v3 << 21 | v3 >> 43
+        v3 ^= v0
+        v2 &+= v1
+        v1 = v1 << 17 | v1 >> 47
+        v1 ^= v2
+        v2 = v2 << 32 | v2 >> 32
+    }
+}
