@@ -206,7 +206,8 @@ public struct NetworkOperation: Sendable {
 
     private mutating func note(known fields: Set<HTTPField.Name>) {
         if departure == nil { return }
-        sent.knownFields += transfer.head.headerFields.filter { fields.contains($0.name) }
+        let known = transfer.head.headerFields.filter { fields.contains($0.name) }
+        sent.knownFields += known
     }
 
     /// Where it is noted how the message went out; nil where nobody wants to know.

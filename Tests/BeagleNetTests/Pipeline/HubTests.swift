@@ -271,19 +271,7 @@ import Testing
         }
     }
 
-    @Test("R5: what nobody watches is not run again") func whoWaitsForOneAnswerDoesNotRunAgain() async throws {
-        let runs = ScriptedRuns()
-        let client = client(runs)
-        async let one = client.run(component)
-        let run = await runs.next()
-        client.refetch(afterRun: true)
-        run.finish("1")
-        #expect(try await one.shown == "1")
-        #expect(client.activeOperations == 0)
-        #expect(runs.count == 1)
-    }
-
-    @Test("R5: nor a subscription") func aSubscriptionIsNotRunAgain() async {
+    @Test("R5: a subscription is not") func aSubscriptionIsNotRunAgain() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let heard = Heard()
