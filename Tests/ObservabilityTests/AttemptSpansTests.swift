@@ -48,12 +48,12 @@ import Tracing
         let origin = Origin(of: try NetworkOperation(raw("/a")).transfer.head)
         let (operation, _) = try begin(SpanRules(origins: [origin], sendsBaggage: true))
         #expect(try operation.transfer.options == NetworkOperation(raw("/a")).transfer.options)
-        #expect(operation.transfer.head.headerFields.count == 3)
+        #expect(operation.transfer.head.headerFields.count == 4)
     }
 
     @Test func whatIsNotToldTheTraceHasNoneOfItsFields() throws {
         let (operation, _) = try begin(SpanRules(origins: [], sendsBaggage: true))
         #expect(operation.transfer.head.headerFields.isEmpty)
-        #expect(operation.transfer.originScopedFields.count == 3)
+        #expect(operation.transfer.originScopedFields.count == 4)
     }
 }

@@ -355,6 +355,15 @@ import Tracing
         #expect(tracer.spans.isEmpty && tracer.memory.activeSpans.isEmpty)
     }
 
+    @Test func whatOnlyAStoreMayAnswerMakesNoSpan() async throws {
+        trace()
+        let client = try client()
+        let operation = NetworkOperation(raw("http://127.0.0.1:1/"), kind: .image, policy: .cacheOnly)
+        let refused = try await #require(throws: NetworkError.self) { try await client.run(operation) }
+        #expect(refused.kind == .notStored)
+        #expect(tracer.spans.isEmpty && tracer.memory.activeSpans.isEmpty)
+    }
+
     @Test func whatIsCancelledBeforeItLeavesMakesNoSpan() async throws {
         let server = try serve { _ in .response(200) }
         trace()

@@ -79,7 +79,8 @@ public final class Pipeline: Sendable {
         /// its kind. To be asked from `.metrics` on: whatever has a place below only looks on.
         package func leads(_ operation: NetworkOperation) -> Bool {
             if Task.isCancelled { return false }
-            return NetworkOperation.Kind.transfers.contains(operation.kind)
+            let isOnlyStored = operation.policy == .cacheOnly && operation.kind.isStorable
+            return NetworkOperation.Kind.transfers.contains(operation.kind) && !isOnlyStored
                 || pipeline.interceptors[index...].contains { $0.place == nil && $0.applies(to: operation) }
         }
     }

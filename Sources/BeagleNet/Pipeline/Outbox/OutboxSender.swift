@@ -71,7 +71,7 @@ public final class OutboxSender: RequestToken {
     private func sendAll(isWantedAnew: Bool = false) {
         do throws(NetworkError) {
             let queues = Set(try outbox.files.waiting().map(\.entry.queue))
-            logDamages()
+            outbox.tellLog(client.container.logger)
             endRest(of: nil)
             send(queues, isWantedAnew)
         } catch {
@@ -102,7 +102,7 @@ public final class OutboxSender: RequestToken {
 
     /// A queue was sent, as far as that could be.
     private func hear(_ queue: String, _ report: Outbox.Report) {
-        logDamages()
+        outbox.tellLog(client.container.logger)
         for entry in report.refused { log("\(entry)", .info) }
         let failure = report.trouble ?? report.failures.first
         if failure == nil || !report.delivered.isEmpty {
@@ -133,12 +133,6 @@ public final class OutboxSender: RequestToken {
         guard let wait else { return }
         let isTrouble = error.kind == .file && error.phase == .file
         log("\(error.message); it is tried again in \(wait.milliseconds) ms", isTrouble ? .error : .info)
-    }
-
-    private func logDamages() {
-        for damage in outbox.files.takeDamages() {
-            log([damage.message, damage.advice].compactMap(\.self).joined(separator: "; "), .error)
-        }
     }
 
     private func log(_ message: @autoclosure () -> String, _ level: LogLevel) {
