@@ -238,13 +238,7 @@ import Tracing
         trace(sendsBaggage: sendsBaggage)
         let store = MemoryDocumentStore()
         Beagle.dependencies.interceptors.add(CacheInterceptor(store))
-        // Redirects would be told apart.
-        let request = Request(
-            url: try raw("/a").url,
-            type: .fetchImage,
-            options: try raw("/a", redirects: .manual).options
-        )
-        _ = try await client().run(NetworkOperation(request))
+        _ = try await client().run(image("/a"))
         #expect(server.requests.map { $0["b3"] } == ["1"])
         #expect(store.count == (sendsBaggage ? 0 : 1))
     }
@@ -358,7 +352,7 @@ import Tracing
     @Test func whatOnlyAStoreMayAnswerMakesNoSpan() async throws {
         trace()
         let client = try client()
-        let operation = NetworkOperation(raw("http://127.0.0.1:1/"), kind: .image, policy: .cacheOnly)
+        let operation = NetworkOperation(try raw("http://127.0.0.1:1/"), kind: .image, policy: .cacheOnly)
         let refused = try await #require(throws: NetworkError.self) { try await client.run(operation) }
         #expect(refused.kind == .notStored)
         #expect(tracer.spans.isEmpty && tracer.memory.activeSpans.isEmpty)
