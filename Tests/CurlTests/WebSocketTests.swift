@@ -79,7 +79,7 @@ struct WebSocketTests {
     @Test func longMessageOverASlowConnectionIsNoSilence() async throws {
         var request = peer.request("slow", "/\(8 << 20)")
         request.pingInterval = .milliseconds(100)
-        request.pongTimeout = .seconds(2)
+        request.pongTimeout = .seconds(4)
         let socket = try await transport.openWebSocket(request)
         try await socket.send(.binary(Data(count: 8 << 20)))
         #expect(try await socket.next() == .text("done"))

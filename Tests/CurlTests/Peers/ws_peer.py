@@ -6,7 +6,7 @@ Called with the folder of certificates; prints "NAME PORT" a line for each serve
                    N messages; /close?CODE closes; /ping pings and sends "ponged"; /headers sends the request's; /code?ID
                    sends the code that `raw` was closed with
   raw              /ID?HEX: agrees, sends the bytes, and reads until a close frame comes or the end
-  slow             /N: agrees, reads N bytes in three seconds and more, says nothing meanwhile, and then "done"
+  slow             /N: agrees, reads N bytes in six seconds and more, says nothing meanwhile, and then "done"
   proxy            CONNECT only; whatever the host, port 80 leads to `plain` and 443 to `secure`
 """
 import asyncio
@@ -69,7 +69,7 @@ async def answer_slowly(reader, writer):
     try:
         rest = int(await agree(reader, writer))
         for _ in range(32):
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.2)
             await reader.readexactly(rest // 32)
         writer.write(b"\x81\x04done")
         while await reader.read(65536):
