@@ -1,4 +1,5 @@
 import ArgumentParser
+import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
@@ -143,6 +144,7 @@ struct CommonFlags: ParsableArguments {
     func advice(for error: NetworkError) -> String? {
         var error = error
         error.advice = error.advice.map(ConnectionFlags.inFlags)
+        if error.isKept { return "send it later with 'beagle outbox flush', and do not submit it again" }
         guard error.advisesOnAPI else { return error.advice }
         switch error.kind {
         case .timeout where error.advice?.contains("minimumSpeed") == true:
