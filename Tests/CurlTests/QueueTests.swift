@@ -202,6 +202,9 @@ struct HTTP2QueueTests {
             }
             return try await group.reduce(into: Set<Substring>()) { $0.insert($1) }
         }
-        #expect((1...2).contains(connections.count))
+        // Streams that are on their way before the server has said how many it takes are refused, and libcurl lets their
+        // connection go: there may be many one after another, though no more than two at once.
+        if port == \.secure { #expect((1...2).contains(connections.count)) }
+        #expect(try #require(Ledger.current).peak(.socket) <= 2)
     }
 }
