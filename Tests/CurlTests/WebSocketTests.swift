@@ -80,7 +80,7 @@ struct WebSocketTests {
     @Test func longMessageOverASlowConnectionIsNoSilence() async throws {
         var request = peer.request("slow", "/\(24 << 20)")
         request.pingInterval = .milliseconds(100)
-        request.pongTimeout = .seconds(4)
+        request.pongTimeout = .seconds(5)
         let socket = try await transport.openWebSocket(request)
         try await socket.send(.binary(Data(count: 24 << 20)))
         #expect(try await socket.next() == .text("done"))
