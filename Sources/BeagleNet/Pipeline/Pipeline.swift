@@ -188,14 +188,7 @@ public final class Pipeline: Sendable {
         _ transfer: TransferRequest,
         logger: any BeagleLogger
     ) async throws(NetworkError) -> StreamingResponse {
-        let surroundings = Surroundings(
-            logger: logger,
-            redactor: Redactor(),
-            clock: ContinuousClock(),
-            origins: [Origin(of: transfer.head)]
-        )
-        let nowhere = Request(url: URL(fileURLWithPath: "/"), type: .rawRequest(.init()))
-        var operation = NetworkOperation(nowhere).sending(transfer, surroundings, for: 0)
+        var operation = NetworkOperation.of(transfer, kind: .raw, logger: logger)
         operation.transfer.delivery = .stream
         guard case .stream(let response) = try await run(operation, { _ in }).content else {
             throw NetworkError(.other, during: .response, "the pipeline's answer is no stream")
@@ -214,6 +207,20 @@ public final class Pipeline: Sendable {
         if Task.isCancelled { throw .cancelledBeforeStart }
         let operation = operation.reportsProgress ? operation.telling(emit) : operation
         return .of(try await transport.perform(operation.transfer), isStream: operation.isStream)
+    }
+}
+
+extension NetworkOperation {
+    /// An operation of a message that no request was built to, as tools have.
+    static func of(_ transfer: TransferRequest, kind: Kind, logger: any BeagleLogger) -> NetworkOperation {
+        let surroundings = Surroundings(
+            logger: logger,
+            redactor: Redactor(),
+            clock: ContinuousClock(),
+            origins: [Origin(of: transfer.head)]
+        )
+        let nowhere = Request(url: URL(fileURLWithPath: "/"), type: .rawRequest(.init()))
+        return NetworkOperation(nowhere, kind: kind).sending(transfer, surroundings, for: 0)
     }
 }
 

@@ -16,14 +16,7 @@ extension Outbox {
         transport: any HTTPTransport,
         logger: any BeagleLogger
     ) async throws(NetworkError) -> StreamingResponse {
-        let surroundings = Surroundings(
-            logger: logger,
-            redactor: Redactor(),
-            clock: ContinuousClock(),
-            origins: [Origin(of: transfer.head)]
-        )
-        let nowhere = Request(url: URL(fileURLWithPath: "/"), type: .rawRequest(.init()))
-        let operation = NetworkOperation(nowhere, kind: .form).sending(transfer, surroundings, for: 0)
+        let operation = NetworkOperation.of(transfer, kind: .form, logger: logger)
         let pipeline = try Pipeline([OutboxInterceptor(self)] + interceptors, transport: transport)
         guard let response = try await pipeline.run(operation, { _ in }).response else { throw .noResponse }
         return StreamingResponse(response)
