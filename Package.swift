@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "BeagleNet", targets: ["BeagleNet", "BeagleNetCurl"]),
         .library(name: "BeagleNetURLSession", targets: ["BeagleNetURLSession"]),
         .library(name: "BeagleNetObservability", targets: ["BeagleNetObservability"]),
+        .library(name: "BeagleNetReplay", targets: ["BeagleNetReplay"]),
         .library(name: "BeagleNetTesting", targets: ["BeagleNetTesting"]),
         .executable(name: "beagle", targets: ["beagle"]),
     ],
@@ -83,14 +84,20 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "BeagleNetReplay",
+            dependencies: ["BeagleNet", "BeagleNetCurl", "CBeagleNetCurl"],
+            path: "Sources/Replay",
+            swiftSettings: settings
+        ),
+        .target(
             name: "BeagleNetTesting",
-            dependencies: ["BeagleNet"],
+            dependencies: ["BeagleNetReplay"],
             path: "Sources/Testing",
             swiftSettings: settings
         ),
         .executableTarget(
             name: "beagle",
-            dependencies: ["BeagleNet", "BeagleNetCurl", argumentParser, flyingFox],
+            dependencies: ["BeagleNet", "BeagleNetReplay", "BeagleNetCurl", argumentParser, flyingFox],
             swiftSettings: settings
         ),
         .testTarget(
@@ -131,6 +138,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "ReplayTests",
+            dependencies: ["BeagleNetReplay", "BeagleNetCurl", "BeagleNetTesting"],
+            exclude: ["Archives", "Recordings"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "ObservabilityTests",
             dependencies: [
                 "BeagleNetObservability", "BeagleNetTesting",
@@ -142,7 +155,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ToolTests",
-            dependencies: ["beagle", "BeagleNetTesting", "OutboxProbe"],
+            dependencies: ["beagle", "BeagleNetReplay", "BeagleNetTesting", "OutboxProbe", "RecordProbe"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -151,9 +164,15 @@ let package = Package(
             path: "Tests/OutboxProbe",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "RecordProbe",
+            dependencies: ["BeagleNetReplay"],
+            path: "Tests/RecordProbe",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "FuzzTests",
-            dependencies: ["BeagleNetCurl", "BeagleNetHTTP", "BeagleNetRequestBuilder"],
+            dependencies: ["BeagleNetCurl", "BeagleNetHTTP", "BeagleNetReplay", "BeagleNetRequestBuilder"],
             exclude: ["Corpus", "LibFuzzer.swift"],
             swiftSettings: settings
         ),
@@ -179,7 +198,7 @@ if Context.environment["BEAGLENET_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "Fuzz",
-            dependencies: ["BeagleNetCurl", "BeagleNetHTTP", "BeagleNetRequestBuilder"],
+            dependencies: ["BeagleNetCurl", "BeagleNetHTTP", "BeagleNetReplay", "BeagleNetRequestBuilder"],
             path: "Tests/FuzzTests",
             exclude: ["Corpus", "CorpusTests.swift"],
             swiftSettings: settings

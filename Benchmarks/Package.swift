@@ -31,6 +31,16 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "bench-replay",
+            dependencies: [beagleNet, .product(name: "BeagleNetReplay", package: "BeagleNet")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "bench-recording",
+            dependencies: [beagleNet, .product(name: "BeagleNetReplay", package: "BeagleNet")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "bench-ahc",
             dependencies: ["Load", .product(name: "AsyncHTTPClient", package: "async-http-client")],
             swiftSettings: settings

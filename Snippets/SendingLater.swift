@@ -9,6 +9,15 @@ func setUp(_ dependencies: BeagleDependencies, _ folder: String) -> Outbox {
     return outbox
 }
 
+func outboxOfAServerThatRedirects(_ folder: String) -> Outbox {
+    // snippet.redirects
+    let outbox = Outbox(directory: "\(folder)/outbox") { entry, response in
+        Outbox.isSeeOther(entry, response) || response.url.hasSuffix("/thanks")
+    }
+    // snippet.end
+    return outbox
+}
+
 func signedIn(_ dependencies: BeagleDependencies, _ outbox: Outbox, _ networkReturns: AsyncStream<Void>) -> OutboxSender
 {
     // snippet.start

@@ -19,7 +19,7 @@ for argument in "$@"; do
 done
 
 missing=
-python_packages="websockets==17.4"
+python_packages="websockets==17.4 mitmproxy==11.0.2 haralyzer==2.4.0"
 
 # need PACKAGE FILE...: PACKAGE is missing when none of the files exists (an unmatched pattern is no file).
 need() {
@@ -73,6 +73,8 @@ find_missing_on_debian() {
         need_command openssl openssl
         need_command jq jq
         need_command binutils readelf
+        # Ubuntu's package of this name brings a snap, which sees no temporary files.
+        if grep -q '^ID=debian' /etc/os-release; then need_command chromium chromium; fi
     fi
 }
 
@@ -122,7 +124,9 @@ setup_macos() {
 
 # What tests talk to that is Python's, in an environment of its own: PyPI's packages.
 setup_python() {
-    if [ "$peers" = no ] || .build/python/bin/python3 -c 'import websockets.asyncio.server' 2>/dev/null; then return; fi
+    if [ "$peers" = no ] || .build/python/bin/python3 -c 'import haralyzer, mitmproxy, websockets.asyncio.server' 2>/dev/null; then
+        return
+    fi
     echo "setup: .build/python/bin/pip install $python_packages" >&2
     if [ "$dry_run" = yes ]; then return; fi
     # shellcheck disable=SC2086 # one word a package

@@ -53,6 +53,7 @@ struct Connections {
         let remoteAddress: String
         fileprivate(set) var isOpen = true
         private var users = 0
+        fileprivate var isInUse: Bool { users > 0 }
         /// The poller's waits when the last message ended.
         private var idleSince = UInt64.max
         /// Whether it speaks HTTP/2, where bytes may come at any time; nil before its first answer.
@@ -120,6 +121,12 @@ struct Connections {
         guard let connection = bySocket.removeValue(forKey: socket) else { return }
         connection.isOpen = false
         if connections[connection.key] === connection { connections[connection.key] = nil }
+    }
+
+    /// How many there are.
+    var count: ConnectionCount {
+        let active = bySocket.values.count(where: \.isInUse)
+        return ConnectionCount(active: active, idle: bySocket.count - active)
     }
 
     /// Ends the connections that nobody uses.

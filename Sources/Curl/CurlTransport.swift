@@ -84,8 +84,9 @@ public final class CurlTransport: HTTPTransport {
     /// Performs a transfer; cancelling the task cancels it.
     public func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
         let (owner, transfer) = try transfer(of: request)
+        let actor = #isolation
         await suspend { continuation in
-            withExtendedLifetime(owner) { transfer.start(.continuation(continuation)) }
+            withExtendedLifetime(owner) { transfer.start(.task(WaitingTask(continuation, on: actor))) }
         } onCancel: {
             transfer.cancel()
         }
@@ -126,6 +127,19 @@ public final class CurlTransport: HTTPTransport {
 
 extension CurlTransport: CookieTransport {
     package var keepsCookies: Bool { configuration.cookies != nil }
+}
+
+extension CurlTransport: ConnectionTransport {
+    /// Those of the loops that run, without those of a network that was left.
+    package func openConnections() async -> ConnectionCount {
+        var all = ConnectionCount()
+        for case let owner? in LoopRole.allCases.map({ runningOwner(for: $0) }) {
+            let count = await withUnsafeContinuation { owner.loop.post(.count($0)) }
+            all.active += count.active
+            all.idle += count.idle
+        }
+        return all
+    }
 }
 
 /// Lets a loop end when neither a transport has it nor something is just being handed to it.

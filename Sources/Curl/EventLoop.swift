@@ -20,6 +20,8 @@ final class EventLoop: @unchecked Sendable {
         indirect case connect(Transfer, to: Result<[IPAddress], NetworkError>, of: Origin)
         /// The connections are those of a network that was left: idle ones are closed, others after their use.
         case leaveNetwork
+        /// Somebody wants to know how many connections there are.
+        case count(UnsafeContinuation<ConnectionCount, Never>)
         /// Nothing more will be started: the loop ends with its last transfer.
         case finish
         case shutDown
@@ -80,7 +82,9 @@ final class EventLoop: @unchecked Sendable {
     var webSockets: [Int32: Transfer] = [:]
     /// Where the next WebSocket's connection is kept.
     var nextGroup: ConnectionGroup?
-    private var waiting: [UnsafeContinuation<Void, Never>] = []
+    /// Tasks to be resumed at the end of the turn: those of Swift's pool, and others.
+    private var pooled: [WaitingTask] = []
+    private var waiting: [WaitingTask] = []
     private var ending = Ending.no
     private var hasLeftNetwork = false
     /// Whether a connection fell idle that the poller has not looked at since.
@@ -161,6 +165,7 @@ final class EventLoop: @unchecked Sendable {
         // Nobody else holds a transfer that the loop refused.
         case .start(let transfer): Task { transfer.refuse(.shutDown) }
         case .run(let job, _): globalConcurrentExecutor.enqueue(job)
+        case .count(let continuation): continuation.resume(returning: ConnectionCount())
         case .cancel, .resume, .connect, .raise, .leaveNetwork, .finish, .shutDown: break
         }
     }
@@ -242,6 +247,7 @@ final class EventLoop: @unchecked Sendable {
         case .leaveNetwork:
             hasLeftNetwork = true
             connections.shutIdle()
+        case .count(let continuation): continuation.resume(returning: connections.count)
         case .finish: if ending == .no { ending = .whenIdle }
         case .shutDown: ending = .now
         case .run(let job, let executor):
@@ -553,15 +559,25 @@ final class EventLoop: @unchecked Sendable {
         written.removeAll(keepingCapacity: true)
     }
 
-    // MARK: tasks, woken together: one by one, each would find the pool of threads asleep again
+    // MARK: tasks, woken together
 
-    func resumeSoon(_ continuation: UnsafeContinuation<Void, Never>) {
-        waiting.append(continuation)
+    func resumeSoon(_ task: WaitingTask) {
+        if task.poolPriority == nil { waiting.append(task) } else { pooled.append(task) }
     }
 
+    /// Several of the pool are resumed there. From here each would wake a thread that is asleep again before the next:
+    /// two calls of the system, and where they share a core two switches between threads, for every answer.
     private func wakeTasks() {
-        for continuation in waiting { continuation.resume() }
+        for task in waiting { task.continuation.resume() }
         waiting.removeAll(keepingCapacity: true)
+        if pooled.count > 1 {
+            Task.detached(priority: pooled.lazy.compactMap(\.poolPriority).max()) { [pooled] in
+                for task in pooled { task.continuation.resume() }
+            }
+        } else {
+            pooled.first?.continuation.resume()
+        }
+        pooled.removeAll(keepingCapacity: true)
     }
 
     // MARK: libcurl's callbacks
@@ -651,6 +667,7 @@ final class EventLoop: @unchecked Sendable {
                 transfer.index = active.count
                 active.append(transfer)
             case .run(let job, _): globalConcurrentExecutor.enqueue(job)
+            case .count(let continuation): continuation.resume(returning: ConnectionCount())
             case .cancel, .resume, .connect, .raise, .leaveNetwork, .finish, .shutDown: break
             }
         }

@@ -112,7 +112,8 @@ final class Hop {
             upload = nil
         }
         isUploaded = upload == nil || upload?.length == 0
-        sentHead = message.request.options.extras?.keepsRequestHead == true ? SentHead() : nil
+        let keepsHead = message.request.options.extras?.keepsRequestHead == true || message.request.onHop != nil
+        sentHead = keepsHead ? SentHead() : nil
         let lines = Self.addedLines(to: message, decodes: decodes)
         let fields = try Self.fields(of: message, by: loop.memory, via: alternative, answering: transfer.digest)
         let group = transfer.webSocket == nil ? nil : loop.takeGroup()

@@ -1,7 +1,6 @@
 import BeagleNetHTTP
 
-/// A message as one reference, which a transfer and its hop share: it holds a dozen others, and each would be counted
-/// with each copy. It never changes, so a look at it costs no check of exclusive access.
+/// A message as a transfer and its hop share it. It never changes, so a look at it costs no check of exclusive access.
 final class Message: Sendable {
     let request: TransferRequest
     let method: HTTPRequest.Method

@@ -16,7 +16,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         /// Called on the loop's thread.
         case callback(@Sendable (Outcome) -> Void)
         /// Resumed at the end of the loop's turn, to take the outcome itself: a turn's tasks are woken together.
-        case continuation(UnsafeContinuation<Void, Never>)
+        case task(WaitingTask)
     }
 
     /// What follows a hop.
@@ -252,12 +252,12 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
             case .final: finish(hop, body, try hop.trailers())
             case .redirect(let next): return follow(next, after: hop)
             case .challenged(let digest):
-                remember(hop)
+                remember(hop, before: request)
                 self.digest = digest
                 return .again(freshly: false)
             case .resend: return resend(after: hop)
             case .misdirected:
-                remember(hop)
+                remember(hop, before: request)
                 staysAtOrigin = true
                 return .again(freshly: false)
             }
@@ -310,9 +310,9 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     private func follow(_ next: TransferRequest, after hop: Hop) -> Next {
         var next = next
         if let response = hop.response { next.tellRedirect(response.head, after: redirects) }
+        remember(hop, before: next)
         redirects += 1
         staysAtOrigin = false
-        remember(hop)
         // It may have been raised meanwhile.
         next.options.priority = max(next.options.priority, request.options.priority)
         message = Message(next)
@@ -320,7 +320,8 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         return isThere ? .again(freshly: false) : .elsewhere
     }
 
-    private func remember(_ hop: Hop) {
+    private func remember(_ hop: Hop, before next: TransferRequest) {
+        if let tell = request.onHop, let response = hop.response { tell(response.head, metrics(of: hop), next) }
         hops.append(
             TransferHop(
                 method: request.head.method.rawValue,
@@ -384,9 +385,9 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         release()
         switch waiting {
         case .callback(let call): call(.failure(error))
-        case .continuation(let continuation):
+        case .task(let task):
             keep(.failure(error))
-            continuation.resume()
+            task.continuation.resume()
         case nil: break
         }
     }
@@ -396,9 +397,9 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         completion = nil
         switch waiting {
         case .callback(let call): call(outcome)
-        case .continuation(let continuation):
+        case .task(let task):
             keep(outcome)
-            loop.resumeSoon(continuation)
+            loop.resumeSoon(task)
         case nil: break
         }
     }
@@ -467,6 +468,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         metrics.decodedBytes = hop.decodedBytes
         metrics.protocolName = protocolName(hop.easy.long(CURLINFO_HTTP_VERSION))
         metrics.remoteAddress = hop.connection?.remoteAddress ?? hop.easy.remoteAddress
+        metrics.localPort = hop.easy.long(CURLINFO_LOCAL_PORT)
         metrics.redirects = redirects
         metrics.hops = hops
         metrics.details = hop.details

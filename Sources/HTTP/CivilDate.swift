@@ -1,11 +1,11 @@
 /// A day of the Gregorian calendar, as numbers alone.
-struct CivilDate {
-    let year: Int
-    let month: Int
-    let day: Int
+package struct CivilDate {
+    package let year: Int
+    package let month: Int
+    package let day: Int
 
     /// nil where there is no such day.
-    init?(year: Int, month: Int, day: Int) {
+    package init?(year: Int, month: Int, day: Int) {
         guard (1...9_999).contains(year), (1...12).contains(month) else { return nil }
         let isLeap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0
         let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -17,7 +17,7 @@ struct CivilDate {
     // lie between 0000-03-01 and 1970-01-01.
 
     /// The day that is so many days after 1970-01-01, from the year 0 on.
-    init(days: Int) {
+    package init(days: Int) {
         let days = days + 719_468
         let era = days / 146_097
         let rest = days % 146_097
@@ -30,14 +30,14 @@ struct CivilDate {
     }
 
     /// Days since 1970-01-01.
-    var days: Int {
+    package var days: Int {
         let year = month > 2 ? year : year - 1
         let fromMarch = month > 2 ? month - 3 : month + 9
         return year * 365 + year / 4 - year / 100 + year / 400 + (fromMarch * 153 + 2) / 5 + day - 1 - 719_468
     }
 
     /// Seconds since 1970 at this time of the day; nil where there is none.
-    func seconds(_ hour: Int, _ minute: Int, _ second: Int) -> Int? {
+    package func seconds(_ hour: Int, _ minute: Int, _ second: Int) -> Int? {
         guard (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second) else { return nil }
         return ((days * 24 + hour) * 60 + minute) * 60 + second
     }

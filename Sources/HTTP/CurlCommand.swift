@@ -11,31 +11,26 @@ package struct CurlCommand: CustomStringConvertible {
         switch head.method {
         case .get where request.body == nil: break
         case .head: words.append("--head")
-        case let method: words += ["--request", Self.word(method.rawValue)]
+        case let method: words += ["--request", ShellWord(method.rawValue).text]
         }
         if request.options.redirects.limit > 0 { words.append("--location") }
         if request.options.codings?.isEmpty != true { words.append("--compressed") }
         for (name, value) in redactor.redact(head.headerFields) {
             // curl takes `Name:` for a wish to leave the field out.
-            words += ["--header", Self.word(value.isEmpty ? "\(name);" : "\(name): \(value)")]
+            words += ["--header", ShellWord(value.isEmpty ? "\(name);" : "\(name): \(value)").text]
         }
-        if let body = request.body { words += ["--data-binary", Self.word(body.curlArgument)] }
-        words += ["--url", Self.word(url ?? redactor.redact(url: head.urlText))]
+        if let body = request.body { words += ["--data-binary", ShellWord(body.curlArgument).text] }
+        words += Self.words(url: [.text(url ?? redactor.redact(url: head.urlText))])
         description = words.joined(separator: " ")
     }
 
-    /// Quoted where the shell could read more into it.
-    private static func word(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-            default: "-._/:@%+=,".utf8.contains(byte)
-            }
-        }
-        guard !isPlain || text.isEmpty else { return text }
-        let parts = text.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
-        return "'\(parts.map(String.init).joined(separator: "'\\''"))'"
+    /// The URL as it is, in which curl would otherwise take brackets for patterns, and resolve dots.
+    package static func words(url: [ShellWord.Part]) -> [String] {
+        let text = url.map { if case .text(let text) = $0 { text } else { "" } }.joined()
+        var words: [String] = []
+        if text.utf8.contains(where: "[]{}".utf8.contains) { words.append("--globoff") }
+        if text.contains("/.") { words.append("--path-as-is") }
+        return words + ["--url", ShellWord(url).text]
     }
 }
 

@@ -15,6 +15,12 @@ package final class FileReader: Sendable {
         self.path = path
     }
 
+    /// Reads a file that is open already.
+    package convenience init(_ file: OpenFile, path: String) {
+        self.init(path: path)
+        state.withLock { $0.file = file }
+    }
+
     /// The next piece, or nil at the end.
     package func next() throws(NetworkError) -> Data? {
         try state.withLock { state throws(NetworkError) -> Data? in

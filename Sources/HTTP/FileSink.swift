@@ -28,14 +28,16 @@ package final class FileSink {
     /// Whether what is not whole leaves nothing behind.
     package var isUndone: Bool { part != nil }
 
-    /// - Parameter mayWait: whether the caller may be held up by the reader of a pipe.
+    /// - Parameters:
+    ///   - mayWait: whether the caller may be held up by the reader of a pipe.
+    ///   - isPrivate: whether nobody but its owner may read the file.
     /// - Throws: `NetworkError` of kind `.file` where nothing can be written there.
-    package init(path: String, mayWait: Bool) throws(NetworkError) {
+    package init(path: String, mayWait: Bool, isPrivate: Bool = false) throws(NetworkError) {
         let path = Self.target(of: path)
         self.path = path
         if Self.isReplaceable(path) {
             let part = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
-            file = try OpenFile(creating: part)
+            file = try OpenFile(creating: part, isPrivate: isPrivate)
             self.part = part
         } else {
             guard mayWait || Self.type(of: path) != S_IFIFO else {
@@ -76,7 +78,7 @@ package final class FileSink {
     }
 
     /// Whether there is nothing, or a regular file.
-    static func isReplaceable(_ path: String) -> Bool {
+    package static func isReplaceable(_ path: String) -> Bool {
         type(of: path).map { $0 == S_IFREG } ?? true
     }
 

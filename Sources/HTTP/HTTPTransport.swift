@@ -40,6 +40,25 @@ package protocol CookieTransport: HTTPTransport {
     var keepsCookies: Bool { get }
 }
 
+/// A transport that knows its connections.
+package protocol ConnectionTransport: HTTPTransport {
+    /// How many are open now.
+    func openConnections() async -> ConnectionCount
+}
+
+/// Open connections.
+package struct ConnectionCount: Sendable, Equatable {
+    /// Those on which something is asked or answered.
+    package var active: Int
+    /// Those that wait to be used again.
+    package var idle: Int
+
+    package init(active: Int = 0, idle: Int = 0) {
+        self.active = active
+        self.idle = idle
+    }
+}
+
 /// Bridges a callback with a token to `async`, with one suspension: cancelling the task cancels the token, also when
 /// it was cancelled before the token existed. A callback that is called twice, or let go without a call, does no harm.
 package func withCancellableToken<Success: Sendable>(

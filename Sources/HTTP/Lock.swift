@@ -37,13 +37,16 @@
     }
 
     /// `Lock`, as a value where there is no sanitizer.
+    @usableFromInline
     package struct InlineLock<State>: ~Copyable, Sendable {
         private let lock: Lock<State>
 
+        @usableFromInline
         package init(_ state: sending State) {
             lock = Lock(state)
         }
 
+        @usableFromInline
         package func withLock<R, E: Error>(_ body: (inout sending State) throws(E) -> sending R) throws(E) -> sending R
         {
             try lock.withLock(body)

@@ -66,6 +66,8 @@ public struct NetworkError: Error, Sendable {
         public static let shutdown = Kind(rawValue: "shutdown")
         /// Nothing is stored, and the network was not to be asked.
         public static let notStored = Kind(rawValue: "not_stored")
+        /// The recording that answers in the network's place has no answer. Nothing was sent.
+        public static let notInRecording = Kind(rawValue: "not_in_recording")
         /// No client is set in this container.
         public static let notConfigured = Kind(rawValue: "not_configured")
         /// Anything else; `underlying` tells.

@@ -1,22 +1,27 @@
 /// Hands one result on, the first it is given. Where it is let go without any, it hands on that.
+///
+/// Inlinable, or each use in another module would look its types up.
+@usableFromInline
 package final class OnceCompletion<Success: Sendable>: Sendable {
-    package typealias Result = Swift.Result<Success, NetworkError>
+    @usableFromInline package typealias Result = Swift.Result<Success, NetworkError>
 
-    private enum State {
+    @usableFromInline enum State {
         case held(Result?), open, given
     }
 
-    private let state: InlineLock<State>
-    private let deliver: @Sendable (Result) -> Void
+    @usableFromInline let state: InlineLock<State>
+    @usableFromInline let deliver: @Sendable (Result) -> Void
 
     /// - Parameters:
     ///   - isHeld: whether a result waits for `open()`.
     ///   - deliver: what takes the result, called once.
+    @inlinable
     package init(isHeld: Bool = false, _ deliver: @escaping @Sendable (Result) -> Void) {
         state = InlineLock(isHeld ? .held(nil) : .open)
         self.deliver = deliver
     }
 
+    @inlinable
     deinit {
         let isGiven = state.withLock { state in
             if case .given = state { return true }
@@ -28,6 +33,7 @@ package final class OnceCompletion<Success: Sendable>: Sendable {
         Task.detached { [deliver] in deliver(.failure(lost)) }
     }
 
+    @inlinable
     package func give(_ result: Result) {
         let isDue = state.withLock { state in
             switch state {
@@ -45,6 +51,7 @@ package final class OnceCompletion<Success: Sendable>: Sendable {
     }
 
     /// Lets results through. One that came before is handed on from another thread.
+    @inlinable
     package func open() {
         let early: Result? = state.withLock { state in
             guard case .held(let result) = state else { return nil }

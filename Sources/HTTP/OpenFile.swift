@@ -25,6 +25,13 @@ package final class OpenFile: Sendable {
         try self.init(path, flags, "cannot create", mode: isPrivate ? 0o600 : 0o666)
     }
 
+    /// Creates a file without a name in a directory, for writing and reading; it is gone with this object, or the process.
+    package convenience init(scratchIn directory: String) throws(NetworkError) {
+        let path = "\(directory)/.\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
+        try self.init(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, "cannot create", mode: 0o600)
+        unlink(path)
+    }
+
     /// Creates a file, or empties the one that is there. Only its owner may read it.
     package convenience init(replacing path: String) throws(NetworkError) {
         try self.init(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, "cannot write", mode: 0o600)
@@ -44,6 +51,11 @@ package final class OpenFile: Sendable {
         }
     }
 
+    /// Opens or creates a file that many write at its end. Only its owner may read it.
+    package convenience init(appending path: String) throws(NetworkError) {
+        try self.init(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, "cannot write", mode: 0o600)
+    }
+
     /// Opens or creates a file that says no more than who holds it.
     ///
     /// - Returns: nil where somebody else holds it; it is let go with the object, and when the process ends.
@@ -59,6 +71,45 @@ package final class OpenFile: Sendable {
     /// Opens what is there for writing: a device, a pipe.
     package convenience init(writing path: String) throws(NetworkError) {
         try self.init(path, O_WRONLY, "cannot write")
+    }
+
+    /// Opens a file for reading that lies in or below a directory, whatever the path says: neither a link nor `..` leads
+    /// out of it.
+    ///
+    /// - Parameter name: a path relative to the directory.
+    package convenience init(reading name: String, below directory: String) throws(NetworkError) {
+        let path = "\(directory)/\(name)"
+        let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
+            Substring($0)
+        }
+        guard parts.allSatisfy({ !["", ".", ".."].contains($0) }), !name.utf8.contains(0) else {
+            throw NetworkError(.file, during: .file, "\(name) is no path below \(directory)")
+        }
+        var folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        for (index, part) in parts.enumerated() where folder >= 0 {
+            let isFolder = index + 1 < parts.count
+            // A pipe without a writer would hold up whoever opens it.
+            let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (isFolder ? O_DIRECTORY : O_NONBLOCK)
+            let next = openat(folder, String(part), flags)
+            let code = errno
+            close(folder)
+            errno = code
+            folder = next
+        }
+        guard folder >= 0 else {
+            // What O_NOFOLLOW says of a link is no help.
+            let isLink = errno == ELOOP || errno == EMLINK
+            throw isLink
+                ? NetworkError(.file, during: .file, "cannot open \(path): links are not followed")
+                : .file("cannot open", path, errno)
+        }
+        self.init(descriptor: folder, path: path)
+        _ = try size()
+    }
+
+    private init(descriptor: Int32, path: String) {
+        self.path = path
+        self.descriptor = descriptor
     }
 
     private init(_ path: String, _ flags: Int32, _ what: String, mode: mode_t = 0o666) throws(NetworkError) {
@@ -104,6 +155,39 @@ package final class OpenFile: Sendable {
             let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
             if count >= 0 { return count }
             if errno != EINTR { throw .file("cannot read", path, errno) }
+        }
+    }
+
+    /// Whether a file of this path is held by anybody, as `held` has it; a file that is not there is not.
+    package static func isHeld(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        // Shared, so that two who look do not take each other for the holder.
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
+    /// Bytes in the file; nil where it has no name any more.
+    package func sizeWhileLinked() throws(NetworkError) -> Int64? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .file("cannot read", path, errno) }
+        return status.st_nlink == 0 ? nil : Int64(status.st_size)
+    }
+
+    /// Writes bytes in one call of the system, so that they stay together whoever else writes at the file's end.
+    ///
+    /// - Returns: whether all of them were written.
+    package func writeOnce(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Bool {
+        while true {
+            #if canImport(Glibc)
+                let count = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+            #elseif canImport(Musl)
+                let count = Musl.write(descriptor, bytes.baseAddress, bytes.count)
+            #else
+                let count = Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+            #endif
+            if count >= 0 { return count == bytes.count }
+            if errno != EINTR { throw .file("cannot write", path, errno) }
         }
     }
 

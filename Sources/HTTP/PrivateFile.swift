@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -61,10 +66,15 @@ package struct PrivateFile: Sendable {
 
     /// Puts a file of this text in the place of the one that is there, all at once.
     package func write(_ text: String) throws(NetworkError) {
+        try write(Data(text.utf8))
+    }
+
+    /// Puts a file of these bytes in the place of the one that is there, all at once.
+    package func write(_ data: Data) throws(NetworkError) {
         let part = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
         let file = try OpenFile(creating: part, isPrivate: true)
         do {
-            try Array(text.utf8).withUnsafeBytes { try file.write($0) }
+            try data.withUnsafeBytes { try file.write($0) }
             guard rename(part, path) == 0 else { throw NetworkError.file("cannot rename \(part) to", path, errno) }
         } catch {
             unlink(part)

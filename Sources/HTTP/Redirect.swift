@@ -106,11 +106,18 @@ package enum Redirect {
             + (parts.percentEncodedQuery.map { "?" + $0 } ?? "")
     }
 
-    /// 303 becomes GET, 301 and 302 too where the method was POST (RFC 9110, 15.4).
+    /// Whether a GET takes a message's place after this status: after 303, and after 301 and 302 where it was a POST
+    /// (RFC 9110, 15.4).
+    package static func becomesGet(_ method: HTTPRequest.Method, after status: Int) -> Bool {
+        switch status {
+        case 303: method != .head
+        case 301, 302: method == .post
+        default: false
+        }
+    }
+
     private static func rewriteMethod(_ request: inout TransferRequest, _ status: Int) {
-        let method = request.head.method
-        let becomesGet = status == 303 ? method != .head : (status == 301 || status == 302) && method == .post
-        guard becomesGet else { return }
+        guard becomesGet(request.head.method, after: status) else { return }
         request.head.method = .get
         request.body = nil
         for name in [.contentType, .contentEncoding, .contentLanguage] as [HTTPField.Name] {

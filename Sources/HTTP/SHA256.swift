@@ -13,8 +13,7 @@ package enum SHA256Digest {
     ///
     /// - Throws: `NetworkError` where there is no libcrypto.
     package static func hex(of data: Data) throws(NetworkError) -> String {
-        let digits = Array("0123456789abcdef")
-        return String(try bytes(of: data).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+        Hexadecimal.text(try bytes(of: data))
     }
 
     #if canImport(CryptoKit)

@@ -36,6 +36,8 @@ public struct TransferMetrics: Sendable, Hashable {
     public var isConnectionReused = false
     /// The server's address and port, as `127.0.0.1:443` or `[::1]:443`; empty when there was no connection.
     public var remoteAddress: String = ""
+    /// Our port of the connection; 0 where there was none, or the engine does not tell.
+    public var localPort = 0
     /// Redirects followed before this hop.
     public var redirects = 0
     /// The hops before this one, oldest first.

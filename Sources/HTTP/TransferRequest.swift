@@ -11,22 +11,62 @@ public struct TransferRequest: Sendable {
         case file(path: String)
     }
 
+    /// What there is to say: too much to be copied, and counted, by each who hands a request on.
+    @usableFromInline
+    struct Fields: Sendable {
+        @usableFromInline var head: HTTPRequest
+        @usableFromInline var body: HTTPBody?
+        @usableFromInline var options: TransferOptions
+        @usableFromInline var delivery: Delivery
+        @usableFromInline var originScopedFields: Set<HTTPField.Name>
+        @usableFromInline var allowedHosts: Set<String>?
+        @usableFromInline var observers: Observers?
+    }
+
+    @usableFromInline var fields: CopyOnWrite<Fields>
+
     /// Method, scheme, authority, path and header fields, sent in this order and spelling.
-    public var head: HTTPRequest
+    @inlinable public var head: HTTPRequest {
+        _read { yield fields.value.head }
+        _modify { yield &fields.value.head }
+    }
+
     /// The body, or nil for none.
-    public var body: HTTPBody?
+    @inlinable public var body: HTTPBody? {
+        _read { yield fields.value.body }
+        _modify { yield &fields.value.body }
+    }
+
     /// Timeouts, limits and policies of this transfer.
-    public var options: TransferOptions
+    @inlinable public var options: TransferOptions {
+        _read { yield fields.value.options }
+        _modify { yield &fields.value.options }
+    }
+
     /// Where the body of the answer goes.
-    public var delivery: Delivery
+    @inlinable public var delivery: Delivery {
+        _read { yield fields.value.delivery }
+        _modify { yield &fields.value.delivery }
+    }
+
     /// Fields that belong to the origin of `head`: a redirect to another origin drops them, along with everything
     /// that `Redactor` takes for a credential.
-    public var originScopedFields: Set<HTTPField.Name>
+    @inlinable public var originScopedFields: Set<HTTPField.Name> {
+        _read { yield fields.value.originScopedFields }
+        _modify { yield &fields.value.originScopedFields }
+    }
+
     /// The only hosts, in lower case, that a redirect may lead to; nil lets it lead to any.
-    public var allowedHosts: Set<String>?
-    /// Who hears of the transfer while it is under way; nil where nobody does. One reference, so that requests cost
-    /// little to hand on.
-    @usableFromInline package var observers: Observers?
+    @inlinable public var allowedHosts: Set<String>? {
+        _read { yield fields.value.allowedHosts }
+        _modify { yield &fields.value.allowedHosts }
+    }
+
+    /// Who hears of the transfer while it is under way; nil where nobody does.
+    @inlinable package var observers: Observers? {
+        _read { yield fields.value.observers }
+        _modify { yield &fields.value.observers }
+    }
 
     /// Describes a transfer.
     public init(
@@ -37,11 +77,14 @@ public struct TransferRequest: Sendable {
         originScopedFields: Set<HTTPField.Name> = [],
         onProgress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
-        self.head = head
-        self.body = body
-        self.options = options
-        self.delivery = delivery
-        self.originScopedFields = originScopedFields
+        self.init(
+            head,
+            body: body,
+            options: options,
+            delivery: delivery,
+            originScopedFields: originScopedFields,
+            allowedHosts: nil
+        )
         if onProgress != nil { self.onProgress = onProgress }
     }
 }
@@ -52,11 +95,17 @@ extension TransferRequest {
     package final class Observers: Sendable {
         @usableFromInline package let onProgress: (@Sendable (TransferProgress) -> Void)?
         package let onRedirect: RedirectObserver?
+        package let onHop: HopObserver?
 
-        fileprivate init?(_ onProgress: (@Sendable (TransferProgress) -> Void)?, _ onRedirect: RedirectObserver?) {
-            if onProgress == nil, onRedirect == nil { return nil }
+        fileprivate init?(
+            _ onProgress: (@Sendable (TransferProgress) -> Void)?,
+            _ onRedirect: RedirectObserver?,
+            _ onHop: HopObserver?
+        ) {
+            if onProgress == nil, onRedirect == nil, onHop == nil { return nil }
             self.onProgress = onProgress
             self.onRedirect = onRedirect
+            self.onHop = onHop
         }
     }
 
@@ -68,14 +117,26 @@ extension TransferRequest {
     /// Called as bytes move, on a thread of the transport's: at most every 50 ms, and once more when they all have.
     public var onProgress: (@Sendable (TransferProgress) -> Void)? {
         @inlinable get { observers?.onProgress }
-        set { observers = Observers(newValue, onRedirect) }
+        set { observers = Observers(newValue, onRedirect, onHop) }
     }
 
     /// Called on the transport's thread with each redirect that is followed, when its answer has come to its end and
     /// just before the next message goes out. That one has left behind what must not go with it.
     package var onRedirect: RedirectObserver? {
         get { observers?.onRedirect }
-        set { observers = Observers(onProgress, newValue) }
+        set { observers = Observers(onProgress, newValue, onHop) }
+    }
+
+    /// Hears of a message whose answer is not the last: the answer, how the message went, and the one that goes out next.
+    package typealias HopObserver =
+        @Sendable (_ answer: HTTPResponse, _ metrics: TransferMetrics, _ next: TransferRequest) -> Void
+
+    /// Called on the transport's thread with each redirect that is followed and each challenge that is met, just before
+    /// the next message goes out. Where somebody hears of hops, `TransferMetrics.requestHead` has the head of each, where
+    /// the engine can tell.
+    package var onHop: HopObserver? {
+        get { observers?.onHop }
+        set { observers = Observers(onProgress, onRedirect, newValue) }
     }
 
     /// Tells whoever hears of redirects that this message follows one.
@@ -87,8 +148,7 @@ extension TransferRequest {
         if let tell = onRedirect { tell(answer, count, &self) }
     }
 
-    /// Describes a transfer whose redirects lead to these hosts only. Inlinable, or it would be made twice.
-    @inlinable
+    /// Describes a transfer whose redirects lead to these hosts only.
     package init(
         _ head: HTTPRequest,
         body: HTTPBody?,
@@ -97,12 +157,16 @@ extension TransferRequest {
         originScopedFields: Set<HTTPField.Name>,
         allowedHosts: Set<String>?
     ) {
-        self.head = head
-        self.body = body
-        self.options = options
-        self.delivery = delivery
-        self.originScopedFields = originScopedFields
-        self.allowedHosts = allowedHosts
+        fields = CopyOnWrite(
+            Fields(
+                head: head,
+                body: body,
+                options: options,
+                delivery: delivery,
+                originScopedFields: originScopedFields,
+                allowedHosts: allowedHosts
+            )
+        )
     }
 }
 

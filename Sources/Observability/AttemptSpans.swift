@@ -107,6 +107,7 @@ final class AttemptSpans: Sendable {
             if resends > 0 { attributes["http.request.resend_count"] = resends }
             attributes["beagle.request.type"] = operation.kind.name
             if operation.kind.isGraphQL { attributes["graphql.operation.type"] = operation.kind.name }
+            if let name = operation.operationName { attributes["graphql.operation.name"] = name }
         }
         return span
     }

@@ -8,9 +8,15 @@ struct HeaderList {
         fields.reserveCapacity(8)
     }
 
-    /// Sets a field that we know to be right.
-    mutating func set(_ name: HTTPField.Name, _ value: String) {
-        fields[name] = value
+    /// Adds a field of ours, before any other of its name, that we know to be right.
+    mutating func add(_ name: HTTPField.Name, _ value: String) {
+        fields.append(HTTPField(name: name, value: value))
+    }
+
+    /// Adds a field of ours, before any other of its name, with a value that the app chose.
+    mutating func add(_ name: HTTPField.Name, checking value: String) throws(NetworkError) {
+        try Self.check(name, value)
+        add(name, value)
     }
 
     /// Sets a field that a user or server named. `HTTPField` would repair what is wrong without a word, so that it is
@@ -19,16 +25,13 @@ struct HeaderList {
         fields[try Self.check(name, value)] = value
     }
 
-    /// Sets a field of ours to a value that the app chose.
-    mutating func set(_ name: HTTPField.Name, checking value: String) throws(NetworkError) {
-        try Self.check(name, value)
-        fields[name] = value
-    }
-
     /// Sets fields in the order of their names.
     mutating func set(_ headers: [String: String]) throws(NetworkError) {
-        // One is in order, and sorting it makes two arrays.
-        if headers.count == 1, let (name, value) = headers.first { return try set(name, value) }
+        // None and one are in order, and sorting makes two arrays.
+        guard headers.count > 1 else {
+            if let (name, value) = headers.first { try set(name, value) }
+            return
+        }
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) { try set(name, value) }
     }
 

@@ -94,10 +94,10 @@ public struct HttpRequestBuilder: Sendable {
         url.append(content.items)
         url.append(request.query)
         var headers = HeaderList()
-        headers.set(.accept, request.type.accepted)
-        if let platform { try headers.set(.beaglePlatform, checking: platform) }
-        if let userAgent { try headers.set(.userAgent, checking: userAgent) }
-        if let contentType = content.contentType { try headers.set(.contentType, checking: contentType) }
+        headers.add(.accept, request.type.accepted)
+        if let platform { try headers.add(.beaglePlatform, checking: platform) }
+        if let userAgent { try headers.add(.userAgent, checking: userAgent) }
+        if let contentType = content.contentType { try headers.add(.contentType, checking: contentType) }
         try headers.set(request.additionalData?.headers ?? [:])
         if case .rawRequest(let data) = request.type { try headers.set(data.headers ?? [:]) }
         let environment = environmentHeaders(for: url)

@@ -63,7 +63,8 @@ extension HttpRequestBuilder {
     private func method(_ name: String?) throws(NetworkError) -> HTTPRequest.Method {
         guard let name else { return .get }
         let method = try HTTPRequest.Method(checking: name)
-        let upper = method.rawValue.uppercased()
+        let upper = name.uppercased()
+        if name == upper { return method }
         let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"].contains(upper)
         return known ? try HTTPRequest.Method(checking: upper) : method
     }

@@ -167,7 +167,10 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
 
     private func follow(_ next: TransferRequest) {
         var next = next
-        if let head { next.tellRedirect(head, after: metrics.redirects) }
+        if let head {
+            next.tellRedirect(head, after: metrics.redirects)
+            request.onHop?(head, metrics, next)
+        }
         metrics.redirects += 1
         metrics.hops.append(
             TransferHop(

@@ -23,7 +23,8 @@ struct Tool: AsyncParsableCommand {
                     7 no connection, 28 time is up, 60 bad certificate, …
               22    an HTTP status of 400 or above
               64    the command line cannot be understood
-              101   the answer is no screen
+            ListenCommand.self, WebSocketCommand.self, BatchCommand.self, LogCommand.self, ReplayCommand.self,
+            HARCommand.self, ServeCommand.self, DemoCommand.self,
               105   the form is kept in the outbox and will be sent by 'outbox flush'
               130   interrupted
 
@@ -36,7 +37,8 @@ struct Tool: AsyncParsableCommand {
         version: CurlTransport.capabilities.report,
         subcommands: [
             FetchCommand.self, SubmitCommand.self, OutboxCommand.self, ImageCommand.self, RawCommand.self,
-            ListenCommand.self, WebSocketCommand.self, BatchCommand.self, ServeCommand.self, DemoCommand.self,
+            ListenCommand.self, WebSocketCommand.self, BatchCommand.self, RecordCommand.self, LogCommand.self,
+            ReplayCommand.self, HARCommand.self, ServeCommand.self, DemoCommand.self,
         ]
     )
 

@@ -9,10 +9,15 @@ final class ScriptedTransport: CookieTransport {
     /// How often a token was cancelled.
     let cancels = Lock(0)
     private let script: @Sendable (TransferRequest, @escaping Completion) -> Void
+    private let onCancel: @Sendable () -> Void
     let keepsCookies = false
 
     /// Hands each request and its completion to `script`, inside `perform`.
-    init(script: @escaping @Sendable (TransferRequest, @escaping Completion) -> Void) {
+    init(
+        onCancel: @escaping @Sendable () -> Void = {},
+        script: @escaping @Sendable (TransferRequest, @escaping Completion) -> Void
+    ) {
+        self.onCancel = onCancel
         self.script = script
     }
 
@@ -47,6 +52,7 @@ final class ScriptedTransport: CookieTransport {
 
         func cancel() {
             transport.cancels.withLock { $0 += 1 }
+            transport.onCancel()
         }
     }
 }
@@ -56,9 +62,14 @@ final class HeldCompletion: Sendable {
     private let completion = Lock<ScriptedTransport.Completion?>(nil)
     private let arrivals = AsyncStream.makeStream(of: Void.self)
 
+    /// A transport that leaves its completion here, and calls it when it is cancelled.
+    func cancellableTransport() -> ScriptedTransport {
+        transport { self.complete(.failure(.cancelled)) }
+    }
+
     /// A transport that leaves its completion here.
-    func transport() -> ScriptedTransport {
-        ScriptedTransport { _, completion in
+    func transport(onCancel: @escaping @Sendable () -> Void = {}) -> ScriptedTransport {
+        ScriptedTransport(onCancel: onCancel) { _, completion in
             self.completion.withLock { $0 = completion }
             self.arrivals.continuation.yield()
         }

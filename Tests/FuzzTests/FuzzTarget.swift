@@ -7,7 +7,7 @@ import BeagleNetRequestBuilder
 /// An error is a fine answer to any input. A crash, a hang, or a broken promise (a failed `precondition`) is not.
 enum FuzzTarget: String, CaseIterable {
     case json, redactor, url, request, head, decoder, range, events, multipart, frames, handshake
-    case cookie, redirect, challenge, altsvc
+    case cookie, redirect, challenge, altsvc, body, har, filter
 
     func feed(_ bytes: UnsafeRawBufferPointer) {
         switch self {
@@ -25,6 +25,9 @@ enum FuzzTarget: String, CaseIterable {
         case .cookie: Self.fuzzCookie(String(decoding: bytes, as: UTF8.self))
         case .redirect: Self.fuzzRedirect(bytes)
         case .challenge: Self.fuzzChallenge(String(decoding: bytes, as: UTF8.self))
+        case .body: Self.fuzzBody(bytes)
+        case .har: Self.fuzzHAR(bytes)
+        case .filter: Self.fuzzFilter(String(decoding: bytes, as: UTF8.self))
         case .altsvc: Self.fuzzAltSvc(String(decoding: bytes, as: UTF8.self))
         }
     }
@@ -45,6 +48,10 @@ private func fuzzJSON(_ bytes: UnsafeRawBufferPointer) {
 private func fuzzRedactor(_ text: String) {
     _ = Redactor().redact(url: text)
     let secret = "tOpSeCrEt"
+    precondition(
+        !Redactor().redact(text: "\(text)\npassword=\(secret)").contains(secret),
+        "a redacted text holds its secret"
+    )
     let query = text.filter { $0 != "#" }
     let url = "https://example.com/?\(query)&access_token=\(secret)"
     precondition(!Redactor().redact(url: url).contains(secret), "a redacted URL holds its secret")

@@ -12,7 +12,9 @@ import Testing
             "X-Access-Token", "X-Refresh-Token", "X-Session-Id", "X-CSRF-Token", "X-XSRF-Token", "X-Csrf",
             "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Goog-Iam-Authorization-Token", "X-Vault-Token",
             "Private-Token", "X-Hub-Signature-256", "DPoP", "X-Client-Secret", "X-Password", "X-Auth", "Session",
-            "X-Credential",
+            "X-Credential", "Cookie2", "X-Goog-Iam-Authorization-Token", "X-Shopify-Access-Token", "X-Gitlab-Token",
+            "X-Hub-Signature", "X-Forwarded-Access-Token", "SAMLResponse", "X-SAML-Assertion", "X_API_KEY",
+            "Ocp-Apim-Subscription-Key", "X-Functions-Key", "CF-Access-Client-Secret", "X-Auth-Key",
         ]
     )
     func hidesHeader(name: String) {
@@ -24,6 +26,7 @@ import Testing
         arguments: [
             "Accept", "Content-Type", "Author", "Authority", "X-Auth-Type", "beagle-platform", "beagle-hash", "ETag",
             "Location", "Idempotency-Key", "X-Request-Id", "Keep-Alive", "Sec-WebSocket-Key", "Public-Key-Pins",
+            "X-Session-Type", "Spin", "Authoring", "Server", "",
         ]
     )
     func showsHeader(name: String) {
@@ -39,7 +42,22 @@ import Testing
             ("https://h/?user[password]=p", "https://h/?user[password]=REDACTED"),
             ("https://h/?%70assword=p", "https://h/?%70assword=REDACTED"),
             ("https://h/?pass%5Fword=p", "https://h/?pass%5Fword=REDACTED"),
-            ("https://h/?code=4711&state=s", "https://h/?code=REDACTED&state=s"),
+            ("https://h/?state=s&code=4711", "https://h/?state=REDACTED&code=REDACTED"),
+            ("https://h/?state=open&a=1", "https://h/?state=open&a=1"),
+            ("https://h/?a=1#state=s&session_state=x", "https://h/?a=1#state=REDACTED&session_state=x"),
+            (
+                "https://h/?token_type=bearer&client-assertion-type=x",
+                "https://h/?token_type=bearer&client-assertion-type=x"
+            ),
+            ("https://h/?x=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln&y=1", "https://h/?x=REDACTED&y=1"),
+            ("https://h/v1/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln/a", "https://h/v1/REDACTED/a"),
+            ("/files/ghp_0123456789abcdefghijABCDEFGHIJ012345?a", "/files/REDACTED?a"),
+            ("/files/a%2Fghp_0123456789abcdefghijABCDEFGHIJ012345?a", "/files/a%2FREDACTED?a"),
+            (
+                "https://h/?next=https%3A%2F%2Fu%3Ap%40h%2F%3Ftoken%3Dx%26a%3D1&b=2",
+                "https://h/?next=https%3A%2F%2FREDACTED:REDACTED%40h%2F%3Ftoken%3DREDACTED%26a%3D1&b=2"
+            ),
+            ("https://h/?a=1&amp;code=2", "https://h/?a=1&amp;code=REDACTED"),
             ("https://h/?card=4111&cvv=123&otp=9", "https://h/?card=REDACTED&cvv=REDACTED&otp=REDACTED"),
             ("https://h/?key=name", "https://h/?key=name"),
             ("https://h/?key=0123456789abcdef", "https://h/?key=REDACTED"),
@@ -71,6 +89,19 @@ import Testing
                 "<https://h/?a=1>; rel=next, <https://h/?token=REDACTED&b=2#otp=REDACTED>; rel=last,</?pin=REDACTED>"
             ),
             ("Link", "https://u:p@h/?token=x", "https://REDACTED:REDACTED@h/?token=REDACTED"),
+            ("Refresh", "5; url=/a?token=x", "5; url=/a?token=REDACTED"),
+            ("Location", "/cb?code=1&state=2", "/cb?code=REDACTED&state=REDACTED"),
+            (
+                "WWW-Authenticate", #"Digest realm="a, b", nonce="n\", x", qop=auth, opaque=o, Basic realm=x"#,
+                #"Digest realm="a, b", nonce="REDACTED", qop=auth, opaque=REDACTED, Basic realm=x"#
+            ),
+            ("WWW-Authenticate", "Negotiate abc==, NTLM", "Negotiate REDACTED, NTLM"),
+            (
+                "Authentication-Info", #"nextnonce="x", rspauth="y", cnonce="z", nc=00000001, qop=auth"#,
+                #"nextnonce="REDACTED", rspauth="REDACTED", cnonce="REDACTED", nc=00000001, qop=auth"#
+            ),
+            ("X-Note", "Bearer abc", "Bearer REDACTED"), ("User-Agent", "a/1 (https://h/?a=1)", "a/1 (https://h/?a=1)"),
+            ("X-Next", "see https://u:p@h/", "see https://REDACTED:REDACTED@h/"),
         ]
     )
     func redactsField(name: String, value: String, expected: String) throws {

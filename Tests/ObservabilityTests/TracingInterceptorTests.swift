@@ -78,6 +78,18 @@ import Tracing
         trace()
         _ = try await client().run(NetworkOperation(raw("/a"), kind: .query)) { _ in }
         #expect(tracer.spans.first?["graphql.operation.type"] == "query")
+        #expect(tracer.spans.first?["graphql.operation.name"] == nil)
+        server.stop()
+    }
+
+    @Test func aGraphQLOperationsNameIsAnAttributeAndNoNameOfASpan() async throws {
+        let server = try serve { _ in .response(200) }
+        trace()
+        var operation = NetworkOperation(try raw("/a"), kind: .query)
+        operation.operationName = "Home"
+        _ = try await client().run(operation) { _ in }
+        #expect(tracer.spans.first?["graphql.operation.name"] == "Home")
+        #expect(tracer.spans.first?.operationName == "GET")
         server.stop()
     }
 

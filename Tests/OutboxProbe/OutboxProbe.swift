@@ -12,11 +12,12 @@ import BeagleNetCurl
 /// Submits forms through an outbox until it is killed, for the tests.
 ///
 /// `OutboxProbe DIRECTORY URL FIRST` asks `URL/N` for N from FIRST on, in three queues, and says of each N that it is kept, in
-/// a line of standard output, as soon as the outbox says so.
+/// a line of standard output, as soon as the outbox says so. `OutboxProbe DIRECTORY once` asks once, where nobody answers.
 @main
 struct OutboxProbe {
     static func main() async {
         let arguments = CommandLine.arguments
+        if arguments.count == 3, arguments[2] == "once" { return await submitOnce(to: Outbox(directory: arguments[1])) }
         guard arguments.count == 4, let first = Int(arguments[3]) else { exit(64) }
         let outbox = Outbox(directory: arguments[1])
         let dependencies = BeagleDependencies()
@@ -38,6 +39,24 @@ struct OutboxProbe {
         }
         watching.cancel()
         withExtendedLifetime((sender, dependencies)) {}
+    }
+
+    /// One form that goes nowhere: says when it would be sent, and how that ends.
+    private static func submitOnce(to outbox: Outbox) async {
+        let dependencies = BeagleDependencies()
+        dependencies.interceptors = [OutboxInterceptor(outbox), Unreachable()]
+        let client = NetworkClientDefault(dependencies: dependencies)
+        guard let url = URL(string: "http://host/form") else { exit(64) }
+        do throws(NetworkError) {
+            _ = try await client.executeRequest(
+                Request(url: url, type: .submitForm(.init(method: .post, values: ["a": "1"])))
+            )
+            say("answered")
+        } catch {
+            let isSent = error.mayHaveReachedServer ? "sent" : "not sent"
+            say(error.isKept ? "kept" : "\(error.kind.rawValue), not kept, \(isSent): \(error.message)")
+        }
+        withExtendedLifetime(client) {}
     }
 
     /// One after another: what is kept stays behind for the outbox.
@@ -63,8 +82,20 @@ struct OutboxProbe {
     }
 
     /// In one piece, and past every buffer.
-    private static func say(_ line: String) {
+    static func say(_ line: String) {
         var bytes = Array("\(line)\n".utf8)
         if write(STDOUT_FILENO, &bytes, bytes.count) < 0 { exit(2) }
+    }
+}
+
+/// The end of a pipeline that says when it is asked.
+private struct Unreachable: Interceptor {
+    func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        OutboxProbe.say("sent")
+        throw NetworkError(.connect, during: .connect, "nobody is there")
     }
 }

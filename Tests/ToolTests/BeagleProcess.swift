@@ -89,7 +89,7 @@ final class BeagleProcess {
         var text = Data()
         for await chunk in output {
             text += chunk
-            if text.last == UInt8(ascii: "\n") { break }
+            if text.contains(UInt8(ascii: "\n")) { break }
         }
         return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
     }

@@ -48,7 +48,7 @@
 
     extension BeagleProcess {
         /// The most memory that it has had so far, in bytes.
-        fileprivate var peakMemory: Int {
+        var peakMemory: Int {
             get throws {
                 let status = try String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)
                 let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

@@ -105,6 +105,25 @@ struct OutboxCommandTests {
         }
     }
 
+    @Test func aPageToSignInAtIsNoDelivery() async throws {
+        try await withDirectory { directory in
+            let answer = Lock(LoopbackServer.Answer.close)
+            let server = try LoopbackServer { request in
+                request.method == "GET" ? .response(200, [:], "Sign in") : answer.withLock { $0 }
+            }
+            #expect(try await beagle("submit", "\(server.url)/order", "a=1", "--outbox", directory).exit == 105)
+            answer.withLock { $0 = .response(302, ["Location": "/sign-in"]) }
+            let flush = try await beagle("outbox", "flush", directory)
+            #expect(flush.exit == 22)
+            #expect(flush.errors.contains("POST \(server.url)/order (refused: redirected)"), "\(flush.errors)")
+            let list = try await beagle("outbox", "list", directory)
+            #expect(list.text.hasPrefix("refused redirected  "))
+            answer.withLock { $0 = .response(303, ["Location": "/thanks"]) }
+            #expect(try await beagle("outbox", "retry", directory).exit == 0)
+            #expect(try await beagle("outbox", "flush", directory).lines == ["200 POST \(server.url)/order"])
+        }
+    }
+
     @Test func credentialsGoToOneServerOnly() async throws {
         try await withDirectory { directory in
             let urls = try ["http://127.0.0.1:\(closedPort())", "http://localhost:\(closedPort())"]

@@ -5,8 +5,8 @@ import Load
 import Synchronization
 
 /// The whole client, found through the container as an app finds it: builder, environment, logger (off), transport.
-/// Variant `raw` makes raw requests, `screen` asks for components, each for somebody else: those of one would share one
-/// request. `main` is not `async`, as in `BenchTransport`.
+/// Variant `raw` makes raw requests, `callback` makes them through completions, and `screen` asks for components, each for
+/// somebody else: those of one would share one request. `main` is not `async`, as in `BenchTransport`.
 @main
 struct BenchClient {
     static func main() throws {
@@ -35,11 +35,20 @@ struct BenchClient {
         dependencies.networkClient = NetworkClientDefault(dependencies: dependencies, options: options)
         Beagle.dependencies = dependencies
 
+        let accept = ["accept": "application/json"]
+        if arguments.variant == "callback" {
+            try await Load.measure("client-callback", arguments) { completion in
+                let request = Request(url: url, type: .rawRequest(Request.RequestData(headers: accept)))
+                Beagle.dependencies.networkClient.executeRequest(request) { result in
+                    completion(result.map(\.data.count).mapError { $0 })
+                }
+            }
+            return
+        }
         let isScreen = arguments.variant == "screen"
         let isStreamed = arguments.shape == .big
         try await Load.measure(isScreen ? "client-screen" : "client", arguments) {
             let client = Beagle.dependencies.networkClient
-            let accept = ["accept": "application/json"]
             let request =
                 isScreen
                 ? Request(url: url, type: .fetchComponent, additionalData: HttpAdditionalData(headers: accept))

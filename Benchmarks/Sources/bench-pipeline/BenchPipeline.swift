@@ -5,7 +5,10 @@ import Synchronization
 /// Measures each contestant alone and beside 10,000 operations that wait, and prints one table.
 @main struct BenchPipeline {
     static let active = 10_000
-    static let whats = ["watch and leave", "run to the result", "progress event", "cancel, up to the transport's"]
+    static let whats = [
+        "watch and leave", "run to the result", "progress event", "cancel, up to the transport's",
+        "cache hit in memory",
+    ]
 
     static func main() async throws {
         let shared = try Ours("BeagleNet", .fetchComponent)
@@ -60,7 +63,18 @@ import Synchronization
             let run = try await Tally.of(count) {
                 for index in 0..<count { try await contestant.run(index) }
             }
-            return [watch - message, run - message, try await progress(contestant), try cancel(contestant, count)]
+            let hit = try await hit(contestant, count)
+            let cancel = try cancel(contestant, count)
+            return [watch - message, run - message, try await progress(contestant), cancel, hit.map { $0 - message }]
+        }
+
+        private static func hit(_ contestant: some Contestant, _ count: Int) async throws -> Tally? {
+            guard let hit = contestant.hit else { return nil }
+            // Negative ones are those that are stored first.
+            for index in 1...64 { try await hit(-index) }
+            return try await .of(count) {
+                for index in 0..<count { try await hit(index) }
+            }
         }
 
         private static func progress(_ contestant: some Contestant) async throws -> Tally? {

@@ -17,10 +17,17 @@ protocol Contestant {
     /// Hears an operation that is `InstantTransport.events` times told how far it is; nil where that is not offered.
     var progress: (() throws -> Void)? { get }
 
+    /// Asks for one of the answers that a store has in memory, where it gives the others; nil where that is not offered.
+    var hit: ((_ index: Int) async throws -> Void)? { get }
+
     /// Asks for what is not answered.
     ///
     /// - Returns: what cancels it.
     func wait(_ index: Int) throws -> () -> Void
+}
+
+extension Contestant {
+    var hit: ((_ index: Int) async throws -> Void)? { nil }
 }
 
 /// What is asked of all of them.

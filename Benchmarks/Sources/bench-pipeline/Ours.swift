@@ -4,6 +4,8 @@ import BeagleNet
 struct Ours: Contestant {
     let name: String
     private let client: NetworkClientDefault
+    /// Has a store; nil where answers are not stored.
+    private let storing: NetworkClientDefault?
     private let type: Request.RequestType
     private let samples: [Request]
 
@@ -14,10 +16,31 @@ struct Ours: Contestant {
         let dependencies = BeagleDependencies()
         dependencies.logger = OffLogger()
         client = NetworkClientDefault(dependencies: dependencies, transport: InstantTransport())
+        storing = type.isStored ? Self.storing() : nil
         samples = try Sample.instant.map { try Request(url: Sample.url($0), type: type) }
     }
 
+    private static func storing() -> NetworkClientDefault {
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        dependencies.interceptors.add(CacheInterceptor())
+        return NetworkClientDefault(dependencies: dependencies, transport: InstantTransport())
+    }
+
     func count(beside active: Int) -> Int { 20_000 }
+
+    var hit: ((_ index: Int) async throws -> Void)? {
+        guard let storing else { return nil }
+        return { index in
+            var operation = NetworkOperation(samples[index & 63])
+            // The transport does not say that it keeps no cookies.
+            operation.partition = "somebody"
+            let result = try await storing.run(operation)
+            guard index < 0 || result.source == .cache else { throw NotStored() }
+        }
+    }
+
+    struct NotStored: Error {}
 
     func run(_ index: Int) async throws {
         _ = try await client.run(NetworkOperation(samples[index & 63]))
@@ -48,5 +71,12 @@ struct Ours: Contestant {
         return try await .of(count) {
             for index in 0..<count { _ = try builder.build(samples[index & 63]) }
         }
+    }
+}
+
+extension Request.RequestType {
+    fileprivate var isStored: Bool {
+        if case .fetchComponent = self { return true }
+        return false
     }
 }

@@ -89,7 +89,7 @@ extension NetworkClient {
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
         guard NetworkOperation.Kind.transfers.contains(operation.kind) else { throw .unhandled(operation.kind) }
-        if operation.policy == .cacheOnly, operation.kind.isStorable { throw .notStored(operation, hasStore: false) }
+        if operation.isForStoreAlone { throw .notStored(operation, hasStore: false) }
         if operation.isStream { return NetworkOperation.Result(.stream(try await stream(operation.request))) }
         return NetworkOperation.Result(try await executeRequest(operation.request))
     }

@@ -171,7 +171,8 @@ public final class NetworkClientDefault: NetworkClient {
     /// it speaks for has changed? `endAll()`, and watch anew.
     ///
     /// - Parameters:
-    ///   - policy: whether stored answers will do; the network is asked by default.
+    ///   - policy: whether stored answers will do; the network is asked by default, but not for what is watched with
+    ///     `.cacheOnly`.
     ///   - afterRun: whether the answer of a run under way would be too old: then there is one more run after it.
     ///   - isMeant: tells which operations are meant; all by default.
     public func refetch(
@@ -280,16 +281,18 @@ public final class NetworkClientDefault: NetworkClient {
     ) throws(NetworkError) -> (operation: NetworkOperation, pipeline: Pipeline) {
         do throws(NetworkError) {
             let pipeline = try settings.pipeline.get()
-            var builder = settings.environmentBuilder
-            var surroundings = settings.surroundings
+            var sent: NetworkOperation
             if let own = ownBuilder.withLock({ $0 }) {
-                builder = settings.environment.applied(to: own)
-                surroundings = surroundings.with(origins: builder.ownOrigins)
+                let builder = settings.environment.applied(to: own)
+                let surroundings = settings.surroundings.with(origins: builder.ownOrigins)
+                let transfer = try transfer(of: operation, settings, builder)
+                sent = operation.sending(transfer, surroundings, for: pipeline.person)
+            } else {
+                let transfer = try transfer(of: operation, settings, settings.environmentBuilder)
+                sent = operation.sending(transfer, settings.surroundings, for: pipeline.person)
             }
-            let transfer = try transfer(of: operation, settings, builder)
-            var operation = operation.sending(transfer, surroundings, for: pipeline.person)
-            if let own = operation.request.options, own.guards(beyond: options) { operation.hasOwnGuards = true }
-            return (operation, pipeline)
+            if let own = operation.request.options, own.guards(beyond: options) { sent.hasOwnGuards = true }
+            return (sent, pipeline)
         } catch {
             var error = error
             error.underlying = error.underlying ?? ClientError.invalidHttpRequest

@@ -23,6 +23,8 @@ public struct NetworkResponse: Sendable {
     public var metrics: TransferMetrics
     /// The fields behind the body (RFC 9110, 6.5), none of which counts as one of `response`.
     public var trailers: HTTPFields
+    /// Informational (1xx) answers that came before.
+    package private(set) var interim: [HTTPResponse] = []
 
     /// Describes a response.
     public init(
@@ -40,12 +42,13 @@ public struct NetworkResponse: Sendable {
     }
 
     /// A response that a transport collected.
-    init(_ response: TransferResponse) {
+    package init(_ response: TransferResponse) {
         data = response.body.data ?? Data()
         rawHead = response.rawHead
         url = response.url
         metrics = response.metrics
         trailers = response.trailers
+        interim = response.interim
     }
 
     /// A response of this text, as UTF-8.

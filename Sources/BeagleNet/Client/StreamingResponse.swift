@@ -9,6 +9,8 @@ public struct StreamingResponse: Sendable {
     public var body: HTTPBody
     /// The URL that answered, after redirects; empty where the client does not tell.
     public var url: String
+    /// Informational (1xx) answers that came before.
+    package private(set) var interim: [HTTPResponse] = []
     private let end: @Sendable () -> TransferEnd
 
     /// Where the time went: up to the head until the body has ended, then in all. All zero where the client does not
@@ -37,10 +39,11 @@ public struct StreamingResponse: Sendable {
     }
 
     /// A response that a transport began to receive.
-    init(_ response: TransferResponse) {
+    package init(_ response: TransferResponse) {
         self.init(response: response.head, body: response.body, url: response.url) {
             TransferEnd(metrics: response.metrics, trailers: response.trailers)
         }
+        interim = response.interim
     }
 
     /// A whole response, to be read.

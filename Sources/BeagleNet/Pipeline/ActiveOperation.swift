@@ -69,12 +69,12 @@ final class ActiveOperation: Sendable {
     private let state: InlineLock<State>
     private let hub: Hub
     /// Under which the hub has it; nil where it is not shared.
-    let key: NetworkOperation.Key?
+    let subject: Hub.Subject?
 
-    init(_ operation: NetworkOperation, _ pipeline: Pipeline, _ hub: Hub, _ key: NetworkOperation.Key? = nil) {
+    init(_ operation: NetworkOperation, _ pipeline: Pipeline, _ hub: Hub, _ subject: Hub.Subject? = nil) {
         state = InlineLock(State(operation: operation, pipeline: pipeline))
         self.hub = hub
-        self.key = key
+        self.subject = subject
     }
 
     // MARK: - Subscribers

@@ -3,7 +3,29 @@ import BeagleNetHTTP
 /// The top of the pipeline: knows what is under way, so that operations which ask the same share one run, whoever comes
 /// late hears what there is, and whoever leaves last ends it.
 final class Hub: Sendable {
-    private let active = Lock<[NetworkOperation.Key: ActiveOperation]>([:])
+    private let active = Lock<[Subject: ActiveOperation]>([:])
+
+    /// What one run can serve: what is asked, how it is to run, and whether a store alone is asked.
+    struct Subject: Hashable, Sendable {
+        private let key: NetworkOperation.Key
+        private let deadline: Duration?
+        private let reportsProgress: Bool
+        fileprivate let isForStoreAlone: Bool
+
+        /// nil where the operation is not shared.
+        fileprivate init?(_ operation: NetworkOperation) {
+            guard let key = operation.key else { return nil }
+            self.key = key
+            deadline = operation.deadline
+            reportsProgress = operation.reportsProgress
+            isForStoreAlone = operation.isForStoreAlone
+        }
+
+        /// The key alone: it is as good a hash as all.
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(key)
+        }
+    }
 
     /// Somebody's share in an operation.
     struct Share: Sendable {
@@ -24,7 +46,7 @@ final class Hub: Sendable {
     /// Who waits for them or watches them.
     var subscribers: Int { active.withLock { Array($0.values) }.reduce(0) { $0 + $1.subscribers } }
 
-    /// Joins the operation that asks the same, or begins one. What can be said without waiting is said before this
+    /// Joins the operation of the same subject, or begins one. What can be said without waiting is said before this
     /// returns.
     ///
     /// - Parameters:
@@ -51,25 +73,27 @@ final class Hub: Sendable {
     /// there while others wait for the network.
     nonisolated(nonsending) func isAlone(_ operation: NetworkOperation, _ pipeline: Pipeline) async -> Bool {
         if operation.policy == .cacheOnly { return true }
-        guard let key = operation.key, active.withLock({ $0[key] })?.isRunning == true else { return false }
+        guard let subject = Subject(operation), active.withLock({ $0[subject] })?.isRunning == true else {
+            return false
+        }
         return await pipeline.hasAnswer(for: operation)
     }
 
     private func joined(_ operation: NetworkOperation, _ pipeline: Pipeline) -> ActiveOperation {
-        guard let key = operation.key else { return ActiveOperation(operation, pipeline, self) }
+        guard let subject = Subject(operation) else { return ActiveOperation(operation, pipeline, self) }
         return active.withLock { active in
-            if let joined = active[key] { return joined }
-            let begun = ActiveOperation(operation, pipeline, self, key)
-            active[key] = begun
+            if let joined = active[subject] { return joined }
+            let begun = ActiveOperation(operation, pipeline, self, subject)
+            active[subject] = begun
             return begun
         }
     }
 
-    /// Forgets an operation that is over; another of its key may have been begun.
+    /// Forgets an operation that is over; another of its subject may have been begun.
     func remove(_ ended: ActiveOperation) {
-        guard let key = ended.key else { return }
+        guard let subject = ended.subject else { return }
         active.withLock { active in
-            if active[key] === ended { active[key] = nil }
+            if active[subject] === ended { active[subject] = nil }
         }
     }
 
@@ -78,7 +102,7 @@ final class Hub: Sendable {
         for operation in active.withLock({ Array($0.values) }) { operation.end(cancelling: cancelling) }
     }
 
-    /// Runs again what is watched.
+    /// Runs again what is watched; of what wants a stored answer alone the store is asked, whatever the policy.
     ///
     /// - Parameters:
     ///   - policy: whether stored answers will do.
@@ -90,7 +114,10 @@ final class Hub: Sendable {
         where isMeant: (NetworkOperation) -> Bool = { _ in true }
     ) {
         let watched = active.withLock { Array($0.values) }
-        for operation in watched where isMeant(operation.operation) { operation.refetch(policy, afterRun: afterRun) }
+        for operation in watched where isMeant(operation.operation) {
+            let isForStoreAlone = operation.subject?.isForStoreAlone ?? false
+            operation.refetch(isForStoreAlone ? .cacheOnly : policy, afterRun: afterRun)
+        }
     }
 }
 

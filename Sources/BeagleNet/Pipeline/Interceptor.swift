@@ -69,6 +69,12 @@ extension BriefInterceptor {
 /// An interceptor that asks `NetworkOperation.messages` how many went out before.
 package protocol CountingInterceptor: Interceptor {}
 
+/// An interceptor that hears of the answers that a store above it gives, which never come to it.
+package protocol StoreObservingInterceptor: Interceptor {
+    /// A store has given this answer.
+    func observe(_ stored: NetworkOperation.Result, for operation: NetworkOperation)
+}
+
 /// An interceptor that gives operations the credentials of somebody.
 protocol PersonalInterceptor: Interceptor {
     /// Whose they are: another number than any before as soon as they may be another person's.

@@ -1,15 +1,15 @@
 import BeagleNetHTTP
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+    package import FoundationEssentials
 #else
-    import Foundation
+    package import Foundation
 #endif
 
 /// A keyed hash of 128 bits of a list of parts, each with its length, so that no two lists are the same: SipHash-1-3
 /// with the longer output, as Swift's `Hasher` computes it with the shorter one (https://github.com/veorq/SipHash).
 ///
 /// `Hasher` gives 64 bits, and two of it read everything twice.
-struct KeyHash {
+package struct KeyHash {
     /// What only this process knows.
     private static let seed: (UInt64, UInt64) = (.random(in: .min ... .max), .random(in: .min ... .max))
 
@@ -31,7 +31,7 @@ struct KeyHash {
     }
 
     /// The hash of what `body` combines.
-    static func of(
+    package static func of(
         seed: (UInt64, UInt64) = KeyHash.seed,
         _ body: (inout KeyHash) -> Void
     ) -> (high: UInt64, low: UInt64) {
@@ -42,17 +42,17 @@ struct KeyHash {
         }
     }
 
-    mutating func combine(_ text: String) {
+    package mutating func combine(_ text: String) {
         let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { combine(UnsafeRawBufferPointer($0)) }
         // Text that is kept in another form, as that of Foundation may be on Apple's platforms.
         if isDone == nil { Array(text.utf8).withUnsafeBytes { combine($0) } }
     }
 
-    mutating func combine(_ data: Data) {
+    package mutating func combine(_ data: Data) {
         data.withUnsafeBytes { combine($0) }
     }
 
-    mutating func combine(_ number: Int) {
+    package mutating func combine(_ number: Int) {
         let number = Int64(number).littleEndian
         if taken + MemoryLayout<Int64>.size > room.count { return withUnsafeBytes(of: number) { gather($0) } }
         room.storeBytes(of: number, toByteOffset: taken, as: Int64.self)

@@ -47,13 +47,12 @@ extension NetworkOperation {
             hash.combine(transfer.head.scheme ?? "")
             hash.combine(transfer.head.authority ?? "")
             hash.combine(transfer.head.path ?? "")
-            for field in transfer.head.headerFields where left.isEmpty || !left.contains(field) {
+            for field in transfer.head.headerFields {
+                if !left.isEmpty, left.contains(field) { continue }
                 hash.combine(field.name.canonicalName)
                 hash.combine(field.value)
             }
-            hash.combine(reportsProgress ? 1 : 0)
             if person != 0 { hash.combine(person) }
-            if let deadline { hash.combine(deadline.hashValue) }
             if transfer.options != .standard { hash.combine(transfer.options.hashValue) }
         }
         return Key(high: hash.high, low: hash.low)

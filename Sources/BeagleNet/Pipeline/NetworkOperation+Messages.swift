@@ -1,3 +1,4 @@
+package import BeagleNetHTTP
 import Synchronization
 
 extension NetworkOperation {
@@ -18,6 +19,8 @@ extension NetworkOperation {
 /// Counts messages.
 package final class MessageCount: Sendable {
     private let count = Atomic<Int>(0)
+    /// What a log calls the last one.
+    package let lastEntry = Lock<String?>(nil)
 
     /// A count that begins with none.
     package init() {}

@@ -37,40 +37,13 @@ public struct NetworkOperation: Sendable {
         /// Where it is noted how the message went out, for who wants to know.
         var departure: Departure?
 
-        static let none = Box(
+        static let none = CopyOnWrite(
             Message(transfer: .unbuilt, key: nil, partition: "", surroundings: .none, scopedFields: [])
         )
     }
 
-    /// `@unchecked Sendable` is sound because `value` is written only by `fields` and `sent`, which first see to it that
-    /// the operation they write for alone holds the box; all others read.
-    private final class Box<Value: Sendable>: @unchecked Sendable {
-        // Unchecked, because nobody writes while another reads: a look would cost a call of the runtime.
-        @exclusivity(unchecked) var value: Value
-
-        init(_ value: Value) {
-            self.value = value
-        }
-    }
-
-    private var box: Box<Fields>
+    private var fields: CopyOnWrite<Fields>
     private var message = Message.none
-
-    private var sent: Message {
-        _read { yield message.value }
-        _modify {
-            if !isKnownUniquelyReferenced(&message) { message = Box(message.value) }
-            yield &message.value
-        }
-    }
-
-    private var fields: Fields {
-        _read { yield box.value }
-        _modify {
-            if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
-            yield &box.value
-        }
-    }
 
     /// An operation.
     ///
@@ -80,61 +53,61 @@ public struct NetworkOperation: Sendable {
     ///   - policy: whether a stored answer will do.
     public init(_ request: Request, kind: Kind? = nil, policy: RequestPolicy = .cacheFirst) {
         let kind = kind ?? request.type.kind
-        box = Box(Fields(request: request, kind: kind, policy: policy, isShared: kind.isShared))
+        fields = CopyOnWrite(Fields(request: request, kind: kind, policy: policy, isShared: kind.isShared))
     }
 
     /// What the app asks.
     public var request: Request {
-        _read { yield box.value.request }
-        _modify { yield &fields.request }
+        _read { yield fields.value.request }
+        _modify { yield &fields.value.request }
     }
 
     /// What sort of thing is asked for.
-    public var kind: Kind { box.value.kind }
+    public var kind: Kind { fields.value.kind }
 
     /// Whether a stored answer will do.
     public var policy: RequestPolicy {
-        get { box.value.policy }
-        set { fields.policy = newValue }
+        get { fields.value.policy }
+        set { fields.value.policy = newValue }
     }
 
     /// Whether operations that ask the same at the same time share one run, and so one answer. As `Kind.isShared` says
     /// unless told otherwise.
     public var isShared: Bool {
-        get { box.value.isShared }
-        set { fields.isShared = newValue }
+        get { fields.value.isShared }
+        set { fields.value.isShared = newValue }
     }
 
     /// Whether the run goes on when the last who waited for it has left. No by default: leaving cancels it.
     public var isDetached: Bool {
-        get { box.value.isDetached }
-        set { fields.isDetached = newValue }
+        get { fields.value.isDetached }
+        set { fields.value.isDetached = newValue }
     }
 
     /// Whether progress is told while bodies move. No by default.
     public var reportsProgress: Bool {
-        get { box.value.reportsProgress }
-        set { fields.reportsProgress = newValue }
+        get { fields.value.reportsProgress }
+        set { fields.value.reportsProgress = newValue }
     }
 
     /// Which attempt this is, counted from 1 by whoever asks again.
     public var attempt: Int {
-        get { box.value.attempt }
-        set { fields.attempt = newValue }
+        get { fields.value.attempt }
+        set { fields.value.attempt = newValue }
     }
 
     /// Whose answers these are, where one client serves several people or answers are stored: operations of different
     /// partitions are never the same. Empty by default. Set it before the operation is run: what an interceptor sets is
     /// not in the `key`, and then nothing is stored, and nothing stored is found.
     public var partition: String {
-        get { box.value.partition }
-        set { fields.partition = newValue }
+        get { fields.value.partition }
+        set { fields.value.partition = newValue }
     }
 
     /// What interceptors tell each other.
     public var context: Context {
-        _read { yield box.value.context }
-        _modify { yield &fields.context }
+        _read { yield fields.value.context }
+        _modify { yield &fields.value.context }
     }
 
     /// What tells apart whether two operations ask the same; nil before the client has made the message, and of what is
@@ -145,21 +118,21 @@ public struct NetworkOperation: Sendable {
     /// the operation; before that it is an empty GET.
     public var transfer: TransferRequest {
         _read { yield message.value.transfer }
-        _modify { yield &sent.transfer }
+        _modify { yield &message.value.transfer }
     }
 
     /// The longest that this operation may take, attempts and waits included; the `DeadlineInterceptor`'s limit where
     /// nil.
     public var deadline: Duration? {
-        get { box.value.deadline }
-        set { fields.deadline = newValue }
+        get { fields.value.deadline }
+        set { fields.value.deadline = newValue }
     }
 
     /// How old a stored answer may be for `RequestPolicy.cacheFirst` to be content with it: an older one is given as
     /// stale, and the network is asked. nil, the default: as old as it likes, or as a `RequestPolicyInterceptor` says.
     public var maxAge: Duration? {
-        get { box.value.maxAge }
-        set { fields.maxAge = newValue }
+        get { fields.value.maxAge }
+        set { fields.value.maxAge = newValue }
     }
 
     /// What the client lends its interceptors.
@@ -175,7 +148,7 @@ public struct NetworkOperation: Sendable {
     ) -> NetworkOperation {
         var operation = self
         let (key, scopedFields) = (makeKey(transfer, for: person), transfer.originScopedFields)
-        operation.message = Box(
+        operation.message = CopyOnWrite(
             Message(
                 transfer: transfer,
                 key: key,
@@ -192,7 +165,7 @@ public struct NetworkOperation: Sendable {
     var person: Int { message.value.person }
 
     /// Whether the partition is still the one that the key says.
-    var isOfKeyedPartition: Bool { box.value.partition == message.value.partition }
+    var isOfKeyedPartition: Bool { fields.value.partition == message.value.partition }
 
     /// Says that these fields hold credentials of a person, as they are now.
     mutating func note(credentials fields: Set<HTTPField.Name>, of person: Int) {
@@ -207,13 +180,13 @@ public struct NetworkOperation: Sendable {
     private mutating func note(known fields: Set<HTTPField.Name>) {
         if departure == nil { return }
         let known = transfer.head.headerFields.filter { fields.contains($0.name) }
-        sent.knownFields += known
+        message.value.knownFields += known
     }
 
     /// Where it is noted how the message went out; nil where nobody wants to know.
     var departure: Departure? {
         get { message.value.departure }
-        set { sent.departure = newValue }
+        set { message.value.departure = newValue }
     }
 
     /// Whether the message is still what the key was made of, but for the credentials of the key's person and what
@@ -231,7 +204,7 @@ public struct NetworkOperation: Sendable {
     /// Has a redirect to another origin drop these fields, and lets them go to this one although it may not be declared.
     mutating func scope(_ fields: Set<HTTPField.Name>) {
         transfer.originScopedFields.formUnion(fields)
-        sent.permittedFields.formUnion(fields)
+        message.value.permittedFields.formUnion(fields)
     }
 
     /// What sort of thing is asked for. An open set: a pipeline may have interceptors that answer kinds of their own.

@@ -56,6 +56,12 @@ public final class Pipeline: Sendable {
         /// Whose credentials operations are given; 0 where they get none.
         var person: Int { pipeline.person }
 
+        /// Tells who wants to know that a store gave this answer, and hands it on.
+        func told(_ stored: NetworkOperation.Result, for operation: NetworkOperation) -> NetworkOperation.Result {
+            pipeline.storeObserver?.observe(stored, for: operation)
+            return stored
+        }
+
         /// Takes an operation on.
         ///
         /// - Parameters:
@@ -79,8 +85,7 @@ public final class Pipeline: Sendable {
         /// its kind. To be asked from `.metrics` on: whatever has a place below only looks on.
         package func leads(_ operation: NetworkOperation) -> Bool {
             if Task.isCancelled { return false }
-            let isOnlyStored = operation.policy == .cacheOnly && operation.kind.isStorable
-            return NetworkOperation.Kind.transfers.contains(operation.kind) && !isOnlyStored
+            return NetworkOperation.Kind.transfers.contains(operation.kind) && !operation.isForStoreAlone
                 || pipeline.interceptors[index...].contains { $0.place == nil && $0.applies(to: operation) }
         }
     }
@@ -92,6 +97,7 @@ public final class Pipeline: Sendable {
     private let credentials: (any PersonalInterceptor)?
     private let keepsCookies: Bool
     private let cache: CacheInterceptor?
+    fileprivate let storeObserver: (any StoreObservingInterceptor)?
     /// What stands above it.
     private let aboveCache: ArraySlice<any Interceptor>
     /// Whether the messages of each run are counted.
@@ -114,6 +120,8 @@ public final class Pipeline: Sendable {
         keepsCookies = (transport as? any CookieTransport)?.keepsCookies ?? true
         let cacheIndex = interceptors.firstIndex { $0 is CacheInterceptor }
         cache = cacheIndex.flatMap { interceptors[$0] as? CacheInterceptor }
+        storeObserver =
+            cache == nil ? nil : interceptors.lazy.compactMap { $0 as? any StoreObservingInterceptor }.first
         aboveCache = interceptors[..<(cacheIndex ?? 0)]
         countsMessages = interceptors.contains { $0 is any CountingInterceptor }
     }
@@ -130,7 +138,9 @@ public final class Pipeline: Sendable {
             guard let limit = interceptor as? RequestPolicyInterceptor else { return nil }
             operation = limit.limited(operation)
         }
-        return cache.answer(atHandFor: operation)
+        let answer = cache.answer(atHandFor: operation)
+        if let answer { storeObserver?.observe(answer, for: operation) }
+        return answer
     }
 
     /// Whether a store may answer the operation, and that is what it wants first.
@@ -186,9 +196,10 @@ public final class Pipeline: Sendable {
     /// Takes a message that no request was built to through the interceptors, up to the head of its answer.
     package func stream(
         _ transfer: TransferRequest,
+        kind: NetworkOperation.Kind = .raw,
         logger: any BeagleLogger
     ) async throws(NetworkError) -> StreamingResponse {
-        var operation = NetworkOperation.of(transfer, kind: .raw, logger: logger)
+        var operation = NetworkOperation.of(transfer, kind: kind, logger: logger)
         operation.transfer.delivery = .stream
         guard case .stream(let response) = try await run(operation, { _ in }).content else {
             throw NetworkError(.other, during: .response, "the pipeline's answer is no stream")
@@ -202,7 +213,7 @@ public final class Pipeline: Sendable {
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         guard NetworkOperation.Kind.transfers.contains(operation.kind) else { throw .unhandled(operation.kind) }
-        if operation.policy == .cacheOnly, operation.kind.isStorable { throw .notStored(operation, hasStore: hasStore) }
+        if operation.isForStoreAlone { throw .notStored(operation, hasStore: hasStore) }
         operation.departure?.note(operation, keepsCookies: keepsCookies)
         if Task.isCancelled { throw .cancelledBeforeStart }
         let operation = operation.reportsProgress ? operation.telling(emit) : operation

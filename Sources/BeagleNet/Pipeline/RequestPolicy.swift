@@ -4,13 +4,14 @@ public enum RequestPolicy: Sendable, Hashable, CaseIterable {
     /// A stored answer where there is one, else the network. The default. One that is older than `maxAge` is not enough:
     /// then it is as `cacheAndNetwork`.
     case cacheFirst
-    /// A stored answer; without one the operation fails with an error of kind `.notStored`.
+    /// A stored answer; without one the operation fails with an error of kind `.notStored`. Who asks or watches so joins
+    /// nobody who asks the network, and `refetch` looks into the store once more.
     case cacheOnly
     /// The network, whatever is stored.
     case networkOnly
     /// The network; where it cannot be reached, or the server answers 500, 502, 503 or 504, a stored answer, marked stale.
-    /// The time limits of `TransferOptions` say when it cannot be reached; a `NetworkOperation.deadline` that passes is
-    /// the end of the operation, and its failure.
+    /// The time limits of `TransferOptions` say when it cannot be reached, and so does a `NetworkOperation.deadline` that
+    /// passes first; where nothing is stored, it is the operation's failure.
     case networkFirst
     /// A stored answer at once, marked stale, and then the network's, or its failure.
     case cacheAndNetwork

@@ -36,8 +36,9 @@ extension CurlTransport: WebSocketTransport {
             resume: { [weak transfer] in transfer?.resume() },
             cancel: { [weak transfer] in transfer?.cancel() }
         )
+        let actor = #isolation
         await suspend { continuation in
-            withExtendedLifetime(owner) { transfer.start(.continuation(continuation)) }
+            withExtendedLifetime(owner) { transfer.start(.task(WaitingTask(continuation, on: actor))) }
         } onCancel: {
             transfer.cancel()
         }

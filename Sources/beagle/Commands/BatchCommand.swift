@@ -1,6 +1,7 @@
 import ArgumentParser
 import BeagleNetCurl
 import BeagleNetHTTP
+import BeagleNetReplay
 import Foundation
 
 /// `beagle batch`: many requests at once, as JSON Lines.
@@ -29,9 +30,21 @@ struct BatchCommand: AsyncParsableCommand {
             """
     )
 
+    @OptionGroup var replay: ReplayFlags
+    @OptionGroup var recording: RecordingFlags
+
     func run() async throws {
+        let console = Console()
+        let transport: any HTTPTransport
+        do throws(NetworkError) {
+            let answering: any HTTPTransport = try replay.transport() ?? CurlTransport()
+            transport = try recording.recorded(answering, console)
+        } catch {
+            console.note("beagle: \(error.message)")
+            throw ExitCode(ExitCode.number(for: error))
+        }
         do {
-            try await Interrupt.cancelling { try await Self.serve() }
+            try await Interrupt.cancelling { try await Self.serve(transport) }
         } catch let interrupt as Interrupt {
             throw ExitCode(interrupt.exitCode)
         }
@@ -41,9 +54,8 @@ struct BatchCommand: AsyncParsableCommand {
     private static let width = 512
 
     /// Answers the lines of standard input until they end.
-    private static func serve() async throws {
+    private static func serve(_ transport: any HTTPTransport) async throws {
         let writer = ReplyWriter()
-        let transport = CurlTransport()
         await withTaskGroup(of: Void.self) { group in
             var count = 0
             for await line in LineReader.lines() where !line.allSatisfy(\.isWhitespace) {
@@ -61,7 +73,7 @@ struct BatchCommand: AsyncParsableCommand {
 
     private static func reply(
         to line: Result<BatchLine, NetworkError>,
-        with transport: CurlTransport
+        with transport: any HTTPTransport
     ) async -> (id: JSONValue, [String: JSONValue]) {
         var id = JSONValue.null
         do throws(NetworkError) {

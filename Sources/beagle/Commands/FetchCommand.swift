@@ -1,4 +1,5 @@
 import ArgumentParser
+import BeagleNet
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Foundation
@@ -25,6 +26,7 @@ struct FetchCommand: TransferCommand {
     @OptionGroup var retries: RetryFlags
     @OptionGroup var flags: CommonFlags
 
+    var kind: NetworkOperation.Kind { .component }
     var keepsBody: Bool { true }
 
     func request() throws -> TransferRequest {

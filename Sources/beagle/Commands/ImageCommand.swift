@@ -1,4 +1,5 @@
 import ArgumentParser
+import BeagleNet
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Foundation
@@ -22,6 +23,7 @@ struct ImageCommand: TransferCommand {
     @OptionGroup var retries: RetryFlags
     @OptionGroup var flags: CommonFlags
 
+    var kind: NetworkOperation.Kind { .image }
     var continuation: Continuation? { continuationFlag.continueAt }
 
     func validate() throws {

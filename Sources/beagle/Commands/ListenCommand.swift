@@ -1,5 +1,6 @@
 import ArgumentParser
 import BeagleNetHTTP
+import BeagleNetReplay
 import BeagleNetRequestBuilder
 import Foundation
 
@@ -82,7 +83,8 @@ extension ListenCommand {
 
     /// Writes events until there are no more or enough of them, and gives their number.
     private func follow(_ request: TransferRequest, in session: Session) async throws -> Int {
-        var source = EventSource(request, over: session)
+        let recorder: (any HTTPTransport)? = try session.log().map { RecordingTransport(session, log: $0) }
+        var source = EventSource(request, over: recorder ?? session)
         source.lastEventID = lastEventID
         source.backoff.limit = retry
         source.onReconnect = { cause, delay in

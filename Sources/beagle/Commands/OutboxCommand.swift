@@ -18,7 +18,8 @@ struct OutboxCommand: AsyncParsableCommand {
                 Each form goes out with the Idempotency-Key that it was kept with. What the server answers with 2xx is \
                 done and has a line on standard output. After 408, 425, 429, 5xx or no answer it stays, with all behind \
                 it for the same server, and the command ends with 105. What the server refuses is not sent again, and \
-                the command ends with 22; 'outbox list' shows it, and 'outbox retry' lets it wait again. Files that \
+                the command ends with 22; 'outbox list' shows it, and 'outbox retry' lets it wait again. So it is \
+                where a 301 or 302 led to another page ('redirected'), which may be one to sign in at. Files that \
                 are no whole forms are named, and the command ends with 101, or with 4 where a newer version wrote \
                 them. Credentials are not kept: give them here once more.
 
@@ -46,7 +47,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 let options = try flags.options()
                 let outbox = try Outbox(existing: directory)
                 try flags.check(outbox)
-                let client = session.client(of: outbox, retries.interceptors, credentialsFor: nil, options)
+                let client = try session.client(of: outbox, retries.interceptors, credentialsFor: nil, options)
                 try await Interrupt.cancelling {
                     try session.tell(try await session.remembering { try await outbox.flush(with: client) })
                 }

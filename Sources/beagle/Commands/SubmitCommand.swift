@@ -62,6 +62,8 @@ struct SubmitCommand: TransferCommand {
     @OptionGroup var retries: RetryFlags
     @OptionGroup var flags: CommonFlags
 
+    var kind: NetworkOperation.Kind { .form }
+
     func validate() throws {
         if let index = fields.firstIndex(where: \.name.isEmpty) {
             // It is not repeated: it may hold a secret.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BeagleNetCurl
 import BeagleNetHTTP
+import BeagleNetReplay
 import BeagleNetRequestBuilder
 import Foundation
 
@@ -136,7 +137,10 @@ private final class WebSocketTalk: Sendable {
         }
         let configuration = command.flags.access.configuration
         try command.flags.access.load(into: configuration)
-        let socket = try await CurlTransport(configuration).openWebSocket(request)
+        let transport = CurlTransport(configuration)
+        let recorder: (any WebSocketTransport)? = try command.flags.recording.openLog(console)
+            .map { RecordingTransport(transport, log: $0) }
+        let socket = try await (recorder ?? transport).openWebSocket(request)
         try command.flags.access.save(configuration)
         state.withLock { $0.subprotocol = socket.subprotocol }
         if command.flags.verbose { note(socket) }

@@ -58,6 +58,9 @@ struct CommonFlags: ParsableArguments {
     var http3 = false
 
     @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
+    @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
+
+    @OptionGroup var replay: ReplayFlags
 
     @Flag(
         name: .long,
@@ -145,6 +148,7 @@ struct CommonFlags: ParsableArguments {
         var error = error
         error.advice = error.advice.map(ConnectionFlags.inFlags)
         if error.isKept { return "send it later with 'beagle outbox flush', and do not submit it again" }
+        if error.kind == .notInRecording { return "ask what it has, or the network without --replay" }
         guard error.advisesOnAPI else { return error.advice }
         switch error.kind {
         case .timeout where error.advice?.contains("minimumSpeed") == true:

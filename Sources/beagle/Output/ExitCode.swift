@@ -20,6 +20,10 @@ extension ExitCode {
     static let usage: Int32 = 64
     /// The answer is no screen.
     static let notAScreen: Int32 = 101
+    /// Answers are not what was recorded.
+    static let different: Int32 = 104
+    /// The recording that `--replay` names has no answer.
+    static let notInRecording: Int32 = 103
     /// The form is kept in the outbox, and was not accepted yet.
     static let kept: Int32 = 105
 
@@ -43,6 +47,7 @@ extension ExitCode {
         case .tooLarge: 63
         case .decoding: notAScreen
         case .kept: kept
+        case .notInRecording: notInRecording
         default: error.transportCode.flatMap { (1...99).contains($0) ? Int32($0) : nil } ?? fallback(for: error)
         }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BeagleNet
+import BeagleNetReplay
 
 /// Why a command did not do what it was asked, and with which number it ends.
 struct Failure: Error {
@@ -19,6 +20,8 @@ struct Failure: Error {
     var details: [String: JSONValue] = [:]
     /// What is wrong with the fields of a form, or with all of it.
     var errors: [FieldError] = []
+    /// What a recording has instead of an answer.
+    var nearest: [ReplayMiss.Near] = []
     /// What goes to standard output all the same, such as the body of a 404.
     var output = Data()
 
@@ -40,6 +43,10 @@ struct Failure: Error {
             advice: error.advice
         )
         url = error.url ?? error.request?.urlText
+        guard let miss = error.underlying as? ReplayMiss else { return }
+        message = miss.reason
+        nearest = miss.nearest
+        details["nearest"] = miss.json
     }
 
     /// Any error that a command throws.
@@ -144,6 +151,7 @@ extension Console {
             let padding = String(repeating: " ", count: width - field.count)
             note("  \(styledNote(field, .bold))\(padding)  \(error.message)")
         }
+        for near in failure.nearest { note("  nearest: \(near)".printable) }
         if let advice = failure.advice { note("  \(advice)") }
     }
 }

@@ -23,9 +23,9 @@ extension Session {
                 let bar = ProgressBar(on: console)
                 request.onProgress = { bar.show($0) }
             }
-            let client = client(of: outbox, interceptors, credentialsFor: Origin(of: request.head), request.options)
+            let client = try client(of: outbox, interceptors, credentialsFor: Origin(of: request.head), request.options)
             let response = try await outbox.sending(with: client) {
-                try await outbox.submit(request, interceptors, transport: self, logger: logger)
+                try await outbox.submit(request, recorded(interceptors), transport: self, logger: logger)
             }
             return try await take(response, keepsBody: false)
         }
@@ -60,10 +60,11 @@ extension Session {
         _ interceptors: [any Interceptor],
         credentialsFor origin: Origin?,
         _ options: TransferOptions
-    ) -> NetworkClientDefault {
+    ) throws(NetworkError) -> NetworkClientDefault {
         let dependencies = BeagleDependencies()
         dependencies.logger = logger
-        dependencies.interceptors = [OutboxInterceptor(outbox)] + interceptors + [GivenCredentials(flags, for: origin)]
+        dependencies.interceptors =
+            [OutboxInterceptor(outbox)] + (try recorded(interceptors + [GivenCredentials(flags, for: origin)]))
         return NetworkClientDefault(dependencies: dependencies, transport: self, options: options)
     }
 }

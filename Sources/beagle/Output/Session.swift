@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetCurl
 import BeagleNetDependencies
 import BeagleNetHTTP
+import BeagleNetReplay
 import Foundation
 
 /// One run of a command: sends its request, shows how it goes, and remembers what `--json` tells of it.
@@ -11,16 +12,36 @@ final class Session: Sendable {
     private let configuration: CurlConfiguration
     private let transport: CurlTransport
     private let interceptors: [any Interceptor]
+    /// What answers instead of the network, if anything does.
+    private let replay: Result<ReplayTransport?, NetworkError>
+    private let kind: NetworkOperation.Kind
+    /// Where requests are recorded, if they are.
+    private let recording: Result<RequestLog?, NetworkError>
     private let start = ContinuousClock.now
     private let metrics = Lock(TransferMetrics())
 
-    /// - Parameter interceptors: what the request goes through on its way.
-    init(_ flags: CommonFlags, _ interceptors: [any Interceptor] = []) {
+    /// - Parameters:
+    ///   - interceptors: what the request goes through on its way.
+    ///   - kind: what it asks for.
+    init(_ flags: CommonFlags, _ interceptors: [any Interceptor] = [], kind: NetworkOperation.Kind = .raw) {
         self.flags = flags
         self.interceptors = interceptors
+        self.kind = kind
         configuration = flags.access.configuration
         transport = CurlTransport(configuration)
-        console = Console(flags.color)
+        let console = Console(flags.color)
+        self.console = console
+        replay = Result { () throws(NetworkError) in flags.offline ? nil : try flags.replay.transport() }
+        recording = Result { () throws(NetworkError) in flags.offline ? nil : try flags.recording.openLog(console) }
+    }
+
+    /// Where requests are recorded; nil where they are not.
+    func log() throws(NetworkError) -> RequestLog? { try recording.get() }
+
+    /// What requests go through on their way, the recorder included where they are recorded.
+    func recorded(_ interceptors: [any Interceptor]) throws(NetworkError) -> [any Interceptor] {
+        guard let log = try log() else { return interceptors }
+        return interceptors + [RecordInterceptor(log)]
     }
 
     /// Sends the request and receives the whole response; a body that `-o` names a file for goes there, unless the
@@ -87,7 +108,7 @@ final class Session: Sendable {
             let bar = ProgressBar(on: console)
             request.onProgress = { bar.show($0) }
         }
-        return try await Pipeline(interceptors, transport: self).stream(request, logger: logger)
+        return try await Pipeline(recorded(interceptors), transport: self).stream(request, kind: kind, logger: logger)
     }
 
     /// Shows what interceptors do, with `-v`.
@@ -225,7 +246,14 @@ extension Session: CookieTransport {
         if flags.verbose, let fields = try? CurlTransport.wireFields(of: request, configuration) {
             note(request.head, fields)
         }
-        return transport.perform(request) { result in
+        let source: any HTTPTransport
+        do throws(NetworkError) {
+            source = try replay.get() ?? transport
+        } catch {
+            completion(.failure(error))
+            return NothingRunning()
+        }
+        return source.perform(request) { result in
             if case .success(let response) = result {
                 self.record(response.metrics)
                 if self.flags.verbose { self.note(response) }
@@ -233,6 +261,11 @@ extension Session: CookieTransport {
             completion(result)
         }
     }
+}
+
+/// The token of what has failed already.
+private struct NothingRunning: RequestToken {
+    func cancel() {}
 }
 
 extension Duration {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
@@ -22,6 +23,9 @@ protocol TransferCommand: AsyncParsableCommand, Sendable {
     /// Where a download goes on; nil where it begins.
     var continuation: Continuation? { get }
 
+    /// What the request asks for. Anything by default.
+    var kind: NetworkOperation.Kind { get }
+
     /// Whether `result` reads a body that goes to a file. No by default.
     var keepsBody: Bool { get }
 }
@@ -29,6 +33,7 @@ protocol TransferCommand: AsyncParsableCommand, Sendable {
 extension TransferCommand {
     var showsErrorBody: Bool { false }
     var keepsBody: Bool { false }
+    var kind: NetworkOperation.Kind { .raw }
     var continuation: Continuation? { nil }
 
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
@@ -36,7 +41,7 @@ extension TransferCommand {
     }
 
     func run() async throws {
-        let session = Session(flags, retries.interceptors)
+        let session = Session(flags, retries.interceptors, kind: kind)
         do {
             // Reading standard input cannot be cancelled: until it is read, a signal just ends the program.
             let request = try request()

@@ -90,6 +90,72 @@ import Testing
         }
     }
 
+    /// Where a deadline is set.
+    enum Limited: CaseIterable {
+        case byOperation, byInterceptor
+    }
+
+    /// What comes of an operation that a deadline cuts off, or somebody who leaves.
+    private func cutOff(
+        _ policy: RequestPolicy,
+        _ limited: Limited = .byOperation,
+        isStored: Bool = true,
+        isLeft: Bool = false
+    ) async throws -> [String] {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let held = HeldCompletion()
+        let limit: Duration? = limited == .byInterceptor ? .seconds(2) : nil
+        Beagle.dependencies.interceptors = [
+            DeadlineInterceptor(limit: limit), CacheInterceptor(SlowStore()), StatusInterceptor(),
+        ]
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: held.cancellableTransport())
+        if isStored {
+            async let first = client.run(.asking())
+            await held.isHeld()
+            held.complete(.text("1"))
+            _ = try await first
+            await client.isIdle()
+        }
+        var operation = NetworkOperation.asking(.component, policy)
+        if limited == .byOperation { operation.deadline = .seconds(2) }
+        let told = Lock<[String]>([])
+        let asking = Task { [operation] in
+            await Result { try await client.run(operation) { result in told.withLock { $0.append(result.told) } } }
+        }
+        await held.isHeld()
+        await clock.sleepers(1)
+        if isLeft { asking.cancel() } else { clock.advance(by: .seconds(2)) }
+        let outcome = await asking.value
+        switch outcome {
+        case .success(let result): told.withLock { $0.append(result.told) }
+        case .failure(let error): told.withLock { $0.append("failure: \(error.kind.rawValue)") }
+        }
+        return told.withLock { $0 }
+    }
+
+    @Test("the deadline says when the network cannot be reached", arguments: Limited.allCases)
+    func aStoredAnswerTakesThePlaceOfOneThatIsTooLate(limited: Limited) async throws {
+        #expect(try await cutOff(.networkFirst, limited) == ["stored 1 stale"])
+        #expect(try await cutOff(.networkFirst, limited, isStored: false) == ["failure: timeout"])
+        #expect(try await cutOff(.networkOnly, limited) == ["failure: timeout"])
+        #expect(try await cutOff(.cacheAndNetwork, limited) == ["stored 1 stale", "failure: timeout"])
+    }
+
+    @Test func whoLeavesBeforeTheDeadlineIsGivenNothing() async throws {
+        #expect(try await cutOff(.networkFirst, isLeft: true) == ["failure: cancelled"])
+    }
+
+    @Test("how an operation is to run does not tell what is stored apart")
+    func aStoredAnswerIsFoundHoweverItIsAskedFor() async {
+        let world = StoreWorld()
+        _ = await world.heard(.asking())
+        var operation = NetworkOperation.asking()
+        operation.deadline = .seconds(5)
+        operation.reportsProgress = true
+        #expect(await world.heard(operation) == ["stored 1"])
+    }
+
     @Test(arguments: RequestPolicy.allCases, [NetworkOperation.Kind.form, .mutation, .raw])
     func whatMayActPassesAndStoresNothing(policy: RequestPolicy, kind: NetworkOperation.Kind) async {
         let world = StoreWorld()
@@ -152,6 +218,8 @@ import Testing
 
         func document(for operation: NetworkOperation) async -> StoredDocument? {
             await Task.yield()
+            // As a database does.
+            if Task.isCancelled { return nil }
             return memory.document(for: operation)
         }
 
@@ -737,8 +805,19 @@ import Testing
         await held.isHeld()
         let stored = await Result { try await client.run(.asking(.component, .cacheOnly)) }
         #expect(stored.failure?.kind == .notStored)
+        let watched = Heard()
+        let watching = client.watch(.asking(.component, .cacheOnly), watched.hear)
+        await watched.heard(1)
+        #expect(watched.all == ["failure: not_stored"])
+        let results = client.results(of: .asking(.component, .cacheOnly))
+        let error = await Result {
+            for try await _ in results { Issue.record("there is none") }
+        }.failure
+        #expect(error?.kind == .notStored)
         held.complete(.text("1"))
         #expect(try await first.told == "1")
+        watching?.cancel()
+        #expect(watched.all == ["failure: not_stored"])
     }
 
     @Test("and all others share the run", arguments: Obstacle.allCases)

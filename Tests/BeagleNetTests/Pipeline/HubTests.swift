@@ -58,7 +58,13 @@ import Testing
         header.request.additionalData = HttpAdditionalData(headers: ["X-A": "1"])
         var limits = component
         limits.request.options = TransferOptions(maxBodyBytes: 1)
-        let operations = [component, other, header, limits, NetworkOperation(component.request, kind: .image)]
+        var hurried = component
+        hurried.deadline = .seconds(1)
+        var telling = component
+        telling.reportsProgress = true
+        let operations = [
+            component, other, header, limits, hurried, telling, NetworkOperation(component.request, kind: .image),
+        ]
         for operation in operations { client.watch(operation) { _ in } }
         #expect(runs.count == operations.count)
         #expect(client.activeOperations == operations.count)
@@ -354,16 +360,66 @@ import Testing
     @Test func aFailureOfTheStoreDoesNotReachWhoWantsTheNetwork() async throws {
         let runs = ScriptedRuns()
         let client = client(runs)
-        async let stored = Result { [component] in
-            try await client.run(NetworkOperation(component.request, policy: .cacheOnly))
-        }
+        let heard = Heard()
+        client.watch(component, heard.hear)
+        await runs.next().finish(.failure(.lost))
+        await heard.heard(1)
+        client.refetch(.cacheOnly)
         let run = await runs.next()
         async let fresh = client.run(NetworkOperation(component.request, policy: .networkOnly))
         while client.activeSubscribers < 2 { await Task.yield() }
-        run.finish(.failure(NetworkError(.other, during: .queue, "nothing is stored")))
+        run.finish(.failure(NetworkError(.notStored, during: .queue, "nothing is stored")))
         await runs.next().finish("fresh")
-        #expect(await stored.failure != nil)
         #expect(try await fresh.shown == "fresh")
+        await heard.heard(3)
+        #expect(heard.all == ["failure: network", "failure: not_stored", "fresh"])
+    }
+
+    @Test("who watches for a stored answer alone joins only those who do")
+    func whoWantsAStoredAnswerAloneJoinsNobodyElse() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let (one, stored, other) = (Heard(), Heard(), Heard())
+        client.watch(component, one.hear)
+        let run = await runs.next()
+        client.watch(NetworkOperation(component.request, policy: .cacheOnly), stored.hear)
+        let look = await runs.next()
+        #expect(look.operation.policy == .cacheOnly)
+        client.watch(NetworkOperation(component.request, policy: .cacheOnly), other.hear)
+        run.finish("fresh")
+        await one.heard(1)
+        look.finish("stored", from: .cache)
+        await stored.heard(1)
+        await other.heard(1)
+        #expect(one.all == ["fresh"])
+        #expect(stored.all == ["stored"])
+        #expect(other.all == ["stored"])
+        #expect(runs.count == 2)
+    }
+
+    @Test("R5: for who wants a stored answer alone the store is asked again, whatever the policy")
+    func refetchLooksIntoTheStoreForWhoWantsThatAlone() async {
+        let runs = ScriptedRuns { operation, _ in .init("\(operation.policy)") }
+        let client = client(runs)
+        let (one, stored) = (Heard(), Heard())
+        client.watch(component, one.hear)
+        client.watch(NetworkOperation(component.request, policy: .cacheOnly), stored.hear)
+        client.refetch()
+        #expect(one.all == ["cacheFirst", "networkOnly"])
+        #expect(stored.all == ["cacheOnly", "cacheOnly"])
+    }
+
+    @Test("a subscription has no stored answer, and is shared whatever the policy")
+    func aSubscriptionIsSharedWhateverThePolicy() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        client.watch(subscription()) { _ in }
+        let other = Heard()
+        client.watch(NetworkOperation(component.request, kind: .subscription, policy: .cacheOnly), other.hear)
+        await runs.next().finish("1")
+        await other.heard(2)
+        #expect(other.all == ["1", "end"])
+        #expect(runs.count == 1)
     }
 
     // MARK: - R6: who leaves

@@ -414,6 +414,55 @@ private struct Unreadable: Interceptor {
         #expect(try outbox.entries().map(\.state) == [.refused("422")])
     }
 
+    /// Puts something in the place of a file that no removal takes away, or the file back.
+    private func protect(_ name: String, _ isProtected: Bool) throws {
+        let (path, aside, files) = ("\(folder.path)/\(name)", "\(folder.path)/aside", FileManager.default)
+        if isProtected {
+            try files.moveItem(atPath: path, toPath: aside)
+            try files.createDirectory(atPath: path, withIntermediateDirectories: false)
+        } else {
+            try files.removeItem(atPath: path)
+            try files.moveItem(atPath: aside, toPath: path)
+        }
+    }
+
+    @Test(
+        "what is answered and cannot be removed is not sent again, and after a restart under the same key",
+        arguments: [false, true]
+    )
+    func whatCannotBeRemovedIsNotActedUponTwice(restarts: Bool) async throws {
+        defer { folder.remove() }
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        let name = Lock("")
+        // A server that heeds the key.
+        let keys = Lock<Set<String>>([])
+        let end = Answering { operation in
+            let isFirst = keys.withLock { keys in
+                keys.insert(operation.sentKey ?? "")
+                return keys.count == 1
+            }
+            if isFirst, name.withLock({ $0.isEmpty }) {
+                name.withLock { [folder] in $0 = folder.files.first ?? "" }
+                #expect(throws: Never.self) { try protect(name.withLock { $0 }, true) }
+            }
+            return .success(.init("ok"))
+        }
+        let outbox = Outbox(directory: folder.path)
+        let first = client(OutboxInterceptor(outbox), end)
+        #expect(try await first.run(.form(1)).shown == "ok")
+        #expect(logger.messages.contains { $0.contains("could not be taken out") && $0.contains("cannot remove") })
+        #expect(await Result { try await first.run(.form(2)) }.failure?.isKept == true)
+        #expect(end.paths == ["/1"])
+        try protect(name.withLock { $0 }, false)
+        let next = restarts ? Outbox(directory: folder.path) : outbox
+        let report = try await next.flush(with: client(OutboxInterceptor(next), end))
+        #expect(report.remaining == [])
+        #expect(end.paths == (restarts ? ["/1", "/1", "/2"] : ["/1", "/2"]))
+        #expect(keys.withLock { $0.count } == 2)
+        #expect(folder.files == [])
+    }
+
     @Test func whatWasTooOldIsAsNewAfterARetry() async throws {
         defer { folder.remove() }
         let now = Lock(1_000.0)

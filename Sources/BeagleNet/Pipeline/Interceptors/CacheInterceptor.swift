@@ -57,8 +57,10 @@ public struct CacheInterceptor: BriefInterceptor {
         switch operation.policy {
         case .cacheFirst, .cacheOnly, .cacheAndNetwork:
             if let stored = await store.document(for: operation) {
-                if operation.isContent(with: stored) { return .init(stored.response, from: .cache) }
-                emit(.stale(stored))
+                if operation.isContent(with: stored) {
+                    return next.told(.init(stored.response, from: .cache), for: operation)
+                }
+                emit(next.told(.stale(stored), for: operation))
             } else if operation.policy == .cacheOnly {
                 throw .notStored(operation, hasStore: true)
             }
@@ -110,10 +112,21 @@ public struct CacheInterceptor: BriefInterceptor {
                 await store.store(response, for: operation)
             }
         }
-        if operation.policy == .networkFirst, outcome.isOutOfReach, let stored = await store.document(for: operation) {
-            return .stale(stored)
+        if operation.policy == .networkFirst, let stored = await substitute(for: outcome, of: operation) {
+            return next.told(.stale(stored), for: operation)
         }
         return try outcome.get()
+    }
+
+    /// What is stored, where the network could not be reached, or not before the operation's deadline.
+    nonisolated(nonsending) private func substitute(
+        for outcome: Result<NetworkOperation.Result, NetworkError>,
+        of operation: NetworkOperation
+    ) async -> StoredDocument? {
+        if outcome.isOutOfReach { return await store.document(for: operation) }
+        guard outcome.isCancelled, operation.countdown?.isExpired == true else { return nil }
+        // The deadline has cancelled this task, in which a store might refuse to look.
+        return await Task { await store.document(for: operation) }.value
     }
 
     /// What becomes of what is stored.
@@ -149,6 +162,9 @@ extension NetworkOperation.Kind {
 }
 
 extension NetworkOperation {
+    /// Whether nobody but a store may answer it.
+    var isForStoreAlone: Bool { policy == .cacheOnly && kind.isStorable }
+
     /// Whether a stored answer is all that it wants.
     fileprivate func isContent(with stored: StoredDocument) -> Bool {
         switch policy {
@@ -171,6 +187,11 @@ extension Result<NetworkOperation.Result, NetworkError> {
     fileprivate var isOutOfReach: Bool {
         if let status { return [500, 502, 503, 504].contains(status.code) }
         if case .failure(let error) = self { return error.isTransient }
+        return false
+    }
+
+    fileprivate var isCancelled: Bool {
+        if case .failure(let error) = self { return error.isCancelled }
         return false
     }
 }

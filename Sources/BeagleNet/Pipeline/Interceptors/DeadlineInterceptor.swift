@@ -19,18 +19,21 @@ public struct DeadlineInterceptor: BriefInterceptor {
     /// Where there is a limit.
     public func applies(to operation: NetworkOperation) -> Bool { limit != nil || operation.deadline != nil }
 
-    /// Goes on in a task of its own, which is cancelled when the time is up; the failure is of kind `.timeout`.
+    /// Goes on in a task of its own, which is cancelled when the time is up; the failure is of kind `.timeout`, unless a
+    /// stored answer takes its place (`RequestPolicy.networkFirst`).
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         guard let limit = operation.deadline ?? limit else { return try await next(operation, emit) }
-        let run = Lock<Outcome>(.running)
-        let work = Task {
+        let countdown = Countdown()
+        var limited = operation
+        limited.countdown = countdown
+        let work = Task { [limited] in
             await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-                try await next(operation) { result in
-                    if run.withLock({ $0.isRunning }) { emit(result) }
+                try await next(limited) { result in
+                    if countdown.isRunning { emit(result) }
                 }
             }
         }
@@ -38,7 +41,7 @@ public struct DeadlineInterceptor: BriefInterceptor {
         let alarm = Task {
             // Thrown only where the operation ended first.
             do { try await clock.sleep(for: limit) } catch { return }
-            if run.withLock({ $0.expire() }) { work.cancel() }
+            if countdown.expire() { work.cancel() }
         }
         defer { alarm.cancel() }
         let result = await withTaskCancellationHandler {
@@ -48,27 +51,50 @@ public struct DeadlineInterceptor: BriefInterceptor {
         }
         // An answer that came together with the alarm is an answer.
         if case .success(let result) = result { return result }
-        guard run.withLock({ $0.finish() }) else { throw .deadline(limit, result) }
+        guard countdown.finish() else { throw .deadline(limit, result) }
         return try result.get()
     }
+}
 
-    private enum Outcome {
+/// Whether an operation is still in time.
+final class Countdown: Sendable {
+    private enum State {
         case running, finished, expired
+    }
 
-        var isRunning: Bool { self == .running }
+    private let state = InlineLock(State.running)
 
-        mutating func expire() -> Bool {
-            guard self == .running else { return false }
-            self = .expired
+    var isRunning: Bool { state.withLock { $0 == .running } }
+    var isExpired: Bool { state.withLock { $0 == .expired } }
+
+    /// The time is up.
+    ///
+    /// - Returns: whether the operation had not finished.
+    fileprivate func expire() -> Bool { end(as: .expired) }
+
+    /// The operation is done.
+    ///
+    /// - Returns: whether that was in time.
+    fileprivate func finish() -> Bool { end(as: .finished) }
+
+    private func end(as end: State) -> Bool {
+        state.withLock { state in
+            guard state == .running else { return false }
+            state = end
             return true
         }
+    }
+}
 
-        /// Whether it finished in time.
-        mutating func finish() -> Bool {
-            guard self == .running else { return false }
-            self = .finished
-            return true
-        }
+extension NetworkOperation {
+    private enum CountdownKey: ContextKey {
+        static let defaultValue: Countdown? = nil
+    }
+
+    /// That of the deadline under which it runs; nil where there is none.
+    var countdown: Countdown? {
+        get { context[CountdownKey.self] }
+        set { context[CountdownKey.self] = newValue }
     }
 }
 

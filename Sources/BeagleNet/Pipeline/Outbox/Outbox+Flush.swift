@@ -54,6 +54,7 @@ extension Outbox {
     ///   error.
     /// - Throws: `NetworkError` of kind `.file` where nothing came of it, because the directory cannot be read or written, or
     ///   another process sends.
+    @concurrent
     public func flush(with client: any NetworkClient) async throws(NetworkError) -> Report {
         let number = attach(client)
         defer { detach(number) }

@@ -1,155 +1,6 @@
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-// MARK: - Those who wait
-
-extension Outbox {
-    /// Writes a message and gives the answer to it when its turn has come.
-    ///
-    /// - Parameters:
-    ///   - message: what is written; cancelled with the caller's task up to the moment of writing.
-    ///   - place: whose turn to be written comes; left when it is.
-    ///   - turn: sends it.
-    /// - Throws: why it could not be written, and then nothing is sent; what `isKept` where it is not answered now.
-    nonisolated(nonsending) func deliver(
-        _ message: OutboxMessage,
-        at place: OutboxLine.Place,
-        _ turn: OutboxTurn
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        let id = try message.id()
-        expect(id, in: message.queue)
-        // Not on the caller's thread, which may be the one that draws or the transport's.
-        let writing = Task.detached { () -> Result<(entry: Entry, isNew: Bool), NetworkError> in
-            await place.wait()
-            defer { place.leave() }
-            return Result { () throws(NetworkError) in
-                if Task.isCancelled { throw NetworkError.cancelledBeforeStart }
-                let written = try self.files.write(message)
-                self.tell()
-                return written
-            }
-        }
-        let written = await withTaskCancellationHandler {
-            await writing.value
-        } onCancel: {
-            writing.cancel()
-        }
-        let (entry, isNew): (Entry, Bool)
-        switch written {
-        case .success(let there): (entry, isNew) = there
-        case .failure(let error):
-            turn.drop()
-            giveUp(id)
-            throw error
-        }
-        return try await withCancellableToken { completion in
-            self.wait(for: entry, isNew: isNew, turn, completion)
-        }.get()
-    }
-
-    /// Somebody is about to wait for an answer.
-    private func expect(_ id: String, in queue: String) {
-        state.withLock { $0.live[id, default: Live(queue: queue)].comers += 1 }
-    }
-
-    /// What somebody was about to wait for was not written.
-    private func giveUp(_ id: String) {
-        let queue: String? = state.withLock { state in
-            guard let queue = state.live[id]?.queue else { return nil }
-            state.live[id]?.comers -= 1
-            state.removeIfDone(id)
-            let isAwaited = !state.clients.isEmpty || state.live.values.contains { $0.queue == queue && $0.isWritten }
-            return isAwaited ? queue : nil
-        }
-        // The queue may have waited for it.
-        if let queue { run([queue]) }
-    }
-
-    private func wait(
-        for entry: Entry,
-        isNew: Bool,
-        _ turn: OutboxTurn,
-        _ completion: @escaping Completion
-    ) -> any RequestToken {
-        let (number, outcome, isSpare): (Int, Outcome?, Bool) = state.withLock { state in
-            let number = state.nextNumber()
-            var live = state.live[entry.id] ?? Live(queue: entry.queue, comers: 1)
-            live.comers -= 1
-            live.queue = entry.queue
-            let isSpare = live.outcome != nil || live.turn != nil
-            if live.outcome == nil {
-                if !isSpare { live.turn = turn }
-                if isNew { live.isUnsent = true }
-                live.isWritten = true
-                live.completions[number] = completion
-            }
-            state.live[entry.id] = live
-            state.removeIfDone(entry.id)
-            return (number, live.outcome, isSpare)
-        }
-        if isSpare { turn.drop() }
-        if let outcome {
-            // What was written after the same had been answered need not be sent.
-            do throws(NetworkError) { try files.remove(waiting: entry.id) } catch { run([entry.queue]) }
-            tell()
-            completion(outcome)
-        } else {
-            run([entry.queue])
-        }
-        return OutboxWait(outbox: self, entry: entry, number: number)
-    }
-
-    /// Who waits leaves; the entry stays.
-    fileprivate func leave(_ entry: Entry, _ number: Int) {
-        let completion = state.withLock { $0.live[entry.id]?.completions.removeValue(forKey: number) }
-        completion?(.failure(.left(entry)))
-    }
-}
-
-/// The wait for an entry's answer.
-private struct OutboxWait: RequestToken {
-    let outbox: Outbox
-    let entry: Outbox.Entry
-    let number: Int
-
-    func cancel() {
-        outbox.leave(entry, number)
-    }
-}
-
-extension Outbox.State {
-    /// Forgets a live operation that nobody waits for or will.
-    fileprivate mutating func removeIfDone(_ id: String) {
-        guard let found = live[id], found.comers == 0, found.completions.isEmpty else { return }
-        // One that waits for its turn is sent, although nobody hears the answer.
-        if found.isWritten, found.outcome == nil { return }
-        live[id] = nil
-    }
-
-    /// Takes out those who wait for an entry.
-    fileprivate mutating func takeCompletions(of id: String) -> [Outbox.Completion] {
-        guard let found = live[id] else { return [] }
-        live[id]?.completions = [:]
-        return Array(found.completions.values)
-    }
-
-    /// Ends the wait for an entry. Who is about to wait hears the outcome, or else brings a turn of their own.
-    fileprivate mutating func endWait(for id: String, _ outcome: Outbox.Outcome?) -> Outbox.Live? {
-        guard let found = live[id] else { return nil }
-        live[id] = found.comers > 0 ? Outbox.Live(queue: found.queue, comers: found.comers, outcome: outcome) : nil
-        return found
-    }
-
-    /// Ends the sending of a queue.
-    fileprivate mutating func endRun(of queue: String) {
-        runs[queue] = nil
-        // Let go under the lock of this state: who takes the right next finds it free.
-        if runs.isEmpty { lock = nil }
-    }
-}
-
-// MARK: - Queues
-
 extension Outbox {
     /// Sends what waits in these queues; what is being sent already looks once more.
     ///
@@ -176,7 +27,7 @@ extension Outbox {
         var report = Report()
         var hasRight = false
         do throws(NetworkError) {
-            try hold()
+            try right.take()
             hasRight = true
             repeat {
                 while report.failures.isEmpty, let file = try next(in: queue, &report) {
@@ -188,19 +39,10 @@ extension Outbox {
             report.trouble = error
         }
         if let failure = report.trouble ?? report.failures.first { stop(queue, failure) }
-        if hasRight, !Task.isCancelled { lookForNews() }
+        if hasRight, right.leave(), !Task.isCancelled { lookForNews() }
         for watcher in state.withLock({ Array($0.watchers.values) }) { watcher(queue, report) }
         tell()
         return report
-    }
-
-    /// Takes the right to send for this process, unless it has it.
-    private func hold() throws(NetworkError) {
-        let isHeld = try state.withLock { state throws(NetworkError) in
-            if state.lock == nil { state.lock = try files.holdSending() }
-            return state.lock != nil
-        }
-        if !isHeld { throw .heldByAnother }
     }
 
     /// The oldest entry of a queue, after those that are not to be sent were moved aside.
@@ -256,7 +98,7 @@ extension Outbox {
             }
             return nil
         }
-        let (verdict, heard) = judge(sent, of: id)
+        let (verdict, heard) = judge(sent, of: file.entry)
         switch verdict {
         case .accepted:
             report.delivered.append(Delivery(entry: file.entry, status: sent.outcome.head?.status.code))
@@ -302,12 +144,14 @@ extension Outbox {
 
     /// What an outcome means; those who are to hear it are taken out in the same step, so that none of them leaves and it
     /// is heard by nobody.
-    private func judge(_ sent: Sent, of id: String) -> (OutboxVerdict, heard: [Completion]) {
-        state.withLock { state in
-            let isHeard = state.live[id]?.completions.isEmpty == false
-            let verdict = sent.outcome.verdict(for: sent.key, isFirst: sent.isFirst && isHeard)
+    private func judge(_ sent: Sent, of entry: Entry) -> (OutboxVerdict, heard: [Completion]) {
+        let isDelivered = sent.outcome.elsewhere.map { self.isDelivered(entry, $0) } ?? true
+        return state.withLock { state in
+            let isHeard = state.live[entry.id]?.completions.isEmpty == false
+            let isFirst = sent.isFirst && isHeard
+            let verdict = sent.outcome.verdict(for: sent.key, isFirst: isFirst, isDelivered: isDelivered)
             if case .open = verdict { return (verdict, []) }
-            return (verdict, state.takeCompletions(of: id))
+            return (verdict, state.takeCompletions(of: entry.id))
         }
     }
 
@@ -326,14 +170,17 @@ extension Outbox {
         try clear(file, Settlement(reason: heard.isEmpty ? reason : nil))
     }
 
-    /// Takes a file out of the way. One that cannot be is not sent all the same.
-    private func clear(_ file: OutboxFiles.File, _ settlement: Settlement) throws(NetworkError) {
+    /// Takes a file out of the way. One that cannot be is not sent all the same, as long as this process runs.
+    func clear(_ file: OutboxFiles.File, _ settlement: Settlement) throws(NetworkError) {
         state.withLock { $0.settled[file.name] = settlement }
         do throws(NetworkError) {
             if let reason = settlement.reason { try files.refuse(file, reason) } else { try files.remove(file) }
         } catch {
-            // Taken out meanwhile.
-            if try isThere(file) { throw error }
+            // Else it was taken out meanwhile.
+            if try isThere(file) {
+                files.note(.notCleared(file.entry, error))
+                throw error
+            }
         }
         state.withLock { $0.settled[file.name] = nil }
         tell()
@@ -366,7 +213,7 @@ extension Outbox {
                 state.runs[queue]?.isAskedAgain = false
                 return false
             }
-            state.endRun(of: queue)
+            state.runs[queue] = nil
             return true
         }
     }
@@ -377,7 +224,7 @@ extension Outbox {
             let ids = state.live.filter { $0.value.queue == queue && $0.value.isWritten }.keys
             let told = ids.compactMap { id in state.endWait(for: id, nil).map { (id, $0) } }
             let isWantedAnew = state.runs[queue]?.isWantedAnew ?? false
-            state.endRun(of: queue)
+            state.runs[queue] = nil
             return (told, isWantedAnew)
         }
         for (id, live) in told {
@@ -390,9 +237,8 @@ extension Outbox {
 
     /// What another process has written while this one had the right to send, it has left to this one.
     private func lookForNews() {
-        let isFree = state.withLock { $0.lock == nil && !$0.clients.isEmpty }
         // What cannot be read now is sent with the next flush.
-        guard isFree, let waiting = try? files.waiting() else { return }
+        guard state.withLock({ !$0.clients.isEmpty }), let waiting = try? files.waiting() else { return }
         let news = state.withLock { state in
             waiting.filter { file in
                 let queue = file.entry.queue

@@ -24,7 +24,9 @@ public import BeagleNetHTTP
 /// again with the same `Idempotency-Key`. A server that heeds the key (draft-ietf-httpapi-idempotency-key-header) acts once.
 ///
 /// An answer counts where it comes from the server (`Result.source`) with a status, and a failure where its `request`
-/// carries the entry's key, as those of `StatusInterceptor` and of the transports do.
+/// carries the entry's key, as those of `StatusInterceptor` and of the transports do. A success to which a redirect has led
+/// with a GET is another page's, a confirmation or a page to sign in at: after 303 the entry is done, after 301 and 302 it is
+/// refused as `redirected`, unless the app's `isDelivered` says otherwise. Servers that answer forms with 302 need one.
 ///
 /// Entries of a queue go out one after another in the order in which they were written; while the oldest cannot be sent,
 /// none of the queue is. Queues do not wait for each other.
@@ -113,8 +115,6 @@ public final class Outbox: Sendable {
         var seen: [String: Set<String>] = [:]
         /// Who sends what nobody waits for: the latest.
         var clients: [(number: Int, client: any NetworkClient)] = []
-        /// Held while anything is sent.
-        var lock: OpenFile?
         var listeners: [Int: AsyncStream<[Entry]>.Continuation] = [:]
         /// Told what came of the sending of a queue.
         var watchers: [Int: @Sendable (String, Report) -> Void] = [:]
@@ -129,11 +129,14 @@ public final class Outbox: Sendable {
     /// Held while listeners are told, so that what they hear last is what there is.
     private let telling = Lock(())
     let files: OutboxFiles
+    let right: OutboxRight
     let line = OutboxLine()
     /// How much it takes.
     public let limits: Limits
     /// Why what is too old is refused.
     static let expired = "expired"
+    /// Whether a success that is another page's means that an entry is done.
+    let isDelivered: @Sendable (Entry, NetworkResponse) -> Bool
     /// Seconds since 1970.
     let now: @Sendable () -> Double
 
@@ -143,13 +146,27 @@ public final class Outbox: Sendable {
     ///   - directory: where the files are; made with the first entry, for its owner alone. One object for each directory and
     ///     process.
     ///   - limits: how much it takes.
-    public convenience init(directory: String, limits: Limits = Limits()) {
-        self.init(directory: directory, limits: limits) { Date().timeIntervalSince1970 }
+    ///   - isDelivered: whether an entry is done to which a redirect to another page was the answer, given the entry and that
+    ///     page's answer in 200...299, whose `url` and `metrics.hops` tell the way; `isSeeOther` by default. Asked on any
+    ///     thread where the method became GET on the way, and the client tells hops as ours do.
+    public convenience init(
+        directory: String,
+        limits: Limits = Limits(),
+        isDelivered: @escaping @Sendable (Entry, NetworkResponse) -> Bool = Outbox.isSeeOther
+    ) {
+        self.init(directory: directory, limits: limits, isDelivered: isDelivered) { Date().timeIntervalSince1970 }
     }
 
-    package init(directory: String, limits: Limits = Limits(), now: @escaping @Sendable () -> Double) {
+    package init(
+        directory: String,
+        limits: Limits = Limits(),
+        isDelivered: @escaping @Sendable (Entry, NetworkResponse) -> Bool = Outbox.isSeeOther,
+        now: @escaping @Sendable () -> Double
+    ) {
         files = OutboxFiles(directory: directory, limits: limits)
+        right = OutboxRight(files)
         self.limits = limits
+        self.isDelivered = isDelivered
         self.now = now
     }
 

@@ -15,7 +15,8 @@ extension Outbox {
             /// It is being sent.
             case sending
             /// It is not sent any more, unless `Outbox.retry` is called, for this reason: the status with which the server
-            /// refused it (`422`), `expired`, or the kind of an error because of which it can never be sent (`bad_url`).
+            /// refused it (`422`), `redirected` where the answer is another page's and does not tell whether it is done,
+            /// `expired`, or the kind of an error because of which it can never be sent (`bad_url`).
             case refused(String)
         }
 

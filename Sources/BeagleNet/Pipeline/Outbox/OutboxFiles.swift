@@ -21,23 +21,33 @@ final class OutboxFiles: Sendable {
         fileprivate func isBefore(_ other: File) -> Bool { (number, name) < (other.number, other.name) }
     }
 
-    private struct Index: Sendable {
-        var waiting: [String: File] = [:]
-        var refused: [String: File] = [:]
-        var lastNumber: UInt64 = 0
-        /// The paths of what cannot be read and stays where it is.
-        var skipped: Set<String> = []
+    /// What is wrong with files, for those who tell of it: they wait for no disk.
+    struct Notes: Sendable {
         /// Why files are no entries, where no report has said so yet.
         var damages: [NetworkError] = []
         /// What no log has said yet.
         var unlogged: [NetworkError] = []
+    }
 
-        var nextNumber: UInt64 { max(lastNumber, waiting.values.map(\.number).max() ?? 0) + 1 }
-        var inOrder: [File] { waiting.values.sorted { $0.isBefore($1) } + refused.values.sorted { $0.isBefore($1) } }
+    struct Index: Sendable {
+        fileprivate var waiting: [String: File] = [:]
+        fileprivate var refused: [String: File] = [:]
+        fileprivate var lastNumber: UInt64 = 0
+        /// The paths of what cannot be read and stays where it is.
+        fileprivate var skipped: Set<String> = []
+        /// Whatever is found wrong on the way.
+        fileprivate let notes: Lock<Notes>
 
-        mutating func report(_ error: NetworkError) {
-            damages.append(error)
-            unlogged.append(error)
+        fileprivate var nextNumber: UInt64 { max(lastNumber, waiting.values.map(\.number).max() ?? 0) + 1 }
+        fileprivate var inOrder: [File] {
+            waiting.values.sorted { $0.isBefore($1) } + refused.values.sorted { $0.isBefore($1) }
+        }
+
+        fileprivate func report(_ error: NetworkError) {
+            notes.withLock { notes in
+                notes.damages.append(error)
+                notes.unlogged.append(error)
+            }
         }
     }
 
@@ -47,14 +57,18 @@ final class OutboxFiles: Sendable {
     private let refusals: PrivateFolder
     private let damages: PrivateFolder
     private let limits: Outbox.Limits
-    /// Held while files are read and written.
-    private let index = Lock(Index())
+    private let notes: Lock<Notes>
+    /// Held while files are read and written: whoever asks for it is about to do that.
+    let index: Lock<Index>
 
     init(directory: String, limits: Outbox.Limits) {
         folder = PrivateFolder(path: directory)
         refusals = PrivateFolder(path: "\(directory)/refused")
         damages = PrivateFolder(path: "\(directory)/damaged")
         self.limits = limits
+        let notes = Lock(Notes())
+        self.notes = notes
+        index = Lock(Index(notes: notes))
     }
 
     // MARK: - What there is
@@ -77,12 +91,12 @@ final class OutboxFiles: Sendable {
 
     /// What there is, and why other files are no entries; all stays as it is.
     func look() throws(NetworkError) -> (files: [File], damages: [NetworkError]) {
-        var index = Index()
+        var index = Index(notes: Lock(Notes()))
         try refresh(&index, moves: false)
         let moved = try damages.names().sorted().map { name in
             NetworkError.damaged("\(damages.path)/\(name)", "it was moved aside")
         }
-        return (index.inOrder, index.damages + moved)
+        return (index.inOrder, index.notes.withLock { $0.damages } + moved)
     }
 
     /// The message of a file.
@@ -102,24 +116,24 @@ final class OutboxFiles: Sendable {
 
     /// Why files are no entries that were found since this was asked last.
     func takeDamages() -> [NetworkError] {
-        index.withLock { index in
-            defer { index.damages = [] }
-            return index.damages
+        notes.withLock { notes in
+            defer { notes.damages = [] }
+            return notes.damages
         }
     }
 
     /// Has a log told of something that fails nobody.
     func note(_ error: NetworkError) {
-        index.withLock { index in
-            if index.unlogged.last?.message != error.message { index.unlogged.append(error) }
+        notes.withLock { notes in
+            if notes.unlogged.last?.message != error.message { notes.unlogged.append(error) }
         }
     }
 
     /// What a log is to be told.
     func takeUnlogged() -> [NetworkError] {
-        index.withLock { index in
-            defer { index.unlogged = [] }
-            return index.unlogged
+        notes.withLock { notes in
+            defer { notes.unlogged = [] }
+            return notes.unlogged
         }
     }
 
@@ -127,8 +141,8 @@ final class OutboxFiles: Sendable {
 
     /// Writes an entry behind all that are there; the one that is there where it is the same.
     ///
-    /// - Returns: the entry, and whether there was none of its id, waiting or refused.
-    func write(_ message: OutboxMessage) throws(NetworkError) -> (entry: Outbox.Entry, isNew: Bool) {
+    /// - Returns: the entry's file, and whether there was none of its id, waiting or refused.
+    func write(_ message: OutboxMessage) throws(NetworkError) -> (file: File, isNew: Bool) {
         let (id, data) = (try message.id(), try message.encoded())
         guard data.count <= limits.maxEntryBytes else { throw .outboxEntryTooLarge(limits) }
         return try index.withLock { index throws(NetworkError) in
@@ -137,7 +151,7 @@ final class OutboxFiles: Sendable {
                 let kept = try self.message(there, &index)
             {
                 guard kept.asksTheSame(as: message) else { throw .otherMessage }
-                return (there.entry, false)
+                return (there, false)
             }
             let refused = index.refused.values.first { $0.entry.id == id }
             let files = Array(index.waiting.values) + index.refused.values.filter { $0.name != refused?.name }
@@ -151,17 +165,18 @@ final class OutboxFiles: Sendable {
             let name = Self.name(number, id)
             try folder.write(data, as: name)
             index.lastNumber = number
-            index.waiting[name] = File(name: name, number: number, isRefused: false, entry: entry)
+            let file = File(name: name, number: number, isRefused: false, entry: entry)
+            index.waiting[name] = file
             if let refused {
                 do throws(NetworkError) {
                     try refusals.remove(refused.name)
                     index.refused[refused.name] = nil
                 } catch {
                     // What was to be written is.
-                    index.unlogged.append(error)
+                    note(error)
                 }
             }
-            return (entry, refused == nil)
+            return (file, refused == nil)
         }
     }
 
@@ -192,11 +207,6 @@ final class OutboxFiles: Sendable {
             index.waiting[file.name] = nil
             index.refused[file.name] = nil
         }
-    }
-
-    /// Removes what waits under an id.
-    func remove(waiting id: Outbox.Entry.ID) throws(NetworkError) {
-        if let file = try waiting().first(where: { $0.entry.id == id }) { try remove(file) }
     }
 
     /// Moves what waits to what is not sent any more.

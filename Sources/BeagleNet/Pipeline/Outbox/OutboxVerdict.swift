@@ -1,4 +1,9 @@
 import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// What an answer means for an entry.
 enum OutboxVerdict {
@@ -28,10 +33,13 @@ extension Outbox.Outcome {
     /// - Parameters:
     ///   - key: the entry's.
     ///   - isFirst: whether the message was never sent before and somebody hears the answer.
-    func verdict(for key: String, isFirst: Bool) -> OutboxVerdict {
+    ///   - isDelivered: what a success means: no, where it is another page's and may not tell of the entry.
+    func verdict(for key: String, isFirst: Bool, isDelivered: Bool = true) -> OutboxVerdict {
+        let success = isDelivered ? OutboxVerdict.accepted : .refused(Outbox.redirected)
         switch self {
         case .success(let result):
             guard result.source == .network, let status = result.status else { return .open(.notFromServer) }
+            if status.kind == .successful { return success }
             return Self.verdict(on: status, isFirst) ?? .open(result.response?.refusal() ?? .noResponse)
         case .failure(let error):
             if !isFirst && Self.unsendable.contains(error.kind) { return .open(error) }
@@ -42,17 +50,62 @@ extension Outbox.Outcome {
             if Self.misdirections.contains(error.kind) { return .refused(error.kind.rawValue) }
             guard let status = error.response?.status else { return .open(error) }
             if error.kind == .status { return Self.verdict(on: status, isFirst) ?? .open(error) }
-            let isAccepted = status.kind == .successful && Self.bodyFaults.contains(error.kind)
-            return isAccepted ? .accepted : .open(error)
+            return status.kind == .successful && Self.bodyFaults.contains(error.kind) ? success : .open(error)
         }
     }
 
+    /// A success to which a redirect has led with a GET: what was asked for is not what it answers.
+    var elsewhere: NetworkResponse? {
+        let response: NetworkResponse? =
+            switch self {
+            case .success(let result): result.response
+            case .failure(let error): NetworkResponse(telling: error)
+            }
+        guard let response, response.status.kind == .successful, response.metrics.turn != nil else { return nil }
+        return response
+    }
+
+    /// What a status outside 200...299 means.
+    ///
     /// - Returns: nil where the entry is to be sent again.
     private static func verdict(on status: HTTPResponse.Status, _ isFirst: Bool) -> OutboxVerdict? {
-        if status.kind == .successful { return .accepted }
         if passingStatuses.contains(status.code) || (status.code >= 500 && status != .notImplemented) { return nil }
         if !isFirst, repeatStatuses.contains(status.code) { return nil }
         return .refused("\(status.code)")
+    }
+}
+
+extension TransferMetrics {
+    /// The first hop that was followed by a GET in the place of another method.
+    fileprivate var turn: TransferHop? {
+        hops.first { hop in
+            guard let method = HTTPRequest.Method(hop.method), method != .get else { return false }
+            return Redirect.becomesGet(method, after: hop.status)
+        }
+    }
+}
+
+extension NetworkResponse {
+    /// The answer of which an error tells, as far as it came.
+    fileprivate init?(telling error: NetworkError) {
+        guard let response = error.response else { return nil }
+        self.init(
+            data: error.data ?? Data(),
+            response: response,
+            url: error.url ?? "",
+            metrics: error.metrics ?? TransferMetrics()
+        )
+    }
+}
+
+extension Outbox {
+    /// Why an entry is refused whose success is that of another page.
+    static let redirected = "redirected"
+
+    /// Whether a message was answered with 303, "See Other", before its redirects led on with GET: it is done, and another
+    /// page tells of it (RFC 9110, 15.4.4). After 301 and 302 nobody can say: that page may be one to sign in at.
+    public static func isSeeOther(_ entry: Entry, _ response: NetworkResponse) -> Bool {
+        response.metrics.turn?.status == 303
     }
 }
 
@@ -82,6 +135,17 @@ extension NetworkError {
         error.outboxEntry = entry.id
         error.mayHaveReachedServer = true
         return error
+    }
+
+    /// An entry that is not to be sent any more lies where it lay.
+    static func notCleared(_ entry: Outbox.Entry, _ cause: NetworkError) -> NetworkError {
+        NetworkError(
+            .file,
+            during: .file,
+            "the outbox entry \(entry.id) is done with, and could not be taken out: \(cause.message)",
+            advice: "this process does not send it again, the next one would: see to the disk before",
+            underlying: cause
+        )
     }
 
     static let heldByAnother = NetworkError(

@@ -1,0 +1,116 @@
+import BeagleNet
+import BeagleNetReplay
+import Foundation
+
+/// What recording costs a small request, in CPU of all threads: a client over a transport that answers at once, with and
+/// without a log, in turn.
+@main struct BenchRecording {
+    private static let requests = 20_000
+    private static let rounds = 5
+
+    static func main() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "bench-\(UUID().uuidString).bglog").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let log = try RequestLog(directory: directory)
+        let (plain, recorded) = (try client(nil), try client(log))
+        for client in [plain, recorded] { try await run(client, 1_000) }
+        await log.flush()
+        var (without, with): ([Double], [Double]) = ([], [])
+        for _ in 0..<rounds {
+            without.append(try await micros { try await run(plain, requests) })
+            with.append(
+                try await micros {
+                    try await run(recorded, requests)
+                    await log.flush()
+                }
+            )
+        }
+        let (base, cost) = (median(without), median(with))
+        print("without a log  \(text(base)) us")
+        print("with a log     \(text(cost)) us")
+        print("recording      \(text(cost - base)) us")
+        let start = ContinuousClock.now
+        let entries = try LogReader(directory: directory).entries()
+        let opened = start.duration(to: .now)
+        let count = entries.reduce(0) { count, _ in count + 1 }
+        print(
+            "opened         \(count) entries in \(opened), read in \(start.duration(to: .now)), \(entries.skipped) skipped"
+        )
+        withExtendedLifetime((log, plain, recorded)) {}
+    }
+
+    private static func client(_ log: RequestLog?) throws -> NetworkClientDefault {
+        let dependencies = BeagleDependencies()
+        dependencies.logger = .off
+        dependencies.requestLog = log
+        // Held by the client's transport: what it follows must not go.
+        return NetworkClientDefault(dependencies: dependencies, transport: InstantTransport(dependencies))
+    }
+
+    private static func run(_ client: NetworkClientDefault, _ count: Int) async throws {
+        guard let url = URL(string: "https://api.example.com/screens/home?page=1") else { return }
+        let data = Request.RequestData(headers: ["Accept": "application/json", "Authorization": "Bearer abcdefgh"])
+        let request = Request(url: url, type: .rawRequest(data))
+        for _ in 0..<count { _ = try await client.executeRequest(request) }
+    }
+
+    private static func micros(_ work: () async throws -> Void) async rethrows -> Double {
+        let start = cpu()
+        try await work()
+        return (cpu() - start) * 1e6 / Double(requests)
+    }
+
+    /// Seconds of all threads, in user and kernel mode.
+    private static func cpu() -> Double {
+        var usage = rusage()
+        #if canImport(Glibc)
+            getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        #else
+            getrusage(RUSAGE_SELF, &usage)
+        #endif
+        return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
+    }
+
+    private static func median(_ numbers: [Double]) -> Double { numbers.sorted()[numbers.count / 2] }
+
+    private static func text(_ number: Double) -> String { String(format: "%.1f", number) }
+}
+
+/// Answers at once: 1 KiB of JSON, and the fields that servers send.
+private final class InstantTransport: HTTPTransport {
+    private let dependencies: BeagleDependencies
+    private let body = Data(
+        "{\"items\":[\(Array(repeating: "{\"id\":17,\"title\":\"Home\"}", count: 40).joined(separator: ","))]}".utf8
+    )
+    private let head = HTTPResponse(
+        status: .ok,
+        headerFields: [
+            .contentType: "application/json", .contentLength: "1011", .date: "Sun, 22 Nov 2026 08:15:30 GMT",
+            .server: "nginx", .cacheControl: "no-store",
+        ]
+    )
+
+    init(_ dependencies: BeagleDependencies) {
+        self.dependencies = dependencies
+    }
+
+    func perform(
+        _ request: TransferRequest,
+        completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
+    ) -> any RequestToken {
+        var metrics = TransferMetrics()
+        metrics.isConnectionReused = true
+        metrics.requestStart = .microseconds(10)
+        metrics.requestEnd = .microseconds(10)
+        metrics.firstByte = .microseconds(300)
+        metrics.total = .microseconds(310)
+        metrics.protocolName = "HTTP/1.1"
+        metrics.remoteAddress = "192.0.2.1:443"
+        completion(.success(TransferResponse(head: head, body: HTTPBody(body), url: "", metrics: metrics)))
+        return NoToken()
+    }
+}
+
+private struct NoToken: RequestToken {
+    func cancel() {}
+}

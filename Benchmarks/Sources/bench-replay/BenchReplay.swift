@@ -1,0 +1,79 @@
+import BeagleNet
+import BeagleNetReplay
+import Foundation
+
+/// Measures what a recording of 10,000 entries costs: to be looked through once, for each answer, and for each miss.
+@main struct BenchReplay {
+    static let count = 10_000
+    static let clock = ContinuousClock()
+
+    static func main() async throws {
+        let entries = (0..<count).map(entry)
+        var transport = ReplayTransport(Recording([]))
+        let opening = clock.measure { transport = ReplayTransport(Recording(entries)) }
+        print("looking through \(count) entries: \(opening.milliseconds) ms")
+
+        let head = try await microseconds(of: transport) { message(.get, "/screens/\($0)?page=\($0)&token=abc") }
+        print("an answer, by its head: \(head) µs")
+        let body = try await microseconds(of: transport) { message(.post, "/graphql", body(of: $0 + 1, "secret")) }
+        print("an answer, by one of 5,000 JSON bodies at one path: \(body) µs")
+
+        var misses: [Double] = []
+        for index in 0..<200 {
+            let missing = message(.post, "/graphql", body(of: -index, "x"))
+            let start = clock.now
+            _ = try? await transport.perform(missing)
+            misses.append((clock.now - start).microseconds / 1000)
+        }
+        misses.sort()
+        print("a miss beside them: \(misses[100]) ms in the middle, \(misses[198]) ms at the 99th of a hundred")
+    }
+
+    /// The median of rounds.
+    static func microseconds(
+        of transport: ReplayTransport,
+        _ message: (Int) -> TransferRequest
+    ) async throws -> Double {
+        var rounds: [Double] = []
+        for _ in 0..<5 {
+            let messages = (0..<count).map { message($0 & ~1) }
+            let start = clock.now
+            for message in messages { _ = try await transport.perform(message) }
+            rounds.append((clock.now - start).microseconds / Double(count))
+        }
+        return rounds.sorted()[2]
+    }
+
+    /// Every second one is an operation of GraphQL, all of which have one URL.
+    static func entry(_ index: Int) -> LogEntry {
+        let isOperation = index % 2 == 1
+        let posted = LoggedBody(.data(body(of: index, "REDACTED")), mediaType: "application/json")
+        return LogEntry(
+            started: Date(timeIntervalSince1970: Double(index)),
+            request: LoggedRequest(
+                method: isOperation ? "POST" : "GET",
+                url: "https://api.example.com"
+                    + (isOperation ? "/graphql" : "/screens/\(index)?page=\(index)&token=REDACTED"),
+                body: isOperation ? posted : nil
+            ),
+            response: LoggedResponse(status: 200, body: LoggedBody(.data(Data(#"{"ok":true}"#.utf8))))
+        )
+    }
+
+    static func body(of index: Int, _ secret: String) -> Data {
+        let query = "query Items($first: Int) { items(first: $first) { id name price } }"
+        let variables = #"{"first":\#(index),"filter":{"tags":["a","b"],"text":"x"},"token":"\#(secret)"}"#
+        return Data(#"{"operationName":"Items","query":"\#(query)","variables":\#(variables)}"#.utf8)
+    }
+
+    static func message(_ method: HTTPRequest.Method, _ path: String, _ body: Data? = nil) -> TransferRequest {
+        var head = HTTPRequest(method: method, scheme: "https", authority: "api.example.com", path: path)
+        if body != nil { head.headerFields[.contentType] = "application/json" }
+        return TransferRequest(head, body: body.map { HTTPBody($0) })
+    }
+}
+
+extension Duration {
+    var microseconds: Double { self / .microseconds(1) }
+    var milliseconds: Double { self / .milliseconds(1) }
+}

@@ -1,0 +1,155 @@
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+
+extension Outbox {
+    /// Writes a message and gives the answer to it when its turn has come.
+    ///
+    /// - Parameters:
+    ///   - message: what is written; cancelled with the caller's task up to the moment of writing.
+    ///   - place: whose turn to be written comes; left when it is.
+    ///   - turn: sends it.
+    /// - Throws: why it could not be written, and then nothing is sent; what `isKept` where it is not answered now.
+    nonisolated(nonsending) func deliver(
+        _ message: OutboxMessage,
+        at place: OutboxLine.Place,
+        _ turn: OutboxTurn
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let id = try message.id()
+        expect(id, in: message.queue)
+        // Not on the caller's thread, which may be the one that draws or the transport's.
+        let writing = Task.detached { () -> Result<(file: OutboxFiles.File, isNew: Bool), NetworkError> in
+            await place.wait()
+            defer { place.leave() }
+            return Result { () throws(NetworkError) in
+                if Task.isCancelled { throw NetworkError.cancelledBeforeStart }
+                let written = try self.files.write(message)
+                self.tell()
+                return written
+            }
+        }
+        let written = await withTaskCancellationHandler {
+            await writing.value
+        } onCancel: {
+            writing.cancel()
+        }
+        let (file, isNew): (OutboxFiles.File, Bool)
+        switch written {
+        case .success(let there): (file, isNew) = there
+        case .failure(let error):
+            turn.drop()
+            giveUp(id)
+            throw error
+        }
+        return try await withCancellableToken { completion in
+            self.wait(for: file, isNew: isNew, turn, completion)
+        }.get()
+    }
+
+    /// Somebody is about to wait for an answer.
+    private func expect(_ id: String, in queue: String) {
+        state.withLock { $0.live[id, default: Live(queue: queue)].comers += 1 }
+    }
+
+    /// What somebody was about to wait for was not written.
+    private func giveUp(_ id: String) {
+        let queue: String? = state.withLock { state in
+            guard let queue = state.live[id]?.queue else { return nil }
+            state.live[id]?.comers -= 1
+            state.removeIfDone(id)
+            let isAwaited = !state.clients.isEmpty || state.live.values.contains { $0.queue == queue && $0.isWritten }
+            return isAwaited ? queue : nil
+        }
+        // The queue may have waited for it.
+        if let queue { run([queue]) }
+    }
+
+    private func wait(
+        for file: OutboxFiles.File,
+        isNew: Bool,
+        _ turn: OutboxTurn,
+        _ completion: @escaping Completion
+    ) -> any RequestToken {
+        let entry = file.entry
+        let (number, outcome, isSpare): (Int, Outcome?, Bool) = state.withLock { state in
+            let number = state.nextNumber()
+            var live = state.live[entry.id] ?? Live(queue: entry.queue, comers: 1)
+            live.comers -= 1
+            live.queue = entry.queue
+            let isSpare = live.outcome != nil || live.turn != nil
+            if live.outcome == nil {
+                if !isSpare { live.turn = turn }
+                if isNew { live.isUnsent = true }
+                live.isWritten = true
+                live.completions[number] = completion
+            } else {
+                // What was written after the same had been answered is not to be sent.
+                state.settled[file.name] = Settlement(reason: nil)
+            }
+            state.live[entry.id] = live
+            state.removeIfDone(entry.id)
+            return (number, live.outcome, isSpare)
+        }
+        if isSpare { turn.drop() }
+        if let outcome {
+            // Not on the caller's thread either.
+            Task.detached {
+                self.withdraw(file)
+                completion(outcome)
+            }
+        } else {
+            run([entry.queue])
+        }
+        return OutboxWait(outbox: self, entry: entry, number: number)
+    }
+
+    /// Takes out what was answered before it was written.
+    private func withdraw(_ file: OutboxFiles.File) {
+        do throws(NetworkError) {
+            try clear(file, Settlement(reason: nil))
+        } catch {
+            // The next run of the queue tries again.
+            files.note(error)
+        }
+    }
+
+    /// Who waits leaves; the entry stays.
+    fileprivate func leave(_ entry: Entry, _ number: Int) {
+        let completion = state.withLock { $0.live[entry.id]?.completions.removeValue(forKey: number) }
+        completion?(.failure(.left(entry)))
+    }
+}
+
+/// The wait for an entry's answer.
+private struct OutboxWait: RequestToken {
+    let outbox: Outbox
+    let entry: Outbox.Entry
+    let number: Int
+
+    func cancel() {
+        outbox.leave(entry, number)
+    }
+}
+
+extension Outbox.State {
+    /// Forgets a live operation that nobody waits for or will.
+    mutating func removeIfDone(_ id: String) {
+        guard let found = live[id], found.comers == 0, found.completions.isEmpty else { return }
+        // One that waits for its turn is sent, although nobody hears the answer.
+        if found.isWritten, found.outcome == nil { return }
+        live[id] = nil
+    }
+
+    /// Takes out those who wait for an entry.
+    mutating func takeCompletions(of id: String) -> [Outbox.Completion] {
+        guard let found = live[id] else { return [] }
+        live[id]?.completions = [:]
+        return Array(found.completions.values)
+    }
+
+    /// Ends the wait for an entry. Who is about to wait hears the outcome, or else brings a turn of their own.
+    mutating func endWait(for id: String, _ outcome: Outbox.Outcome?) -> Outbox.Live? {
+        guard let found = live[id] else { return nil }
+        live[id] = found.comers > 0 ? Outbox.Live(queue: found.queue, comers: found.comers, outcome: outcome) : nil
+        return found
+    }
+}

@@ -1,0 +1,112 @@
+extension JSONValue {
+    /// Containers inside containers that are read; a deeper document is refused, so that no walk
+    /// over the value can exhaust the stack.
+    public static let depthLimit = 512
+
+    /// The value of a JSON text (RFC 8259) in UTF-8. Of a member's name that repeats, the last counts.
+    ///
+    /// - Throws: `NetworkError` of kind `.decoding` with line and column of what is wrong.
+    public init(parsing data: Data) throws(NetworkError) {
+        self = try JSONParser.parse(Array(data))
+    }
+
+    /// The value of a JSON text (RFC 8259). Of a member's name that repeats, the last counts.
+    ///
+    /// - Throws: `NetworkError` of kind `.decoding` with line and column of what is wrong.
+    public init(parsing text: String) throws(NetworkError) {
+        self = try JSONParser.parse(Array(text.utf8))
+    }
+}
+
+/// Makes a value of tokens. The containers that are open are a list, not calls inside calls: a thread's stack may be small.
+private struct JSONParser {
+    private struct Container {
+        let isObject: Bool
+        var elements: [JSONValue] = []
+        var members: [String: JSONValue] = [:]
+        var name = ""
+
+        mutating func take(_ value: JSONValue) {
+            if isObject { members[name] = value } else { elements.append(value) }
+        }
+
+        var value: JSONValue { isObject ? .object(members) : .array(elements) }
+    }
+
+    private let bytes: [UInt8]
+    private var open: [Container] = []
+    private var value = JSONValue.null
+    /// What the tokenizer does not look for: the first of it.
+    private var fault: JSONFault?
+
+    static func parse(_ bytes: [UInt8]) throws(NetworkError) -> JSONValue {
+        var parser = JSONParser(bytes: bytes)
+        do throws(JSONFault) {
+            var tokenizer = JSONTokenizer()
+            try bytes.withUnsafeBufferPointer { text throws(JSONFault) in
+                try tokenizer.feed(text) { parser.take($0) }
+            }
+            try tokenizer.finish { parser.take($0) }
+        } catch {
+            throw (parser.fault ?? error).error(in: bytes)
+        }
+        if let fault = parser.fault { throw fault.error(in: bytes) }
+        return parser.value
+    }
+
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    private mutating func take(_ token: JSONTokenizer.Token) {
+        switch token.kind {
+        case .objectStart: open.append(Container(isObject: true))
+        case .arrayStart: open.append(Container(isObject: false))
+        case .objectEnd, .arrayEnd: give(open.removeLast().value)
+        case .name: open[open.endIndex - 1].name = text(token)
+        case .string: give(.string(text(token)))
+        case .number: give(number(token))
+        case .true: give(.bool(true))
+        case .false: give(.bool(false))
+        case .null: give(.null)
+        }
+    }
+
+    private mutating func give(_ value: JSONValue) {
+        if let last = open.indices.last { open[last].take(value) } else { self.value = value }
+    }
+
+    private mutating func number(_ token: JSONTokenizer.Token) -> JSONValue {
+        let text = String(decoding: bytes[token.start..<token.end], as: UTF8.self)
+        // The integer zero has no sign.
+        if text != "-0", let value = Int64(text) { return .integer(value) }
+        guard let value = Double(text), value.isFinite else {
+            note("the number is too large", at: token.start)
+            return .null
+        }
+        return .number(value)
+    }
+
+    private mutating func text(_ token: JSONTokenizer.Token) -> String {
+        let written = bytes[(token.start + 1)..<(token.end - 1)]
+        var half: Int?
+        let text = token.hasEscapes ? JSONText.bytes(of: written) { half = half ?? $0 }[...] : written
+        if let half { note("half of a surrogate pair", at: half) }
+        if let text = String(validating: text, as: UTF8.self) { return text }
+        note("the text is not UTF-8", at: token.start)
+        return ""
+    }
+
+    private mutating func note(_ reason: String, at offset: Int) {
+        if fault == nil { fault = JSONFault(offset: offset, reason: reason) }
+    }
+}
+
+extension JSONFault {
+    fileprivate func error(in bytes: [UInt8]) -> NetworkError {
+        let before = bytes[..<offset]
+        let line = before.count { $0 == 0x0A } + 1
+        let column = before.count - (before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0) + 1
+        return NetworkError(.decoding, during: .decode, "not JSON at line \(line), column \(column): \(reason)")
+    }
+}

@@ -1,0 +1,132 @@
+extension JSONValue {
+    /// How a value is written.
+    public struct WritingOptions: OptionSet, Sendable {
+        /// The options as bits.
+        public let rawValue: Int
+
+        /// Options of these bits.
+        public init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+
+        /// One member or element a line, indented by two spaces.
+        public static let pretty = WritingOptions(rawValue: 1)
+        /// `/` as `\/`, so that the text may stand in an HTML script.
+        public static let escapingSlashes = WritingOptions(rawValue: 2)
+    }
+
+    /// The value as JSON text in UTF-8, members sorted by name, so that equal values give equal bytes.
+    ///
+    /// - Throws: `NetworkError` of kind `.badRequest` for a number that JSON has no word for: infinite, or none.
+    public func data(_ options: WritingOptions = []) throws(NetworkError) -> Data {
+        Data(try utf8(options))
+    }
+
+    /// The value as JSON text, members sorted by name.
+    ///
+    /// - Throws: `NetworkError` of kind `.badRequest` for a number that JSON has no word for: infinite, or none.
+    public func text(_ options: WritingOptions = []) throws(NetworkError) -> String {
+        String(decoding: try utf8(options), as: UTF8.self)
+    }
+
+    private func utf8(_ options: WritingOptions) throws(NetworkError) -> [UInt8] {
+        var writer = JSONWriter(options: options)
+        writer.write(self)
+        if let number = writer.inexpressible {
+            throw NetworkError(
+                .badRequest,
+                during: .build,
+                "JSON cannot express the number \(number)",
+                advice: "send null or text instead"
+            )
+        }
+        return writer.bytes
+    }
+}
+
+extension JSONValue: CustomStringConvertible {
+    /// The value as JSON text; numbers that JSON cannot express are `inf` and `nan`.
+    public var description: String {
+        var writer = JSONWriter(options: [])
+        writer.write(self)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+private struct JSONWriter {
+    let options: JSONValue.WritingOptions
+    private(set) var bytes: [UInt8] = []
+    /// A number that came and that JSON has no word for.
+    private(set) var inexpressible: Double?
+    private var depth = 0
+
+    init(options: JSONValue.WritingOptions) {
+        self.options = options
+    }
+
+    mutating func write(_ value: JSONValue) {
+        switch value {
+        case .null: append("null")
+        case .bool(let value): append(value ? "true" : "false")
+        case .integer(let value): append(String(value))
+        case .number(let value): write(value)
+        case .string(let value): write(value)
+        case .array(let elements): write(elements)
+        case .object(let members): write(members)
+        }
+    }
+
+    private mutating func write(_ number: Double) {
+        if !number.isFinite { inexpressible = number }
+        append("\(number)")
+    }
+
+    private mutating func write(_ elements: [JSONValue]) {
+        guard !elements.isEmpty else { return append("[]") }
+        append("[")
+        depth += 1
+        for (index, element) in elements.enumerated() {
+            separate(index)
+            write(element)
+        }
+        close("]")
+    }
+
+    private mutating func write(_ members: [String: JSONValue]) {
+        guard !members.isEmpty else { return append("{}") }
+        append("{")
+        depth += 1
+        for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+            separate(index)
+            write(member.key)
+            append(options.contains(.pretty) ? ": " : ":")
+            write(member.value)
+        }
+        close("}")
+    }
+
+    private mutating func separate(_ index: Int) {
+        if index > 0 { append(",") }
+        breakLine()
+    }
+
+    private mutating func close(_ bracket: String) {
+        depth -= 1
+        breakLine()
+        append(bracket)
+    }
+
+    private mutating func breakLine() {
+        guard options.contains(.pretty) else { return }
+        append("\n")
+        bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
+    }
+
+    private mutating func write(_ string: String) {
+        JSONText.append(string, to: &bytes, escapingSlashes: options.contains(.escapingSlashes))
+    }
+
+    private mutating func append(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+}

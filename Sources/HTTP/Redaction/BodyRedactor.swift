@@ -1,0 +1,122 @@
+/// Takes secrets out of a body that comes in pieces of any size, and keeps at most some 64 KiB of it waiting.
+///
+/// ```swift
+/// var redactor = BodyRedactor(Redactor(), contentType: "application/json")
+/// for try await chunk in body { file.write(redactor.feed(chunk)) }
+/// file.write(redactor.finish())
+/// if let reason = redactor.unredactable { file.remove() }
+/// ```
+/// What comes out does not depend on the pieces. No part of a secret is ever given out; where it cannot tell any more what
+/// is secret it gives nothing from there on, and `unredactable` says why. Then nothing but the size should be kept.
+///
+/// | type | what is replaced |
+/// |---|---|
+/// | JSON, `+json`, JSON Lines | values of secret names at any depth, whole objects and arrays too; all other bytes stay |
+/// | strings in JSON | JSON in them one level deep, GraphQL documents under `query`, URLs, pairs, what is known by its look |
+/// | forms | values of secret names; the others as strings in JSON |
+/// | multipart | parts with secret names; the others by their types; a part with a file name stays as it is (`files`) |
+/// | text, event streams | what is known by its look, URLs, pairs; JSON in a line or in an event's data |
+/// | XML, HTML, style sheets, scripts | what is known by its look, URLs |
+/// | images and other binary types | nothing |
+///
+/// A body of a type that is missing or unknown, or of text that begins like JSON, is looked through as JSON if it is some.
+public struct BodyRedactor: Sendable {
+    /// Why the body must not be kept; nil as long as it may.
+    public private(set) var unredactable: RedactedBody.Reason?
+    /// What was replaced.
+    public private(set) var audit = RedactionAudit()
+    /// Names of the parts of a multipart body that stay as they are, since they are files.
+    public var files: [String] { (scan as? MultipartBody)?.files ?? [] }
+
+    private var scan: any BodyScan
+    private var window = BodyWindow()
+    private let place: String
+    private var isBegun = false
+    private let isText: Bool
+
+    /// A redactor of one body.
+    ///
+    /// - Parameters:
+    ///   - redactor: knows what is secret.
+    ///   - contentType: the value of its `Content-Type`, if it has one.
+    ///   - place: what `audit` calls the body: `postData.text`.
+    public init(_ redactor: Redactor, contentType: String?, at place: String = "body") {
+        self.place = place
+        let sort = BodySort(contentType)
+        isText = sort != .binary
+        scan = sort.scan(redactor, contentType)
+        if sort == .unreadable { unredactable = .encoding }
+    }
+
+    /// Takes the next piece, and gives what is settled by it.
+    public mutating func feed(_ bytes: Data) -> Data {
+        guard unredactable == nil else { return Data() }
+        window.append(bytes)
+        return window.isWorthALook ? look(isFinal: false) : Data()
+    }
+
+    /// Says that the body has ended, and gives the rest.
+    public mutating func finish() -> Data {
+        unredactable == nil ? look(isFinal: true) : Data()
+    }
+
+    var isMultipart: Bool { scan is MultipartBody }
+
+    private mutating func look(isFinal: Bool) -> Data {
+        do throws(Unredactable) {
+            if !isBegun {
+                guard isFinal || window.bytes.count >= 4 else { return Data() }
+                isBegun = true
+                if isText { try checkBeginning() }
+            }
+            let settled = try scan.scan(window, isFinal: isFinal)
+            audit.note(settled.edits, at: place)
+            return Data(window.settle(settled))
+        } catch {
+            unredactable = error.reason
+            window = BodyWindow()
+            return Data()
+        }
+    }
+
+    /// Refuses what is compressed, and UTF-16 and UTF-32 by their byte order marks.
+    private func checkBeginning() throws(Unredactable) {
+        let beginnings: [[UInt8]] = [[0x1F, 0x8B], [0x28, 0xB5, 0x2F, 0xFD], [0xFE, 0xFF], [0xFF, 0xFE]]
+        if beginnings.contains(where: { window.bytes.starts(with: $0) })
+            || window.bytes.starts(with: [0, 0, 0xFE, 0xFF])
+        {
+            throw Unredactable(.encoding, at: 0)
+        }
+    }
+}
+
+extension Redactor {
+    /// The body with its secrets replaced, as ``BodyRedactor`` does it, or the reason why nobody can vouch for it.
+    ///
+    /// It fails closed: JSON by its type that cannot be read gives no body.
+    public func redact(body: Data, contentType: String?) -> RedactedBody {
+        var audit = RedactionAudit()
+        return redact(body: body, contentType: contentType, at: "body", noting: &audit)
+    }
+
+    /// The body with its secrets replaced, as without an audit.
+    ///
+    /// - Parameters:
+    ///   - body: the body, without content codings.
+    ///   - contentType: the value of its `Content-Type`, if it has one.
+    ///   - place: what the audit calls the body: `postData.text`.
+    ///   - audit: takes what was found.
+    public func redact(
+        body: Data,
+        contentType: String?,
+        at place: String,
+        noting audit: inout RedactionAudit
+    ) -> RedactedBody {
+        var redactor = BodyRedactor(self, contentType: contentType, at: place)
+        var redacted = redactor.feed(body)
+        redacted += redactor.finish()
+        for place in redactor.audit.places { audit.note(place) }
+        if let reason = redactor.unredactable { return .omitted(reason) }
+        return .body(redacted)
+    }
+}

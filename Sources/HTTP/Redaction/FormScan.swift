@@ -1,0 +1,102 @@
+/// Looks through the items of a query or form, `name=value` percent-encoded.
+struct FormScan {
+    private struct Item {
+        let range: Range<Int>
+        let equals: Int
+        let meaning: SecretNames.Value
+    }
+
+    private let redactor: Redactor
+    private let bytes: [UInt8]
+    private let depth: Int
+    private let sign: String
+    private var items: [Item] = []
+    /// What is to be replaced, in order.
+    private(set) var edits: [RedactionEdit] = []
+    /// How many items stay.
+    private(set) var keptCount: Int
+    /// Whether an item came that OAuth's `state` stands beside.
+    private(set) var hasSignIn: Bool
+
+    init(
+        _ redactor: Redactor,
+        _ bytes: [UInt8],
+        depth: Int,
+        sign: String,
+        keptCount: Int = 0,
+        hasSignIn: Bool = false
+    ) {
+        self.redactor = redactor
+        self.bytes = bytes
+        self.depth = depth
+        self.sign = sign
+        self.keptCount = keptCount
+        self.hasSignIn = hasSignIn
+    }
+
+    /// What the name of an item tells.
+    static func meaning(_ redactor: Redactor, _ item: ArraySlice<UInt8>) -> SecretNames.Value {
+        redactor.meaning(ofEncoded: item.prefix { $0 != UInt8(ascii: "=") })
+    }
+
+    /// Takes an item, without what separates it from others.
+    mutating func add(_ range: Range<Int>) {
+        let equals = bytes[range].firstIndex(of: UInt8(ascii: "=")) ?? range.upperBound
+        let meaning = redactor.meaning(ofEncoded: bytes[range.lowerBound..<equals])
+        if meaning.contains(.signIn), equals + 1 < range.upperBound { hasSignIn = true }
+        items.append(Item(range: range, equals: equals, meaning: meaning))
+    }
+
+    /// Decides on all items.
+    mutating func finish() {
+        for item in items { decide(item) }
+        items = []
+    }
+
+    private mutating func decide(_ item: Item) {
+        let value = min(item.equals + 1, item.range.upperBound)..<item.range.upperBound
+        guard isSecret(item, value) else {
+            keptCount += 1
+            guard value.count >= 3 else { return }
+            let isDocument = item.meaning.contains(.document)
+            return edits += redactor.encodedTextEdits(
+                bytes,
+                value,
+                rules: .values,
+                depth: depth + 1,
+                isDocument: isDocument
+            ).map { RedactionEdit($0.range, $0.text, "\(way(item)):\($0.way)") }
+        }
+        guard let text = replacement(for: value) else { return keptCount += 1 }
+        guard redactor.dropsItems else {
+            keptCount += 1
+            return edits.append(RedactionEdit(value, text, way(item)))
+        }
+        let range = item.range
+        let dropped =
+            keptCount > 0
+            ? range.lowerBound - 1..<range.upperBound
+            : range.lowerBound..<min(range.upperBound + 1, bytes.count)
+        edits.append(RedactionEdit(dropped, "", way(item)))
+    }
+
+    private func isSecret(_ item: Item, _ value: Range<Int>) -> Bool {
+        if value.isEmpty { return false }
+        if item.meaning.isSecret { return true }
+        if item.meaning.contains(.key) { return value.count >= Redactor.leastKeyLength }
+        return item.meaning.contains(.state) && hasSignIn
+    }
+
+    private func replacement(for value: Range<Int>) -> String? {
+        guard bytes[value].contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+            return redactor.replacement(for: bytes[value])
+        }
+        return redactor.replacement(for: DecodedText(bytes, value, .percent).bytes[...])
+    }
+
+    private func way(_ item: Item) -> String {
+        let name = bytes[item.range.lowerBound..<item.equals]
+        return sign
+            + String(decoding: DecodedText(Array(name), 0..<name.count, .percent).bytes.prefix(64), as: UTF8.self)
+    }
+}

@@ -1,0 +1,148 @@
+extension Redactor {
+    /// What is to be replaced in a GraphQL document: the values of arguments with secret names, and what text in it holds.
+    func documentEdits(_ bytes: [UInt8], in range: Range<Int>, depth: Int) -> [RedactionEdit] {
+        var scan = GraphQLScan(self, bytes, range)
+        var edits: [RedactionEdit] = []
+        var place = range.lowerBound
+        for edit in scan.run() {
+            edits += textEdits(bytes, in: place..<edit.range.lowerBound, rules: .urls, depth: depth)
+            edits.append(edit)
+            place = edit.range.upperBound
+        }
+        return edits + textEdits(bytes, in: place..<range.upperBound, rules: .urls, depth: depth)
+    }
+}
+
+/// Finds the values of arguments and input fields with secret names (https://spec.graphql.org/October2021/#sec-Language).
+///
+/// A name with a colon is an argument's between parentheses alone; elsewhere it is another name of a field.
+private struct GraphQLScan {
+    private let redactor: Redactor
+    private let bytes: [UInt8]
+    private let end: Int
+    private var place: Int
+    private var parentheses = 0
+    private var edits: [RedactionEdit] = []
+
+    init(_ redactor: Redactor, _ bytes: [UInt8], _ range: Range<Int>) {
+        self.redactor = redactor
+        self.bytes = bytes
+        place = range.lowerBound
+        end = range.upperBound
+    }
+
+    mutating func run() -> [RedactionEdit] {
+        while place < end {
+            switch bytes[place] {
+            case UInt8(ascii: "("): parentheses += 1
+            case UInt8(ascii: ")"): parentheses = max(0, parentheses - 1)
+            case UInt8(ascii: "\""), UInt8(ascii: "#"):
+                skipToken()
+                continue
+            case let byte where byte.isWord:
+                takeName()
+                continue
+            default: break
+            }
+            place += 1
+        }
+        return edits
+    }
+
+    private mutating func takeName() {
+        let start = place
+        while place < end, bytes[place].isWord { place += 1 }
+        let name = bytes[start..<place]
+        guard parentheses > 0 else { return }
+        skipSpace()
+        guard place < end, bytes[place] == UInt8(ascii: ":") else { return }
+        let meaning = redactor.meaning(of: name)
+        guard meaning.isSecret || meaning.contains(.key) else { return }
+        place += 1
+        skipSpace()
+        if start > 0, bytes[start - 1] == UInt8(ascii: "$") {
+            // The type of a variable; a value may stand behind it.
+            while place < end, bytes[place].isWord || "[]!".utf8.contains(bytes[place]) { place += 1 }
+            skipSpace()
+            guard place < end, bytes[place] == UInt8(ascii: "=") else { return }
+            place += 1
+            skipSpace()
+        }
+        hideValue(of: name, meaning)
+    }
+
+    private mutating func hideValue(of name: ArraySlice<UInt8>, _ meaning: SecretNames.Value) {
+        guard place < end, bytes[place] != UInt8(ascii: "$") else { return }
+        let start = place
+        skipValue()
+        let isQuoted = bytes[start] == UInt8(ascii: "\"")
+        let secret = isQuoted ? bytes[start..<place].trimmed(of: UInt8(ascii: "\"")) : bytes[start..<place]
+        guard !secret.isEmpty, meaning.isSecret || secret.count >= Redactor.leastKeyLength,
+            let text = redactor.replacement(for: secret)
+        else { return }
+        edits.append(RedactionEdit(start..<place, "\"\(text)\"", "(\(String(decoding: name, as: UTF8.self)))"))
+    }
+
+    /// Goes over a value; one without end goes on to the end of the document.
+    private mutating func skipValue() {
+        var depth = 0
+        repeat {
+            switch bytes[place] {
+            case UInt8(ascii: "["), UInt8(ascii: "{"):
+                depth += 1
+                place += 1
+            case UInt8(ascii: "]"), UInt8(ascii: "}"):
+                depth -= 1
+                place += 1
+            case UInt8(ascii: "\""), UInt8(ascii: "#"): skipToken()
+            case let byte where byte.isWord || byte == UInt8(ascii: "-"):
+                while place < end, bytes[place].isWord || "+-.".utf8.contains(bytes[place]) { place += 1 }
+            default:
+                if depth == 0 { return }
+                place += 1
+            }
+            if depth > 0 { skipSpace() }
+        } while depth > 0 && place < end
+    }
+
+    /// Goes over a string, a block string or a comment.
+    private mutating func skipToken() {
+        if bytes[place] == UInt8(ascii: "#") {
+            while place < end, bytes[place] != 0x0A, bytes[place] != 0x0D { place += 1 }
+            return
+        }
+        let isBlock = bytes[place..<end].starts(with: [0x22, 0x22, 0x22])
+        place += isBlock ? 3 : 1
+        while place < end {
+            if bytes[place] == UInt8(ascii: "\\") {
+                let isEscapedBlock = bytes[place..<end].dropFirst().starts(with: [0x22, 0x22, 0x22])
+                place = min(end, place + (isBlock ? (isEscapedBlock ? 4 : 1) : 2))
+            } else if isBlock ? bytes[place..<end].starts(with: [0x22, 0x22, 0x22]) : bytes[place] == 0x22 {
+                place += isBlock ? 3 : 1
+                return
+            } else {
+                place += 1
+            }
+        }
+    }
+
+    private mutating func skipSpace() {
+        while place < end {
+            if bytes[place] == UInt8(ascii: "#") {
+                skipToken()
+            } else if bytes[place].isSpace || bytes[place] == UInt8(ascii: ",") {
+                place += 1
+            } else {
+                return
+            }
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate func trimmed(of byte: UInt8) -> ArraySlice<UInt8> {
+        var rest = drop { $0 == byte }
+        while rest.last == byte { rest.removeLast() }
+        return rest
+    }
+}

@@ -1,0 +1,68 @@
+/// What is longer than the window is settled before its end has come.
+extension JSONScan {
+    /// Looks at a token whose end has not come.
+    mutating func lookAtOpenToken(_ bytes: [UInt8], _ origin: Int) throws(Unredactable) {
+        let place = base + tokenizer.offset
+        if hidden != nil { return cutHidden(at: place, bytes, origin) }
+        guard let open = tokenizer.openToken, open.kind != .name else {
+            guard place - settled <= TextScan.window else { throw Unredactable(.tooLong, at: settled) }
+            return
+        }
+        let start = open.start + base
+        if longText == nil {
+            guard start - settled <= TextScan.window else { throw Unredactable(.tooLong, at: start) }
+            guard place - start >= TextScan.window else { return }
+            guard open.kind == .string else { throw Unredactable(.tooLong, at: start) }
+            if let member, member.meaning.contains(.state) || isSecret(member, length: .max) {
+                hidden = Hidden(start: start, depth: 0, member: member)
+                return cutHidden(at: place, bytes, origin)
+            }
+            try beginLongText(at: start, bytes, origin)
+        }
+        try lookThroughLongText(to: place, isFinal: false, bytes, origin)
+    }
+
+    mutating func cutHidden(at place: Int, _ bytes: [UInt8], _ origin: Int) {
+        guard let current = hidden, place - current.start > TextScan.window else { return }
+        if current.isCut {
+            edits.append(RedactionEdit(settled..<place, "", ""))
+        } else {
+            hide(current.start..<place, current.member, Redactor.placeholder, bytes, origin)
+            hidden?.isCut = true
+        }
+        believe { _ in true }
+        settled = place
+    }
+
+    mutating func beginLongText(at start: Int, _ bytes: [UInt8], _ origin: Int) throws(Unredactable) {
+        let content = start + 1 - origin
+        let beginning = DecodedText(bytes, content..<min(content + 64, bytes.count), .json)
+        // Documents inside of text are looked through as a whole.
+        if JSONScan.looksLikeJSON(beginning.bytes[...]) || member?.meaning.contains(.document) == true {
+            throw Unredactable(.tooLong, at: start)
+        }
+        believe { _ in true }
+        longTextWay = way(member, bytes, origin)
+        keep(bytes, origin)
+        longText = (start + 1, [])
+    }
+
+    mutating func lookThroughLongText(
+        to end: Int,
+        isFinal: Bool,
+        _ bytes: [UInt8],
+        _ origin: Int
+    ) throws(Unredactable) {
+        guard let (start, context) = longText else { return }
+        let range = (start - origin)..<(end - origin)
+        let text = DecodedText(bytes, range, .json, context: context, isWhole: isFinal)
+        let all = 0..<text.bytes.count
+        var scan = TextScan(redactor, text.bytes, in: all, isFinal: isFinal, rules: .values, depth: depth + 1)
+        let settled = scan.run(from: context.count)
+        if scan.isBeyondWindow { throw Unredactable(.tooLong, at: start) }
+        edits += scan.edits.map(text.encoded)
+            .map { RedactionEdit($0.range.moved(by: origin), $0.text, "\(longTextWay):\($0.way)") }
+        longText =
+            isFinal ? nil : (text.origins[settled] + origin, Array(text.bytes[..<settled].suffix(TextScan.context)))
+    }
+}

@@ -1,0 +1,87 @@
+extension JSONScan {
+    mutating func takeScalar(
+        _ token: JSONTokenizer.Token,
+        _ bytes: [UInt8],
+        _ origin: Int
+    ) throws(Unredactable) {
+        let range = token.start..<token.end
+        if longText != nil { return try lookThroughLongText(to: token.end - 1, isFinal: true, bytes, origin) }
+        let content = token.kind == .string ? bytes.content(of: token, origin) : bytes[range.moved(by: -origin)]
+        if let member, token.kind != .null, !content.isEmpty {
+            let isDoubtful = member.meaning.contains(.state) && !isSecret(member, length: content.count)
+            if isDoubtful || isSecret(member, length: content.count),
+                let text = replacement(for: token, content, bytes, origin)
+            {
+                guard isDoubtful else { return hide(range, member, text, bytes, origin) }
+                let edit = RedactionEdit(range, "\"\(text)\"", way(member, bytes, origin))
+                doubts.append(Doubt(edit: edit, depth: containers.count))
+            }
+        }
+        if range.count > TextScan.window {
+            guard token.kind == .string else { throw Unredactable(.tooLong, at: token.start) }
+            try beginLongText(at: token.start, bytes, origin)
+            return try lookThroughLongText(to: token.end - 1, isFinal: true, bytes, origin)
+        }
+        let member = member
+        keep(bytes, origin)
+        if content.count >= 3 { lookThrough(token, member, content, bytes, origin) }
+    }
+
+    func isSecret(_ member: Member, length: Int) -> Bool {
+        member.meaning.isSecret || (member.meaning.contains(.key) && length >= Redactor.leastKeyLength)
+            || (member.meaning.contains(.state) && containers[containers.count - 1].hasSignIn)
+    }
+
+    func replacement(
+        for token: JSONTokenizer.Token,
+        _ content: ArraySlice<UInt8>,
+        _ bytes: [UInt8],
+        _ origin: Int
+    ) -> String? {
+        if token.end - token.start > TextScan.window { return Redactor.placeholder }
+        guard token.hasEscapes else { return redactor.replacement(for: content) }
+        return redactor.replacement(for: bytes.decodedContent(of: token, origin).bytes[...])
+    }
+
+    /// Looks for secrets in a value whose name tells of none.
+    mutating func lookThrough(
+        _ token: JSONTokenizer.Token,
+        _ member: Member?,
+        _ content: ArraySlice<UInt8>,
+        _ bytes: [UInt8],
+        _ origin: Int
+    ) {
+        var found: [RedactionEdit]
+        let range = content.startIndex..<content.endIndex
+        switch token.kind {
+        case .number:
+            guard content.count >= TokenPrefix.leastCount else { return }
+            found = redactor.textEdits(bytes, in: range, rules: [], depth: depth)
+            if !found.isEmpty { found = [RedactionEdit(range, "\"\(found[0].text)\"", found[0].way)] }
+        case .string:
+            let isDocument = member?.meaning.contains(.document) == true
+            if token.hasEscapes {
+                let text = bytes.decodedContent(of: token, origin)
+                found = redactor.valueEdits(
+                    text.bytes,
+                    in: 0..<text.bytes.count,
+                    rules: .values,
+                    depth: depth + 1,
+                    isDocument: isDocument
+                ).map(text.encoded)
+            } else {
+                found = redactor.valueEdits(
+                    bytes,
+                    in: range,
+                    rules: .values,
+                    depth: depth + 1,
+                    isDocument: isDocument
+                ).map { RedactionEdit($0.range, DecodedText.Encoding.json.encoded($0.text), $0.way) }
+            }
+        default: return
+        }
+        if found.isEmpty { return }
+        let way = member == nil && !containers.isEmpty ? way(nil, bytes, origin) + "[*]" : way(member, bytes, origin)
+        edits += found.map { RedactionEdit($0.range.moved(by: origin), $0.text, "\(way):\($0.way)") }
+    }
+}

@@ -1,0 +1,138 @@
+/// A multipart body (RFC 2046, 5.1). It is written anew part by part: what stands between parts means nothing.
+struct MultipartBody: BodyScan {
+    private enum Part {
+        /// One that is looked through by its type.
+        case open(BodyRedactor, way: String)
+        case secret([UInt8], way: String)
+        /// A file, or the rest of a secret that is written already.
+        case file, passed
+    }
+
+    private let redactor: Redactor
+    private let contentType: String
+    private var reader: MultipartReader?
+    private var part = Part.passed
+    private var hasSignIn = false
+    /// Names of the parts that stay as they are.
+    private(set) var files: [String] = []
+
+    init(_ redactor: Redactor, _ contentType: String) {
+        self.redactor = redactor
+        self.contentType = contentType
+    }
+
+    mutating func scan(_ window: BodyWindow, isFinal: Bool) throws(Unredactable) -> Settled {
+        var settled = Settled(window.bytes.count)
+        var output: [UInt8] = []
+        do throws(NetworkError) {
+            if reader == nil { reader = try MultipartReader(contentType: contentType) }
+            reader!.feed(Data(window.bytes[window.seen...]))
+        } catch {
+            throw Unredactable(error)
+        }
+        while let element = try next() {
+            switch element {
+            case .head(let fields): begin(fields, &output, &settled.edits)
+            case .body(let bytes): try take(bytes, &output)
+            case .end: try end(&output, &settled.edits)
+            }
+            if case .open(let body, _) = part, body.isMultipart { throw Unredactable(.nested, at: window.origin) }
+        }
+        if isFinal {
+            try finish()
+            output += "--\(boundary)--\r\n".utf8
+        }
+        settled.bytes = output
+        return settled
+    }
+
+    private var boundary: String { MediaType(contentType)?.parameters["boundary"] ?? "" }
+
+    private mutating func next() throws(Unredactable) -> MultipartReader.Element? {
+        do throws(NetworkError) {
+            return try reader!.next()
+        } catch {
+            throw Unredactable(error)
+        }
+    }
+
+    private func finish() throws(Unredactable) {
+        do throws(NetworkError) {
+            try reader!.finish()
+        } catch {
+            throw Unredactable(error)
+        }
+    }
+
+    private mutating func begin(_ fields: HTTPFields, _ output: inout [UInt8], _ edits: inout [RedactionEdit]) {
+        let parameters = fields[.contentDisposition].flatMap { MediaType("part/" + $0)?.parameters } ?? [:]
+        let name = parameters["name"] ?? ""
+        let shown = String(decoding: redactor.shownName(Array(name.utf8)[...]), as: UTF8.self)
+        let meaning = redactor.meaning(of: Array(name.utf8)[...])
+        if meaning.contains(.signIn) { hasSignIn = true }
+        if meaning.isSecret || meaning.contains(.key) || (meaning.contains(.state) && hasSignIn) {
+            part = .secret([], way: "part \(shown)")
+            if redactor.dropsItems { return }
+        } else if parameters["filename"] != nil || parameters["filename*"] != nil {
+            part = .file
+            files.append(shown)
+        } else {
+            let type = fields[.contentType]
+            part = .open(
+                BodyRedactor(redactor, contentType: type ?? "text/plain", at: "part \(shown)"),
+                way: "part \(shown)"
+            )
+        }
+        var head = "--\(boundary)\r\n"
+        for (name, value) in redactor.redact(fields) { head += "\(name): \(value)\r\n" }
+        output += (head + "\r\n").utf8
+    }
+
+    private mutating func take(_ bytes: Data, _ output: inout [UInt8]) throws(Unredactable) {
+        let current = part
+        // So that what it holds has one owner, and is not copied for each piece.
+        part = .passed
+        switch consume current {
+        case .open(var body, let way):
+            output += body.feed(bytes)
+            if let reason = body.unredactable { throw Unredactable(reason, at: 0) }
+            part = .open(body, way: way)
+        case .secret(var secret, let way):
+            // More than the window has no hash; that much and one byte more tells.
+            secret += bytes.prefix(max(0, TextScan.window + 1 - secret.count))
+            part = .secret(secret, way: way)
+        case .file:
+            output += bytes
+            part = .file
+        case .passed: break
+        }
+    }
+
+    private mutating func end(_ output: inout [UInt8], _ edits: inout [RedactionEdit]) throws(Unredactable) {
+        switch part {
+        case .open(var body, _):
+            output += body.finish()
+            if let reason = body.unredactable { throw Unredactable(reason, at: 0) }
+            edits += body.audit.places.map { RedactionEdit(0..<0, "", $0) }
+        case .secret(let secret, let way):
+            let text = secret.count > TextScan.window ? Redactor.placeholder : redactor.replacement(for: secret[...])
+            if text != nil, !secret.isEmpty { edits.append(RedactionEdit(0..<0, "", way)) }
+            if redactor.dropsItems { return part = .passed }
+            output += secret.isEmpty ? [] : text.map { Array($0.utf8) } ?? secret
+        case .file: break
+        case .passed: return
+        }
+        output += "\r\n".utf8
+        part = .passed
+    }
+}
+
+extension Unredactable {
+    fileprivate init(_ error: NetworkError) {
+        switch error.kind {
+        case .truncated: self.init(.truncated, at: 0)
+        case .tooLarge: self.init(.tooLong, at: 0)
+        default: self.init(.malformed, at: 0)
+        }
+    }
+}

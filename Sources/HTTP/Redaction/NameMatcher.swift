@@ -1,0 +1,109 @@
+/// Finds words in names in one pass over their bytes, without regard to case (Aho and Corasick, 1975).
+///
+/// A word is written in lower case. `^` stands for the beginning of a name, `$` for its end, `-` for what separates
+/// words, and `|` for any of these three.
+struct NameMatcher: Sendable {
+    /// The number that a byte counts as: 0 is none of a word's, 1 to 3 are `^`, `$` and `-`, then come digits and letters.
+    private static let symbolCount = 40
+    private static let start = 1
+    private static let end = 2
+    static let separator: UInt8 = 3
+
+    /// The state that follows a state on a symbol.
+    private var next: [UInt16]
+    /// What has been found when a state is reached.
+    private var found: [UInt16]
+    /// The symbols of all bytes; `skipped` are passed over.
+    private let symbols: [UInt8]
+    private static let skipped = UInt8.max
+
+    /// - Parameters:
+    ///   - words: the words to look for, and the bits that tell of them.
+    ///   - separators: the bytes that separate words.
+    ///   - skipsSeparators: whether separators count as nothing: `api_key` is `apikey` then.
+    init(_ words: [(String, UInt16)], separators: String, skipsSeparators: Bool) {
+        symbols = (UInt8.min...UInt8.max).map { byte in
+            if separators.utf8.contains(byte) { return skipsSeparators ? Self.skipped : Self.separator }
+            return Self.symbol(byte)
+        }
+        next = Array(repeating: 0, count: Self.symbolCount)
+        found = [0]
+        for (word, bits) in words {
+            for spelling in Self.spellings(of: word) { add(spelling, bits) }
+        }
+        connect()
+    }
+
+    /// The bits of all words that a name holds.
+    @inline(__always)
+    func bits(of name: some Sequence<UInt8>) -> UInt16 {
+        var state = Int(next[Self.start])
+        var bits: UInt16 = 0
+        for byte in name {
+            let symbol = symbols[Int(byte)]
+            if symbol == Self.skipped { continue }
+            state = Int(next[state * Self.symbolCount + Int(symbol)])
+            bits |= found[state]
+        }
+        return bits | found[Int(next[state * Self.symbolCount + Self.end])]
+    }
+
+    private static func symbol(_ byte: UInt8) -> UInt8 {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 4
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 14
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A") + 14
+        default: 0
+        }
+    }
+
+    private static func spellings(of word: String) -> [[Int]] {
+        word.utf8.reduce(into: [[]]) { spellings, byte in
+            switch byte {
+            case UInt8(ascii: "^"): spellings = spellings.map { $0 + [start] }
+            case UInt8(ascii: "$"): spellings = spellings.map { $0 + [end] }
+            case UInt8(ascii: "-"): spellings = spellings.map { $0 + [Int(separator)] }
+            case UInt8(ascii: "|"):
+                spellings = spellings.flatMap { spelling in
+                    [spelling.isEmpty ? start : end, Int(separator)].map { spelling + [$0] }
+                }
+            default: spellings = spellings.map { $0 + [Int(symbol(byte))] }
+            }
+        }
+    }
+
+    private mutating func add(_ spelling: [Int], _ bits: UInt16) {
+        var state = 0
+        for symbol in spelling {
+            if next[state * Self.symbolCount + symbol] == 0 {
+                next[state * Self.symbolCount + symbol] = UInt16(found.count)
+                found.append(0)
+                next += repeatElement(0, count: Self.symbolCount)
+            }
+            state = Int(next[state * Self.symbolCount + symbol])
+        }
+        found[state] |= bits
+    }
+
+    /// Leads each state on, where its word does not go on, to what the longest suffix of it would lead to.
+    private mutating func connect() {
+        var suffix = [Int](repeating: 0, count: found.count)
+        var queue = (0..<Self.symbolCount).map { Int(next[$0]) }.filter { $0 != 0 }
+        var position = 0
+        while position < queue.count {
+            let state = queue[position]
+            position += 1
+            found[state] |= found[suffix[state]]
+            for symbol in 0..<Self.symbolCount {
+                let other = next[suffix[state] * Self.symbolCount + symbol]
+                let following = Int(next[state * Self.symbolCount + symbol])
+                if following == 0 {
+                    next[state * Self.symbolCount + symbol] = other
+                } else {
+                    suffix[following] = Int(other)
+                    queue.append(following)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// What was redacted, as places: never how long it was, or what.
+///
+/// A place is what the caller called it (`request.headers`, `postData.text`, by HAR's words), for a field followed by `.`
+/// and its name, and then, behind a colon each, the way to the secret:
+///
+/// | way | what |
+/// |---|---|
+/// | `$.user.password`, `$.cards[*]` | a JSON value; `[*]` is any element of an array |
+/// | `?token`, `#id_token` | an item of a query, of a fragment |
+/// | `user` | user name and password of a URL |
+/// | `=password` | an item of a form, a pair in text, a parameter of a field |
+/// | `(password)` | an argument of a GraphQL document |
+/// | `part password` | a part of a multipart body |
+/// | `<JWT>`, `<card>`, … | what is known by its look |
+///
+/// `postData.text:$.next:?token` is the `token` in the query of a URL, which is the member `next` of a JSON document.
+/// A place is told once, however many secrets there are.
+public struct RedactionAudit: Sendable, Hashable {
+    /// The places, in the order in which they were found first.
+    public private(set) var places: [String] = []
+    /// Whether more than 1,000 places were found, of which the first are told.
+    public private(set) var isCut = false
+
+    private static let limit = 1_000
+    private var known: Set<String> = []
+
+    /// An audit in which nothing is noted yet.
+    public init() {}
+
+    mutating func note(_ place: String) {
+        guard !known.contains(place) else { return }
+        guard places.count < Self.limit else {
+            isCut = true
+            return
+        }
+        known.insert(place)
+        places.append(place)
+    }
+
+    mutating func note(_ edits: [RedactionEdit], at place: String) {
+        // An edit without a way belongs to the one before.
+        for edit in edits where !edit.way.isEmpty { note("\(place):\(edit.way)") }
+    }
+}

@@ -1,0 +1,201 @@
+/// A piece of text that gives way to another.
+struct RedactionEdit {
+    /// Its place among the bytes that were looked at.
+    var range: Range<Int>
+    /// What stands there instead.
+    var text: String
+    /// How it was found, as ``RedactionAudit`` writes it.
+    var way: String
+
+    init(_ range: Range<Int>, _ text: String, _ way: String) {
+        self.range = range
+        self.text = text
+        self.way = way
+    }
+}
+
+extension [UInt8] {
+    /// The bytes of a range after these edits, which lie in it in order.
+    func applying(_ edits: [RedactionEdit], in range: Range<Int>) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(range.count)
+        var place = range.lowerBound
+        for edit in edits {
+            result += self[place..<edit.range.lowerBound]
+            result += edit.text.utf8
+            place = edit.range.upperBound
+        }
+        result += self[place..<range.upperBound]
+        return result
+    }
+}
+
+/// What encoded bytes stand for, and where each byte came from.
+struct DecodedText {
+    /// How text is written within other text.
+    enum Encoding {
+        /// In the query of a URL or in a form, where `+` is a space.
+        case percent
+        /// In the rest of a URL.
+        case escapes
+        /// Between the quotes of a JSON text.
+        case json
+        /// As it is.
+        case plain
+    }
+
+    private(set) var bytes: [UInt8] = []
+    /// Where each byte's encoded form begins, and where the last one's ends.
+    private(set) var origins: [Int] = []
+    private let encoding: Encoding
+
+    /// Decodes a range; what is no escape stays as it is.
+    ///
+    /// - Parameters:
+    ///   - context: what was decoded before, for those who look back.
+    ///   - isWhole: whether nothing comes behind; otherwise what may be a part of an escape is left for later.
+    init(
+        _ source: [UInt8],
+        _ range: Range<Int>,
+        _ encoding: Encoding,
+        context: [UInt8] = [],
+        isWhole: Bool = true
+    ) {
+        self.encoding = encoding
+        bytes.reserveCapacity(range.count + context.count)
+        origins.reserveCapacity(range.count + context.count + 1)
+        bytes += context
+        origins += repeatElement(range.lowerBound, count: context.count)
+        var place = range.lowerBound
+        while place < range.upperBound {
+            let start = place
+            if !isWhole, source[place] == UInt8(ascii: "\\"), range.upperBound - place < Self.longestEscape { break }
+            switch (encoding, source[place]) {
+            case (.percent, UInt8(ascii: "%")), (.escapes, UInt8(ascii: "%")):
+                place += percentEscape(source[place..<range.upperBound])
+            case (.percent, UInt8(ascii: "+")): place += take(UInt8(ascii: " "), 1)
+            case (.json, UInt8(ascii: "\\")): place += jsonEscape(source[place..<range.upperBound])
+            default: place += take(source[place], 1)
+            }
+            origins += repeatElement(start, count: bytes.count - origins.count)
+        }
+        origins.append(place)
+    }
+
+    /// Pieces of text with a line feed between each two.
+    init(_ source: [UInt8], lines: [Range<Int>]) {
+        encoding = .plain
+        for line in lines {
+            if !bytes.isEmpty {
+                bytes.append(0x0A)
+                origins.append(line.lowerBound)
+            }
+            bytes += source[line]
+            origins += line
+        }
+        origins.append(lines.last?.upperBound ?? 0)
+    }
+
+    /// Two escapes of JSON, which are one character.
+    private static let longestEscape = 12
+
+    /// What an edit of the decoded text is in the encoded text.
+    func encoded(_ edit: RedactionEdit) -> RedactionEdit {
+        var edit = edit
+        edit.range = origins[edit.range.lowerBound]..<origins[edit.range.upperBound]
+        edit.text = encoding.encoded(edit.text)
+        return edit
+    }
+
+    private mutating func take(_ byte: UInt8, _ count: Int) -> Int {
+        bytes.append(byte)
+        return count
+    }
+
+    private mutating func percentEscape(_ source: ArraySlice<UInt8>) -> Int {
+        let digits = source.dropFirst().prefix(2)
+        guard digits.count == 2, let high = digits[digits.startIndex].hexValue,
+            let low = digits[digits.startIndex + 1].hexValue
+        else { return take(UInt8(ascii: "%"), 1) }
+        return take(UInt8(high << 4 | low), 3)
+    }
+
+    private mutating func jsonEscape(_ source: ArraySlice<UInt8>) -> Int {
+        guard let letter = source.dropFirst().first else { return take(UInt8(ascii: "\\"), 1) }
+        switch letter {
+        case UInt8(ascii: "b"): return take(0x08, 2)
+        case UInt8(ascii: "f"): return take(0x0C, 2)
+        case UInt8(ascii: "n"): return take(0x0A, 2)
+        case UInt8(ascii: "r"): return take(0x0D, 2)
+        case UInt8(ascii: "t"): return take(0x09, 2)
+        case UInt8(ascii: "u"): return unicodeEscape(source)
+        default: return take(letter, 2)
+        }
+    }
+
+    private mutating func unicodeEscape(_ source: ArraySlice<UInt8>) -> Int {
+        guard let high = Self.codeUnit(source) else { return take(UInt8(ascii: "\\"), 1) }
+        if let scalar = Unicode.Scalar(high) {
+            bytes += UTF8.encode(scalar)!
+            return 6
+        }
+        guard UTF16.isLeadSurrogate(high), let low = Self.codeUnit(source.dropFirst(6)), UTF16.isTrailSurrogate(low)
+        else {
+            bytes += UTF8.encodedReplacementCharacter
+            return 6
+        }
+        bytes += UTF8.encode(UTF16.decode(UTF16.EncodedScalar([high, low])))!
+        return 12
+    }
+
+    /// The number of an `\uXXXX` at the beginning.
+    private static func codeUnit(_ source: ArraySlice<UInt8>) -> UInt16? {
+        guard source.count >= 6, source.starts(with: "\\u".utf8) else { return nil }
+        return source.dropFirst(2).prefix(4).reduce(0 as UInt16?) { unit, digit in
+            guard let unit, let value = digit.hexValue else { return nil }
+            return unit << 4 | UInt16(value)
+        }
+    }
+}
+
+extension DecodedText.Encoding {
+    /// How this text is written in the encoding.
+    func encoded(_ text: String) -> String {
+        switch self {
+        case .plain: text
+        case .percent, .escapes: text.utf8.allSatisfy(Self.isPlain) ? text : Self.percentEncoded(text)
+        case .json: text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C } ? text : Self.jsonEncoded(text)
+        }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte.isLetterOrDigit || "-._~:".utf8.contains(byte)
+    }
+
+    private static func percentEncoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = text.utf8.flatMap { byte in
+            isPlain(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func jsonEncoded(_ text: String) -> String {
+        String(JSONValue.string(text).description.dropFirst().dropLast())
+    }
+}
+
+extension UInt8 {
+    var isDigit: Bool { self &- 0x30 < 10 }
+    var isLetter: Bool { (self | 0x20) &- 0x61 < 26 }
+    var isLetterOrDigit: Bool { isDigit || isLetter }
+    /// A letter, a digit or `_`.
+    var isWord: Bool { isLetterOrDigit || self == 0x5F }
+    var isSpace: Bool { self == 0x20 || (self >= 0x09 && self <= 0x0D) }
+
+    var hexValue: Int? {
+        if isDigit { return Int(self - 0x30) }
+        let letter = (self | 0x20) &- 0x61
+        return letter < 6 ? Int(letter) + 10 : nil
+    }
+}

@@ -1,0 +1,167 @@
+extension Redactor {
+    /// The fields, in order, with secrets replaced: an authentication scheme, the parameters of a challenge that are none,
+    /// and the names of cookies stay, and URLs lose only their secrets. ``Mode/drop`` leaves out fields that are secret.
+    public func redact(_ fields: HTTPFields) -> [(name: String, value: String)] {
+        fields.compactMap { redacted($0, edits(of: $0)) }
+    }
+
+    /// The fields with their secrets replaced, as without an audit.
+    ///
+    /// - Parameters:
+    ///   - fields: of a message.
+    ///   - place: what the audit calls the fields: `request.headers`.
+    ///   - audit: takes what was found.
+    public func redact(
+        _ fields: HTTPFields,
+        at place: String,
+        noting audit: inout RedactionAudit
+    ) -> [(name: String, value: String)] {
+        var redacted: [(name: String, value: String)] = []
+        for field in fields {
+            let edits = edits(of: field)
+            let name = "\(place).\(field.name.rawName)"
+            for edit in edits { audit.note(edit.way.isEmpty ? name : "\(name):\(edit.way)") }
+            if let field = self.redacted(field, edits) { redacted.append(field) }
+        }
+        return redacted
+    }
+
+    private func edits(of field: HTTPField) -> [RedactionEdit] {
+        let name = field.name.rawName
+        let bytes = Array(field.value.utf8)
+        return edits(ofField: name, SecretNames.header(name), bytes, in: 0..<bytes.count)
+    }
+
+    private func redacted(_ field: HTTPField, _ edits: [RedactionEdit]) -> (name: String, value: String)? {
+        let name = field.name.rawName
+        if edits.isEmpty { return (name, field.value) }
+        if dropsItems, edits.contains(where: \.way.isEmpty) { return nil }
+        let bytes = Array(field.value.utf8)
+        return (name, String(decoding: bytes.applying(edits, in: 0..<bytes.count), as: UTF8.self))
+    }
+
+    /// What is to be replaced in a field's value; a field that is secret altogether has edits without a way.
+    func edits(
+        ofField name: String,
+        _ meaning: SecretNames.Header,
+        _ bytes: [UInt8],
+        in range: Range<Int>
+    ) -> [RedactionEdit] {
+        guard isSecret(header: name, meaning: meaning) else {
+            if meaning.contains(.url) { return edits(ofURL: bytes, in: range, depth: 0) }
+            if meaning.contains(.urls) { return links(bytes, range) }
+            return range.count < TokenPrefix.leastCount ? [] : textEdits(bytes, in: range, rules: .urls, depth: 0)
+        }
+        if meaning.contains(.challenge) { return parameters(bytes, range) }
+        if meaning.contains(.credentials) { return hidden(bytes, afterScheme(bytes[range])) }
+        if meaning.contains(.cookies) { return cookies(bytes, range) }
+        if meaning.contains(.cookie) {
+            let end = bytes[range].firstIndex(of: UInt8(ascii: ";")) ?? range.upperBound
+            return hidden(bytes, cookieValue(bytes[range.lowerBound..<end]))
+        }
+        return hidden(bytes, range)
+    }
+
+    private func hidden(_ bytes: [UInt8], _ range: Range<Int>) -> [RedactionEdit] {
+        replacement(for: bytes[range]).map { [RedactionEdit(range, $0, "")] } ?? []
+    }
+
+    /// The scheme tells how, not who; a lone word may be the secret itself.
+    private func afterScheme(_ value: ArraySlice<UInt8>) -> Range<Int> {
+        guard let space = value.firstIndex(of: 0x20) else { return value.startIndex..<value.endIndex }
+        return space + 1..<value.endIndex
+    }
+
+    private func cookies(_ bytes: [UInt8], _ range: Range<Int>) -> [RedactionEdit] {
+        bytes[range].split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+            .flatMap { hidden(bytes, cookieValue($0)) }
+    }
+
+    /// What stands behind a cookie's name; all of it where there is no name.
+    private func cookieValue(_ cookie: ArraySlice<UInt8>) -> Range<Int> {
+        if let equals = cookie.firstIndex(of: UInt8(ascii: "=")) { return equals + 1..<cookie.endIndex }
+        return cookie.startIndex..<cookie.endIndex
+    }
+
+    /// The URLs of `Link`, in angle brackets (RFC 8288, 3), and of `Refresh`, behind `url=`.
+    private func links(_ bytes: [UInt8], _ range: Range<Int>) -> [RedactionEdit] {
+        var edits: [RedactionEdit] = []
+        var place = range.lowerBound
+        while place < range.upperBound {
+            let end = bytes[place..<range.upperBound].firstIndex { "<>;, \"'".utf8.contains($0) } ?? range.upperBound
+            let equals = bytes[place..<end].firstIndex(of: UInt8(ascii: "="))
+            let isNamed = equals.map { bytes[place..<$0].map { $0 | 0x20 } == Array("url".utf8) } ?? false
+            edits += self.edits(ofURL: bytes, in: (isNamed ? equals! + 1 : place)..<end, depth: 0)
+            place = end + 1
+        }
+        return edits
+    }
+}
+
+// MARK: - Challenges
+
+extension Redactor {
+    /// Parameters of challenges, of answers to credentials and of credentials that are no secret.
+    private static let openParameters: Set<String> = [
+        "realm", "domain", "algorithm", "qop", "charset", "userhash", "stale", "scope", "error", "error_description",
+        "nc", "max-age", "resource_metadata",
+    ]
+
+    /// A challenge (RFC 9110, 11.6.1) is schemes and parameters with commas; what is neither, nor known as no secret, goes.
+    private func parameters(_ bytes: [UInt8], _ range: Range<Int>) -> [RedactionEdit] {
+        var edits: [RedactionEdit] = []
+        for part in listItems(bytes[range]) {
+            let text = part.trimmedOfSpace
+            let equals = text.firstIndex(of: UInt8(ascii: "="))
+            // In front of a challenge's first parameter stands its scheme.
+            let head = text[..<(equals ?? text.endIndex)]
+            let isToken68 = equals.map { text[$0...].allSatisfy { $0 == UInt8(ascii: "=") } } ?? true
+            if isToken68 {
+                guard let space = text.firstIndex(of: 0x20) else { continue }
+                for edit in hidden(bytes, space + 1..<text.endIndex) {
+                    edits.append(RedactionEdit(edit.range, edit.text, "=credentials"))
+                }
+                continue
+            }
+            let start = head.trimmedOfSpace.lastIndex(of: 0x20).map { $0 + 1 } ?? head.startIndex
+            let name = String(decoding: head[start...].trimmedOfSpace, as: UTF8.self).lowercased()
+            if Self.openParameters.contains(name) { continue }
+            let quoted = text[(equals! + 1)...].trimmedOfSpace
+            let isQuoted = quoted.count > 1 && quoted.first == 0x22 && quoted.last == 0x22
+            let value = isQuoted ? quoted.dropFirst().dropLast() : quoted
+            for edit in hidden(bytes, value.startIndex..<value.endIndex) where !value.isEmpty {
+                edits.append(RedactionEdit(edit.range, edit.text, "=\(name)"))
+            }
+        }
+        return edits
+    }
+
+    /// What commas outside of quotes separate.
+    private func listItems(_ value: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        var items: [ArraySlice<UInt8>] = []
+        var start = value.startIndex
+        var isInQuotes = false
+        var isEscaped = false
+        for (index, byte) in zip(value.indices, value) {
+            if isEscaped {
+                isEscaped = false
+            } else if isInQuotes, byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == 0x22 {
+                isInQuotes.toggle()
+            } else if byte == UInt8(ascii: ","), !isInQuotes {
+                items.append(value[start..<index])
+                start = index + 1
+            }
+        }
+        return items + [value[start...]]
+    }
+}
+
+extension ArraySlice<UInt8> {
+    var trimmedOfSpace: ArraySlice<UInt8> {
+        var rest = drop(while: \.isSpace)
+        while rest.last?.isSpace == true { rest.removeLast() }
+        return rest
+    }
+}

@@ -1,0 +1,112 @@
+extension Redactor {
+    /// The URL with user name, password and what is secret in path, query and fragment replaced.
+    public func redact(url: String) -> String {
+        let bytes = Array(url.utf8)
+        return redacted(url, bytes, edits(ofURL: bytes, in: 0..<bytes.count, depth: 0))
+    }
+
+    /// The URL with user name, password and what is secret in path, query and fragment replaced.
+    public func redact(url: URL) -> String {
+        redact(url: url.absoluteString)
+    }
+
+    /// The URL with its secrets replaced, as without an audit.
+    ///
+    /// - Parameters:
+    ///   - url: whole or relative.
+    ///   - place: what the audit calls the URL: `request.url`.
+    ///   - audit: takes what was found.
+    public func redact(url: String, at place: String, noting audit: inout RedactionAudit) -> String {
+        let bytes = Array(url.utf8)
+        let edits = edits(ofURL: bytes, in: 0..<bytes.count, depth: 0)
+        audit.note(edits, at: place)
+        return redacted(url, bytes, edits)
+    }
+
+    func redacted(_ text: String, _ bytes: [UInt8], _ edits: [RedactionEdit]) -> String {
+        edits.isEmpty ? text : String(decoding: bytes.applying(edits, in: 0..<bytes.count), as: UTF8.self)
+    }
+
+    /// What a value's name tells that may be percent-encoded, or written in HTML. Of `user[pin]` and `user.pin` the last
+    /// word counts, too.
+    func meaning(ofEncoded name: ArraySlice<UInt8>) -> SecretNames.Value {
+        var name = name.starts(with: "amp;".utf8) ? name.dropFirst(4) : name
+        if name.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) {
+            name = DecodedText(Array(name), 0..<name.count, .percent).bytes[...]
+        }
+        let meaning = meaning(of: name)
+        guard !meaning.isSecret,
+            let mark = name.lastIndex(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: ".") })
+        else { return meaning }
+        return meaning.union(self.meaning(of: name[(mark + 1)...]))
+    }
+}
+
+// MARK: - Parts of a URL
+
+extension Redactor {
+    /// What is to be replaced in a URL, which may be relative, or begin with the colon of its scheme.
+    func edits(ofURL bytes: [UInt8], in range: Range<Int>, depth: Int) -> [RedactionEdit] {
+        let fragment = bytes[range].firstIndex(of: UInt8(ascii: "#"))
+        let query = bytes[range.lowerBound..<(fragment ?? range.upperBound)].firstIndex(of: UInt8(ascii: "?"))
+        let pathEnd = query ?? fragment ?? range.upperBound
+        var edits: [RedactionEdit] = []
+        let path = user(bytes, range.lowerBound..<pathEnd, &edits)
+        if pathEnd - path >= TokenPrefix.leastCount {
+            edits += encodedTextEdits(bytes, path..<pathEnd, rules: [], depth: depth)
+        }
+        if let query { edits += items(bytes, query, fragment ?? range.upperBound, "?", depth) }
+        if let fragment { edits += items(bytes, fragment, range.upperBound, "#", depth) }
+        return edits
+    }
+
+    /// Replaces user name and password, and says where the path begins.
+    private func user(_ bytes: [UInt8], _ range: Range<Int>, _ edits: inout [RedactionEdit]) -> Int {
+        var start = range.lowerBound
+        while start + 1 < range.upperBound,
+            bytes[start] != UInt8(ascii: "/") || bytes[start + 1] != UInt8(ascii: "/")
+        { start += 1 }
+        guard start + 1 < range.upperBound else { return range.lowerBound }
+        start += 2
+        let authority = bytes[start..<range.upperBound].prefix { $0 != UInt8(ascii: "/") }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return authority.endIndex }
+        let user = authority[..<at]
+        if Self.isPlaceholder(user) || Self.isUserPlaceholder(user) { return authority.endIndex }
+        if dropsItems {
+            edits.append(RedactionEdit(start..<at + 1, "", "user"))
+        } else {
+            let colon = user.firstIndex(of: UInt8(ascii: ":")) ?? at
+            let name = replacement(for: user[..<colon]) ?? Self.placeholder
+            let password = replacement(for: user[colon...].dropFirst()) ?? Self.placeholder
+            edits.append(RedactionEdit(start..<at, "\(name):\(password)", "user"))
+        }
+        return authority.endIndex
+    }
+
+    /// Whether both user name and password were replaced before.
+    private static func isUserPlaceholder(_ user: ArraySlice<UInt8>) -> Bool {
+        user.indices.contains { index in
+            user[index] == UInt8(ascii: ":") && isPlaceholder(user[..<index]) && isPlaceholder(user[(index + 1)...])
+        }
+    }
+
+    /// Replaces the secrets of a query or fragment, which begins with a mark.
+    private func items(_ bytes: [UInt8], _ mark: Int, _ end: Int, _ sign: String, _ depth: Int) -> [RedactionEdit] {
+        var form = FormScan(self, bytes, depth: depth, sign: sign)
+        var place = mark + 1
+        while place <= end {
+            let itemEnd = bytes[place..<end].firstIndex(of: UInt8(ascii: "&")) ?? end
+            form.add(place..<itemEnd)
+            place = itemEnd + 1
+        }
+        form.finish()
+        guard form.keptCount == 0, !form.edits.isEmpty else { return form.edits }
+        // Of a query without items the mark goes, too.
+        return form.edits.enumerated().map { RedactionEdit($0 == 0 ? mark..<end : end..<end, "", $1.way) }
+    }
+}
+
+extension TokenPrefix {
+    /// The fewest bytes in which anything can be known by its look.
+    static let leastCount = 10
+}

@@ -1,0 +1,55 @@
+extension TextScan {
+    /// JSON in a line of its own, or in the lines of an event's data.
+    mutating func json(at candidate: Candidate) -> Step {
+        guard rules.contains(.lines) else { return .pass }
+        let start = candidate.start
+        let mark = dataMark(before: start)
+        guard mark != nil || start == floor || isLineEnd(bytes[start - 1]) else { return .pass }
+        var lines: [Range<Int>] = []
+        var place = start
+        while true {
+            let end = endOfRun(place, candidate) { !isLineEnd($0) }
+            lines.append(place..<end)
+            if end == candidate.edge, !candidate.isFinal { return .more }
+            guard let mark, isFirstOfEvent(mark) else { break }
+            var next = end + (bytes[end..<candidate.edge].starts(with: [0x0D, 0x0A]) ? 2 : 1)
+            if next > candidate.edge, candidate.isFinal { break }
+            guard next <= candidate.edge, let goesOn = has("data:", at: next, candidate) else { return .more }
+            guard goesOn else { break }
+            next += 5
+            if next < candidate.edge, bytes[next] == 0x20 { next += 1 }
+            place = next
+        }
+        let text = DecodedText(bytes, lines: lines)
+        let all = 0..<text.bytes.count
+        guard JSONScan.looksLikeJSON(text.bytes[...]),
+            let found = JSONScan.edits(redactor, text.bytes, in: all, depth: depth + 1)
+        else { return .pass }
+        edits += found.map(text.encoded)
+        return .past(lines[lines.count - 1].upperBound)
+    }
+
+    private func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
+
+    /// Where the `data:` begins that stands before a place, at the beginning of a line.
+    private func dataMark(before place: Int) -> Int? {
+        let end = place > floor && bytes[place - 1] == 0x20 ? place - 1 : place
+        let start = end - 5
+        guard start >= floor, bytes[start..<end].elementsEqual("data:".utf8) else { return nil }
+        return start == floor || isLineEnd(bytes[start - 1]) ? start : nil
+    }
+
+    /// Whether the line before is short, and none of an event's data: what begins in the middle is no document, and no line
+    /// is looked at for each one before it.
+    private func isFirstOfEvent(_ mark: Int) -> Bool {
+        let lowest = max(floor, mark - Self.lookBack)
+        var end = mark
+        while end > lowest, isLineEnd(bytes[end - 1]) { end -= 1 }
+        // Behind an empty line an event begins.
+        if mark - end > (bytes[end..<mark].starts(with: [0x0D, 0x0A]) ? 2 : 1) || end == floor { return true }
+        var start = end
+        while start > lowest, !isLineEnd(bytes[start - 1]) { start -= 1 }
+        guard start > lowest || start == floor else { return false }
+        return !bytes[start..<end].starts(with: "data:".utf8)
+    }
+}

@@ -1,0 +1,172 @@
+/// The beginning of a service's tokens.
+struct TokenPrefix {
+    let text: StaticString
+    /// The fewest bytes that follow.
+    let leastCount: Int
+    /// The most bytes that follow.
+    var mostCount = Int.max
+    /// Bytes that may follow besides letters and digits.
+    var others = ""
+    /// Whether words that people write look alike: of those a token is told by a digit or a capital.
+    var isWordLike = false
+    let way: String
+
+    static let all: [TokenPrefix] =
+        ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"].map { TokenPrefix(text: $0, leastCount: 30, way: "<GitHub token>") }
+        + [
+            TokenPrefix(text: "github_pat_", leastCount: 22, others: "_", way: "<GitHub token>"),
+            TokenPrefix(text: "glpat-", leastCount: 20, others: "-_.", way: "<GitLab token>"),
+        ]
+        + ["xoxb-", "xoxa-", "xoxp-", "xoxr-", "xoxs-", "xoxe-", "xoxe.", "xoxc-", "xoxd-", "xapp-"].map {
+            TokenPrefix(text: $0, leastCount: 10, others: "-%.", way: "<Slack token>")
+        }
+        + ["sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_"].map {
+            TokenPrefix(text: $0, leastCount: 10, others: "_+/=", way: "<Stripe key>")
+        }
+        + [
+            TokenPrefix(text: "sk-", leastCount: 20, others: "-_", isWordLike: true, way: "<OpenAI key>"),
+            TokenPrefix(text: "AIza", leastCount: 35, others: "-_", way: "<Google key>"),
+            TokenPrefix(text: "ya29.", leastCount: 10, others: "-_.", way: "<Google token>"),
+            TokenPrefix(text: "GOCSPX-", leastCount: 20, others: "-_", way: "<Google key>"),
+        ]
+        + ["AKIA", "ASIA"].map {
+            TokenPrefix(text: $0, leastCount: 16, mostCount: 16, way: "<AWS key>")
+        }
+
+    static let firstBytes = Set(all.map { $0.text.withUTF8Buffer { $0[0] } })
+    /// The prefixes by their first bytes.
+    static let byFirstByte: [[TokenPrefix]] = (UInt8.min...UInt8.max).map { byte in
+        all.filter { $0.text.withUTF8Buffer { $0[0] } == byte }
+    }
+
+    func belongs(_ byte: UInt8) -> Bool {
+        byte.isLetterOrDigit || others.utf8.contains(byte)
+    }
+}
+
+extension TextScan {
+    /// A JWT, the credentials of a header, or a token known by its prefix.
+    mutating func token(at candidate: Candidate) -> Step {
+        switch bytes[candidate.start] {
+        case UInt8(ascii: "e"): return jwt(at: candidate)
+        case UInt8(ascii: "B"), UInt8(ascii: "b"): return credentials(at: candidate)
+        default: break
+        }
+        guard isAtBoundary(candidate.start) else { return .pass }
+        for prefix in TokenPrefix.byFirstByte[Int(bytes[candidate.start])] {
+            switch has(prefix.text, at: candidate.start, candidate) {
+            case true:
+                let step = token(prefix, at: candidate)
+                if case .pass = step { continue }
+                return step
+            case false: continue
+            case nil: return .more
+            }
+        }
+        return .pass
+    }
+
+    private mutating func token(_ prefix: TokenPrefix, at candidate: Candidate) -> Step {
+        let start = candidate.start + prefix.text.utf8CodeUnitCount
+        let end = endOfRun(start, candidate, prefix.belongs)
+        if end == candidate.edge, !candidate.isFinal { return .more }
+        guard (prefix.leastCount...prefix.mostCount).contains(end - start) else { return .pass }
+        // Of such words none is the beginning of anything else, and no byte is looked at again.
+        if prefix.isWordLike, !bytes[start..<end].contains(where: { $0.isDigit || ($0.isLetter && $0 < 0x60) }) {
+            return .past(end)
+        }
+        return hide(candidate.start..<end, prefix.way)
+    }
+
+    // MARK: JSON Web Tokens
+
+    /// The most bytes of the first part of a JWT: those of a head of HTTP.
+    private static let jwtHeaderLimit = 8 << 10
+
+    /// `eyJ` is how `{"` begins in Base64; a JWT has a dot behind it and another one, or a second such part (RFC 7515, 7.1).
+    private mutating func jwt(at candidate: Candidate) -> Step {
+        guard let isBegun = has("eyJ", at: candidate.start, candidate) else { return .more }
+        guard isBegun else { return .pass }
+        var place = max(candidate.start + 3, dotless)
+        let edge = min(candidate.edge, candidate.start + Self.jwtHeaderLimit)
+        while place < edge, bytes[place].isBase64URL { place += 1 }
+        dotless = place
+        if place == edge {
+            return edge == candidate.edge && !candidate.isFinal ? .more : .pass
+        }
+        guard bytes[place] == UInt8(ascii: ".") else { return .pass }
+        let second = place + 1
+        var end = endOfRun(second, candidate, \.isBase64URL)
+        if end == candidate.edge, !candidate.isFinal { return .more }
+        guard bytes[second..<end].starts(with: "eyJ".utf8) || (end < candidate.edge && bytes[end] == UInt8(ascii: "."))
+        else { return .past(second) }
+        end = endOfRun(end, candidate) { $0.isBase64URL || $0 == UInt8(ascii: ".") }
+        if end == candidate.edge, !candidate.isFinal { return .more }
+        while bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
+        return hide(candidate.start..<end, "<JWT>")
+    }
+
+    // MARK: Bearer, Basic
+
+    private mutating func credentials(at candidate: Candidate) -> Step {
+        guard isAtBoundary(candidate.start) else { return .pass }
+        guard let isBearer = has("bearer", at: candidate.start, candidate, anyCase: true),
+            let isBasic = has("basic", at: candidate.start, candidate, anyCase: true)
+        else { return .more }
+        guard isBearer || isBasic else { return .pass }
+        let name = candidate.start + (isBearer ? 6 : 5)
+        let start = endOfRun(name, candidate) { $0 == 0x20 || $0 == 0x09 }
+        let end = endOfRun(start, candidate, \.isCredential)
+        if end == candidate.edge, !candidate.isFinal { return .more }
+        guard start > name, start < end else { return .pass }
+        let secret = bytes[start..<end]
+        // `Bearer realm="x"` is a challenge.
+        if secret.last == UInt8(ascii: "="), end < candidate.edge, bytes[end] == UInt8(ascii: "\"") { return .pass }
+        if isBasic, !Self.isUserAndPassword(secret) { return .pass }
+        return hide(start..<end, isBearer ? "<Bearer>" : "<Basic>")
+    }
+
+    /// Whether this is Base64 of what holds a colon (RFC 7617, 2), and no plain word.
+    private static func isUserAndPassword(_ text: ArraySlice<UInt8>) -> Bool {
+        if text.dropFirst().allSatisfy({ $0.isLetter && $0 > 0x60 }) { return false }
+        let digits = text.prefix { $0 != UInt8(ascii: "=") }
+        let padding = String(repeating: "=", count: (4 - digits.count % 4) % 4)
+        let base64 = String(decoding: digits, as: UTF8.self)
+            .replacing("-", with: "+").replacing("_", with: "/")
+        return Data(base64Encoded: base64 + padding)?.contains(UInt8(ascii: ":")) == true
+    }
+
+    // MARK: Private keys
+
+    /// From the first line of a PEM text to its last (RFC 7468, 2). One without end goes on to the end of the text.
+    mutating func privateKey(at candidate: Candidate) -> Step {
+        guard let isBegun = has("-----BEGIN ", at: candidate.start, candidate) else { return .more }
+        guard isBegun else { return .pass }
+        let label = candidate.start + 11
+        let labelEnd = endOfRun(label, candidate) { $0 == 0x20 || $0.isLetterOrDigit }
+        if labelEnd == candidate.edge, !candidate.isFinal { return .more }
+        guard bytes[label..<labelEnd].firstRange(of: Array("PRIVATE KEY".utf8)) != nil else { return .past(labelEnd) }
+        var place = labelEnd
+        while true {
+            place = endOfRun(place, candidate) { $0 != UInt8(ascii: "-") }
+            if place == candidate.edge { return candidate.isFinal ? hide(candidate.start..<place, "<key>") : .more }
+            guard let isEnd = has("-----END ", at: place, candidate) else { return .more }
+            if isEnd { break }
+            place += 1
+        }
+        place = endOfRun(place + 9, candidate) { $0 == 0x20 || $0.isLetterOrDigit }
+        place = endOfRun(place, candidate) { $0 == UInt8(ascii: "-") }
+        if place == candidate.edge, !candidate.isFinal { return .more }
+        return hide(candidate.start..<place, "<key>")
+    }
+}
+
+extension UInt8 {
+    /// Of Base64 for URLs (RFC 4648, 5).
+    fileprivate var isBase64URL: Bool { isWord || self == UInt8(ascii: "-") }
+
+    /// What credentials in a header, and sloppier ones, are made of.
+    fileprivate var isCredential: Bool {
+        self > 0x20 && self != 0x7F && !"\"'\\,;<>)]}".utf8.contains(self)
+    }
+}

@@ -1,0 +1,256 @@
+import BeagleNet
+import BeagleNetHTTP
+
+/// Compares two documents in time that is all but linear in their size; as deep as `JSONDocument` reads.
+struct JSONComparison {
+    /// Where a comparison is.
+    struct Place {
+        var position: PathPosition
+        var text: String
+        /// Whether it stands under a secret name.
+        var isSecret: Bool
+
+        func member(_ name: String, isSecret: Bool) -> Place {
+            let isPlain =
+                !name.isEmpty
+                && name.utf8.allSatisfy { byte in
+                    byte >= 0x80 || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+                        || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+                }
+            return Place(
+                position: position.member(name),
+                text: text + (isPlain ? ".\(name)" : "['\(name)']"),
+                isSecret: self.isSecret || isSecret
+            )
+        }
+
+        func element(_ index: Int, _ label: String) -> Place {
+            Place(position: position.element(index), text: "\(text)[\(label)]", isSecret: isSecret)
+        }
+    }
+
+    let rules: ComparisonRules
+    let before: JSONDigests
+    let after: JSONDigests
+    private let shown: ShownText
+    private var found: Differences
+
+    /// The differences between two documents.
+    static func differences(_ before: JSONDocument, _ after: JSONDocument, _ rules: ComparisonRules) -> Differences {
+        var found = Differences(limit: rules.limit)
+        compare(before, after, rules, into: &found)
+        return found
+    }
+
+    /// Adds the differences between two documents.
+    static func compare(
+        _ before: JSONDocument,
+        _ after: JSONDocument,
+        _ rules: ComparisonRules,
+        into found: inout Differences
+    ) {
+        var comparison = JSONComparison(JSONDigests(before, rules), JSONDigests(after, rules), rules, found)
+        let place = Place(position: rules.root, text: "$", isSecret: false)
+        comparison.compare(before.root, after.root, at: place)
+        found = comparison.found
+    }
+
+    private init(_ before: JSONDigests, _ after: JSONDigests, _ rules: ComparisonRules, _ found: Differences) {
+        self.rules = rules
+        self.before = before
+        self.after = after
+        self.found = found
+        shown = ShownText(redactor: rules.redactor)
+    }
+
+    private mutating func compare(_ one: JSONNode, _ other: JSONNode, at place: Place) {
+        guard before[one] != after[other], one.string != Redactor.placeholder else { return }
+        guard one.kind == other.kind else { return add(.type, one, other, at: place) }
+        switch one.kind {
+        case .object: compareObjects(one, other, at: place)
+        case .array: compareArrays(one, other, at: place)
+        case _ where isSame(one, other): break
+        default: add(.changed, one, other, at: place)
+        }
+    }
+
+    /// Whether two plain values of one kind that are not written alike count as the same.
+    private func isSame(_ one: JSONNode, _ other: JSONNode) -> Bool {
+        if rules.comparesTypesOnly { return true }
+        switch one.kind {
+        case .string: return Placeholder.matches(one.string ?? "", other.string ?? "")
+        case .number:
+            guard rules.tolerance > 0, let one = one.number, let other = other.number else { return false }
+            return abs(one - other) <= rules.tolerance * max(1, abs(one), abs(other))
+        default: return false
+        }
+    }
+
+    private mutating func add(_ kind: Difference.Kind, _ one: JSONNode?, _ other: JSONNode?, at place: Place) {
+        let shown = shown
+        found.append(
+            Difference(
+                kind,
+                at: place.text,
+                before: one.map { shown.json($0, isSecret: place.isSecret) },
+                after: other.map { shown.json($0, isSecret: place.isSecret) }
+            )
+        )
+    }
+}
+
+// MARK: - Objects
+
+extension JSONComparison {
+    private mutating func compareObjects(_ one: JSONNode, _ other: JSONNode, at place: Place) {
+        let names = (ComponentName(one), ComponentName(other))
+        guard names.0 == names.1 else {
+            let shown = shown
+            func text(_ name: ComponentName?, _ node: JSONNode) -> String {
+                name.map { shown.text($0.text) } ?? shown.json(node, isSecret: place.isSecret)
+            }
+            return found.append(
+                Difference(.changed, at: place.text, before: text(names.0, one), after: text(names.1, other))
+            )
+        }
+        let (mine, theirs) = (members(of: one), members(of: other))
+        for member in mine.list {
+            let place = self.place(of: member, below: place)
+            guard !rules.ignores(place.position) else { continue }
+            if let partner = theirs.byName[MemberName(member.name)] {
+                compare(member.value, partner, at: place)
+            } else {
+                add(.removed, member.value, nil, at: place)
+            }
+        }
+        for member in theirs.list where mine.byName[MemberName(member.name)] == nil {
+            let place = self.place(of: member, below: place)
+            if !rules.ignores(place.position) { add(.added, nil, member.value, at: place) }
+        }
+    }
+
+    private func place(of member: (name: String, value: JSONNode), below place: Place) -> Place {
+        place.member(member.name, isSecret: shown.isSecret(member.name, member.value))
+    }
+
+    /// The members of an object: of a name that repeats the last.
+    private func members(
+        of node: JSONNode
+    ) -> (list: [(name: String, value: JSONNode)], byName: [MemberName: JSONNode]) {
+        var list = Array(node.members)
+        let byName = Dictionary(list.map { (MemberName($0.name), $0.value) }) { $1 }
+        if byName.count < list.count {
+            list.removeAll { byName[MemberName($0.name)]?.index != $0.value.index }
+        }
+        return (list, byName)
+    }
+}
+
+// MARK: - Arrays
+
+extension JSONComparison {
+    private mutating func compareArrays(_ one: JSONNode, _ other: JSONNode, at place: Place) {
+        let (mine, theirs) = (Array(one.elements), Array(other.elements))
+        let digests = (mine.map { before[$0] }, theirs.map { after[$0] })
+        switch rules.order(at: place.position) {
+        case .set where !rules.comparesTypesOnly:
+            compareSets(mine, theirs, Alignment([digests, (mine.map { _ in 0 }, theirs.map { _ in 0 })]), at: place)
+        case .key(let name):
+            let keys = (mine.map { $0[name] }, theirs.map { $0[name] })
+            let labels = (
+                keys.0.enumerated().map { label($1, name, $0) }, keys.1.enumerated().map { label($1, name, $0) }
+            )
+            let alignment = Alignment([(keys.0.map { $0.map { before[$0] } }, keys.1.map { $0.map { after[$0] } })])
+            compare(mine, theirs, alignment, labels, at: place)
+        default:
+            let names = (mine.map(ComponentName.init), theirs.map(ComponentName.init))
+            let isTree = names.0.contains { $0 != nil } && names.1.contains { $0 != nil }
+            guard isTree else {
+                let alignment =
+                    rules.comparesTypesOnly || (rules.tolerance > 0 && mine.count == theirs.count)
+                    ? Alignment(counts: mine.count, theirs.count) : Alignment(inOrder: digests.0, digests.1)
+                let labels = (mine.indices.map(String.init), theirs.indices.map(String.init))
+                return compare(mine, theirs, alignment, labels, at: place)
+            }
+            let alignment = ComponentKey.alignment(names, digests)
+            compare(mine, theirs, alignment, (labels(names.0), labels(names.1)), at: place)
+        }
+    }
+
+    private mutating func compare(
+        _ mine: [JSONNode],
+        _ theirs: [JSONNode],
+        _ alignment: Alignment,
+        _ labels: (mine: [String], theirs: [String]),
+        at place: Place
+    ) {
+        for (index, partner) in alignment.partners.enumerated() {
+            let place = place.element(index, labels.mine[index])
+            if let partner {
+                if alignment.moved.contains(index) {
+                    found.append(Difference(.moved, at: place.text, before: "[\(index)]", after: "[\(partner)]"))
+                }
+                compare(mine[index], theirs[partner], at: place)
+            } else if !rules.comparesTypesOnly {
+                add(.removed, mine[index], nil, at: place)
+            }
+        }
+        for index in alignment.added where !rules.comparesTypesOnly {
+            add(.added, nil, theirs[index], at: place.element(index, labels.theirs[index]))
+        }
+    }
+
+    /// Members of a set that are no member of the other: paired only to see whether they count as the same.
+    private mutating func compareSets(
+        _ mine: [JSONNode],
+        _ theirs: [JSONNode],
+        _ alignment: Alignment,
+        at place: Place
+    ) {
+        for (index, partner) in alignment.partners.enumerated() {
+            let here = place.element(index, String(index))
+            if let partner {
+                var trial = JSONComparison(before, after, rules, Differences(limit: 0))
+                trial.compare(mine[index], theirs[partner], at: here)
+                if trial.found.isEmpty { continue }
+                add(.added, nil, theirs[partner], at: place.element(partner, String(partner)))
+            }
+            add(.removed, mine[index], nil, at: here)
+        }
+        for index in alignment.added { add(.added, nil, theirs[index], at: place.element(index, String(index))) }
+    }
+
+    /// `id=7`; the index where there is no such member, or a secret one.
+    private func label(_ key: JSONNode?, _ name: String, _ index: Int) -> String {
+        guard let key, !shown.isSecret(name, key) else { return String(index) }
+        return "\(name)=\(key.string.map { shown.text($0) } ?? shown.json(key, isSecret: false))"
+    }
+
+    /// `text#title`, or `text(2)` for the second of those that have the same name.
+    private func labels(_ names: [ComponentName?]) -> [String] {
+        var counts: [String: Int] = [:]
+        return names.enumerated().map { index, name in
+            guard let text = name.map({ shown.text($0.text) }) else { return String(index) }
+            counts[text, default: 0] += 1
+            return counts[text] == 1 ? text : "\(text)(\(counts[text] ?? 0))"
+        }
+    }
+}
+
+/// What components are matched by: those without an `id` first by all that they are, then all by type and `id`. What is
+/// no component goes by its order.
+private enum ComponentKey: Hashable {
+    case whole(Int), named(ComponentName), other
+
+    static func alignment(_ names: ([ComponentName?], [ComponentName?]), _ digests: ([Int], [Int])) -> Alignment {
+        Alignment([
+            (whole(names.0, digests.0), whole(names.1, digests.1)), (names.0.map(named), names.1.map(named)),
+        ])
+    }
+
+    private static func whole(_ names: [ComponentName?], _ digests: [Int]) -> [ComponentKey?] {
+        zip(names, digests).map { name, digest in name?.id == nil ? .whole(digest) : nil }
+    }
+
+    private static func named(_ name: ComponentName?) -> ComponentKey? { name.map { .named($0) } ?? .other }
+}

@@ -1,0 +1,106 @@
+public import BeagleNet
+
+/// A place in JSON documents, or many: `$.items[*].price`, `$..timestamp`, `$['a.b'][0]`.
+///
+/// A part of JSONPath (RFC 9535): members as `.name` or `['name']`, elements as `[3]`, any of both as `.*` or `[*]`, and
+/// `..` before a name or `[…]`, which takes it at any depth. There are no filters, slices and negative indices.
+public struct JSONPath: Sendable, Hashable, CustomStringConvertible {
+    enum Step: Sendable, Hashable {
+        case member(String), element(Int), any
+    }
+
+    /// The most steps, so that what was matched fits the bits of a word.
+    static let limit = 63
+
+    /// As it was written.
+    public let description: String
+    let steps: [Step]
+    /// Which steps may be taken at any depth.
+    let isDeep: [Bool]
+
+    /// Reads a path.
+    ///
+    /// - Throws: `NetworkError` of kind `.badConfiguration` that tells where it is wrong, and how.
+    public init(_ text: String) throws(NetworkError) {
+        var reader = Reader(text: text)
+        try reader.read()
+        description = text
+        steps = reader.steps
+        isDeep = reader.isDeep
+    }
+}
+
+/// Reads the steps of a path one after another.
+private struct Reader {
+    private let text: String
+    private var rest: Substring.UnicodeScalarView
+    private(set) var steps: [JSONPath.Step] = []
+    private(set) var isDeep: [Bool] = []
+
+    init(text: String) {
+        self.text = text
+        rest = text.unicodeScalars[...]
+    }
+
+    mutating func read() throws(NetworkError) {
+        guard take("$") else { throw fault("a path begins with $") }
+        while !rest.isEmpty {
+            guard steps.count < JSONPath.limit else { throw fault("a path has \(JSONPath.limit) steps at most") }
+            if take("[") {
+                try add(bracketed(), deep: false)
+            } else if take(".") {
+                let isDeep = take(".")
+                try add(isDeep && take("[") ? bracketed() : name(), deep: isDeep)
+            } else {
+                throw fault("a step begins with . or [")
+            }
+        }
+    }
+
+    private mutating func add(_ step: JSONPath.Step, deep: Bool) {
+        steps.append(step)
+        isDeep.append(deep)
+    }
+
+    private mutating func take(_ mark: Unicode.Scalar) -> Bool {
+        guard rest.first == mark else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    private mutating func name() throws(NetworkError) -> JSONPath.Step {
+        let name = String(rest.prefix { $0 != "." && $0 != "[" })
+        guard !name.isEmpty else { throw fault("a name is missing") }
+        rest = rest.dropFirst(name.unicodeScalars.count)
+        return name == "*" ? .any : .member(name)
+    }
+
+    private mutating func bracketed() throws(NetworkError) -> JSONPath.Step {
+        if take("*") { return try closed(.any) }
+        for quote in ["'", "\""] as [Unicode.Scalar] where take(quote) {
+            let name = String(rest.prefix { $0 != quote })
+            rest = rest.dropFirst(name.unicodeScalars.count)
+            guard take(quote) else { throw fault("the name has no end: \(quote) is missing") }
+            return try closed(.member(name))
+        }
+        let digits = rest.prefix { ("0"..."9").contains($0) }
+        guard let index = Int(String(digits)) else { throw fault("an index, a name in quotes or * should be here") }
+        rest = rest.dropFirst(digits.count)
+        return try closed(.element(index))
+    }
+
+    private mutating func closed(_ step: JSONPath.Step) throws(NetworkError) -> JSONPath.Step {
+        guard take("]") else { throw fault("] is missing") }
+        return step
+    }
+
+    private func fault(_ reason: String) -> NetworkError {
+        let place = text.unicodeScalars.count - rest.count + 1
+        return NetworkError(
+            .badConfiguration,
+            during: .build,
+            "the path \(text) is wrong at character \(place): \(reason)",
+            advice: "write it as $.items[*].price or $..timestamp"
+        )
+    }
+}

@@ -1,0 +1,210 @@
+public import BeagleNet
+import BeagleNetHTTP
+
+extension ComparisonRules {
+    /// What two JSON texts differ in.
+    ///
+    /// - Throws: `NetworkError` of kind `.decoding` where one of them is no JSON.
+    public func differences(from before: Data, to after: Data) throws(NetworkError) -> Differences {
+        JSONComparison.differences(try JSONDocument(wrapping: before), try JSONDocument(wrapping: after), self)
+    }
+
+    /// What an answer differs in from the recorded one: status, header fields, body.
+    ///
+    /// - Parameters:
+    ///   - recorded: the recorded answer.
+    ///   - recording: where it is from, and the files of its body are.
+    ///   - answer: what came.
+    ///   - body: its body, decoded.
+    public func differences(
+        from recorded: LoggedResponse,
+        in recording: Recording,
+        to answer: HTTPResponse,
+        _ body: Data
+    ) -> Differences {
+        var found = Differences(limit: limit)
+        if recorded.status != answer.status.code {
+            let (before, after) = (String(recorded.status), String(answer.status.code))
+            found.append(Difference(.changed, at: "status", before: before, after: after))
+        }
+        compare(recorded.fields, [LoggedField](answer.headerFields), into: &found)
+        do throws(NetworkError) {
+            let before = (try recording.wholeBody(recorded.body), recorded.mediaType)
+            compare(before, (body, answer.headerFields[.contentType] ?? ""), into: &found)
+        } catch {
+            found.notes.append("the body was not compared: \(error.message)")
+        }
+        return found
+    }
+}
+
+extension JSONDocument {
+    fileprivate convenience init(wrapping data: Data) throws(NetworkError) {
+        do {
+            try self.init(data)
+        } catch {
+            throw NetworkError(.decoding, during: .decode, error.description, underlying: error)
+        }
+    }
+}
+
+extension LoggedResponse {
+    /// What the body is, as it or the header says.
+    var mediaType: String { body.mediaType.isEmpty ? fields["content-type"] ?? "" : body.mediaType }
+}
+
+// MARK: - Header fields
+
+extension ComparisonRules {
+    /// Order and case do not count, but how often a value comes.
+    private func compare(_ before: [LoggedField], _ after: [LoggedField], into found: inout Differences) {
+        let (mine, theirs) = (byName(before), byName(after))
+        let ignored = Set(ignoredHeaders.map { $0.lowercased() })
+        var names: Set<String> = []
+        for name in (before + after).map({ $0.name.lowercased() }) where names.insert(name).inserted {
+            // What begins with a colon is no field, but what HTTP/2 has instead of a status line.
+            if !ignored.contains(name), !name.hasPrefix(":") {
+                compareValues(mine[name] ?? [], theirs[name] ?? [], into: &found)
+            }
+        }
+    }
+
+    private func byName(_ fields: [LoggedField]) -> [String: [LoggedField]] {
+        Dictionary(grouping: fields) { $0.name.lowercased() }
+    }
+
+    private func compareValues(_ before: [LoggedField], _ after: [LoggedField], into found: inout Differences) {
+        var (mine, theirs) = (before, after)
+        mine.removeSame(as: after)
+        theirs.removeSame(as: before)
+        // By their text: cookies whose values are secret begin with their names.
+        mine.sort { $0.value < $1.value }
+        theirs.sort { $0.value < $1.value }
+        let shown = ShownText(redactor: redactor)
+        for index in 0..<max(mine.count, theirs.count) {
+            let pair = (index < mine.count ? mine[index] : nil, index < theirs.count ? theirs[index] : nil)
+            if let one = pair.0, let other = pair.1, Placeholder.matches(one.value, other.value) { continue }
+            guard let name = (pair.0 ?? pair.1)?.name else { continue }
+            found.append(
+                Difference(
+                    pair.0 == nil ? .added : pair.1 == nil ? .removed : .changed,
+                    at: "headers.\(shown.text(name))",
+                    before: pair.0.map { shown.value(of: $0) },
+                    after: pair.1.map { shown.value(of: $0) }
+                )
+            )
+        }
+    }
+}
+
+extension [LoggedField] {
+    /// Takes as many of a value away as others have of it.
+    fileprivate mutating func removeSame(as others: [LoggedField]) {
+        var counts = Dictionary(others.map { ($0.value, 1) }, uniquingKeysWith: +)
+        removeAll { field in
+            guard let count = counts[field.value], count > 0 else { return false }
+            counts[field.value] = count - 1
+            return true
+        }
+    }
+}
+
+// MARK: - Bodies
+
+extension ComparisonRules {
+    private typealias Body = (data: Data, type: String)
+
+    private func compare(_ before: Body, _ after: Body, into found: inout Differences) {
+        guard before.data != after.data else { return }
+        let form = BodyForm(of: before.type)
+        if form == .json || form == .unknown, let recorded = try? JSONDocument(before.data) {
+            return compare(recorded, after.data, into: &found)
+        }
+        if form != .bytes, let one = String(validating: before.data, as: UTF8.self),
+            let other = String(validating: after.data, as: UTF8.self)
+        {
+            return compareLines(one, other, into: &found)
+        }
+        found.append(
+            Difference(
+                .changed,
+                at: "body",
+                before: summary(of: before.data, before.type),
+                after: summary(of: after.data, after.type)
+            )
+        )
+    }
+
+    private func compare(_ recorded: JSONDocument, _ received: Data, into found: inout Differences) {
+        do throws(JSONFault) {
+            JSONComparison.compare(recorded, try JSONDocument(received), self, into: &found)
+        } catch {
+            let what = received.isEmpty ? "nothing" : error.description
+            found.append(Difference(.type, at: "body", before: "JSON", after: ShownText(redactor: redactor).text(what)))
+        }
+    }
+
+    private func compareLines(_ before: String, _ after: String, into found: inout Differences) {
+        guard !comparesTypesOnly else { return }
+        let (mine, theirs) = (before.linesOfText, after.linesOfText)
+        let alignment = Alignment(
+            inOrder: mine.map { Array($0.utf8).hashValue },
+            theirs.map { Array($0.utf8).hashValue }
+        )
+        let shown = ShownText(redactor: redactor)
+        for (index, partner) in alignment.partners.enumerated() {
+            let line = String(mine[index])
+            let other = partner.map { String(theirs[$0]) }
+            if let other, Placeholder.matches(line, other) { continue }
+            found.append(
+                Difference(
+                    other == nil ? .removed : .changed,
+                    at: "body line \(index + 1)",
+                    before: shown.text(line),
+                    after: other.map { shown.text($0) }
+                )
+            )
+        }
+        for index in alignment.added {
+            let line = shown.text(String(theirs[index]))
+            found.append(Difference(.added, at: "body line \(index + 1)", after: line))
+        }
+    }
+
+    /// `1234 bytes of image/png, SHA-256 2cf24dba5fb0…`
+    private func summary(of data: Data, _ type: String) -> String {
+        let summary = redactor.summary(of: data, contentType: type)
+        do throws(NetworkError) {
+            return "\(summary), SHA-256 \(try SHA256Digest.hex(of: data))"
+        } catch {
+            return "\(summary), \(error.message)"
+        }
+    }
+}
+
+/// How a body is compared, by its media type.
+private enum BodyForm {
+    case json, text, bytes, unknown
+
+    init(of type: String) {
+        guard let essence = MediaType(type)?.essence else {
+            self = .unknown
+            return
+        }
+        let isText =
+            essence.hasPrefix("text/") || essence == "application/x-www-form-urlencoded"
+            || ["xml", "javascript", "graphql", "yaml"].contains { essence.hasSuffix($0) }
+        self =
+            essence.hasSuffix("json")
+            ? .json
+            : essence.hasPrefix("image/") && essence != "image/svg+xml"
+                ? .bytes
+                : essence == "text/plain" ? .unknown : isText ? .text : .bytes
+    }
+}
+
+extension String {
+    fileprivate var linesOfText: [Substring] {
+        split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+    }
+}

@@ -1,0 +1,287 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension LogEntry {
+    /// Reads an entry of an archive, or of a log, as far as it goes: what is missing or of another type is taken for what
+    /// it most likely means.
+    ///
+    /// - Parameter warn: hears of what was not as HAR 1.2 has it: the place in the entry, and what is wrong.
+    package init(_ node: JSONNode, warn: (_ path: String, _ reason: String) -> Void = { _, _ in }) {
+        self = withoutActuallyEscaping(warn) { EntryReader(warn: $0).entry(node) }
+    }
+}
+
+/// Reads the objects of an entry.
+private struct EntryReader {
+    let warn: (_ path: String, _ reason: String) -> Void
+
+    func entry(_ node: JSONNode) -> LogEntry {
+        let own = node["_beagle"]
+        var entry = LogEntry(
+            id: own?["id"]?.string ?? node["_id"]?.string ?? "",
+            started: date(node["startedDateTime"], "startedDateTime"),
+            request: request(node["request"], own),
+            response: response(node["response"], own),
+            timings: timings(node),
+            error: node["_error"]?.string ?? node["response"]?["_error"]?.string
+                ?? node["response"]?["_failureText"]?.string
+        )
+        entry.serverAddress = node["serverIPAddress"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        entry.connection = node["connection"].flatMap { $0.string ?? $0.numberText }
+        entry.messages = messages(node["_webSocketMessages"])
+        if let own { readOwn(own, into: &entry) }
+        entry.others = others(node)
+        return entry
+    }
+
+    private func readOwn(_ own: JSONNode, into entry: inout LogEntry) {
+        entry.kind = own["kind"]?.string
+        entry.operationName = own["operationName"]?.string
+        entry.attempt = int(own["attempt"]) ?? 1
+        entry.redirects = int(own["redirects"]) ?? 0
+        entry.parent = own["parent"]?.string
+        entry.isFromStore = own["fromStore"]?.bool ?? false
+        entry.isInterrupted = own["interrupted"]?.bool ?? false
+        entry.redactions = own["redactions"]?.elements.compactMap(\.string) ?? []
+    }
+
+    private func request(_ node: JSONNode?, _ own: JSONNode?) -> LoggedRequest {
+        guard let node, node.kind == .object else {
+            warn("request", "is missing")
+            return LoggedRequest(method: "GET", url: "")
+        }
+        if node["method"]?.string == nil { warn("request.method", "is missing or no text") }
+        if node["url"]?.string == nil { warn("request.url", "is missing or no text") }
+        var fields = fields(node["headers"], "request.headers")
+        // Some list cookies without the field that carried them.
+        let cookies = LoggedCookie.list(node["cookies"])
+        if fields["Cookie"] == nil, !cookies.isEmpty {
+            fields.append(LoggedField("Cookie", cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")))
+        }
+        return LoggedRequest(
+            method: node["method"]?.string ?? "GET",
+            url: url(node),
+            httpVersion: text(node["httpVersion"]) ?? "",
+            fields: fields,
+            body: node["postData"].flatMap { requestBody($0, own) },
+            headBytes: node["headersSize"]?.integer ?? -1,
+            bodyBytes: node["bodySize"]?.integer ?? -1
+        )
+    }
+
+    /// The URL, with the items of its query where it has none: some list them beside it alone.
+    private func url(_ node: JSONNode) -> String {
+        let url = node["url"]?.string ?? ""
+        let items = node["queryString"]?.elements.compactMap { item in
+            item["name"]?.string.map { FormText.pair($0, text(item["value"])) }
+        }
+        guard let items, !items.isEmpty, !url.utf8.contains(UInt8(ascii: "?")) else { return url }
+        return "\(url)?\(items.joined(separator: "&"))"
+    }
+
+    private func requestBody(_ node: JSONNode, _ own: JSONNode?) -> LoggedBody? {
+        guard node.kind == .object else { return nil }
+        let encoding = node["_encoding"] ?? node["encoding"]
+        var content = content(node, encoding: encoding?.string, "request.postData")
+        let parameters = node["params"].map(parameters) ?? []
+        let hasText = content != nil && content != .data(Data())
+        if !hasText, !parameters.isEmpty { content = .parameters(parameters) }
+        if let reason = own?["requestOmitted"]?.string { content = .omitted(reason) }
+        return LoggedBody(
+            content ?? .data(Data()),
+            mediaType: node["mimeType"]?.string ?? "",
+            size: own?["requestSize"]?.integer,
+            isTruncated: own?["requestTruncated"]?.bool ?? false
+        )
+    }
+
+    private func response(_ node: JSONNode?, _ own: JSONNode?) -> LoggedResponse? {
+        guard let node, node.kind == .object, own?["noResponse"]?.bool != true else { return nil }
+        let status = int(node["status"]) ?? node["status"]?.string.flatMap { Int($0) } ?? 0
+        let contentNode = node["content"]
+        var body = LoggedBody(
+            contentNode.flatMap { content($0, encoding: $0["encoding"]?.string, "response.content") }
+                ?? .omitted("unknown"),
+            mediaType: contentNode?["mimeType"]?.string ?? "",
+            size: contentNode?["size"]?.integer,
+            isTruncated: own?["responseTruncated"]?.bool ?? false
+        )
+        if let reason = own?["responseOmitted"]?.string { body.content = .omitted(reason) }
+        var response = LoggedResponse(
+            status: status,
+            statusText: node["statusText"]?.string ?? "",
+            httpVersion: text(node["httpVersion"]) ?? "",
+            fields: fields(node["headers"], "response.headers"),
+            body: body,
+            redirectURL: node["redirectURL"]?.string ?? "",
+            headBytes: node["headersSize"]?.integer ?? -1,
+            bodyBytes: node["bodySize"]?.integer ?? -1
+        )
+        if response.fields["Set-Cookie"] == nil {
+            response.fields += LoggedCookie.list(node["cookies"]).map { LoggedField("Set-Cookie", $0.text) }
+        }
+        response.trailers = own?["trailers"].map { fields($0, "_beagle.trailers") } ?? []
+        response.interim =
+            own?["interim"]?.elements.map { head in
+                LoggedHead(status: int(head["status"]) ?? 0, fields: fields(head["headers"], "_beagle.interim"))
+            } ?? []
+        return response
+    }
+
+    /// The bytes that a body's object has, or the file that it names; nil where it has neither.
+    private func content(_ node: JSONNode, encoding: String?, _ place: String) -> LoggedBody.Content? {
+        if let file = node["_file"]?.string { return .file(file) }
+        guard let text = node["text"]?.string else { return nil }
+        guard encoding?.lowercased() == "base64" else { return .data(Data(text.utf8)) }
+        guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
+            warn("\(place).text", "is not base64, as its encoding says")
+            return .omitted("not base64")
+        }
+        return .data(data)
+    }
+
+    private func parameters(_ node: JSONNode) -> [LoggedParameter] {
+        node.elements.map { item in
+            LoggedParameter(
+                name: item["name"]?.string ?? "",
+                value: text(item["value"]),
+                fileName: item["fileName"]?.string,
+                contentType: item["contentType"]?.string
+            )
+        }
+    }
+
+    private func fields(_ node: JSONNode?, _ place: String) -> [LoggedField] {
+        guard let node, node.kind == .array || node.kind == .object else {
+            warn(place, "is missing or no array")
+            return []
+        }
+        let named = node.members.map { ($0.name, text($0.value)) }
+        let listed = node.elements.compactMap { item -> (String, String?)? in
+            // Some write pairs.
+            let pair = item.elements.map { text($0) }
+            guard let name = item["name"]?.string ?? pair.first ?? nil else {
+                warn(place, "has an item without a name")
+                return nil
+            }
+            return (name, text(item["value"]) ?? pair.dropFirst().first ?? nil)
+        }
+        // What HTTP/2 writes as fields, `:path`, is said elsewhere.
+        return (named + listed).filter { !$0.0.hasPrefix(":") }.flatMap { name, value in
+            // Others join by line feeds what came several times.
+            (value ?? "").split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd)
+                .map { LoggedField(name, String($0)) }
+        }
+    }
+
+    private func timings(_ entry: JSONNode) -> LogTimings {
+        func duration(_ node: JSONNode?) -> Duration? {
+            guard let number = node?.number, number >= 0, number < 1e12 else { return nil }
+            return .milliseconds(number)
+        }
+        let node = entry["timings"]
+        var timings = LogTimings(
+            blocked: duration(node?["blocked"]),
+            dns: duration(node?["dns"]),
+            connect: duration(node?["connect"]),
+            tls: duration(node?["ssl"]),
+            send: duration(node?["send"]),
+            wait: duration(node?["wait"]),
+            receive: duration(node?["receive"])
+        )
+        // Some know the whole time alone: most of it is spent waiting.
+        if timings == LogTimings() { timings.wait = duration(entry["time"]) }
+        return timings
+    }
+
+    private func messages(_ node: JSONNode?) -> [LoggedMessage] {
+        guard let node else { return [] }
+        return node.elements.map { LoggedMessage($0) }
+    }
+
+    private func date(_ node: JSONNode?, _ place: String) -> Date {
+        if let date = node?.string.flatMap(Timestamp.date) { return date }
+        // Milliseconds since 1970, as JavaScript counts.
+        if let number = node?.number, number > 0, number < 1e14 { return Date(timeIntervalSince1970: number / 1000) }
+        warn(place, "is missing or no date")
+        return Date(timeIntervalSince1970: 0)
+    }
+
+    /// A string; a number as it is written.
+    private func text(_ node: JSONNode?) -> String? { node.flatMap { $0.string ?? $0.numberText } }
+
+    private func int(_ node: JSONNode?) -> Int? { node?.integer.flatMap { Int(exactly: $0) } }
+}
+
+extension LoggedMessage {
+    /// Reads a message as `write(to:)` writes it.
+    package init(_ node: JSONNode) {
+        let opcode = node["opcode"]?.integer.flatMap { Int(exactly: $0) } ?? 1
+        let text = node["data"]?.string ?? ""
+        let bytes = opcode == 2 ? Data(base64Encoded: text) : nil
+        // Playwright counts milliseconds, all others seconds.
+        let time = node["time"]?.number.flatMap { $0.isFinite ? $0 : nil } ?? 0
+        self.init(
+            node["type"]?.string == "send" ? .send : .receive,
+            at: Date(timeIntervalSince1970: time > 1e11 ? time / 1000 : time),
+            opcode: opcode,
+            bytes ?? Data(text.utf8)
+        )
+    }
+}
+
+// MARK: - What nobody here knows
+
+extension EntryReader {
+    private static let known: [String: Set<String>] = [
+        "": [
+            "startedDateTime", "time", "request", "response", "timings", "serverIPAddress", "connection",
+            "_error", "_resourceType", "_webSocketMessages", "_beagle",
+        ],
+        "request": [
+            "method", "url", "httpVersion", "cookies", "headers", "queryString", "postData", "headersSize", "bodySize",
+        ],
+        "request.postData": ["mimeType", "text", "params", "_encoding", "encoding", "_file"],
+        "response": [
+            "status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL", "headersSize",
+            "bodySize",
+        ],
+        "response.content": ["size", "compression", "mimeType", "text", "encoding", "_file"],
+        "timings": ["blocked", "dns", "connect", "ssl", "send", "wait", "receive"],
+        "_beagle": [
+            "v", "id", "kind", "operationName", "attempt", "redirects", "parent", "noResponse", "fromStore",
+            "interrupted", "redactions", "requestOmitted", "requestTruncated", "requestSize", "responseOmitted",
+            "responseTruncated", "trailers", "interim",
+        ],
+    ]
+
+    private func others(_ entry: JSONNode) -> [OtherMember] {
+        let (request, response) = (entry["request"], entry["response"])
+        let objects: [(String, JSONNode?)] = [
+            ("", entry), ("request", request), ("request.postData", request?["postData"]), ("response", response),
+            ("response.content", response?["content"]), ("timings", entry["timings"]), ("_beagle", entry["_beagle"]),
+        ]
+        return objects.flatMap { place, node -> [OtherMember] in
+            guard let node, let known = Self.known[place] else { return [] }
+            let unknown = node.members.filter { name, value in
+                !known.contains(name) && (name != "cache" || !value.isEmptyObject)
+            }
+            return unknown.map { member in
+                OtherMember(place: place, name: member.name, json: String(decoding: member.value.raw, as: UTF8.self))
+            }
+        }
+    }
+}
+
+extension JSONNode {
+    /// Whether it says nothing, as `cache` mostly.
+    fileprivate var isEmptyObject: Bool { kind == .object && members.first { _ in true } == nil }
+}
+
+extension Character {
+    fileprivate var isLineEnd: Bool { self == "\n" || self == "\r" || self == "\r\n" }
+}

@@ -1,0 +1,271 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension LogEntry {
+    /// Writes the entry as HAR 1.2 has it; what HAR has no place for is in one member, `_beagle`.
+    package func write(to output: inout JSONOutput) {
+        output.object { output in
+            output.member("startedDateTime", Timestamp.text(of: started))
+            output.milliseconds("time", timings.total)
+            output.name("request")
+            write(request, to: &output)
+            output.name("response")
+            write(response ?? .none, to: &output)
+            if !others.contains(where: { $0.place.isEmpty && $0.name == "cache" }) {
+                output.name("cache")
+                output.object { _ in }
+            }
+            output.name("timings")
+            write(timings, to: &output)
+            if let serverAddress { output.member("serverIPAddress", serverAddress) }
+            if let connection { output.member("connection", connection) }
+            if let error { output.member("_error", error) }
+            if let resourceType { output.member("_resourceType", resourceType) }
+            writeMessages(to: &output)
+            writeOwn(to: &output)
+            writeOthers(at: "", to: &output)
+        }
+    }
+
+    private func writeOthers(at place: String, to output: inout JSONOutput) {
+        for other in others where other.place == place {
+            output.name(other.name)
+            output.raw(other.json.utf8)
+        }
+    }
+
+    /// The word by which browsers' tools sort entries.
+    private var resourceType: String? {
+        switch kind {
+        case nil: nil
+        case "component": "document"
+        case "image": "image"
+        default: "fetch"
+        }
+    }
+}
+
+// MARK: - Messages
+
+extension LogEntry {
+    private func write(_ request: LoggedRequest, to output: inout JSONOutput) {
+        output.object { output in
+            output.member("method", request.method)
+            output.member("url", request.url)
+            output.member("httpVersion", ProtocolName.standard(request.httpVersion))
+            output.cookies("cookies", LoggedCookie.sent(in: request.fields))
+            output.fields("headers", request.fields)
+            output.pairs("queryString", QueryItems.of(request.url))
+            if let body = request.body { write(body, to: &output) }
+            output.member("headersSize", request.headBytes)
+            output.member("bodySize", request.bodyBytes)
+            writeOthers(at: "request", to: &output)
+        }
+    }
+
+    /// Always with text: readers show the word "undefined" otherwise.
+    private func write(_ body: LoggedBody, to output: inout JSONOutput) {
+        output.name("postData")
+        output.object { output in
+            output.member("mimeType", body.mediaType)
+            switch body.content {
+            case .data(let data): output.text(of: data, encodingName: "_encoding")
+            case .file(let path): output.member("_file", path)
+            case .parameters(let parameters):
+                output.parameters(parameters)
+                output.member("text", FormText.body(parameters, mediaType: body.mediaType) ?? "")
+            case .omitted: output.member("text", "")
+            }
+            writeOthers(at: "request.postData", to: &output)
+        }
+    }
+
+    private func write(_ response: LoggedResponse, to output: inout JSONOutput) {
+        output.object { output in
+            output.member("status", response.status)
+            output.member("statusText", response.statusText)
+            output.member("httpVersion", ProtocolName.standard(response.httpVersion))
+            output.cookies("cookies", LoggedCookie.set(in: response.fields))
+            output.fields("headers", response.fields)
+            output.name("content")
+            writeContent(response, to: &output)
+            output.member("redirectURL", response.redirectURL)
+            output.member("headersSize", response.headBytes)
+            output.member("bodySize", response.bodyBytes)
+            writeOthers(at: "response", to: &output)
+        }
+    }
+
+    private func writeContent(_ response: LoggedResponse, to output: inout JSONOutput) {
+        let body = response.body
+        output.object { output in
+            output.member("size", body.size)
+            if body.size >= 0, response.bodyBytes > 0 { output.member("compression", body.size - response.bodyBytes) }
+            output.member("mimeType", body.mediaType)
+            switch body.content {
+            case .data(let data): output.text(of: data, encodingName: "encoding")
+            case .file(let path): output.member("_file", path)
+            case .parameters, .omitted: break
+            }
+            writeOthers(at: "response.content", to: &output)
+        }
+    }
+
+    private func write(_ timings: LogTimings, to output: inout JSONOutput) {
+        output.object { output in
+            let phases: [(String, Duration?)] = [
+                ("blocked", timings.blocked), ("dns", timings.dns), ("connect", timings.connect), ("ssl", timings.tls),
+            ]
+            for (name, duration) in phases { output.milliseconds(name, duration) }
+            // These three a reader may rely on.
+            output.milliseconds("send", timings.send ?? .zero)
+            output.milliseconds("wait", timings.wait ?? .zero)
+            output.milliseconds("receive", timings.receive ?? .zero)
+            writeOthers(at: "timings", to: &output)
+        }
+    }
+
+    /// As Chrome has them: the moment in seconds since 1970, text as it is, bytes as base64.
+    private func writeMessages(to output: inout JSONOutput) {
+        guard !messages.isEmpty else { return }
+        output.name("_webSocketMessages")
+        output.array { output in
+            for message in messages { message.write(to: &output) }
+        }
+    }
+}
+
+extension LoggedMessage {
+    package func write(to output: inout JSONOutput) {
+        output.object { output in
+            output.member("type", direction.rawValue)
+            output.name("time")
+            output.raw("\(time.timeIntervalSince1970.isFinite ? time.timeIntervalSince1970 : 0)".utf8)
+            output.member("opcode", opcode)
+            let text = opcode == 2 ? nil : String(validating: data, as: UTF8.self)
+            output.member("data", text ?? data.base64EncodedString())
+        }
+    }
+}
+
+// MARK: - What is ours
+
+extension LogEntry {
+    private func writeOwn(to output: inout JSONOutput) {
+        output.name("_beagle")
+        output.object { output in
+            output.member("v", 1)
+            if !id.isEmpty { output.member("id", id) }
+            if let kind { output.member("kind", kind) }
+            if let operationName { output.member("operationName", operationName) }
+            if attempt != 1 { output.member("attempt", attempt) }
+            if redirects != 0 { output.member("redirects", redirects) }
+            if let parent { output.member("parent", parent) }
+            if response == nil { output.member("noResponse", true) }
+            if isFromStore { output.member("fromStore", true) }
+            if isInterrupted { output.member("interrupted", true) }
+            if !redactions.isEmpty { output.strings("redactions", redactions) }
+            if let body = request.body { writeOwn(body, "request", to: &output) }
+            if let response { writeOwn(response, to: &output) }
+            writeOthers(at: "_beagle", to: &output)
+        }
+    }
+
+    private func writeOwn(_ body: LoggedBody, _ name: String, to output: inout JSONOutput) {
+        if case .omitted(let reason) = body.content { output.member("\(name)Omitted", reason) }
+        if body.isTruncated { output.member("\(name)Truncated", true) }
+        if name == "request" { output.member("requestSize", body.size) }
+    }
+
+    private func writeOwn(_ response: LoggedResponse, to output: inout JSONOutput) {
+        writeOwn(response.body, "response", to: &output)
+        if !response.trailers.isEmpty { output.fields("trailers", response.trailers) }
+        guard !response.interim.isEmpty else { return }
+        output.name("interim")
+        output.array { output in
+            for head in response.interim {
+                output.object { output in
+                    output.member("status", head.status)
+                    output.fields("headers", head.fields)
+                }
+            }
+        }
+    }
+}
+
+extension LoggedResponse {
+    /// What stands for an answer that did not come.
+    fileprivate static let none = LoggedResponse(status: 0, headBytes: -1, bodyBytes: -1)
+}
+
+// MARK: - Pieces
+
+extension JSONOutput {
+    /// A duration in milliseconds, to the microsecond; -1 where there was none, as HAR has it.
+    fileprivate mutating func milliseconds(_ name: String, _ duration: Duration?) {
+        self.name(name)
+        guard let duration else { return integer(-1) }
+        let (seconds, attoseconds) = duration.components
+        let micros = seconds * 1_000_000 + (attoseconds + 500_000_000_000) / 1_000_000_000_000
+        let (whole, fraction) = micros.quotientAndRemainder(dividingBy: 1000)
+        if fraction == 0 { return integer(whole) }
+        let digits = String(abs(fraction) + 1000).dropFirst()
+        raw("\(micros < 0 ? "-" : "")\(abs(whole)).\(digits)".utf8)
+    }
+
+    fileprivate mutating func fields(_ name: String, _ fields: [LoggedField]) {
+        pairs(name, fields.map { ($0.name, $0.value) })
+    }
+
+    fileprivate mutating func pairs(_ name: String, _ pairs: [(name: String, value: String)]) {
+        self.name(name)
+        array { output in
+            for pair in pairs {
+                output.object { output in
+                    output.member("name", pair.name)
+                    output.member("value", pair.value)
+                }
+            }
+        }
+    }
+
+    fileprivate mutating func strings(_ name: String, _ strings: [String]) {
+        self.name(name)
+        array { output in
+            for string in strings { output.string(string) }
+        }
+    }
+
+    fileprivate mutating func cookies(_ name: String, _ cookies: [LoggedCookie]) {
+        self.name(name)
+        array { output in
+            for cookie in cookies { cookie.write(to: &output) }
+        }
+    }
+
+    fileprivate mutating func parameters(_ parameters: [LoggedParameter]) {
+        name("params")
+        array { output in
+            for parameter in parameters {
+                output.object { output in
+                    output.member("name", parameter.name)
+                    if let value = parameter.value { output.member("value", value) }
+                    if let fileName = parameter.fileName { output.member("fileName", fileName) }
+                    if let contentType = parameter.contentType { output.member("contentType", contentType) }
+                }
+            }
+        }
+    }
+
+    /// Bytes as text where they are UTF-8, else as base64, which the member of `encodingName` says.
+    mutating func text(of data: Data, encodingName: String) {
+        name("text")
+        if let text = String(validating: data, as: UTF8.self) { return string(text) }
+        string(data.base64EncodedString())
+        member(encodingName, "base64")
+    }
+}

@@ -1,0 +1,119 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A cookie as archives list it beside the fields: always made of them.
+struct LoggedCookie: Hashable {
+    let name: String
+    let value: String
+    var path: String?
+    var domain: String?
+    var expires: Date?
+    var isHTTPOnly = false
+    var isSecure = false
+    var sameSite: String?
+
+    /// Those that a message carries.
+    static func sent(in fields: [LoggedField]) -> [LoggedCookie] {
+        fields.filter { $0.name.lowercased() == "cookie" }.flatMap { field in
+            field.value.split(separator: ";").map { pair in
+                let (name, value) = parts(of: pair)
+                return LoggedCookie(name: name, value: value)
+            }
+        }
+    }
+
+    /// Those that an answer sets.
+    static func set(in fields: [LoggedField]) -> [LoggedCookie] {
+        fields.filter { $0.name.lowercased() == "set-cookie" }.map(\.value).map(set)
+    }
+
+    /// Those of an archive's list.
+    static func list(_ node: JSONNode?) -> [LoggedCookie] {
+        node?.elements.compactMap { item in
+            guard let name = item["name"]?.string, !name.isEmpty else { return nil }
+            var cookie = LoggedCookie(name: name, value: item["value"]?.string ?? "")
+            cookie.path = item["path"]?.string
+            cookie.domain = item["domain"]?.string
+            cookie.expires = item["expires"]?.string.flatMap(Timestamp.date)
+            cookie.isHTTPOnly = item["httpOnly"]?.bool ?? false
+            cookie.isSecure = item["secure"]?.bool ?? false
+            cookie.sameSite = item["sameSite"]?.string
+            return cookie
+        } ?? []
+    }
+
+    /// The field that sets it, without the time at which it ends: its moment is that of the recording.
+    var text: String {
+        let attributes = [path.map { "Path=\($0)" }, domain.map { "Domain=\($0)" }, sameSite.map { "SameSite=\($0)" }]
+        let flags = [isSecure ? "Secure" : nil, isHTTPOnly ? "HttpOnly" : nil]
+        return (["\(name)=\(value)"] + (attributes + flags).compactMap(\.self)).joined(separator: "; ")
+    }
+
+    private static func set(_ text: String) -> LoggedCookie {
+        let attributes = text.split(separator: ";", omittingEmptySubsequences: false)
+        let (name, value) = parts(of: attributes[0])
+        var cookie = LoggedCookie(name: name, value: value)
+        for attribute in attributes.dropFirst() {
+            let (name, value) = parts(of: attribute)
+            switch name.lowercased() {
+            case "path": cookie.path = value
+            case "domain": cookie.domain = value
+            case "expires":
+                cookie.expires = HTTPDate(value).map { Date(timeIntervalSince1970: Double($0.seconds)) }
+            case "httponly": cookie.isHTTPOnly = true
+            case "secure": cookie.isSecure = true
+            case "samesite": cookie.sameSite = value
+            default: break
+            }
+        }
+        return cookie
+    }
+
+    private static func parts(of pair: Substring) -> (name: String, value: String) {
+        let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { part in
+            String(part.drop { $0 == " " || $0 == "\t" })
+        }
+        return (parts[0], parts.dropFirst().first ?? "")
+    }
+
+    func write(to output: inout JSONOutput) {
+        output.object { output in
+            output.member("name", name)
+            output.member("value", value)
+            if let path { output.member("path", path) }
+            if let domain { output.member("domain", domain) }
+            if let expires { output.member("expires", Timestamp.text(of: expires)) }
+            if isHTTPOnly { output.member("httpOnly", true) }
+            if isSecure { output.member("secure", true) }
+            if let sameSite { output.member("sameSite", sameSite) }
+        }
+    }
+}
+
+/// The items of a URL's query as archives list them beside it: always made of it.
+enum QueryItems {
+    static func of(_ url: String) -> [(name: String, value: String)] {
+        let marks = url.unicodeScalars
+        guard let mark = marks.firstIndex(of: "?") else { return [] }
+        return items(Substring(marks[marks.index(after: mark)...].prefix { $0 != "#" }))
+    }
+
+    /// Those of a query or a form in URL's encoding.
+    static func items(_ query: Substring) -> [(name: String, value: String)] {
+        query.unicodeScalars.split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (decoded(parts[0]), parts.dropFirst().first.map(decoded) ?? "")
+        }
+    }
+
+    /// A plus sign is a space, as in forms.
+    private static func decoded(_ text: Substring.UnicodeScalarView) -> String {
+        var text = Substring(text)
+        if text.utf8.contains(UInt8(ascii: "+")) { text = text.replacing("+", with: " ") }
+        return SecretNames.decoded(text)
+    }
+}

@@ -1,0 +1,14 @@
+/// Names of HTTP's versions.
+package enum ProtocolName {
+    /// The name that all tools know, for one of the spellings that archives have; another text as it is.
+    package static func standard(_ text: String) -> String {
+        let name = text.lowercased()
+        switch name.hasPrefix("http/") ? name.dropFirst(5) : name[...] {
+        case "1.0": return "HTTP/1.0"
+        case "1.1": return "HTTP/1.1"
+        case "2", "2.0", "h2", "h2c": return "HTTP/2"
+        case "3", "3.0", "h3": return "HTTP/3"
+        default: return text
+        }
+    }
+}

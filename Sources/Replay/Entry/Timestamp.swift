@@ -1,0 +1,79 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// A moment as archives write it: `2026-11-22T08:15:30.123456Z` (ISO 8601, RFC 3339).
+package enum Timestamp {
+    /// The moment in UTC, to the microsecond.
+    package static func text(of date: Date) -> String {
+        // Beyond the years that the form can say, the nearest that it can.
+        let micros = min(max((date.timeIntervalSince1970 * 1e6).rounded(), -62_135_596_800e6), 253_402_300_799e6)
+        let (seconds, fraction) = floored(Int(micros), by: 1_000_000)
+        let (days, secondOfDay) = floored(seconds, by: 86_400)
+        let day = CivilDate(days: days)
+        let time = [secondOfDay / 3600, secondOfDay / 60 % 60, secondOfDay % 60].map { padded($0, 2) }
+        return "\(padded(day.year, 4))-\(padded(day.month, 2))-\(padded(day.day, 2))T"
+            + "\(time.joined(separator: ":")).\(padded(fraction, 6))Z"
+    }
+
+    /// Reads a moment: any number of digits behind the second, and `Z`, an offset as `-07:00`, or nothing, which is UTC.
+    ///
+    /// - Returns: nil where it is none.
+    package static func date(_ text: String) -> Date? {
+        var scanner = Scanner(rest: text.utf8[...])
+        guard let year = scanner.number(4), scanner.skip("-"), let month = scanner.number(2), scanner.skip("-"),
+            let day = scanner.number(2), scanner.skip("T") || scanner.skip("t") || scanner.skip(" "),
+            let hour = scanner.number(2), scanner.skip(":"), let minute = scanner.number(2), scanner.skip(":"),
+            let second = scanner.number(2),
+            let seconds = CivilDate(year: year, month: month, day: day)?.seconds(hour, minute, min(second, 59))
+        else { return nil }
+        let fraction = scanner.skip(".") || scanner.skip(",") ? scanner.fraction() : 0
+        guard let fraction, let offset = scanner.offset(), scanner.rest.isEmpty else { return nil }
+        return Date(timeIntervalSince1970: Double(seconds - offset) + fraction)
+    }
+
+    private static func floored(_ number: Int, by divisor: Int) -> (Int, Int) {
+        let rest = number % divisor
+        return rest < 0 ? (number / divisor - 1, rest + divisor) : (number / divisor, rest)
+    }
+
+    private static func padded(_ number: Int, _ digits: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(digits - text.utf8.count, 0)) + text
+    }
+
+    private struct Scanner {
+        var rest: Substring.UTF8View
+
+        mutating func skip(_ character: Unicode.Scalar) -> Bool {
+            guard rest.first == UInt8(ascii: character) else { return false }
+            rest = rest.dropFirst()
+            return true
+        }
+
+        mutating func number(_ digits: Int) -> Int? {
+            let text = rest.prefix(digits)
+            guard text.count == digits, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            rest = rest.dropFirst(digits)
+            return Int(Substring(text))
+        }
+
+        mutating func fraction() -> Double? {
+            let digits = rest.prefix { (0x30...0x39).contains($0) }
+            rest = rest.dropFirst(digits.count)
+            return digits.isEmpty ? nil : Double("0.\(Substring(digits))")
+        }
+
+        /// Seconds east of Greenwich.
+        mutating func offset() -> Int? {
+            if rest.isEmpty || skip("Z") || skip("z") { return 0 }
+            let sign = skip("+") ? 1 : skip("-") ? -1 : 0
+            guard sign != 0, let hours = number(2) else { return nil }
+            _ = skip(":")
+            return sign * (hours * 60 + (number(2) ?? 0)) * 60
+        }
+    }
+}

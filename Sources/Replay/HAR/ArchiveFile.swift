@@ -1,0 +1,117 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The parts of an archive's file, which may be compressed, one after another.
+final class ArchiveFile {
+    let path: String
+    private let limits: HARReader.Limits
+    private let file: FileReader
+    private var inflater: Inflater?
+    private var scanner: ArchiveScanner
+    /// Those found and not given yet, the next one last.
+    private var parts: [ArchivePart] = []
+    /// What comes behind them instead of more parts.
+    private var failure: NetworkError?
+    private var isAtEnd = false
+    /// Bytes of the text so far.
+    private var count = 0
+
+    init(path: String, limits: HARReader.Limits) {
+        self.path = path
+        self.limits = limits
+        file = FileReader(path: path)
+        scanner = ArchiveScanner(limit: limits.entryBytes)
+    }
+
+    /// The next part; nil at the end.
+    func next() throws(NetworkError) -> ArchivePart? {
+        while parts.isEmpty {
+            if let failure { throw failure }
+            if isAtEnd { return nil }
+            do throws(NetworkError) {
+                try readOn()
+            } catch {
+                failure = error
+            }
+            parts = scanner.takeParts().reversed()
+        }
+        return parts.removeLast()
+    }
+
+    private func readOn() throws(NetworkError) {
+        guard let piece = try nextPiece() else {
+            isAtEnd = true
+            try scan { scanner throws(JSONFault) in try scanner.finish() }
+            guard scanner.hasEntries else {
+                throw error(nil, "$", "it is JSON and no HTTP archive: it has no log.entries")
+            }
+            return
+        }
+        count += piece.count
+        try scan { scanner throws(JSONFault) in
+            try Array(piece).withUnsafeBufferPointer { bytes throws(JSONFault) in try scanner.feed(bytes) }
+        }
+    }
+
+    private func scan(_ work: (inout ArchiveScanner) throws(JSONFault) -> Void) throws(NetworkError) {
+        do throws(JSONFault) {
+            try work(&scanner)
+        } catch {
+            throw self.error(error.offset, error.path, error.reason)
+        }
+    }
+
+    /// The next piece of the text.
+    private func nextPiece() throws(NetworkError) -> Data? {
+        guard count > 0 || inflater != nil else { return try firstPiece() }
+        guard let inflater else { return try file.next() }
+        return try inflated(inflater) { () throws(NetworkError) in try self.file.next() }
+    }
+
+    /// Sees by the first bytes what the file is.
+    private func firstPiece() throws(NetworkError) -> Data? {
+        guard let first = try file.next() else { throw error(0, "", "it is empty") }
+        switch (first.first, first.dropFirst().first) {
+        case (0x1F, 0x8B), (0x78, 0x01), (0x78, 0x5E), (0x78, 0x9C), (0x78, 0xDA):
+            var next: Data? = first
+            let inflater = try Inflater()
+            self.inflater = inflater
+            return try inflated(inflater) { () throws(NetworkError) in
+                defer { next = nil }
+                return if let next { next } else { try self.file.next() }
+            }
+        case (UInt8(ascii: "P"), UInt8(ascii: "K")):
+            throw error(0, "", "it is a zip archive; unzip it and take the .har file in it")
+        case (0xFE, 0xFF), (0xFF, 0xFE): throw error(0, "", "it is UTF-16, and archives are UTF-8")
+        default: return first
+        }
+    }
+
+    private func inflated(
+        _ inflater: Inflater,
+        _ source: () throws(NetworkError) -> Data?
+    ) throws(NetworkError) -> Data? {
+        do throws(NetworkError) {
+            let piece = try inflater.next(source)
+            guard count + (piece?.count ?? 0) <= limits.textBytes else {
+                throw NetworkError(.tooLarge, during: .file, "decompressed it is larger than \(limits.textBytes) bytes")
+            }
+            return piece
+        } catch {
+            if error.kind == .file { throw error }
+            var located = self.error(count, scanner.path, error.message)
+            located.kind = error.kind
+            throw located
+        }
+    }
+
+    /// An error at a place of the file.
+    private func error(_ offset: Int?, _ place: String, _ reason: String) -> NetworkError {
+        let finding = RecordingWarning(file: path, offset: offset, path: place, reason: reason)
+        return NetworkError(.decoding, during: .file, finding.description, underlying: finding)
+    }
+}

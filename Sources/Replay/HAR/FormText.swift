@@ -1,0 +1,51 @@
+import BeagleNetHTTP
+
+/// Fields of a form as `application/x-www-form-urlencoded`, and items of a query.
+///
+/// Some archives have values encoded and others as they were typed, so what is encoded already stays.
+enum FormText {
+    /// The body that such a form has; nil where the form was no such one, or had files.
+    static func body(_ parameters: [LoggedParameter], mediaType: String) -> String? {
+        guard MediaType(mediaType)?.essence != "multipart/form-data", parameters.allSatisfy({ $0.fileName == nil })
+        else {
+            return nil
+        }
+        return parameters.map { pair($0.name, $0.value) }.joined(separator: "&")
+    }
+
+    static func pair(_ name: String, _ value: String?) -> String { "\(encoded(name))=\(encoded(value ?? ""))" }
+
+    private static func encoded(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        var encoded: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            if byte.isUnreserved || (byte == UInt8(ascii: "%") && bytes[index...].isEscape) {
+                encoded.append(byte)
+            } else {
+                encoded += (byte < 0x10 ? "%0" : "%").utf8
+                encoded += String(byte, radix: 16, uppercase: true).utf8
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"), UInt8(ascii: "+"):
+            true
+        default: false
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Whether it begins with a percent sign and two hexadecimal digits.
+    fileprivate var isEscape: Bool {
+        let digits = dropFirst().prefix(2)
+        return digits.count == 2 && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit && $0 < 0x80 }
+    }
+}

@@ -1,0 +1,198 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+// MARK: - log
+
+extension HARCheck {
+    private static let maker: [Member] = [Member("name", .text), Member("version", .text)]
+
+    func logMember(_ name: String, _ node: JSONNode) {
+        switch name {
+        case "version": version(node)
+        case "creator", "browser": object("", node, Self.maker)
+        case "pages":
+            if node.kind != .array { find("", node, "should be an array") }
+            elements("", node, page)
+        case "comment": if node.kind != .string { find("", node, "should be text") }
+        case "entries": find("", node, "should be an array")
+        default: if !name.isOwn { find("", node, "is no member of HAR 1.2: one's own begin with an underscore", .hint) }
+        }
+    }
+
+    private func version(_ node: JSONNode) {
+        guard let text = node.string else { return find("", node, "should be text") }
+        // Empty it is 1.1; another minor version may only add.
+        let numbers = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
+        guard text.isEmpty || (numbers.count == 2 && numbers[0] == 1 && (numbers[1] ?? 0) >= 1) else {
+            return find("", node, "is \(text), a version whose rules nobody here knows")
+        }
+        if text != "1.2" { find("", node, "is \(text.isEmpty ? "empty" : text), and 1.2 is what is checked", .hint) }
+    }
+
+    private func page(_ path: String, _ node: JSONNode) {
+        let members: [Member] = [
+            Member("startedDateTime", .moment), Member("id", .text), Member("title", .text),
+            Member("pageTimings", .object),
+        ]
+        guard object(path, node, members), let timings = node["pageTimings"], timings.kind == .object else { return }
+        let marks = ["onContentLoad", "onLoad"].map { Member($0, .number(orUnknown: true), isRequired: false) }
+        object("\(path).pageTimings", timings, marks)
+    }
+}
+
+// MARK: - Entries
+
+extension HARCheck {
+    private static let entry: [Member] = [
+        Member("pageref", .text, isRequired: false), Member("startedDateTime", .moment),
+        Member("time", .number(orUnknown: false)), Member("request", .object), Member("response", .object),
+        Member("cache", .object), Member("timings", .object), Member("serverIPAddress", .text, isRequired: false),
+        Member("connection", .text, isRequired: false),
+    ]
+
+    /// - Parameter last: when the entry before it began, as it is written.
+    func entry(_ node: JSONNode, after last: inout String?) {
+        guard object("", node, Self.entry) else { return }
+        if let request = node["request"], request.kind == .object { self.request(request) }
+        if let response = node["response"], response.kind == .object { self.response(response) }
+        if let cache = node["cache"], cache.kind == .object { self.cache(cache) }
+        if let timings = node["timings"], timings.kind == .object { self.timings(timings, node["time"]) }
+        if let address = node["serverIPAddress"], let text = address.string,
+            IPAddress(text) == nil || text.hasPrefix("[")
+        {
+            find(".serverIPAddress", address, "is no address of IPv4 or IPv6 without brackets")
+        }
+        guard let started = node["startedDateTime"], let text = started.string, let date = Timestamp.date(text) else {
+            return
+        }
+        if let before = last.flatMap(Timestamp.date), before > date {
+            find(".startedDateTime", started, "is before that of the entry before it", .hint)
+        }
+        last = text
+    }
+
+    /// The whole time is the sum of its phases; the TLS handshake is a part of connecting.
+    private func timings(_ node: JSONNode, _ time: JSONNode?) {
+        let optional = ["blocked", "dns", "connect", "ssl"].map {
+            Member($0, .number(orUnknown: true), isRequired: false)
+        }
+        let required = ["send", "wait", "receive"].map { Member($0, .number(orUnknown: false)) }
+        object(".timings", node, optional + required)
+        let phases = ["blocked", "dns", "connect", "send", "wait", "receive"]
+        let sum = phases.compactMap { node[$0]?.number }.filter { $0 > 0 }.reduce(0, +)
+        if let tls = node["ssl"]?.number, tls > node["connect"]?.number ?? 0 {
+            find(".timings.ssl", node, "is more than connect, of which it is a part", .hint)
+        }
+        guard let time, let whole = time.number, abs(whole - sum) > max(0.01, whole * 1e-9) else { return }
+        find(".time", time, "is \(time.numberText ?? ""), and its phases make \(sum)", .hint)
+    }
+
+    private func cache(_ node: JSONNode) {
+        let states = ["beforeRequest", "afterRequest"]
+        object(".cache", node, states.map { Member($0, .objectOrNull, isRequired: false) })
+        let members: [Member] = [
+            Member("expires", .moment, isRequired: false), Member("lastAccess", .moment), Member("eTag", .text),
+            Member("hitCount", .number(orUnknown: false)),
+        ]
+        for name in states {
+            if let state = node[name], state.kind == .object { object(".cache.\(name)", state, members) }
+        }
+    }
+}
+
+// MARK: - Messages
+
+extension HARCheck {
+    private static let message: [Member] = [
+        Member("httpVersion", .text), Member("cookies", .array), Member("headers", .array),
+        Member("headersSize", .whole(orUnknown: true)), Member("bodySize", .whole(orUnknown: true)),
+    ]
+    private static let request =
+        message + [
+            Member("method", .text), Member("url", .text), Member("queryString", .array),
+            Member("postData", .object, isRequired: false),
+        ]
+    private static let response =
+        message + [
+            Member("status", .whole(orUnknown: false)), Member("statusText", .text), Member("content", .object),
+            Member("redirectURL", .text),
+        ]
+    private static let pair: [Member] = [Member("name", .text), Member("value", .text)]
+    private static let cookie =
+        pair + [
+            Member("path", .text, isRequired: false), Member("domain", .text, isRequired: false),
+            Member("expires", .momentOrNull, isRequired: false), Member("httpOnly", .bool, isRequired: false),
+            Member("secure", .bool, isRequired: false),
+        ]
+
+    private func request(_ node: JSONNode) {
+        object(".request", node, Self.request)
+        lists(".request", node)
+        elements(".request.queryString", node["queryString"]) { object($0, $1, Self.pair) }
+        if let url = node["url"], let text = url.string {
+            if !text.contains("://") { find(".request.url", url, "is no absolute URL") }
+            if text.utf8.contains(UInt8(ascii: "#")) {
+                find(".request.url", url, "has a fragment, which is never sent")
+            }
+        }
+        if let body = node["postData"], body.kind == .object { postData(body) }
+    }
+
+    private func postData(_ node: JSONNode) {
+        let isElsewhere = node["_file"] != nil
+        object(
+            ".request.postData",
+            node,
+            [
+                Member("mimeType", .text), Member("params", .array, isRequired: false),
+                Member("text", .text, isRequired: !isElsewhere && node["params"] == nil),
+            ]
+        )
+        elements(".request.postData.params", node["params"]) { path, item in
+            let optional = ["value", "fileName", "contentType"].map { Member($0, .text, isRequired: false) }
+            object(path, item, [Member("name", .text)] + optional)
+        }
+        // Chrome, Firefox, Insomnia and mitmproxy write both.
+        if node["text"] != nil, let parameters = node["params"], parameters.elements.contains(where: { _ in true }) {
+            find(".request.postData.params", parameters, "excludes text, which is there too", .hint)
+        }
+    }
+
+    private func response(_ node: JSONNode) {
+        object(".response", node, Self.response)
+        lists(".response", node)
+        guard let content = node["content"], content.kind == .object else { return }
+        let path = ".response.content"
+        let members: [Member] = [
+            Member("size", .whole(orUnknown: true)), Member("mimeType", .text),
+            Member("compression", .signed, isRequired: false), Member("text", .text, isRequired: false),
+            Member("encoding", .text, isRequired: false),
+        ]
+        object(path, content, members)
+        guard let text = content["text"]?.string else { return }
+        if content["encoding"]?.string == "base64", Data(base64Encoded: text, options: .ignoreUnknownCharacters) == nil
+        {
+            find("\(path).text", content["text"] ?? content, "is not base64, as its encoding says")
+        }
+    }
+
+    private func lists(_ path: String, _ node: JSONNode) {
+        elements("\(path).headers", node["headers"]) { path, item in
+            object(path, item, Self.pair)
+            if let value = item["value"]?.string, value.utf8.contains(where: { [0, 10, 13].contains($0) }) {
+                find("\(path).value", item, "has a line feed, which no header field may have")
+            }
+        }
+        elements("\(path).cookies", node["cookies"]) { object($0, $1, Self.cookie) }
+    }
+}
+
+extension HARCheck.Member {
+    init(_ name: String, _ rule: HARCheck.Rule, isRequired: Bool = true) {
+        self.init(name: name, rule: rule, isRequired: isRequired)
+    }
+}

@@ -1,0 +1,130 @@
+import BeagleNetHTTP
+
+/// The rules of HAR 1.2 for one part of an archive.
+struct HARCheck {
+    /// What a member has to be.
+    enum Rule {
+        case text, moment, momentOrNull, bool, object, objectOrNull, array
+        /// A number, and whether -1 is one, which says that it is not known.
+        case number(orUnknown: Bool)
+        /// A whole number likewise.
+        case whole(orUnknown: Bool)
+        /// A whole number, which may be below 0.
+        case signed
+    }
+
+    struct Member {
+        let name: String
+        let rule: Rule
+        var isRequired = true
+    }
+
+    let file: String
+    let part: ArchivePart
+    let report: (RecordingWarning) -> Void
+
+    init(file: String, part: ArchivePart, report: @escaping (RecordingWarning) -> Void) {
+        self.file = file
+        self.part = part
+        self.report = report
+    }
+
+    func find(_ path: String, _ node: JSONNode, _ reason: String, _ severity: RecordingWarning.Severity = .error) {
+        report(
+            RecordingWarning(
+                file: file,
+                offset: part.offset + node.range.lowerBound,
+                path: part.path + path,
+                reason: reason,
+                severity: severity
+            )
+        )
+    }
+
+    /// Checks an object's members.
+    ///
+    /// - Returns: whether it is an object.
+    @discardableResult
+    func object(_ path: String, _ node: JSONNode, _ members: [Member]) -> Bool {
+        guard node.kind == .object else {
+            find(path, node, "is \(node.kind.words) and should be an object")
+            return false
+        }
+        for member in members {
+            guard let value = node[member.name] else {
+                if member.isRequired { find("\(path).\(member.name)", node, "is missing") }
+                continue
+            }
+            check("\(path).\(member.name)", value, member.rule)
+        }
+        let known = Set(members.map(\.name) + ["comment"])
+        var seen: Set<String> = []
+        for (name, value) in node.members {
+            if !seen.insert(name).inserted { find("\(path).\(name)", value, "is there more than once") }
+            if !known.contains(name), !name.isOwn {
+                find("\(path).\(name)", value, "is no member of HAR 1.2: one's own begin with an underscore", .hint)
+            }
+        }
+        if let comment = node["comment"] { check("\(path).comment", comment, .text) }
+        return true
+    }
+
+    /// Checks each element of an array that is a member of an object.
+    func elements(_ path: String, _ node: JSONNode?, _ check: (_ path: String, _ node: JSONNode) -> Void) {
+        guard let node, node.kind == .array else { return }
+        for (index, element) in node.elements.enumerated() { check("\(path)[\(index)]", element) }
+    }
+
+    private func check(_ path: String, _ value: JSONNode, _ rule: Rule) {
+        switch rule {
+        case .text: expect(value.kind == .string, path, value, "text")
+        case .bool: expect(value.kind == .bool, path, value, "true or false")
+        case .object: expect(value.kind == .object, path, value, "an object")
+        case .objectOrNull: expect(value.kind == .object || value.isNull, path, value, "an object or null")
+        case .array: expect(value.kind == .array, path, value, "an array")
+        case .moment: moment(path, value)
+        case .momentOrNull: if !value.isNull { moment(path, value) }
+        case .number(let orUnknown): number(path, value, isWhole: false, orUnknown)
+        case .whole(let orUnknown): number(path, value, isWhole: true, orUnknown)
+        case .signed: expect(value.integer != nil, path, value, "a whole number")
+        }
+    }
+
+    private func expect(_ isMet: Bool, _ path: String, _ value: JSONNode, _ what: String) {
+        if !isMet { find(path, value, "is \(value.kind.words) and should be \(what)") }
+    }
+
+    private func moment(_ path: String, _ value: JSONNode) {
+        guard let text = value.string else { return expect(false, path, value, "a moment") }
+        guard Timestamp.date(text) != nil else {
+            return find(path, value, "is no moment of ISO 8601, as 2026-11-22T08:15:30.123Z")
+        }
+        let clock = text.utf8.dropFirst(11)
+        if !clock.contains(where: { [UInt8(ascii: "Z"), UInt8(ascii: "+"), UInt8(ascii: "-")].contains($0) }) {
+            find(path, value, "has no time zone")
+        }
+    }
+
+    private func number(_ path: String, _ value: JSONNode, isWhole: Bool, _ orUnknown: Bool) {
+        guard let number = value.number else { return expect(false, path, value, "a number") }
+        if isWhole, value.integer == nil {
+            return find(path, value, "is \(value.numberText ?? "") and should be whole")
+        }
+        guard number < 0, !(orUnknown && number == -1) else { return }
+        find(path, value, "is \(value.numberText ?? ""), and below 0\(orUnknown ? " only -1 may be" : " is nothing")")
+    }
+}
+
+extension JSONNode.Kind {
+    /// What sort of value it is, for messages.
+    fileprivate var words: String {
+        switch self {
+        case .object: "an object"
+        case .array: "an array"
+        case .string: "text"
+        case .number: "a number"
+        case .bool: "true or false"
+        case .null: "null"
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import BeagleNetHTTP
+
+/// Holds an HTTP Archive to what HAR 1.2 says, clause by clause; tools differ in what they forgive.
+///
+/// Members whose names begin with an underscore are anyone's own. Source: http://www.softwareishard.com/blog/har-12-spec/
+public final class HARValidator {
+    /// What an archive has.
+    public struct Summary: Sendable, Hashable {
+        /// Elements of `log.entries`.
+        public var entries = 0
+        /// Bodies of requests and answers that are there, in the archive or in files beside it.
+        public var bodies = 0
+        /// Bytes of these bodies, decoded; of those in files what the archive says.
+        public var bodyBytes: Int64 = 0
+        /// Breaches of HAR 1.2.
+        public var errors = 0
+        /// What is allowed, and not advisable.
+        public var hints = 0
+    }
+
+    /// What was read so far.
+    public private(set) var summary = Summary()
+    private let path: String
+    private let limits: HARReader.Limits
+
+    /// - Parameters:
+    ///   - path: the file, which may be compressed.
+    ///   - limits: the largest that is read.
+    public init(contentsOf path: String, limits: HARReader.Limits = HARReader.Limits()) {
+        self.path = path
+        self.limits = limits
+    }
+
+    /// Reads the whole archive, an entry at a time.
+    ///
+    /// - Parameter report: hears each finding, with its byte offset and JSON path, in the order of the text.
+    /// - Throws: as `HARReader.next()`, where the text is broken.
+    @discardableResult
+    public func validate(_ report: (RecordingWarning) -> Void) throws(NetworkError) -> Summary {
+        let file = ArchiveFile(path: path, limits: limits)
+        summary = Summary()
+        var seen: Set<String> = []
+        var last: String?
+        while let part = try file.next() {
+            guard let document = try? JSONDocument(part.bytes) else { continue }
+            var findings: [RecordingWarning] = []
+            let check = HARCheck(file: path, part: part) { findings.append($0) }
+            switch part.kind {
+            case .entry:
+                summary.entries += 1
+                check.entry(document.root, after: &last)
+                summary.count(LogEntry(document.root))
+            case .logMember(let name):
+                if !seen.insert(name).inserted { check.find("", document.root, "is there more than once") }
+                check.logMember(name, document.root)
+            case .outerMember(let name):
+                check.find("", document.root, "is no member of HAR: only log is", name.isOwn ? .hint : .error)
+            }
+            for finding in findings {
+                if finding.severity == .error { summary.errors += 1 } else { summary.hints += 1 }
+                report(finding)
+            }
+        }
+        for name in ["version", "creator"] where !seen.contains(name) {
+            summary.errors += 1
+            report(RecordingWarning(file: path, path: "$.log.\(name)", reason: "is missing"))
+        }
+        return summary
+    }
+}
+
+extension HARValidator.Summary {
+    fileprivate mutating func count(_ entry: LogEntry) {
+        for body in [entry.request.body, entry.response?.body].compactMap(\.self) {
+            switch body.content {
+            case .data(let data) where !data.isEmpty: (bodies, bodyBytes) = (bodies + 1, bodyBytes + Int64(data.count))
+            case .file: (bodies, bodyBytes) = (bodies + 1, bodyBytes &+ max(body.size, 0))
+            case .data, .parameters, .omitted: break
+            }
+        }
+    }
+}
+
+extension String {
+    /// Whether a member of this name is a tool's own.
+    var isOwn: Bool { utf8.first == UInt8(ascii: "_") }
+}

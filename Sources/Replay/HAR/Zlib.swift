@@ -1,0 +1,118 @@
+import BeagleNetHTTP
+import CBeagleNetCurl
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Undoes gzip (RFC 1952) or zlib (RFC 1950), whichever it is, a piece at a time.
+final class Inflater {
+    /// Owned by this object: zlib keeps its address, so it must not move.
+    private let stream: UnsafeMutablePointer<z_stream>
+    private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 1)
+    private var input = Data()
+    private var isEnded = false
+
+    init() throws(NetworkError) {
+        stream = .allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        // 15 is zlib's window; +32 has it see for itself which of the two formats it is.
+        guard beagle_inflate_init(stream, 15 + 32) == Z_OK else { throw .compression("no memory to decompress it") }
+    }
+
+    deinit {
+        inflateEnd(stream)
+        stream.deallocate()
+        room.deallocate()
+    }
+
+    /// The next piece of the text, never empty; nil at the end.
+    ///
+    /// - Parameter source: gives the next piece of what is compressed.
+    func next(_ source: () throws(NetworkError) -> Data?) throws(NetworkError) -> Data? {
+        while true {
+            if input.isEmpty {
+                guard let piece = try source() else {
+                    guard isEnded else { throw .compression("the compressed text was cut off") }
+                    return nil
+                }
+                input = piece
+            }
+            let count = try inflateInput()
+            if count > 0 { return Data(room[..<count]) }
+        }
+    }
+
+    /// Fills the room as far as the input goes.
+    private func inflateInput() throws(NetworkError) -> Int {
+        // gzip may have several members (RFC 1952, 2.2).
+        if isEnded, input.first != 0x1F || inflateReset(stream) != Z_OK {
+            throw .compression("bytes follow the end of the compressed text")
+        }
+        stream.pointee.next_out = room.bindMemory(to: UInt8.self).baseAddress
+        stream.pointee.avail_out = UInt32(room.count)
+        let (code, left) = input.withUnsafeBytes { bytes in
+            stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
+            stream.pointee.avail_in = UInt32(bytes.count)
+            return (inflate(stream, Z_NO_FLUSH), Int(stream.pointee.avail_in))
+        }
+        guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else {
+            throw .compression("the compressed text is damaged")
+        }
+        isEnded = code == Z_STREAM_END
+        input = input.suffix(left)
+        return room.count - Int(stream.pointee.avail_out)
+    }
+}
+
+/// Compresses with gzip or zlib, a piece at a time.
+final class Deflater {
+    /// Owned by this object: zlib keeps its address, so it must not move.
+    private let stream: UnsafeMutablePointer<z_stream>
+    private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
+
+    /// - Parameter isGzip: whether it is gzip, or zlib.
+    init(isGzip: Bool) throws(NetworkError) {
+        stream = .allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        // 15 is zlib's window; +16 asks for gzip.
+        guard beagle_deflate_init(stream, isGzip ? 15 + 16 : 15) == Z_OK else {
+            throw .compression("no memory to compress it")
+        }
+    }
+
+    deinit {
+        deflateEnd(stream)
+        stream.deallocate()
+        room.deallocate()
+    }
+
+    /// Compresses the next piece.
+    ///
+    /// - Parameters:
+    ///   - isLast: whether it is the last one.
+    ///   - write: takes what comes of it.
+    func write(
+        _ bytes: UnsafeRawBufferPointer,
+        isLast: Bool = false,
+        to write: (UnsafeRawBufferPointer) throws(NetworkError) -> Void
+    ) throws(NetworkError) {
+        stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
+        stream.pointee.avail_in = UInt32(bytes.count)
+        repeat {
+            stream.pointee.next_out = room.bindMemory(to: UInt8.self).baseAddress
+            stream.pointee.avail_out = UInt32(room.count)
+            guard deflate(stream, isLast ? Z_FINISH : Z_NO_FLUSH) != Z_STREAM_ERROR else {
+                throw .compression("the text cannot be compressed")
+            }
+            try write(UnsafeRawBufferPointer(rebasing: room[..<(room.count - Int(stream.pointee.avail_out))]))
+        } while stream.pointee.avail_out == 0
+    }
+}
+
+extension NetworkError {
+    fileprivate static func compression(_ message: String) -> NetworkError {
+        NetworkError(.encoding, during: .file, message)
+    }
+}

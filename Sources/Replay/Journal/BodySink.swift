@@ -1,0 +1,159 @@
+import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Takes a body in as it comes, without its secrets: a short one into memory, a longer one into a file named by what is in
+/// it. Used by the writer of a log alone.
+final class BodySink {
+    private let directory: LogDirectory
+    private let options: RequestLog.Options
+    private let partName: String
+    private let place: String
+    private var redactor: BodyRedactor
+    private var digest: RunningSHA256?
+    private var file: OpenFile?
+    private var memory = Data()
+    private var kept = 0
+    private var omitted: String?
+    /// Whether it is only the beginning.
+    private(set) var isTruncated = false
+
+    /// - Parameters:
+    ///   - partName: the file of a long body while it comes, relative to the directory.
+    ///   - place: what an audit calls the body.
+    init(
+        _ directory: LogDirectory,
+        _ options: RequestLog.Options,
+        partName: String,
+        redactor: Redactor,
+        mediaType: String,
+        at place: String
+    ) {
+        self.directory = directory
+        self.options = options
+        self.partName = partName
+        self.place = place
+        self.redactor = BodyRedactor(redactor, contentType: mediaType, at: place)
+    }
+
+    /// A body that does not come to its end leaves nothing.
+    deinit {
+        if file != nil { unlink(part) }
+    }
+
+    /// What was taken out of it, as places; what must not be kept because nobody can tell, as one.
+    var redactions: [String] {
+        redactor.audit.places + (redactor.unredactable.map { ["\(place):[\($0.rawValue)]"] } ?? [])
+    }
+
+    /// Bytes that are kept.
+    var shownBytes: Int64 { Int64(kept) }
+    /// Bytes that are in a file.
+    var fileBytes: Int64 { file == nil ? 0 : Int64(kept) }
+
+    private var part: String { "\(directory.path)/\(partName)" }
+
+    /// Takes the next piece in.
+    func feed(_ piece: Data) throws(NetworkError) {
+        guard omitted == nil, !isTruncated else { return }
+        let shown = redactor.feed(piece)
+        guard redactor.unredactable == nil else { return omit("unredactable") }
+        try keep(shown)
+    }
+
+    /// There is more, which nobody saw.
+    func cut() {
+        isTruncated = true
+    }
+
+    /// Nothing of it is kept.
+    func omit(_ reason: String) {
+        omitted = reason
+        memory = Data()
+        if file != nil { unlink(part) }
+        file = nil
+    }
+
+    private func keep(_ piece: Data) throws(NetworkError) {
+        let whole = piece.count
+        let piece = piece.prefix(max(0, options.maxBodyBytes - kept))
+        kept += piece.count
+        if piece.count < whole { isTruncated = true }
+        if file == nil, memory.count + piece.count <= options.maxInlineBytes { return memory.append(piece) }
+        do throws(NetworkError) {
+            let file = if let file { file } else { try makeFile() }
+            try write(memory, to: file)
+            memory = Data()
+            try write(piece, to: file)
+        } catch {
+            omit("not written")
+            throw error
+        }
+    }
+
+    private func makeFile() throws(NetworkError) -> OpenFile {
+        try PrivateFile.makeDirectory(directory.bodies)
+        let made = try OpenFile(creating: part, isPrivate: true)
+        digest = try RunningSHA256()
+        file = made
+        return made
+    }
+
+    private func write(_ piece: Data, to file: OpenFile) throws(NetworkError) {
+        if piece.isEmpty { return }
+        do {
+            try piece.withUnsafeBytes { bytes in
+                try file.write(bytes)
+                digest?.update(bytes)
+            }
+        } catch {
+            throw NetworkError(wrapping: error)
+        }
+    }
+
+    /// What becomes of the body, which has come to its end or will not come any further.
+    ///
+    /// - Parameter syncs: whether it is to outlive a loss of power.
+    func finish(syncs: Bool) throws(NetworkError) -> LoggedBody.Content {
+        if omitted == nil {
+            let rest = redactor.finish()
+            if redactor.unredactable == nil { try keep(rest) } else { omit("unredactable") }
+        }
+        if let omitted { return .omitted(omitted) }
+        guard let file, let digest = digest.take() else { return .data(memory) }
+        do throws(NetworkError) {
+            if syncs { try file.sync() }
+            let name = directory.body(digest.hex())
+            try move(to: name)
+            self.file = nil
+            return .file(name)
+        } catch {
+            omit("not written")
+            throw error
+        }
+    }
+
+    private func move(to name: String) throws(NetworkError) {
+        let path = "\(directory.path)/\(name)"
+        if access(path, F_OK) == 0 {
+            // Young again: whoever clears up leaves it alone until the record that refers to it is there.
+            guard utimensat(AT_FDCWD, path, nil, 0) != 0 else {
+                unlink(part)
+                return
+            }
+        }
+        try PrivateFile.makeDirectory(String(path.prefix { _ in true }.dropLast(65)))
+        guard rename(part, path) == 0 else { throw .file("cannot rename \(part) to", path, errno) }
+    }
+}

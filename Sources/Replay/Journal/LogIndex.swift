@@ -1,0 +1,108 @@
+import BeagleNet
+import BeagleNetHTTP
+
+/// Where the records of a log stand.
+struct LogIndex: Sendable {
+    /// The place of a record.
+    struct Place: Sendable, Hashable {
+        let segment: Int32
+        let bytes: Int32
+        let offset: Int64
+    }
+
+    /// An exchange, by the place of the record that tells most of it.
+    struct Row: Sendable {
+        /// In seconds since 1970.
+        let started: Double
+        let place: Place
+        var messages: [Place] = []
+        /// Whether it has not ended.
+        var isOpen = false
+    }
+
+    private static let maxWarnings = 1_000
+
+    private(set) var rows: [Row] = []
+    private(set) var warnings: [RecordingWarning] = []
+    /// What was passed over, also beyond those that warnings tell.
+    private(set) var skipped = 0
+    /// What has begun and not ended, by its id.
+    private var open: [String: Row] = [:]
+
+    /// Reads a log.
+    ///
+    /// - Parameter includesInFlight: whether what a living process has under way counts as well.
+    init(_ directory: LogDirectory, includesInFlight: Bool) throws(NetworkError) {
+        for segment in try directory.segments() {
+            do throws(NetworkError) {
+                try read(segment, of: directory)
+            } catch {
+                // It may have been removed just now, for being the oldest.
+                warn(directory.segment(segment), nil, error.message)
+            }
+        }
+        var living: [Substring: Bool] = [:]
+        for (id, row) in open {
+            let session = id.prefix(upTo: id.lastIndex(of: "-") ?? id.startIndex)
+            let lives = living[session] ?? OpenFile.isHeld(directory.live(String(session)))
+            living[session] = lives
+            if !lives || includesInFlight { rows.append(row) }
+        }
+        open = [:]
+        rows.sort { one, other in
+            (one.started, one.place.segment, one.place.offset)
+                < (other.started, other.place.segment, other.place.offset)
+        }
+    }
+
+    private mutating func read(_ segment: Int, of directory: LogDirectory) throws(NetworkError) {
+        let path = directory.segment(segment)
+        var lines = LogLines(path: path)
+        while let line = try lines.next() {
+            switch line.content {
+            case .whole(let bytes):
+                switch LogRecord.read(bytes) {
+                case .success(let record):
+                    take(
+                        record,
+                        Place(
+                            segment: Int32(clamping: segment),
+                            bytes: Int32(clamping: bytes.count),
+                            offset: line.offset
+                        )
+                    )
+                case .failure(let problem): warn(path, line.offset, problem.reason)
+                }
+            case .unfinished: warn(path, line.offset, "a record that was cut off")
+            case .tooLong: warn(path, line.offset, "a line longer than any record")
+            }
+        }
+    }
+
+    private mutating func take(_ record: LogRecord, _ place: Place) {
+        switch record {
+        case .start(let id, let entry):
+            // The later one of two tells more.
+            let messages = open[id]?.messages ?? []
+            open[id] = Row(started: entry.started, place: place, messages: messages, isOpen: true)
+        case .message(let id, _):
+            open[id, default: Row(started: 0, place: place, isOpen: true)].messages.append(place)
+        case .end(let id, let entry):
+            let messages = open.removeValue(forKey: id)?.messages ?? []
+            rows.append(Row(started: entry.started, place: place, messages: messages))
+        case .other: break
+        }
+    }
+
+    mutating func warn(_ file: String, _ offset: Int64?, _ reason: String) {
+        skipped += 1
+        guard warnings.count < Self.maxWarnings else { return }
+        warnings.append(RecordingWarning(file: file, offset: offset.map { Int($0) }, reason: reason))
+    }
+}
+
+extension JSONNode {
+    fileprivate var started: Double {
+        self["startedDateTime"]?.string.flatMap(Timestamp.date)?.timeIntervalSince1970 ?? 0
+    }
+}

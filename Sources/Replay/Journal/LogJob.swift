@@ -1,0 +1,52 @@
+import BeagleNet
+import BeagleNetHTTP
+
+/// Something for the writer of a log to do.
+struct LogJob: Sendable {
+    enum Work: Sendable {
+        /// An exchange has begun, or has its head.
+        case start(Draft)
+        /// A body begins to come in pieces; one of the same place before is forgotten.
+        case open(BodySide, mediaType: String, Redactor)
+        /// The next piece of a body.
+        case chunk(BodySide, Data)
+        /// A message of a WebSocket or an event stream.
+        case message(LoggedMessage, Redactor)
+        /// An exchange has ended.
+        case end(Draft)
+        /// Words for whoever reads the log.
+        case note(String)
+        /// Everything before was written.
+        case call(@Sendable () -> Void)
+    }
+
+    /// An entry as it is before anything was taken out of it, made by the writer: who asks does not pay for it.
+    struct Draft: Sendable {
+        let redactor: Redactor
+        let make: @Sendable () -> LogEntry
+    }
+
+    /// The exchange; 0 where it is none.
+    let exchange: Int
+    var work: Work
+    /// About how much memory waits with it.
+    var bytes: Int
+    /// Whether it tells of a failure, which is the last to be left out.
+    var isFailure = false
+    /// Whether there was no room for the bodies in it.
+    var isBodiless = false
+
+    /// What an entry's heads take, about.
+    static let headBytes = 1 << 10
+
+    var chunkPlace: BodyPlace? {
+        if case .chunk(let side, _) = work { return BodyPlace(exchange: exchange, side: side) }
+        return nil
+    }
+}
+
+/// A body of an exchange.
+struct BodyPlace: Hashable, Sendable {
+    let exchange: Int
+    let side: BodySide
+}

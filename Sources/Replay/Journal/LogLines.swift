@@ -1,0 +1,85 @@
+import BeagleNetHTTP
+
+/// The lines of a segment, read in pieces.
+struct LogLines {
+    /// A line and where it stands.
+    struct Line {
+        enum Content {
+            case whole([UInt8])
+            /// No line feed has come behind it yet.
+            case unfinished
+            /// Longer than any record.
+            case tooLong
+        }
+
+        let offset: Int64
+        let content: Content
+    }
+
+    /// The longest line that is read, in bytes.
+    private static let limit = 64 << 20
+    private static let pieceBytes = 256 << 10
+
+    private let path: String
+    private var file: OpenFile?
+    /// Where the next piece is.
+    private var position: Int64
+    private var buffer: [UInt8] = []
+    /// What of the buffer was taken.
+    private var taken = 0
+    /// Up to where the buffer was searched.
+    private var searched = 0
+    private var isSkipping = false
+    private var isOver = false
+
+    /// - Parameter offset: where to begin, the begin of a line.
+    init(path: String, from offset: Int64 = 0) {
+        self.path = path
+        position = offset
+    }
+
+    /// Where the next line begins.
+    var offset: Int64 { position - Int64(buffer.count - taken) }
+
+    /// The next line that is not empty; nil at the end. A line without its end is given last.
+    mutating func next() throws(NetworkError) -> Line? {
+        while true {
+            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                let line = Line(offset: offset, content: isSkipping ? .tooLong : .whole(Array(buffer[taken..<end])))
+                let isEmpty = end == taken && !isSkipping
+                taken = end + 1
+                searched = taken
+                isSkipping = false
+                if !isEmpty { return line }
+            } else if isOver {
+                guard taken < buffer.count else { return nil }
+                let line = Line(offset: offset, content: isSkipping ? .tooLong : .unfinished)
+                taken = buffer.count
+                return line
+            } else {
+                try fill()
+            }
+        }
+    }
+
+    private mutating func fill() throws(NetworkError) {
+        buffer.removeFirst(taken)
+        taken = 0
+        if buffer.count > Self.limit {
+            isSkipping = true
+            buffer = []
+        }
+        searched = buffer.count
+        let file = if let file { file } else { try OpenFile(reading: path) }
+        self.file = file
+        let room = buffer.count
+        buffer.append(contentsOf: repeatElement(0, count: Self.pieceBytes))
+        let count = try buffer.withUnsafeMutableBufferPointer { (bytes) throws(NetworkError) in
+            let free = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: bytes[room...]))
+            return try file.read(into: free, at: position)
+        }
+        buffer.removeLast(Self.pieceBytes - count)
+        position += Int64(count)
+        isOver = count == 0
+    }
+}

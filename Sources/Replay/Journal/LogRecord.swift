@@ -1,0 +1,48 @@
+import BeagleNetHTTP
+
+/// A line of a log that says something.
+enum LogRecord {
+    /// An exchange that has begun.
+    case start(id: String, JSONNode)
+    /// A message of one.
+    case message(id: String, JSONNode)
+    /// One that has ended.
+    case end(id: String, JSONNode)
+    /// A session has begun or ended, or somebody noted something.
+    case other
+
+    /// - Returns: the record, or what is wrong with the line.
+    static func read(_ line: [UInt8]) -> Result<LogRecord, Problem> {
+        let document: JSONDocument
+        do throws(JSONFault) {
+            document = try JSONDocument(line)
+        } catch {
+            return .failure(
+                Problem(reason: line.contains(0) ? "zeros where records were" : "a record that was cut off")
+            )
+        }
+        let root = document.root
+        switch root["k"]?.string {
+        case "start", "end":
+            guard let entry = root["entry"], let id = entry["_beagle"]?["id"]?.string else {
+                return .failure(Problem(reason: "a record without an entry"))
+            }
+            return .success(root["k"]?.string == "end" ? .end(id: id, entry) : .start(id: id, entry))
+        case "message":
+            guard let id = root["id"]?.string, let message = root["message"] else {
+                return .failure(Problem(reason: "a record without a message"))
+            }
+            return .success(.message(id: id, message))
+        case "open":
+            guard let format = root["v"]?.integer, format > LogDirectory.format else { return .success(.other) }
+            return .failure(Problem(reason: "a session that writes format \(format)"))
+        case "note", "close": return .success(.other)
+        case let kind?: return .failure(Problem(reason: "a record of the unknown kind \(kind.prefix(40))"))
+        case nil: return .failure(Problem(reason: "no record"))
+        }
+    }
+
+    struct Problem: Error {
+        let reason: String
+    }
+}

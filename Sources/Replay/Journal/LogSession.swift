@@ -1,0 +1,59 @@
+import BeagleNetHTTP
+import Synchronization
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What one process writes into a log, from opening to closing it.
+final class LogSession: Sendable {
+    /// A UUID of version 7 (RFC 9562, 5.7): those of later sessions are greater.
+    let id: String
+    let process = getpid()
+    let queue: LogQueue
+    private let begun: (date: Date, instant: ContinuousClock.Instant)
+    private let count = Atomic(0)
+
+    init(isLossless: Bool) {
+        let now = Date()
+        begun = (now, .now)
+        id = Self.makeID(at: now)
+        queue = LogQueue(isLossless: isLossless)
+    }
+
+    /// The number of an exchange that begins.
+    func nextNumber() -> Int { count.add(1, ordering: .relaxed).newValue }
+
+    /// What tells an exchange from all others, of all sessions.
+    func entryID(_ number: Int) -> String { "\(id)-\(number)" }
+
+    /// The moment by the clock on the wall when the session began: it is not set while one is recorded.
+    func date(of instant: ContinuousClock.Instant) -> Date {
+        begun.date.addingTimeInterval((instant - begun.instant) / .seconds(1))
+    }
+
+    private static func makeID(at now: Date) -> String {
+        let milliseconds = UInt64(max(0, now.timeIntervalSince1970 * 1000))
+        let (high, low) = (UInt64.random(in: 0..<1 << 12), UInt64.random(in: 0..<1 << 62))
+        let digits = hex(milliseconds << 16 | 0x7000 | high) + hex(1 << 63 | low)
+        var rest = digits[...]
+        let groups = [8, 4, 4, 4, 12].map { count in
+            defer { rest = rest.dropFirst(count) }
+            return rest.prefix(count)
+        }
+        return groups.joined(separator: "-")
+    }
+
+    private static func hex(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

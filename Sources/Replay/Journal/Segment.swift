@@ -1,0 +1,77 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The segment at whose end a log is written, by as many processes as there are.
+struct Segment {
+    let number: Int
+    private let file: OpenFile
+    /// When its first record was written.
+    private let begun: Date
+    private let next: String
+    /// Bytes in bodies that records of ours in it refer to.
+    var bodyBytes: Int64 = 0
+    private var lastLook = ContinuousClock.now
+
+    /// Opens the last segment that there is, or makes the first.
+    init(last directory: LogDirectory) throws(NetworkError) {
+        try self.init(directory, max(1, try directory.segments().last ?? 1))
+    }
+
+    /// Opens a segment, or makes it.
+    init(_ directory: LogDirectory, _ number: Int) throws(NetworkError) {
+        self.number = number
+        file = try OpenFile(appending: directory.segment(number))
+        next = directory.segment(number + 1)
+        begun = Self.begin(of: file) ?? Date()
+    }
+
+    /// Writes a record, which stays in one piece whatever others write meanwhile: a line feed on either side keeps one that
+    /// was torn, by the end of its process, from its neighbours.
+    mutating func append(_ record: [UInt8]) throws(NetworkError) {
+        let line = [UInt8(ascii: "\n")] + record + [UInt8(ascii: "\n")]
+        // What was torn is written again whole.
+        for _ in 0..<3 {
+            let isWhole = try line.withUnsafeBufferPointer { (bytes) throws(NetworkError) in
+                try file.writeOnce(UnsafeRawBufferPointer(bytes))
+            }
+            if isWhole { return }
+        }
+        throw NetworkError(.file, during: .file, "only a part of a record was written")
+    }
+
+    /// Whether what comes next belongs into another segment: this one is full or old, another process has begun the next, or
+    /// somebody has removed it.
+    mutating func isOver(_ options: RequestLog.Options) throws(NetworkError) -> Bool {
+        guard let size = try file.sizeWhileLinked() else { return true }
+        if size + bodyBytes >= options.segmentBytes { return true }
+        let now = ContinuousClock.now
+        guard now - lastLook > .seconds(1) else { return false }
+        lastLook = now
+        return access(next, F_OK) == 0 || Date().timeIntervalSince(begun) >= options.segmentAge / .seconds(1)
+    }
+
+    /// Waits until what was written is on the disk.
+    func sync() throws(NetworkError) { try file.sync() }
+
+    /// The moment that the first record tells; nil where there is none.
+    private static func begin(of file: OpenFile) -> Date? {
+        var head = [UInt8](repeating: 0, count: 1 << 10)
+        let count = head.withUnsafeMutableBytes { bytes in
+            do throws(NetworkError) { return try file.read(into: bytes, at: 0) } catch { return 0 }
+        }
+        let line = head[..<count].split(separator: UInt8(ascii: "\n")).first
+        guard let line, let record = try? JSONDocument(Array(line)) else { return nil }
+        return record.root["time"]?.string.flatMap(Timestamp.date)
+    }
+}

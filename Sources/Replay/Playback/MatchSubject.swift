@@ -1,0 +1,130 @@
+import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A request as rules look at it, whether it is asked or recorded: without secrets.
+struct MatchSubject: Sendable {
+    /// Without the secrets of URL and body; for those of fields ask `redacted(_:)`.
+    let request: LoggedRequest
+    let url: RequestURL
+    let kind: String?
+    /// Whether it stands in the recording.
+    let isRecorded: Bool
+    /// The body's bytes without secrets, where it has some and they are known.
+    let data: Data?
+    /// Whether nobody can tell what is secret in the body, so that it counts as bytes, which no report shows.
+    let isOpaque: Bool
+    private let redactor: Redactor
+
+    /// - Parameter data: the body's bytes, where it has some and they are known.
+    init(_ request: LoggedRequest, data: Data?, kind: String?, isRecorded: Bool, _ redactor: Redactor) {
+        var request = request
+        request.url = redactor.redact(url: request.url)
+        let type = request.body?.mediaType ?? ""
+        let redacted = data.flatMap { redactor.redact(body: $0, contentType: type.isEmpty ? nil : type).data }
+        self.data = redacted ?? data
+        isOpaque = redacted == nil
+        self.request = request
+        url = RequestURL(request.url)
+        self.kind = kind
+        self.isRecorded = isRecorded
+        self.redactor = redactor
+    }
+
+    /// Method and URL.
+    var title: String { "\(request.method) \(request.url)" }
+
+    /// The value of a field.
+    func redacted(_ field: LoggedField) -> String {
+        guard let name = HTTPField.Name(field.name) else { return Redactor.placeholder }
+        return redactor.redact([name: field.value]).first?.value ?? ""
+    }
+
+    /// The value of a field of a form.
+    func redacted(_ parameter: LoggedParameter) -> String {
+        guard let value = parameter.value else { return Redactor.placeholder }
+        let isSecret = redactor.isSecret(name: parameter.name, length: value.count)
+        return isSecret ? Redactor.placeholder : redactor.redact(text: value)
+    }
+
+    /// The request as a log would hold it, without a body in which nobody can tell what is secret.
+    var withoutSecrets: LoggedRequest {
+        var request = request
+        request.fields = request.fields.map { LoggedField($0.name, redacted($0)) }
+        if let data, !isOpaque { request.body?.content = .data(data) } else { request.body = nil }
+        return request
+    }
+}
+
+/// The parts of a URL's text, each in the one form that all its spellings have.
+struct RequestURL: Sendable {
+    /// Scheme, host and port, as `https://api.example.com:8443`.
+    let origin: String
+    /// The path; `/` where there is none.
+    let path: String
+    /// The query as it is written.
+    private let text: Substring
+
+    init(_ url: String) {
+        // Among scalars: a combining character behind a mark makes one `Character` of the two.
+        var rest = url.unicodeScalars.prefix { $0 != "#" }
+        let mark = rest.firstIndex(of: "?") ?? rest.endIndex
+        text = Substring(rest[mark...].dropFirst())
+        rest = rest[..<mark]
+        let slashes = rest.firstRange(of: "//".unicodeScalars)
+        let scheme = slashes.map { String(rest[..<$0.lowerBound]).lowercased() } ?? ""
+        if let slashes { rest = rest[slashes.upperBound...] }
+        let end = rest.firstIndex(of: "/") ?? rest.endIndex
+        let authority = rest[..<end]
+        origin = slashes == nil ? "" : Self.origin(scheme, authority)
+        path = end == rest.endIndex ? "/" : Self.plain(String(rest[end...]))
+    }
+
+    private static func origin(_ scheme: String, _ authority: Substring.UnicodeScalarView) -> String {
+        let host = authority.lastIndex(of: "@").map { authority[$0...].dropFirst() } ?? authority
+        let name = String(host).lowercased()
+        for (ownScheme, port) in [("http:", ":80"), ("https:", ":443"), ("ws:", ":80"), ("wss:", ":443")]
+        where scheme == ownScheme && name.hasSuffix(port) {
+            return "\(scheme)//\(name.dropLast(port.count))"
+        }
+        return "\(scheme)//\(name)"
+    }
+
+    /// The path with what need not be encoded decoded (RFC 3986, 6.2.2.2), and all other escapes in upper case.
+    private static func plain(_ path: String) -> String {
+        guard path.utf8.contains(UInt8(ascii: "%")) else { return path }
+        var bytes: [UInt8] = []
+        var rest = Array(path.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard byte == UInt8(ascii: "%"), digits.utf8.count == 2, let escaped = UInt8(digits, radix: 16) else {
+                bytes.append(byte)
+                continue
+            }
+            rest = rest.dropFirst(2)
+            if isUnreserved(escaped) {
+                bytes.append(escaped)
+            } else {
+                bytes += [byte] + Array(digits.uppercased().utf8)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    /// The items of the query, decoded.
+    var query: [(name: String, value: String)] { QueryItems.items(text) }
+}

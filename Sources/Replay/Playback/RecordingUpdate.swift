@@ -1,0 +1,91 @@
+public import BeagleNet
+import BeagleNetHTTP
+import CBeagleNetCurl
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A recording that is made anew: until `commit()` what stands at its path stays as it is, and with `discard()` for good.
+///
+/// ```swift
+/// let update = try RecordingUpdate(of: "session.bglog")
+/// dependencies.requestLog = update.log
+/// …
+/// try await update.commit()
+/// ```
+public final class RecordingUpdate: Sendable {
+    /// Where requests are recorded meanwhile.
+    public let log: RequestLog
+    private let path: String
+
+    /// Begins a recording.
+    ///
+    /// - Parameters:
+    ///   - path: of a log, or of an HTTP Archive where it ends with `.har`, `.har.gz` or `.zhar`. Nothing need be there.
+    ///   - options: what is written of requests.
+    /// - Throws: `NetworkError` of kind `.file` where nothing can be written beside it.
+    public init(of path: String, options: RequestLog.Options = RequestLog.Options()) throws(NetworkError) {
+        self.path = path
+        let part = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
+        log = try RequestLog(directory: part, options: options)
+    }
+
+    /// Ends the recording and leaves what stands at its path as it is.
+    public func discard() async {
+        await log.close()
+        // What cannot be removed is in nobody's way.
+        try? FileManager.default.removeItem(atPath: log.directory)
+    }
+
+    /// Ends the recording and puts it in the place of the one that is there, all at once.
+    ///
+    /// - Throws: `NetworkError` of kind `.file` where that cannot be done; what was there stays.
+    public func commit() async throws(NetworkError) {
+        await log.close()
+        do throws(NetworkError) {
+            if [".har", ".gz", ".zhar"].contains(where: path.hasSuffix) {
+                try LogReader(directory: log.directory).recording().writeHAR(to: path)
+            } else {
+                try replaceDirectory()
+            }
+        } catch {
+            await discard()
+            throw error
+        }
+        await discard()
+    }
+
+    /// Where the system cannot exchange two directories there is none for a moment.
+    private func replaceDirectory() throws(NetworkError) {
+        let new = log.directory
+        if rename(new, path) == 0 || Self.exchange(new, path) { return }
+        let old = "\(new).old"
+        guard rename(path, old) == 0 else { throw .file("cannot replace", path, errno) }
+        guard rename(new, path) == 0 else {
+            let code = errno
+            rename(old, path)
+            throw .file("cannot replace", path, code)
+        }
+        // To be discarded like what was exchanged.
+        rename(old, new)
+    }
+
+    private static func exchange(_ one: String, _ other: String) -> Bool {
+        #if os(Linux)
+            beagle_exchange(one, other) == 0
+        #elseif canImport(Darwin)
+            renamex_np(one, other, UInt32(RENAME_SWAP)) == 0
+        #else
+            false
+        #endif
+    }
+}

@@ -1,0 +1,124 @@
+import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// An entry's answer as the network would give it.
+struct ReplayAnswer: Sendable {
+    let entry: LogEntry
+    let response: LoggedResponse
+    let head: HTTPResponse
+    /// Why the body does not come to its end; nil where it does.
+    let failure: NetworkError?
+
+    /// - Throws: why there is no answer, as it was when it was recorded.
+    init(_ entry: LogEntry) throws(NetworkError) {
+        guard let response = entry.response, (100...999).contains(response.status) else { throw entry.failure() }
+        self.entry = entry
+        self.response = response
+        failure = entry.error == nil && !entry.isInterrupted ? nil : entry.failure(during: .body)
+        let status = HTTPResponse.Status(code: response.status, reasonPhrase: response.statusText)
+        head = HTTPResponse(
+            status: status,
+            headerFields: Self.fields(of: response, hasBody: entry.request.method != "HEAD")
+        )
+    }
+
+    /// Fields that tell how the body came over the wire: it is decoded here.
+    private static let codingFields: Set<HTTPField.Name> = [.contentEncoding, .transferEncoding]
+
+    /// What cannot be a field is left out, as the pseudo fields of HTTP/2 that some archives have.
+    private static func fields(of response: LoggedResponse, hasBody: Bool) -> HTTPFields {
+        var fields = HTTPFields()
+        for field in response.fields {
+            guard let name = HTTPField.Name(field.name) else { continue }
+            if hasBody, codingFields.contains(name) { continue }
+            if hasBody, name == .contentLength, response.status != 304 {
+                // Where nobody knows the length, none is better than a wrong one.
+                if response.body.size >= 0 { fields[.contentLength] = "\(response.body.size)" }
+                continue
+            }
+            fields.append(HTTPField(name: name, value: field.value))
+        }
+        let isRedirect = (300..<400).contains(response.status)
+        if isRedirect, !response.redirectURL.isEmpty, fields[.location] == nil {
+            fields[.location] = response.redirectURL
+        }
+        return fields
+    }
+
+    var trailers: HTTPFields {
+        var fields = HTTPFields()
+        for field in response.trailers {
+            if let name = HTTPField.Name(field.name) { fields.append(HTTPField(name: name, value: field.value)) }
+        }
+        return fields
+    }
+
+    var interim: [HTTPResponse] {
+        response.interim.filter { (100..<200).contains($0.status) }.map { interim in
+            var fields = HTTPFields()
+            for field in interim.fields {
+                if let name = HTTPField.Name(field.name) { fields.append(HTTPField(name: name, value: field.value)) }
+            }
+            return HTTPResponse(status: HTTPResponse.Status(code: interim.status), headerFields: fields)
+        }
+    }
+
+    /// Whether the answer has a body at all (RFC 9110, 6.4.1).
+    var hasBody: Bool {
+        entry.request.method != "HEAD" && response.status != 204 && response.status != 304
+    }
+}
+
+extension LogEntry {
+    /// Why there is no whole answer.
+    fileprivate func failure(during phase: NetworkError.Phase = .firstByte) -> NetworkError {
+        if let error { return NetworkError(recorded: error, during: phase) }
+        return NetworkError(
+            phase == .body ? .truncated : .network,
+            during: phase,
+            isInterrupted ? "the recording ends before the answer does" : "the recording has no answer"
+        )
+    }
+}
+
+extension NetworkError {
+    /// An error as an entry tells of it: `kind: message`; what an archive says in words of its own is the message.
+    init(recorded text: String, during phase: Phase) {
+        let parts = text.split(separator: ": ", maxSplits: 1, omittingEmptySubsequences: false)
+        let isKind = parts[0].utf8.allSatisfy { $0 == UInt8(ascii: "_") || (0x61...0x7A).contains($0) }
+        guard parts.count == 2, isKind, !parts[0].isEmpty else {
+            self.init(text == "timeout" ? .timeout : .network, during: phase, text)
+            return
+        }
+        self.init(Kind(rawValue: String(parts[0])), during: phase, String(parts[1]))
+    }
+}
+
+extension TransferMetrics {
+    /// Where the time went when it was recorded.
+    init(_ entry: LogEntry) {
+        self.init()
+        let timings = entry.timings
+        let connect = max(timings.connect ?? .zero, timings.tls ?? .zero)
+        queued = timings.blocked ?? .zero
+        nameLookup = timings.dns ?? .zero
+        if timings.connect != nil || timings.tls != nil { self.connect = nameLookup + connect - (timings.tls ?? .zero) }
+        if timings.tls != nil { tlsHandshake = nameLookup + connect }
+        requestStart = nameLookup + connect
+        requestEnd = requestStart + (timings.send ?? .zero)
+        firstByte = requestEnd + (timings.wait ?? .zero)
+        total = firstByte + (timings.receive ?? .zero)
+        isConnectionReused = timings.connect == nil && entry.serverAddress != nil
+        remoteAddress = entry.serverAddress ?? ""
+        protocolName = entry.response?.httpVersion ?? ""
+        bytesReceived = max(entry.response?.bodyBytes ?? 0, 0)
+        headBytesReceived = max(entry.response?.headBytes ?? 0, 0)
+        bytesSent = max(entry.request.bodyBytes, 0)
+        headBytesSent = max(entry.request.headBytes, 0)
+    }
+}

@@ -1,0 +1,103 @@
+import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Compares the network's answer to one message with the recorded one, when it has come whole.
+struct ReplayShadow: Sendable {
+    let title: String
+    /// What the recording has.
+    let recorded: Result<LogEntry, NetworkError>
+    let recording: Recording
+    let rules: ComparisonRules
+    let report: @Sendable (ReplayComparison) -> Void
+
+    /// Larger bodies are not compared, in bytes.
+    private static let limit = 16 << 20
+
+    /// The answer, which is compared when its body has come.
+    func watching(_ response: TransferResponse, _ delivery: TransferRequest.Delivery) -> TransferResponse {
+        var response = response
+        switch (delivery, response.body.content) {
+        case (.stream, .stream(let length, _, let open)):
+            let head = response.head
+            response.body = HTTPBody(
+                .stream(length: length, isReplayable: false) { watched(open(), { compare(head, $0) }) }
+            )
+        case (.file(let path), _) where response.status.kind == .successful:
+            compare(response.head, Self.contents(of: path))
+        default: compare(response.head, response.body.data)
+        }
+        return response
+    }
+
+    /// The network gave no answer.
+    func failed(_ error: NetworkError) {
+        if error.isCancelled { return }
+        if case .failure(let recorded) = recorded, recorded.kind == error.kind { return }
+        tell(Differences(limit: 0), error)
+    }
+
+    private func watched(_ read: @escaping HTTPBody.Reader, _ end: @escaping @Sendable (Data?) -> Void)
+        -> HTTPBody.Reader
+    {
+        let whole = Lock<Data?>(Data())
+        return {
+            do {
+                let chunk = try await read()
+                guard let chunk else {
+                    end(whole.withLock { $0 })
+                    return nil
+                }
+                whole.withLock { whole in
+                    whole?.append(chunk)
+                    if let count = whole?.count, count > Self.limit { whole = nil }
+                }
+                return chunk
+            } catch {
+                failed(NetworkError(wrapping: error))
+                throw error
+            }
+        }
+    }
+
+    private static func contents(of path: String) -> Data? {
+        let reader = FileReader(path: path)
+        var data = Data()
+        do throws(NetworkError) {
+            while let piece = try reader.next() {
+                data.append(piece)
+                if data.count > limit { return nil }
+            }
+            return data
+        } catch {
+            return nil
+        }
+    }
+
+    /// - Parameter body: nil where it is too large.
+    private func compare(_ head: HTTPResponse, _ body: Data?) {
+        guard case .success(let entry) = recorded, var response = entry.response else {
+            return tell(Differences(limit: 0), nil)
+        }
+        if body == nil { response.body = LoggedBody(.omitted("too large"), mediaType: response.body.mediaType) }
+        let differences = rules.differences(from: response, in: recording, to: head, body ?? Data())
+        if !differences.isEmpty { tell(differences, nil) }
+    }
+
+    private func tell(_ differences: Differences, _ error: NetworkError?) {
+        var recordedFailure: NetworkError?
+        if case .failure(let error) = recorded { recordedFailure = error }
+        report(
+            ReplayComparison(
+                request: title,
+                differences: differences,
+                recordedFailure: recordedFailure,
+                failure: error
+            )
+        )
+    }
+}

@@ -1,0 +1,158 @@
+import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A message that went out, as far as a log needs it.
+struct SentMessage: Sendable {
+    let head: HTTPRequest
+    let body: HTTPBody?
+    /// How a file to send was when it was first looked at.
+    let file: FileStamp?
+
+    init(_ transfer: TransferRequest) {
+        head = transfer.head
+        body = transfer.body
+        if case .file(let path)? = transfer.body?.content { file = FileStamp(path) } else { file = nil }
+    }
+
+    /// The message as it is recorded.
+    ///
+    /// - Parameters:
+    ///   - metrics: how it went; nil before.
+    ///   - sent: bytes of a streamed body that were read.
+    ///   - limit: the most bytes of a file that are looked at.
+    func logged(_ metrics: TransferMetrics?, sent: Int64, limit: Int) -> LoggedRequest {
+        let version = metrics?.protocolName ?? ""
+        let isText = version.hasPrefix("HTTP/1")
+        return LoggedRequest(
+            method: head.method.rawValue,
+            url: head.urlText,
+            httpVersion: version,
+            fields: metrics?.requestHead?.fields ?? [LoggedField](head.headerFields),
+            body: loggedBody(metrics, sent: sent, limit: limit),
+            headBytes: isText ? metrics?.headBytesSent ?? -1 : -1,
+            bodyBytes: metrics.map(\.bytesSent) ?? -1
+        )
+    }
+
+    private func loggedBody(_ metrics: TransferMetrics?, sent: Int64, limit: Int) -> LoggedBody? {
+        let mediaType = head.headerFields[.contentType] ?? ""
+        switch body?.content {
+        case nil: return nil
+        case .data(let data): return LoggedBody(.data(data), mediaType: mediaType)
+        case .stream: return LoggedBody(.omitted("not sent"), mediaType: mediaType, size: sent)
+        case .file(let path):
+            guard metrics != nil else { return LoggedBody(.omitted("not sent yet"), mediaType: mediaType) }
+            // What was sent is what is there as long as nobody has written to it.
+            guard let file, file == FileStamp(path) else {
+                return LoggedBody(.omitted("the file has changed"), mediaType: mediaType, size: metrics?.bytesSent)
+            }
+            return LoggedBody(fileAt: path, upTo: limit, mediaType: mediaType)
+        }
+    }
+}
+
+/// What tells a file from what it was.
+struct FileStamp: Sendable, Equatable {
+    private let size: Int64
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    /// nil where there is no regular file.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        size = Int64(status.st_size)
+        #if canImport(Darwin)
+            let written = status.st_mtimespec
+        #else
+            let written = status.st_mtim
+        #endif
+        (seconds, nanoseconds) = (Int(written.tv_sec), Int(written.tv_nsec))
+    }
+}
+
+extension LoggedBody {
+    /// The contents of a file, as far as they are kept.
+    init(fileAt path: String, upTo limit: Int, mediaType: String) {
+        let reader = FileReader(path: path)
+        var data = Data()
+        do throws(NetworkError) {
+            let size = try OpenFile(reading: path).size()
+            while data.count <= limit, let piece = try reader.next() { data += piece }
+            self.init(.data(data), mediaType: mediaType, size: size)
+        } catch {
+            self.init(.omitted("the file cannot be read"), mediaType: mediaType)
+        }
+    }
+}
+
+extension WireHead {
+    /// The fields in the order and spelling in which they were sent.
+    fileprivate var fields: [LoggedField] {
+        String(decoding: bytes, as: UTF8.self).unicodeScalars
+            .split(separator: "\n").dropFirst()
+            .compactMap { line in
+                guard let colon = line.firstIndex(of: ":") else { return nil }
+                let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+                return LoggedField(String(line[..<colon]), String(value.last == "\r" ? value.dropLast() : value))
+            }
+    }
+}
+
+/// An answer, as far as a log needs it.
+struct ReceivedAnswer: Sendable {
+    var head: HTTPResponse
+    var body: LoggedBody
+    var metrics: TransferMetrics
+    var trailers: HTTPFields = [:]
+    var interim: [HTTPResponse] = []
+    /// The URL that it redirects to.
+    var redirectURL = ""
+
+    /// The answer as it is recorded.
+    var logged: LoggedResponse {
+        let isText = metrics.protocolName.hasPrefix("HTTP/1")
+        return LoggedResponse(
+            status: head.status.code,
+            statusText: head.status.reasonPhrase,
+            httpVersion: metrics.protocolName,
+            fields: [LoggedField](head.headerFields),
+            body: body,
+            redirectURL: redirectURL,
+            // With others before it, or trailers behind, it is not known how many are its own.
+            headBytes: isText && interim.isEmpty && trailers.isEmpty ? metrics.headBytesReceived : -1,
+            bodyBytes: metrics.protocolName.isEmpty ? -1 : metrics.bytesReceived,
+            trailers: [LoggedField](trailers),
+            interim: interim.map { LoggedHead(status: $0.status.code, fields: [LoggedField]($0.headerFields)) }
+        )
+    }
+}
+
+extension HTTPResponse {
+    var mediaType: String { headerFields[.contentType] ?? "" }
+    var isEventStream: Bool { MediaType(mediaType)?.essence == MediaType.eventStream }
+}
+
+extension TransferMetrics {
+    /// The server's address without port and brackets; nil where there was no connection.
+    var serverAddress: String? {
+        guard let colon = remoteAddress.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        let address = remoteAddress[..<colon]
+        return String(address.hasPrefix("[") ? address.dropFirst().dropLast() : address)
+    }
+
+    /// What tells the connection from others that are open at the same time: our port.
+    var connectionName: String? { localPort > 0 ? String(localPort) : nil }
+}

@@ -1,0 +1,110 @@
+public import BeagleNet
+import BeagleNetHTTP
+
+/// Records what goes over the wire, and what stores answer: an entry for each attempt and each redirect.
+///
+/// ```swift
+/// dependencies.interceptors.add(RecordInterceptor(log))
+/// ```
+/// It stands below whatever adds to messages, so that entries have what was really sent, without its secrets: they go by
+/// the log's redactor, or else by the client's. Streamed bodies are recorded as they are read, at the reader's pace; what
+/// nobody reads is not recorded.
+public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, StoreObservingInterceptor {
+    /// `.recorder`.
+    public var place: Pipeline.Place? { .recorder }
+    /// Where it is recorded.
+    public let log: RequestLog
+    /// Who may have to wait must not do it on the transport's thread.
+    package var isBrief: Bool { !log.options.isLossless }
+
+    /// Records into a log.
+    public init(_ log: RequestLog) {
+        self.log = log
+    }
+
+    /// Goes on, and records what was sent and what came of it.
+    nonisolated(nonsending) public func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        guard next.leads(operation) else { return try await next(operation, emit) }
+        let recorder = TransferRecorder(log, context(of: operation))
+        var operation = operation
+        recorder.begin(&operation.transfer)
+        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
+            try await next(operation, emit)
+        }
+        operation.messages?.lastEntry.withLock { $0 = recorder.entryID }
+        return try recorder.take(outcome, operation.transfer.delivery).get()
+    }
+
+    /// Records the answer of a store.
+    package func observe(_ stored: NetworkOperation.Result, for operation: NetworkOperation) {
+        guard let response = stored.response else { return }
+        log.record(stored: response, to: operation.transfer, context(of: operation))
+    }
+
+    private func context(of operation: NetworkOperation) -> TransferRecorder.Context {
+        TransferRecorder.Context(
+            redactor: operation.redactor,
+            kind: operation.kind.name,
+            attempt: operation.attempt,
+            parent: operation.messages?.lastEntry.withLock { $0 }
+        )
+    }
+}
+
+extension TransferRecorder {
+    /// Records an outcome: at once, or where the body is streamed when that has ended.
+    func take(
+        _ outcome: Result<NetworkOperation.Result, NetworkError>,
+        _ delivery: TransferRequest.Delivery
+    ) -> Result<NetworkOperation.Result, NetworkError> {
+        switch outcome {
+        case .failure(let error): end(error)
+        case .success(var result):
+            switch result.content {
+            case .response(let response): end(response, delivery)
+            case .stream(let stream):
+                result.content = .stream(receive(stream))
+                return .success(result)
+            case .progress: break
+            }
+        }
+        return outcome
+    }
+}
+
+extension RequestLog {
+    /// Records an answer for which nobody was asked.
+    func record(stored response: NetworkResponse, to transfer: TransferRequest, _ context: TransferRecorder.Context) {
+        let session = session
+        let now = session.date(of: .now)
+        let (message, limit) = (SentMessage(transfer), options.maxBodyBytes)
+        let draft = LogJob.Draft(redactor: context.redactor) {
+            let head = response.response
+            var answer = ReceivedAnswer(
+                head: head,
+                body: LoggedBody(.data(response.data), mediaType: head.mediaType),
+                metrics: TransferMetrics()
+            ).logged
+            answer.httpVersion = response.metrics.protocolName
+            return LogEntry(
+                started: now,
+                request: message.logged(nil, sent: 0, limit: limit),
+                response: answer,
+                timings: LogTimings(send: .zero, wait: .zero, receive: .zero),
+                kind: context.kind,
+                isFromStore: true
+            )
+        }
+        session.queue.add(
+            LogJob(
+                exchange: session.nextNumber(),
+                work: .end(draft),
+                bytes: LogJob.headBytes + response.data.count
+            )
+        )
+    }
+}

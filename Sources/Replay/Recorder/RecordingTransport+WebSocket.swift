@@ -1,0 +1,84 @@
+import BeagleNet
+public import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension RecordingTransport: WebSocketTransport where Base: WebSocketTransport {
+    /// Opens a WebSocket, and records its messages as they go.
+    public func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
+        let recorder = TransferRecorder(log, TransferRecorder.Context())
+        var transfer = TransferRequest(request.head)
+        recorder.begin(&transfer)
+        do throws(NetworkError) {
+            let socket = try await base.openWebSocket(request)
+            recorder.receive(socket.response)
+            return WebSocket(response: socket.response, channel: RecordingChannel(socket, recorder))
+        } catch {
+            recorder.end(error)
+            throw error
+        }
+    }
+}
+
+/// Hands everything on to a WebSocket, and records it.
+private final class RecordingChannel: WebSocketChannel {
+    private let socket: Lock<WebSocket?>
+    private let recorder: TransferRecorder
+
+    init(_ socket: WebSocket, _ recorder: TransferRecorder) {
+        self.socket = Lock(socket)
+        self.recorder = recorder
+    }
+
+    var peerClose: WebSocketClose? { socket.withLock { $0 }?.peerClose }
+
+    func receive() async throws(NetworkError) -> WebSocketMessage? {
+        var messages = try open().messages.makeAsyncIterator()
+        do throws(NetworkError) {
+            let message = try await messages.next()
+            if let message { recorder.record(message, .receive) } else { recorder.end(peerClose, nil) }
+            return message
+        } catch {
+            // Who stopped waiting may wait again.
+            if !error.isCancelled { recorder.end(peerClose, error) }
+            throw error
+        }
+    }
+
+    func send(_ message: WebSocketMessage) async throws(NetworkError) {
+        try await open().send(message)
+        recorder.record(message, .send)
+    }
+
+    func close(_ close: WebSocketClose) async throws(NetworkError) -> WebSocketClose {
+        let socket = try open()
+        do throws(NetworkError) {
+            let answer = try await socket.close(close.code, reason: close.reason)
+            recorder.record(close, .send)
+            recorder.end(answer, nil)
+            return answer
+        } catch {
+            recorder.end(nil, error)
+            throw error
+        }
+    }
+
+    func abandon() {
+        recorder.end(peerClose, nil)
+        let socket = socket.withLock { socket in
+            defer { socket = nil }
+            return socket
+        }
+        withExtendedLifetime(socket) {}
+    }
+
+    private func open() throws(NetworkError) -> WebSocket {
+        guard let socket = socket.withLock({ $0 }) else {
+            throw NetworkError(.closed, during: .body, "the WebSocket was let go")
+        }
+        return socket
+    }
+}

@@ -1,0 +1,68 @@
+public import BeagleNetHTTP
+
+/// Records what goes through a transport, for those who have no client: `EventSource(request, over: transport)`, or
+/// WebSockets.
+///
+/// ```swift
+/// let transport = RecordingTransport(CurlTransport(), log: log)
+/// let socket = try await transport.openWebSocket(WebSocketRequest(head))
+/// ```
+/// Each message that goes out, also by a redirect, is an entry; those of a WebSocket, and the events of an event stream,
+/// are in theirs.
+public struct RecordingTransport<Base: HTTPTransport>: HTTPTransport {
+    /// What performs.
+    public let base: Base
+    /// Where it is recorded.
+    public let log: RequestLog
+
+    /// Records what goes through this transport.
+    public init(_ base: Base, log: RequestLog) {
+        self.base = base
+        self.log = log
+    }
+
+    /// Hands the transfer on, and records it.
+    @discardableResult
+    public func perform(
+        _ request: TransferRequest,
+        completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
+    ) -> any RequestToken {
+        let recorder = TransferRecorder(log, TransferRecorder.Context())
+        var transfer = request
+        recorder.begin(&transfer)
+        return base.perform(transfer) { completion(recorder.take($0, request.delivery)) }
+    }
+
+    /// Hands the transfer on, and records it; cancelling the task cancels it.
+    public func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
+        let recorder = TransferRecorder(log, TransferRecorder.Context())
+        var transfer = request
+        recorder.begin(&transfer)
+        let result = await Result<TransferResponse, NetworkError>.catching { [transfer] () throws(NetworkError) in
+            try await base.perform(transfer)
+        }
+        return try recorder.take(result, request.delivery).get()
+    }
+}
+
+extension RecordingTransport: CookieTransport where Base: CookieTransport {
+    package var keepsCookies: Bool { base.keepsCookies }
+}
+
+extension TransferRecorder {
+    fileprivate func take(
+        _ result: Result<TransferResponse, NetworkError>,
+        _ delivery: TransferRequest.Delivery
+    ) -> Result<TransferResponse, NetworkError> {
+        switch result {
+        case .failure(let error): end(error)
+        case .success(var response):
+            if delivery == .stream {
+                response.body = receive(StreamingResponse(response)).body
+                return .success(response)
+            }
+            end(NetworkResponse(response), delivery)
+        }
+        return result
+    }
+}

@@ -1,0 +1,36 @@
+import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension TransferRecorder {
+    /// The server has agreed on a WebSocket.
+    func receive(_ head: HTTPResponse) {
+        open(ReceivedAnswer(head: head, body: LoggedBody(), metrics: TransferMetrics()))
+    }
+
+    func record(_ message: WebSocketMessage, _ direction: LoggedMessage.Direction) {
+        switch message {
+        case .text(let text): record(direction, 1, Data(text.utf8))
+        case .binary(let data): record(direction, 2, data)
+        }
+    }
+
+    func record(_ close: WebSocketClose, _ direction: LoggedMessage.Direction) {
+        record(
+            direction,
+            8,
+            Data(close.reason.isEmpty ? "\(close.code.rawValue)".utf8 : "\(close.code.rawValue) \(close.reason)".utf8)
+        )
+    }
+
+    /// The conversation has ended.
+    ///
+    /// - Parameter close: what the server said, if it did.
+    func end(_ close: WebSocketClose?, _ error: NetworkError?) {
+        endConversation(error) { if let close { self.record(close, .receive) } }
+    }
+}

@@ -1,0 +1,375 @@
+import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Records one transfer: each of its messages that goes out, with what comes of it, is an entry.
+final class TransferRecorder: Sendable {
+    /// What the message alone does not tell.
+    struct Context: Sendable {
+        var redactor = Redactor()
+        var kind: String?
+        var attempt = 1
+        /// The entry that led to this transfer.
+        var parent: String?
+    }
+
+    /// A message that is out.
+    fileprivate struct Sent: Sendable {
+        let number: Int
+        let message: SentMessage
+        let started: ContinuousClock.Instant
+        let redirects: Int
+        let parent: String?
+        /// What was waited before it.
+        let queuedBefore: Duration
+        /// Bytes of a streamed body that were read.
+        var uploaded: Int64 = 0
+    }
+
+    private struct State: Sendable {
+        /// nil before the beginning.
+        var sent: Sent?
+        var hasEnded = false
+        var events = EventSplitter()
+        /// The answer to a handshake.
+        var opened: ReceivedAnswer?
+    }
+
+    private let log: RequestLog
+    private let session: LogSession
+    private let context: Context
+    private let state = Lock(State())
+
+    init(_ log: RequestLog, _ context: Context) {
+        self.log = log
+        session = log.session
+        self.context = context
+    }
+
+    /// The last message's entry.
+    var entryID: String? { state.withLock { $0.sent }.map { session.entryID($0.number) } }
+
+    // MARK: the messages
+
+    /// The message is about to go out: what becomes of it is heard from now on.
+    func begin(_ transfer: inout TransferRequest) {
+        transfer.body = transfer.body.map(teed)
+        let earlier = transfer.onHop
+        transfer.onHop = { [self] answer, metrics, next in
+            earlier?(answer, metrics, next)
+            hop(answer, metrics, next)
+        }
+        send(Sent(transfer, session.nextNumber(), redirects: 0, context.parent, queuedBefore: .zero))
+    }
+
+    private func send(_ sent: Sent) {
+        state.withLock { $0.sent = sent }
+        let draft = draft { [self] in entry(of: sent, nil, nil) }
+        add(sent.number, .start(draft), bytes: LogJob.headBytes + sent.inMemory)
+    }
+
+    /// The message was answered, and another one follows.
+    private func hop(_ answer: HTTPResponse, _ metrics: TransferMetrics, _ next: TransferRequest) {
+        guard let sent = state.withLock({ $0.hasEnded ? nil : $0.sent }) else { return }
+        let isRedirect = next.head.urlText != sent.message.head.urlText || answer.status.kind == .redirection
+        let received = ReceivedAnswer(
+            head: answer,
+            body: LoggedBody(.omitted("not read"), mediaType: answer.mediaType, size: metrics.decodedBytes),
+            metrics: metrics,
+            redirectURL: isRedirect ? next.head.urlText : ""
+        )
+        end(sent, received, nil)
+        send(
+            Sent(
+                next,
+                session.nextNumber(),
+                redirects: sent.redirects + (isRedirect ? 1 : 0),
+                session.entryID(sent.number),
+                queuedBefore: metrics.queued
+            )
+        )
+    }
+
+    /// A body whose pieces are recorded as they are read.
+    private func teed(_ body: HTTPBody) -> HTTPBody {
+        guard case .stream(let length, let isReplayable, let open) = body.content else { return body }
+        return HTTPBody(
+            .stream(length: length, isReplayable: isReplayable) { [self] in
+                let read = open()
+                let number = beginUpload()
+                return { [self] in
+                    guard let piece = try await read() else { return nil }
+                    state.withLock { $0.sent?.uploaded += Int64(piece.count) }
+                    add(number, .chunk(.request, piece), bytes: piece.count)
+                    return piece
+                }
+            }
+        )
+    }
+
+    /// - Returns: the number of the exchange whose body it is.
+    private func beginUpload() -> Int {
+        let sent = state.withLock { state in
+            state.sent?.uploaded = 0
+            return state.sent
+        }
+        let mediaType = sent?.message.head.headerFields[.contentType] ?? ""
+        let number = sent?.number ?? 0
+        add(number, .open(.request, mediaType: mediaType, context.redactor), bytes: 0)
+        return number
+    }
+
+    // MARK: the answer
+
+    /// There is no answer, or none that is whole; or one with a status that counts as none.
+    func end(_ error: NetworkError) {
+        guard let sent = takeEnd() else { return }
+        let metrics = error.metrics ?? TransferMetrics()
+        let received = error.response.map { head in
+            var body = LoggedBody(.data(error.data ?? Data()), mediaType: head.mediaType)
+            if error.kind != .status {
+                body.isTruncated = true
+                body.size = max(body.size, metrics.decodedBytes)
+            }
+            return ReceivedAnswer(head: head, body: body, metrics: metrics)
+        }
+        end(sent, received, error.kind == .status ? nil : error, metrics)
+    }
+
+    /// The answer is whole.
+    ///
+    /// - Parameter delivery: where its body went.
+    func end(_ response: NetworkResponse, _ delivery: TransferRequest.Delivery = .collect) {
+        guard let sent = takeEnd() else { return }
+        let answer = ReceivedAnswer(
+            head: response.response,
+            body: LoggedBody(.data(response.data), mediaType: ""),
+            metrics: response.metrics,
+            trailers: response.trailers,
+            interim: response.interim
+        )
+        let isInFile = response.data.isEmpty && response.metrics.decodedBytes > 0
+        end(sent, answer, nil, file: isInFile ? delivery.path : nil)
+    }
+
+    /// The head of the answer is there; the end comes with that of the body, which is recorded as it is read.
+    func receive(_ stream: StreamingResponse) -> StreamingResponse {
+        guard case .stream(let length, let isReplayable, let open) = stream.body.content else {
+            end(NetworkResponse(stream))
+            return stream
+        }
+        guard let sent = state.withLock({ $0.hasEnded ? nil : $0.sent }) else { return stream }
+        var told = stream
+        told.body = HTTPBody()
+        let head = told
+        let begun = draft { [self] in
+            let body = LoggedBody(.omitted("interrupted"), mediaType: head.response.mediaType, size: -1)
+            return entry(of: sent, ReceivedAnswer(head, body), nil)
+        }
+        add(sent.number, .start(begun), bytes: LogJob.headBytes)
+        add(sent.number, .open(.response, mediaType: head.response.mediaType, context.redactor), bytes: 0)
+        let isEventStream = head.response.isEventStream
+        let body = HTTPBody(
+            .stream(length: length, isReplayable: isReplayable) { [self] in
+                let read = open()
+                return { [self] in
+                    guard let piece = try await read() else { return nil }
+                    take(piece, of: sent.number, isEventStream: isEventStream)
+                    return piece
+                }
+            }
+        )
+        var stream = stream
+        stream.body = body.tellingItsEnd { [self] count, error in end(of: head, count, error) }
+        return stream
+    }
+
+    private func take(_ piece: Data, of number: Int, isEventStream: Bool) {
+        let events = isEventStream ? state.withLock { $0.events.feed(piece) } : []
+        add(number, .chunk(.response, piece), bytes: piece.count)
+        for event in events {
+            let message = LoggedMessage(.receive, at: session.date(of: .now), event)
+            add(number, .message(message, context.redactor), bytes: event.count)
+        }
+    }
+
+    /// A streamed body has ended, or was let go.
+    private func end(of stream: StreamingResponse, _ count: Int64, _ error: NetworkError?) {
+        guard let sent = takeEnd() else { return }
+        let mediaType = stream.response.mediaType
+        var body = LoggedBody(.data(Data()), mediaType: mediaType, size: count, isTruncated: error != nil)
+        // Of what was not read nobody knows how much there would have been.
+        if error != nil {
+            body.size = max(count, stream.response.headerFields[.contentLength].flatMap(Int64.init) ?? -1)
+        }
+        var answer = ReceivedAnswer(stream, body)
+        answer.trailers = stream.trailers
+        // Who lets it go has had enough of it, which is no failure.
+        end(sent, answer, error.flatMap { $0.isCancelled ? nil : $0 }, elapsed: sent.started.duration(to: .now))
+    }
+
+    /// The answer of a store, where the client that gave it says so.
+    func end(stored response: NetworkResponse) {
+        guard let sent = takeEnd() else { return }
+        let answer = ReceivedAnswer(
+            head: response.response,
+            body: LoggedBody(.data(response.data), mediaType: ""),
+            metrics: TransferMetrics()
+        )
+        end(sent, answer, nil, elapsed: .zero, isFromStore: true)
+    }
+
+    // MARK: conversations
+
+    /// The head of an answer is there that is not the end.
+    func open(_ answer: ReceivedAnswer) {
+        guard
+            let sent = state.withLock({ state in
+                state.opened = answer
+                return state.hasEnded ? nil : state.sent
+            })
+        else { return }
+        add(sent.number, .start(draft { [self] in entry(of: sent, answer, nil) }), bytes: LogJob.headBytes)
+    }
+
+    func record(_ direction: LoggedMessage.Direction, _ opcode: Int, _ data: Data) {
+        guard let sent = state.withLock({ $0.hasEnded ? nil : $0.sent }) else { return }
+        let message = LoggedMessage(direction, at: session.date(of: .now), opcode: opcode, data)
+        add(sent.number, .message(message, context.redactor), bytes: data.count)
+    }
+
+    /// A conversation has ended.
+    ///
+    /// - Parameter last: records what was said last, once.
+    func endConversation(_ error: NetworkError?, _ last: () -> Void) {
+        guard !state.withLock({ $0.hasEnded }) else { return }
+        last()
+        guard let sent = takeEnd() else { return }
+        end(sent, state.withLock { $0.opened }, error, elapsed: sent.started.duration(to: .now))
+    }
+
+    private func takeEnd() -> Sent? {
+        state.withLock { state in
+            defer { state.hasEnded = true }
+            return state.hasEnded ? nil : state.sent
+        }
+    }
+
+    // MARK: the entries
+
+    /// - Parameters:
+    ///   - file: where the body of the answer was written.
+    ///   - elapsed: how long it took, where the marks may not tell.
+    private func end(
+        _ sent: Sent,
+        _ answer: ReceivedAnswer?,
+        _ error: NetworkError?,
+        _ metrics: TransferMetrics? = nil,
+        file: String? = nil,
+        elapsed: Duration? = nil,
+        isFromStore: Bool = false
+    ) {
+        let elapsed = elapsed ?? ((answer?.metrics ?? metrics)?.total == .zero ? sent.started.duration(to: .now) : nil)
+        let uploaded = state.withLock { $0.sent?.number == sent.number ? $0.sent?.uploaded : nil } ?? 0
+        var sent = sent
+        sent.uploaded = uploaded
+        let limit = log.options.maxBodyBytes
+        let draft = draft { [self, sent] in
+            var answer = answer
+            if let head = answer?.head {
+                answer?.body.mediaType = head.mediaType
+                if let file { answer?.body = LoggedBody(fileAt: file, upTo: limit, mediaType: head.mediaType) }
+            }
+            var entry = entry(of: sent, answer, error, metrics)
+            if let elapsed { entry.timings = entry.timings.lasting(elapsed) }
+            entry.isFromStore = isFromStore
+            return entry
+        }
+        var inMemory = sent.inMemory
+        if case .data(let data)? = answer?.body.content { inMemory += data.count }
+        add(sent.number, .end(draft), bytes: LogJob.headBytes + inMemory, isFailure: error != nil)
+    }
+
+    /// Made by the writer of the log.
+    private func entry(
+        of sent: Sent,
+        _ answer: ReceivedAnswer?,
+        _ error: NetworkError?,
+        _ metrics: TransferMetrics? = nil
+    ) -> LogEntry {
+        let metrics = answer?.metrics ?? metrics
+        return LogEntry(
+            started: session.date(of: sent.started),
+            request: sent.message.logged(metrics, sent: sent.uploaded, limit: log.options.maxBodyBytes),
+            response: answer?.logged,
+            timings: metrics.map { LogTimings($0, queuedBefore: sent.queuedBefore) } ?? LogTimings(),
+            error: error.map { "\($0.kind.rawValue): \($0.message)" },
+            serverAddress: metrics?.serverAddress,
+            connection: metrics?.connectionName,
+            kind: context.kind,
+            attempt: context.attempt,
+            redirects: sent.redirects,
+            parent: sent.parent
+        )
+    }
+
+    private func draft(_ make: @escaping @Sendable () -> LogEntry) -> LogJob.Draft {
+        LogJob.Draft(redactor: context.redactor, make: make)
+    }
+
+    private func add(_ number: Int, _ work: LogJob.Work, bytes: Int, isFailure: Bool = false) {
+        session.queue.add(LogJob(exchange: number, work: work, bytes: bytes, isFailure: isFailure))
+    }
+}
+
+extension TransferRecorder.Sent {
+    fileprivate init(
+        _ transfer: TransferRequest,
+        _ number: Int,
+        redirects: Int,
+        _ parent: String?,
+        queuedBefore: Duration
+    ) {
+        self.init(
+            number: number,
+            message: SentMessage(transfer),
+            started: .now,
+            redirects: redirects,
+            parent: parent,
+            queuedBefore: queuedBefore
+        )
+    }
+
+    /// Bytes of the body that wait with it.
+    fileprivate var inMemory: Int { message.body?.data?.count ?? 0 }
+}
+
+extension ReceivedAnswer {
+    fileprivate init(_ stream: StreamingResponse, _ body: LoggedBody) {
+        self.init(head: stream.response, body: body, metrics: stream.metrics, interim: stream.interim)
+    }
+}
+
+extension NetworkResponse {
+    /// A streamed answer whose body is there.
+    fileprivate init(_ stream: StreamingResponse) {
+        self.init(
+            data: stream.body.data ?? Data(),
+            response: stream.response,
+            url: stream.url,
+            metrics: stream.metrics,
+            trailers: stream.trailers
+        )
+    }
+}
+
+extension TransferRequest.Delivery {
+    fileprivate var path: String? {
+        if case .file(let path) = self { return path }
+        return nil
+    }
+}

@@ -1,0 +1,54 @@
+public import BeagleNet
+
+/// A header field that messages are sent with instead of the recorded one, which a recording has without its secret.
+public struct HeaderMapping: Sendable, Hashable {
+    let name: HTTPField.Name
+    let value: String
+
+    /// A field.
+    public init(_ name: HTTPField.Name, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// Reads `Authorization=env:TOKEN`, whose value is that of a variable of the environment, or `X-Debug=1`.
+    ///
+    /// What stands before the variable stays: `Authorization=Bearer env:TOKEN`.
+    ///
+    /// - Parameters:
+    ///   - text: the mapping.
+    ///   - environment: the variables.
+    /// - Throws: `NetworkError` of kind `.badConfiguration` where it is no mapping or there is no such variable.
+    public init(_ text: String, environment: [String: String]) throws(NetworkError) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, let name = HTTPField.Name(parts[0]) else {
+            // It is not repeated: it may hold a secret.
+            throw Self.fault("a mapped header is no Name=value or Name=env:VARIABLE")
+        }
+        var value = parts[1]
+        if let mark = value.firstRange(of: "env:"),
+            mark.lowerBound == value.startIndex || value[..<mark.lowerBound].hasSuffix(" ")
+        {
+            let variable = String(value[mark.upperBound...])
+            guard let secret = environment[variable], !secret.isEmpty else {
+                throw Self.fault("the variable \(variable), which the header \(name) is mapped to, is not set")
+            }
+            value = value[..<mark.lowerBound] + secret
+        }
+        guard HTTPField.isValidValue(value) else {
+            throw Self.fault(
+                "the value that the header \(name) is mapped to cannot be sent: it has a line feed or the like"
+            )
+        }
+        self.init(name, value)
+    }
+
+    private static func fault(_ reason: String) -> NetworkError {
+        NetworkError(
+            .badConfiguration,
+            during: .build,
+            reason,
+            advice: "write 'Authorization=env:TOKEN', and set TOKEN"
+        )
+    }
+}

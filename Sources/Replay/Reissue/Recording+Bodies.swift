@@ -1,0 +1,13 @@
+import BeagleNet
+
+extension Recording {
+    /// The bytes of a body of which the recording has all.
+    ///
+    /// - Throws: `NetworkError` as `data(of:upTo:)`, and where the recording has only the beginning.
+    func wholeBody(_ body: LoggedBody) throws(NetworkError) -> Data {
+        guard !body.isTruncated else {
+            throw NetworkError(.notStored, during: .file, "of the body only the beginning was kept")
+        }
+        return try data(of: body)
+    }
+}

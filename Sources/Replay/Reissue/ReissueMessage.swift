@@ -1,0 +1,111 @@
+import BeagleNet
+
+/// Why an entry is not sent, as a sentence without capital and full stop.
+struct SkippedEntry: Error, Equatable {
+    let reason: String
+}
+
+/// Makes the message of an entry that is sent again.
+struct ReissueMessage {
+    /// Methods that change nothing (RFC 9110, 9.2.1). TRACE answers with the message, secrets included.
+    private static let safe: Set = ["GET", "HEAD", "OPTIONS"]
+    /// Methods that make no sense elsewhere.
+    private static let unsendable: Set = ["CONNECT", "TRACE"]
+    /// Fields of a connection, of how a body goes over it, and of what the transport can decode (RFC 9110, 7.6.1).
+    private static let own: Set = [
+        "accept-encoding", "connection", "content-length", "expect", "host", "http2-settings", "keep-alive",
+        "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding",
+        "upgrade",
+    ]
+
+    let routes: ReissueRoutes
+    let headers: [HeaderMapping]
+    let allowsUnsafeMethods: Bool
+
+    /// The message.
+    ///
+    /// - Parameter body: the bytes of the recorded body.
+    func request(_ entry: LogEntry, body: (LoggedBody) throws(NetworkError) -> Data) throws(SkippedEntry)
+        -> TransferRequest
+    {
+        let request = entry.request
+        guard let method = HTTPRequest.Method(request.method), !Self.unsendable.contains(request.method) else {
+            throw SkippedEntry(reason: "a message of method \(request.method) cannot be sent again")
+        }
+        guard allowsUnsafeMethods || Self.safe.contains(request.method) else {
+            throw SkippedEntry(
+                reason: "\(request.method) may change something on the server; unsafe methods must be allowed"
+            )
+        }
+        guard let url = RecordedURL(request.url), url.scheme.hasPrefix("http"), entry.response?.status != 101 else {
+            throw SkippedEntry(reason: "no message of HTTP was recorded, but a WebSocket or something else")
+        }
+        guard let target = routes.target(of: url) else {
+            throw SkippedEntry(reason: "nothing says where messages to \(url.host) go; name a target for it")
+        }
+        guard !url.target.contains(Redactor.placeholder) else {
+            throw SkippedEntry(reason: "its URL has a secret that the recording has not, and that cannot be given")
+        }
+        let fields = try fields(of: entry, addsMapped: routes.own(url) == nil)
+        var head = HTTPRequest(method: method, scheme: target.scheme, authority: target.authority, path: url.target)
+        head.headerFields = fields
+        return TransferRequest(head, body: try self.body(of: entry, body).map { HTTPBody($0) })
+    }
+
+    /// What was recorded, with the mapped fields in their places. A host with a target of its own gets no more of them than
+    /// it was sent, since they may be secret.
+    private func fields(of entry: LogEntry, addsMapped: Bool) throws(SkippedEntry) -> HTTPFields {
+        let recorded = entry.request.fields.filter { !$0.name.hasPrefix(":") }
+        let named = recorded.filter { $0.name.lowercased() == "connection" }
+            .flatMap { $0.value.lowercased().split { $0 == "," || $0 == " " }.map(String.init) }
+        let dropped = Self.own.union(named)
+        var fields = HTTPFields()
+        var places = Set(entry.redactions.compactMap(Self.header))
+        for field in recorded where !dropped.contains(field.name.lowercased()) {
+            if headers.contains(where: { $0.name.canonicalName == field.name.lowercased() }) {
+                places.insert(field.name.lowercased())
+                continue
+            }
+            guard !field.value.contains(Redactor.placeholder) else { throw Self.missing(field.name) }
+            guard let name = HTTPField.Name(field.name), HTTPField.isValidValue(field.value) else {
+                throw SkippedEntry(reason: "a header field that was recorded cannot be sent")
+            }
+            fields.append(HTTPField(name: name, value: field.value))
+        }
+        for mapping in headers where addsMapped || places.contains(mapping.name.canonicalName) {
+            fields.append(HTTPField(name: mapping.name, value: mapping.value))
+        }
+        // One that was left out of the recording altogether.
+        let absent = places.sorted().first { place in
+            fields.allSatisfy { $0.name.canonicalName != place } && !dropped.contains(place)
+        }
+        if let absent { throw Self.missing(absent) }
+        return fields
+    }
+
+    /// The header, in lower case, that a redaction's place names.
+    private static func header(_ place: String) -> String? {
+        let prefix = "request.headers."
+        return place.hasPrefix(prefix) ? place.dropFirst(prefix.count).lowercased() : nil
+    }
+
+    private static func missing(_ name: String) -> SkippedEntry {
+        SkippedEntry(reason: "the secret in \(name) is not in the recording; map that header")
+    }
+
+    private func body(of entry: LogEntry, _ data: (LoggedBody) throws(NetworkError) -> Data) throws(SkippedEntry)
+        -> Data?
+    {
+        guard let body = entry.request.body else { return nil }
+        let bytes: Data
+        do {
+            bytes = try data(body)
+        } catch {
+            throw SkippedEntry(reason: "its body cannot be sent: \(error.message)")
+        }
+        guard bytes.firstRange(of: Data(Redactor.placeholder.utf8)) == nil else {
+            throw SkippedEntry(reason: "its body has a secret that the recording has not, and that cannot be given")
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,94 @@
+public import BeagleNet
+
+/// A server that recorded messages are sent to instead of the one that they went to: scheme, host and port.
+public struct ReissueTarget: Sendable, Hashable, CustomStringConvertible {
+    /// `http` or `https`.
+    let scheme: String
+    /// Host, and port where one was given.
+    let authority: String
+
+    /// Reads `https://HOST:PORT`.
+    ///
+    /// - Throws: `NetworkError` of kind `.badURL` where it is something else, or has more than that.
+    public init(_ url: String) throws(NetworkError) {
+        guard let parts = RecordedURL(url) else {
+            throw Self.fault(url, "has no scheme or no host", "write https://HOST or http://HOST:PORT")
+        }
+        guard ["http", "https"].contains(parts.scheme) else {
+            throw Self.fault(url, "is neither http nor https", "write https://HOST or http://HOST:PORT")
+        }
+        guard !parts.authority.contains("@") else {
+            throw Self.fault(url, "has a user", "map the header Authorization instead")
+        }
+        guard parts.target == "/" else {
+            throw Self.fault(
+                url,
+                "has a path or query",
+                "write scheme, host and port alone; paths stay as they were recorded"
+            )
+        }
+        guard let url = URL(string: "\(parts.scheme)://\(parts.authority)"), Origin(url) != nil else {
+            throw Self.fault(url, "names no host", "write https://HOST or http://HOST:PORT")
+        }
+        scheme = parts.scheme
+        authority = parts.authority
+    }
+
+    private static func fault(_ url: String, _ reason: String, _ advice: String) -> NetworkError {
+        NetworkError(.badURL, during: .build, "the target \(Redactor().redact(url: url)) \(reason)", advice: advice)
+    }
+
+    /// `https://HOST:PORT`
+    public var description: String { "\(scheme)://\(authority)" }
+}
+
+/// The parts of a URL as it was recorded.
+struct RecordedURL {
+    /// In lower case.
+    let scheme: String
+    /// Host and port, with a user where there is one.
+    let authority: String
+    /// Path and query.
+    let target: String
+
+    /// Takes a URL apart; nil where it has no scheme or no authority.
+    init?(_ url: String) {
+        let marks = url.unicodeScalars
+        guard let colon = marks.firstRange(of: "://".unicodeScalars) else { return nil }
+        let rest = marks[colon.upperBound...].prefix { $0 != "#" }
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        guard !authority.isEmpty, colon.lowerBound > marks.startIndex else { return nil }
+        scheme = String(marks[..<colon.lowerBound]).lowercased()
+        self.authority = String(authority)
+        let target = String(rest[authority.endIndex...])
+        self.target = target.hasPrefix("/") ? target : "/\(target)"
+    }
+
+    /// The authority in lower case, without a user.
+    var host: String {
+        (authority.split(separator: "@", omittingEmptySubsequences: false).last.map(String.init) ?? authority)
+            .lowercased()
+    }
+}
+
+/// Which server messages go to.
+struct ReissueRoutes {
+    /// Where all go whose host is not among `hosts`.
+    let fallback: ReissueTarget?
+    /// Targets by recorded host, with or without its port, in lower case.
+    let hosts: [String: ReissueTarget]
+
+    /// Where a message goes; nil where nothing is said of its host.
+    func target(of url: RecordedURL) -> ReissueTarget? { own(url) ?? fallback }
+
+    /// The target that is said of its host in particular.
+    func own(_ url: RecordedURL) -> ReissueTarget? {
+        hosts[url.host] ?? hosts[String(url.host.prefix { $0 != ":" })]
+    }
+
+    /// A URL as it would be at the target; as it is where it has no scheme or goes nowhere.
+    func mapped(_ url: String) -> String {
+        guard let parts = RecordedURL(url), let target = target(of: parts) else { return url }
+        return "\(target)\(parts.target)"
+    }
+}

@@ -1,0 +1,307 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What the script of an `HTMLReport` shows, as JSON that may stand in a page.
+struct HTMLReportData {
+    /// How much of a text is shown at most, in bytes.
+    private static let textLimit = 64 << 10
+    /// Larger images are not shown, in bytes.
+    private static let imageLimit = 192 << 10
+    /// How much of a field's value is shown, in bytes.
+    private static let valueLimit = 2 << 10
+
+    private let title: String
+    private let recording: Recording
+    private let entries: [NumberedEntry]
+    private let redactor: Redactor?
+    /// Names and values of fields, each once: most come with each message.
+    private var strings: [String: Int] = [:]
+    private var stringList: [String] = []
+
+    /// - Parameter redactor: takes secrets out of bodies in files; entries come without theirs.
+    init(title: String, recording: Recording, entries: [NumberedEntry], redactor: Redactor?) {
+        self.title = title
+        self.recording = recording
+        self.entries = entries
+        self.redactor = redactor
+    }
+
+    /// - Parameter budget: bytes that it may take, as far as bodies decide.
+    mutating func json(within budget: Int) -> Data {
+        let start = entries.map(\.entry.started).min() ?? Date(timeIntervalSince1970: 0)
+        let heads = entries.map { head($0, since: start) }
+        let strings = stringList.reduce(0) { $0 + $1.utf8.count + 8 }
+        let left = budget - heads.reduce(strings) { $0 + $1.count + 64 }
+        let bodies = bodies(within: max(left, 0))
+
+        var output = JSONOutput(capacity: budget - max(left, 0))
+        output.object { output in
+            output.member("title", title)
+            output.member("start", Timestamp.text(of: start))
+            output.name("warnings")
+            output.array { output in
+                for warning in recording.warnings.prefix(100) { output.string("\(warning)") }
+            }
+            output.name("strings")
+            output.array { output in
+                for string in stringList { output.string(string) }
+            }
+            output.name("entries")
+            output.array { output in
+                for (head, bodies) in zip(heads, bodies) {
+                    // The bodies are members of the same object.
+                    output.raw(head.dropLast() + bodies)
+                }
+            }
+        }
+        return Self.escaped(output.bytes)
+    }
+
+    /// Nothing in it ends the script element or begins another (HTML, 4.12.1.3).
+    private static func escaped(_ json: [UInt8]) -> Data {
+        var data = Data(capacity: json.count + json.count / 50)
+        for part in json.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false) {
+            if part.startIndex > 0 { data.append(contentsOf: #"\u003c"#.utf8) }
+            data.append(contentsOf: part)
+        }
+        return data
+    }
+
+    private mutating func index(of text: String) -> Int {
+        if let index = strings[text] { return index }
+        let index = stringList.count
+        strings[text] = index
+        stringList.append(text)
+        return index
+    }
+}
+
+// MARK: - Heads
+
+extension HTMLReportData {
+    private mutating func head(_ item: NumberedEntry, since start: Date) -> [UInt8] {
+        let entry = item.entry
+        let (sent, received) = (fields(entry.request.fields), fields(entry.response?.fields ?? []))
+        let trailers = fields(entry.response?.trailers ?? [])
+        var output = JSONOutput()
+        output.object { output in
+            output.member("n", item.number)
+            output.milliseconds("at", Duration.seconds(entry.started.timeIntervalSince(start)))
+            output.member("method", entry.request.method)
+            output.member("url", entry.request.url)
+            output.name("phases")
+            output.array { output in
+                for phase in entry.timings.phases { output.milliseconds(phase.duration) }
+            }
+            output.name("sent")
+            output.integers(sent)
+            output.optional("version", entry.response?.httpVersion ?? entry.request.httpVersion)
+            output.optional("kind", entry.kind)
+            output.optional("operation", entry.operationName)
+            output.optional("error", entry.isInterrupted ? "interrupted" : entry.error)
+            output.optional("address", entry.serverAddress)
+            output.optional("connection", entry.connection)
+            output.optional("id", entry.id)
+            output.optional("parent", entry.parent)
+            if entry.failed { output.member("failed", true) }
+            if entry.attempt > 1 { output.member("attempt", entry.attempt) }
+            if entry.isFromStore { output.member("stored", true) }
+            if !entry.redactions.isEmpty {
+                output.name("redactions")
+                output.strings(entry.redactions)
+            }
+            if let response = entry.response {
+                output.member("status", response.status)
+                output.optional("words", response.statusText)
+                output.optional("location", response.redirectURL)
+                output.optional("type", response.body.mediaType)
+                if response.body.size >= 0 { output.member("size", response.body.size) }
+                output.name("received")
+                output.integers(received)
+                if !trailers.isEmpty {
+                    output.name("trailers")
+                    output.integers(trailers)
+                }
+            }
+        }
+        return output.bytes
+    }
+
+    /// The places of names and values, by turns.
+    private mutating func fields(_ fields: [LoggedField]) -> [Int] {
+        var places: [Int] = []
+        for field in fields {
+            var value = field.value
+            if value.utf8.count > Self.valueLimit {
+                value =
+                    String(decoding: value.utf8.prefix(Self.valueLimit), as: UTF8.self)
+                    + "… (\(value.utf8.count) bytes)"
+            }
+            places += [index(of: field.name), index(of: value)]
+        }
+        return places
+    }
+}
+
+// MARK: - Bodies
+
+extension HTMLReportData {
+    /// A body, or the messages of an entry as text, and how many bytes of the page it wants.
+    private struct Item {
+        let entry: Int
+        let name: String
+        let body: LoggedBody
+        var wanted = 0
+    }
+
+    /// The members that hold bodies, with the brace that ends the entry: of each as much as there is room for if the
+    /// longest give way.
+    private func bodies(within budget: Int) -> [[UInt8]] {
+        var items = entries.indices.flatMap(items)
+        for index in items.indices { items[index].wanted = wanted(items[index].body) }
+        items.sort { ($0.wanted, $0.entry) < ($1.wanted, $1.entry) }
+        var (left, texts) = (budget, entries.map { _ in [UInt8]() })
+        for (index, item) in items.enumerated() {
+            let text = json(item.body, within: min(left / (items.count - index), Self.imageLimit / 3 * 4 + 100))
+            left = max(left - text.count, 0)
+            texts[item.entry] += ",\"\(item.name)\":".utf8 + text
+        }
+        return texts.map { $0 + "}".utf8 }
+    }
+
+    private func items(of index: Int) -> [Item] {
+        let entry = entries[index].entry
+        var items: [Item] = []
+        if let body = entry.request.body { items.append(Item(entry: index, name: "sentBody", body: body)) }
+        if let body = entry.response?.body, body.content != .data(Data()) {
+            items.append(Item(entry: index, name: "body", body: body))
+        }
+        if !entry.messages.isEmpty {
+            let body = LoggedBody(.data(Data(entry.messageLines.utf8)), mediaType: "text/plain")
+            items.append(Item(entry: index, name: "messages", body: body))
+        }
+        return items
+    }
+
+    private func wanted(_ body: LoggedBody) -> Int {
+        let limit = body.isImage ? Self.imageLimit * 4 / 3 : Self.textLimit
+        let size = max(body.size, 0) < Int64(limit) ? Int(max(body.size, 0)) : limit
+        return size * (body.isImage ? 4 : 5) / (body.isImage ? 3 : 4)
+    }
+
+    /// What is shown of a body: `text`, perhaps cut off; `image` as base64; or why it is not shown.
+    private func json(_ body: LoggedBody, within limit: Int) -> [UInt8] {
+        var output = JSONOutput()
+        output.object { output in
+            output.optional("type", body.mediaType)
+            if body.size >= 0 { output.member("size", body.size) }
+            if body.isTruncated { output.member("truncated", true) }
+            let data: Data
+            do throws(NetworkError) {
+                data = try recording.data(of: body, redactedBy: redactor)
+            } catch {
+                return output.member("hidden", error.message)
+            }
+            if body.isImage {
+                let isShown = data.count <= Self.imageLimit && data.count / 3 * 4 + 200 < limit && !body.isTruncated
+                guard isShown else { return output.member("hidden", "an image that is too large for this page") }
+                return output.member("image", data.base64EncodedString())
+            }
+            guard let text = data.text else { return output.member("hidden", "no text") }
+            output.text(text, within: min(limit, Self.textLimit))
+        }
+        return output.bytes
+    }
+}
+
+extension LoggedBody {
+    fileprivate var isImage: Bool {
+        let type = MediaType(mediaType)?.essence ?? ""
+        return type.hasPrefix("image/") && HTMLReportData.imageTypes.contains(String(type.dropFirst(6)))
+    }
+}
+
+extension HTMLReportData {
+    /// What browsers show; a picture in SVG runs no scripts as an image.
+    fileprivate static let imageTypes: Set<String> = [
+        "png", "jpeg", "jpg", "gif", "webp", "avif", "svg+xml", "bmp", "x-icon",
+    ]
+}
+
+extension LogEntry {
+    /// A line for each message: which way, when, and its text.
+    fileprivate var messageLines: String {
+        messages.map { message in
+            let arrow = message.direction == .send ? "→" : "←"
+            let time = message.time.timeIntervalSince(started)
+            let text = message.opcode == 2 ? nil : String(validating: message.data, as: UTF8.self)
+            let seconds = (time * 1000).rounded() / 1000
+            return "\(arrow) \(seconds) s  \(text ?? "\(message.data.count) bytes")"
+        }.joined(separator: "\n")
+    }
+}
+
+extension Data {
+    /// The text that it is, a character at its end that was cut through left out; nil where it is none.
+    package var text: String? {
+        for cut in 0...Swift.min(3, count) {
+            if let text = String(validating: dropLast(cut), as: UTF8.self) {
+                return text.utf8.contains(0) ? nil : text
+            }
+        }
+        return nil
+    }
+}
+
+extension JSONOutput {
+    /// As much of a text as has room.
+    fileprivate mutating func text(_ text: String, within limit: Int) {
+        var (room, end) = (limit - 100, text.utf8.startIndex)
+        for byte in text.utf8 {
+            room -=
+                byte == UInt8(ascii: "<") || byte < 0x20
+                ? 6 : byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? 2 : 1
+            guard room >= 0 else { break }
+            end = text.utf8.index(after: end)
+        }
+        if end == text.utf8.endIndex { return member("text", text) }
+        // Between characters.
+        while end > text.startIndex, end.samePosition(in: text.unicodeScalars) == nil {
+            end = text.utf8.index(before: end)
+        }
+        member("text", String(text[..<end]))
+        member("cut", true)
+    }
+
+    fileprivate mutating func optional(_ name: String, _ text: String?) {
+        if let text, !text.isEmpty { member(name, text) }
+    }
+
+    fileprivate mutating func integers(_ numbers: [Int]) {
+        array { output in
+            for number in numbers { output.integer(number) }
+        }
+    }
+
+    fileprivate mutating func strings(_ texts: [String]) {
+        array { output in
+            for text in texts { output.string(text) }
+        }
+    }
+
+    /// To the hundredth of a millisecond, which is less than a pixel.
+    fileprivate mutating func milliseconds(_ name: String, _ duration: Duration) {
+        self.name(name)
+        milliseconds(duration)
+    }
+
+    fileprivate mutating func milliseconds(_ duration: Duration?) {
+        guard let duration else { return null() }
+        let number = (duration.milliseconds * 100).rounded() / 100
+        number == number.rounded() && abs(number) < 1e15 ? integer(Int64(number)) : raw("\(number)".utf8)
+    }
+}

@@ -1,0 +1,152 @@
+public import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension LogEntry {
+    /// The entry as it may be shown: what a redactor takes for a secret is replaced, in heads, URLs, texts, messages and
+    /// bodies, and `redactions` names the places. A body in which nobody can tell what is secret is left out. Of an entry that
+    /// was redacted when it was written nothing changes.
+    ///
+    /// A body that is in a file stays as it is: redact its bytes where they are read.
+    public func redacted(by redactor: Redactor) -> LogEntry {
+        var redaction = EntryRedaction(redactor: redactor)
+        return redaction.redacted(self)
+    }
+
+    /// Where an entry that claims to be redacted still has secrets, as places in an entry of an archive.
+    ///
+    /// - Parameter redactor: whose rules count.
+    public func findings(by redactor: Redactor = Redactor()) -> [String] {
+        var redaction = EntryRedaction(redactor: redactor)
+        _ = redaction.redacted(self)
+        return redaction.places
+    }
+}
+
+/// Takes secrets out of an entry, and remembers where they were.
+struct EntryRedaction {
+    private let redactor: Redactor
+    /// Whether bodies are somebody else's.
+    private let leavesBodies: Bool
+    private var audit = RedactionAudit()
+    /// Bodies in which nobody can tell.
+    private var opaque: [String] = []
+
+    init(redactor: Redactor, leavesBodies: Bool = false) {
+        self.redactor = redactor
+        self.leavesBodies = leavesBodies
+    }
+
+    var places: [String] { audit.places + opaque }
+
+    mutating func redacted(_ whole: LogEntry) -> LogEntry {
+        var entry = whole
+        entry.request.url = redactor.redact(url: whole.request.url, at: "request.url", noting: &audit)
+        entry.request.fields = redacted(whole.request.fields, at: "request.headers")
+        entry.request.body = whole.request.body.map { redacted($0, at: "request.postData") }
+        entry.response = whole.response.map { redacted($0) }
+        entry.error = whole.error.map { redactor.redact(text: $0, at: "_error", noting: &audit) }
+        entry.messages = whole.messages.enumerated().map { redacted($1, at: "_webSocketMessages[\($0)].data") }
+        entry.others = whole.others.compactMap { redacted($0) }
+        entry.redactions += places.filter { !whole.redactions.contains($0) }
+        return entry
+    }
+
+    private mutating func redacted(_ whole: LoggedResponse) -> LoggedResponse {
+        var response = whole
+        response.fields = redacted(whole.fields, at: "response.headers")
+        response.trailers = redacted(whole.trailers, at: "_beagle.trailers")
+        response.redirectURL = redactor.redact(url: whole.redirectURL, at: "response.redirectURL", noting: &audit)
+        response.body = redacted(whole.body, at: "response.content")
+        response.interim = whole.interim.enumerated().map { index, head in
+            LoggedHead(status: head.status, fields: redacted(head.fields, at: "_beagle.interim[\(index)].headers"))
+        }
+        return response
+    }
+
+    private mutating func redacted(_ fields: [LoggedField], at place: String) -> [LoggedField] {
+        fields.compactMap { field in
+            guard let name = HTTPField.Name(field.name) else {
+                // HTTP/2's pseudo fields, whose `:path` may hold secrets; of anything else nobody can tell.
+                let isPseudo = [":path", ":authority", ":method", ":scheme", ":status"].contains(field.name)
+                let value =
+                    isPseudo
+                    ? redactor.redact(url: field.value, at: "\(place).\(field.name)", noting: &audit)
+                    : Redactor.placeholder
+                return LoggedField(field.name, value)
+            }
+            var one = HTTPFields()
+            one.append(HTTPField(name: name, value: field.value))
+            return redactor.redact(one, at: place, noting: &audit).first.map { LoggedField($0.name, $0.value) }
+        }
+    }
+
+    private mutating func redacted(_ body: LoggedBody, at place: String) -> LoggedBody {
+        var body = body
+        switch body.content {
+        case .data where leavesBodies: break
+        case .data(let data):
+            switch redactor.redact(body: data, contentType: body.mediaType, at: "\(place).text", noting: &audit) {
+            case .body(let redacted):
+                // How long a secret was is not told.
+                if redacted != data, body.size == Int64(data.count) { body.size = Int64(redacted.count) }
+                body.content = .data(redacted)
+            case .omitted(let reason):
+                opaque.append("\(place).text:[\(reason.rawValue)]")
+                body.content = .omitted("unredactable")
+            }
+        case .parameters(let parameters):
+            body.content = .parameters(parameters.map { redacted($0, at: "\(place).params") })
+        case .file, .omitted: break
+        }
+        return body
+    }
+
+    private mutating func redacted(_ parameter: LoggedParameter, at place: String) -> LoggedParameter {
+        guard let value = parameter.value else { return parameter }
+        var parameter = parameter
+        let isSecret = redactor.isSecret(name: parameter.name, length: value.count)
+        parameter.value =
+            isSecret
+            ? Redactor.placeholder : redactor.redact(text: value, at: "\(place).\(parameter.name)", noting: &audit)
+        if isSecret, value != Redactor.placeholder, !value.isEmpty { opaque.append("\(place).\(parameter.name)") }
+        return parameter
+    }
+
+    mutating func redacted(_ message: LoggedMessage, at place: String) -> LoggedMessage {
+        guard message.opcode != 2 else { return message }
+        var message = message
+        switch redactor.redact(body: message.data, contentType: nil, at: place, noting: &audit) {
+        case .body(let data): message.data = data
+        case .omitted(let reason):
+            opaque.append("\(place):[\(reason.rawValue)]")
+            message.data = Data(Redactor.placeholder.utf8)
+        }
+        return message
+    }
+
+    /// - Returns: nil where nobody can tell what is secret in it.
+    private mutating func redacted(_ member: OtherMember) -> OtherMember? {
+        let place = member.place.isEmpty ? member.name : "\(member.place).\(member.name)"
+        let json = Data(member.json.utf8)
+        // In an object, as a member's name may say that it is secret.
+        let named =
+            Data(#"{"\#(member.name.filter { $0.isLetter || $0.isNumber || $0 == "_" })":"#.utf8) + json
+            + Data("}".utf8)
+        let start = named.count - json.count - 1
+        guard let data = redactor.redact(body: named, contentType: "application/json", at: place, noting: &audit).data
+        else {
+            opaque.append("\(place):[malformed]")
+            return nil
+        }
+        // The member may have been dropped.
+        guard data.count > start else { return nil }
+        var member = member
+        member.json = String(decoding: data.dropFirst(start).dropLast(), as: UTF8.self)
+        return member
+    }
+}

@@ -1,0 +1,111 @@
+public import BeagleNet
+public import BeagleNetReplay
+import BeagleNetHTTP
+public import Testing
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Lets a recording answer what a test asks: `@Test(.recording("login"))`. The test has dependencies of its own, whose
+/// `networkClient` is a `ReplayClient`.
+///
+/// Where the environment has `BEAGLENET_RECORD=1`, the network answers instead, and the recording is made anew: it takes
+/// the place of the old one when the test has come to its end.
+public struct RecordingTrait: TestTrait, SuiteTrait, TestScoping {
+    /// The recording without its ending.
+    let path: String
+    let matching: [MatchRule]
+    let allowsUnused: Bool
+    /// Whether it is made anew.
+    let isRecorded: Bool
+    let change: @Sendable (BeagleDependencies) throws -> Void
+
+    /// Yes: each of a suite's tests plays the recording from its beginning.
+    public var isRecursive: Bool { true }
+
+    /// The endings of what a recording may be.
+    private static let endings = [".bglog", ".har", ".har.gz", ".zhar"]
+
+    /// Runs the test, which fails where an entry has answered nothing, unless that is allowed.
+    public func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        let dependencies = try Beagle.dependencies.scoped(.test, change)
+        guard !isRecorded else { return try await record(dependencies, function) }
+        let client = ReplayClient(try recording(), matching: matching, dependencies: dependencies)
+        dependencies.networkClient = client
+        try await Beagle.Scope(dependencies).run { try await function() }
+        guard !allowsUnused else { return }
+        do throws(NetworkError) {
+            try client.assertAllUsed()
+        } catch {
+            Issue.record(error, sourceLocation: test.sourceLocation)
+        }
+    }
+
+    private func record(
+        _ dependencies: BeagleDependencies,
+        _ function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        try FileManager.default.createDirectory(atPath: String(path[..<slash]), withIntermediateDirectories: true)
+        let update = try RecordingUpdate(of: existing ?? "\(path).har")
+        dependencies.networkClient = NetworkClientDefault(dependencies: dependencies)
+        dependencies.requestLog = update.log
+        do {
+            try await Beagle.Scope(dependencies).run { try await function() }
+        } catch {
+            await update.discard()
+            throw error
+        }
+        try await update.commit()
+    }
+
+    private var existing: String? {
+        Self.endings.map { path + $0 }.first { FileManager.default.fileExists(atPath: $0) }
+    }
+
+    private func recording() throws(NetworkError) -> Recording {
+        if let existing { return try Recording(contentsOf: existing) }
+        throw NetworkError(
+            .file,
+            during: .build,
+            "there is no recording \(path) (\(Self.endings.joined(separator: ", ")))",
+            advice: "record it by a run of the test with BEAGLENET_RECORD=1"
+        )
+    }
+}
+
+extension Trait where Self == RecordingTrait {
+    /// Answers the test's requests from a recording, offline.
+    ///
+    /// - Parameters:
+    ///   - name: the recording: `Recordings/NAME.bglog`, or `.har`, `.har.gz`, `.zhar`, beside the test's file.
+    ///   - matching: what two messages must have in common to be taken for the same.
+    ///   - allowsUnused: whether the test may leave entries without use; it fails then by default.
+    ///   - file: the test's file.
+    ///   - environment: the variables that say whether the recording is made anew; those of the process by default.
+    ///   - change: sets what differs in the test's dependencies, as the builder's base URL.
+    public static func recording(
+        _ name: String,
+        matching: [MatchRule] = .standard,
+        allowsUnused: Bool = false,
+        file: String = #filePath,
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        _ change: @escaping @Sendable (BeagleDependencies) throws -> Void = { _ in }
+    ) -> Self {
+        let directory = file.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        return RecordingTrait(
+            path: "\(directory)/Recordings/\(name)",
+            matching: matching,
+            allowsUnused: allowsUnused,
+            isRecorded: !["", "0"].contains(environment["BEAGLENET_RECORD"] ?? ""),
+            change: change
+        )
+    }
+}

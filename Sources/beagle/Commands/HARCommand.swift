@@ -1,0 +1,231 @@
+import ArgumentParser
+import BeagleNetHTTP
+import BeagleNetReplay
+
+/// `beagle har`: HTTP Archives of ours, of browsers and of proxies.
+struct HARCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "har",
+        abstract: "Check HTTP Archives, or write them in another form.",
+        subcommands: [Validate.self, Convert.self]
+    )
+
+    struct Validate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Say what archives have, and where they are not as HAR 1.2 has it.",
+            discussion: """
+                A line for each file: entries, bodies, errors, hints. On standard error each of the first thousand \
+                findings of a file, with byte offset and JSON path. Files may be compressed by gzip or zlib; offsets are \
+                those of the text. A broken file ends the command with 101, or 61 where it cannot be decompressed, and \
+                what comes before the break is counted. Findings alone are no failure without --strict.
+
+                EXAMPLE
+                  beagle har validate session.har
+                  beagle har validate --strict --json *.har
+                """
+        )
+
+        @Argument(help: "The archives.")
+        var files: [String]
+
+        @Flag(name: .long, help: "End with 101 where anything breaks a rule of HAR 1.2; hints are none.")
+        var strict = false
+
+        @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
+        var json = false
+
+        func validate() throws {
+            if files.isEmpty { throw ValidationError("Name a file.") }
+        }
+
+        func run() async throws {
+            let (console, start) = (Console(), ContinuousClock.now)
+            var failure: Failure?
+            var reports: [JSONValue] = []
+            for file in files {
+                let validator = HARValidator(contentsOf: file)
+                var findings: [RecordingWarning] = []
+                do {
+                    try reading { () throws(NetworkError) in
+                        try validator.validate { if findings.count < 1_000 { findings.append($0) } }
+                    }
+                    if strict, validator.summary.errors > 0 { throw Failure(breaking: validator.summary, in: file) }
+                } catch {
+                    let new = Failure(archive: error, file)
+                    // Standard output has one object, with the first of them.
+                    if !json { console.note(new) }
+                    failure = failure ?? new
+                }
+                reports.append(validator.summary.json(file, findings))
+                guard !json else { continue }
+                for finding in findings { console.note("\(finding.severity): \(finding)".printable) }
+                console.line("\(file): \(validator.summary.words)".printable)
+            }
+            try console.end(failure, ["files": .array(reports)], json: json, since: start)
+        }
+    }
+
+    struct Convert: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write a log or an archive as an archive, compressed or not, bodies in it or beside it.",
+            discussion: """
+                The ending of the name tells the form: .gz is gzip, .zhar is zlib as mitmproxy has it, anything else is \
+                plain. Entries are in the order of their times, and keep their bytes but for bodies that move. The file \
+                is there when it is whole, and only its owner may read it.
+
+                EXAMPLE
+                  beagle har convert session.bglog -o session.har.gz
+                  beagle har convert session.zhar -o session.har
+                  beagle har convert session.har -o page.har --attach
+                """
+        )
+
+        @Argument(help: "The log's directory, or the archive.")
+        var file: String
+
+        @Option(name: .shortAndLong, help: ArgumentHelp("Where it goes.", valueName: "file"))
+        var output: String
+
+        @Flag(name: .long, help: "Put the bodies of answers into files beside it, in NAME_files.")
+        var attach = false
+
+        @Flag(name: .long, help: "Put bodies that are in files into the archive. The default.")
+        var embed = false
+
+        @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
+        var json = false
+
+        func validate() throws {
+            if attach && embed { throw ValidationError("'--attach' and '--embed' exclude each other.") }
+        }
+
+        func run() async throws {
+            let (console, start) = (Console(), ContinuousClock.now)
+            do {
+                let (file, output, bodies) = (file, output, attach ? HARWriter.Bodies.attached : .embedded)
+                let (entries, warnings) = try await Interrupt.cancelling {
+                    try Self.convert(file, to: output, bodies)
+                }
+                for warning in warnings where !json { console.note("error: \(warning)".printable) }
+                let count = "\(entries) \(entries == 1 ? "entry" : "entries")"
+                if !json { console.note("\(output): \(count)") }
+                let result: [String: JSONValue] = [
+                    "file": .string(output), "entries": .integer(Int64(entries)),
+                    "warnings": .array(warnings.map(\.json)),
+                ]
+                try console.end(nil, result, json: json, since: start)
+            } catch let code as ExitCode {
+                throw code
+            } catch {
+                let failure = Failure(archive: error, file)
+                if !json { console.note(failure) }
+                try console.end(failure, [:], json: json, since: start)
+            }
+        }
+
+        private static func convert(
+            _ file: String,
+            to output: String,
+            _ bodies: HARWriter.Bodies
+        ) throws -> (entries: Int, warnings: [RecordingWarning]) {
+            let writer = try HARWriter(to: output, bodies: bodies)
+            var count = 0
+            if LogReader.isLog(file) {
+                let entries = try reading { () throws(NetworkError) in try LogReader(directory: file).entries() }
+                for entry in entries {
+                    try Task.checkCancellation()
+                    try writer.write(HAREntry(entry, directory: file))
+                    count += 1
+                }
+                try writer.finish()
+                return (count, entries.warnings + writer.warnings)
+            }
+            let reader = HARReader(contentsOf: file)
+            while let entry = try reading({ () throws(NetworkError) in try reader.next() }) {
+                try Task.checkCancellation()
+                try writer.write(entry)
+                count += 1
+            }
+            try writer.finish(members: reader.members)
+            return (count, reader.warnings + writer.warnings)
+        }
+    }
+}
+
+/// Tells a file that cannot be read from one that cannot be written.
+@discardableResult
+private func reading<R>(_ work: () throws(NetworkError) -> R) throws(NetworkError) -> R {
+    do throws(NetworkError) {
+        return try work()
+    } catch {
+        var error = error
+        if error.kind == .file { error.phase = .build }
+        throw error
+    }
+}
+
+extension HARValidator.Summary {
+    /// For the person at the terminal.
+    fileprivate var words: String {
+        func count(_ number: Int, _ one: String, _ many: String) -> String { "\(number) \(number == 1 ? one : many)" }
+        return [
+            count(entries, "entry", "entries"), "\(count(bodies, "body", "bodies")) of \(byteCount(bodyBytes))",
+            count(errors, "error", "errors"), count(hints, "hint", "hints"),
+        ].joined(separator: ", ")
+    }
+
+    fileprivate func json(_ file: String, _ findings: [RecordingWarning]) -> JSONValue {
+        [
+            "file": .string(file), "entries": .integer(Int64(entries)), "bodies": .integer(Int64(bodies)),
+            "bodyBytes": .integer(bodyBytes), "errors": .integer(Int64(errors)), "hints": .integer(Int64(hints)),
+            "warnings": .array(findings.map(\.json)),
+        ]
+    }
+}
+
+extension RecordingWarning {
+    fileprivate var json: JSONValue {
+        var members: [String: JSONValue] = ["severity": .string(severity.rawValue), "reason": .string(reason)]
+        if let offset { members["offset"] = .integer(Int64(offset)) }
+        if !path.isEmpty { members["path"] = .string(path) }
+        return .object(members)
+    }
+}
+
+extension Failure {
+    /// An archive that cannot be read.
+    fileprivate init(archive error: any Error, _ file: String) {
+        self.init(wrapping: error)
+        guard let error = error as? NetworkError else { return }
+        details["file"] = .string(file)
+        guard let place = error.underlying as? RecordingWarning else { return }
+        details["offset"] = place.offset.map { .integer(Int64($0)) }
+        details["path"] = .string(place.path)
+    }
+
+    /// An archive that breaks rules.
+    fileprivate init(breaking summary: HARValidator.Summary, in file: String) {
+        let message = "\(file) is not as HAR 1.2 has it: \(summary.words)"
+        self.init(exit: ExitCode.notAScreen, code: "not_valid", phase: .decode, message)
+        details["file"] = .string(file)
+    }
+}
+
+extension Console {
+    /// Ends a command about archives: the one object of `--json`, and the exit code.
+    fileprivate func end(
+        _ failure: Failure?,
+        _ result: [String: JSONValue],
+        json: Bool,
+        since start: ContinuousClock.Instant
+    ) throws {
+        let timing: JSONValue = ["totalMs": .number(start.duration(to: .now).milliseconds)]
+        guard var failure else {
+            if json { line("\(CommandResult(json: .object(result)).envelope(timing: timing))") }
+            return
+        }
+        failure.details.merge(result) { own, _ in own }
+        if json { line("\(failure.envelope(timing: timing))") }
+        throw ExitCode(failure.exit)
+    }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import BeagleNetHTTP
+import BeagleNetReplay
+import Foundation
+
+/// `beagle log curl`: an entry as a command.
+struct LogCurlCommand: LogSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "curl",
+        abstract: "Write an entry's request as a command of curl.",
+        discussion: """
+            The command is for a POSIX shell and sends the same bytes, whatever they are. What was taken out because it is \
+            secret it takes from variables named after the fields, and it does not run without them.
+
+            EXAMPLE
+              beagle log curl s.bglog 17 > again.sh && TOKEN=… sh again.sh
+            """
+    )
+
+    @OptionGroup var source: LogSource
+
+    @Argument(help: "The entry's number, or its id.")
+    var entry: String
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Write the body into a file in this directory, and let curl send that.",
+            valueName: "directory"
+        )
+    )
+    var outputDir: String?
+
+    func result(on console: Console) throws -> CommandResult {
+        let recording = try source.recording(on: console)
+        let item = try source.entry(entry, of: recording)
+        var (data, file, note): (Data?, String?, String?)
+        if let body = item.entry.request.body {
+            do throws(NetworkError) {
+                data = try recording.data(of: body, redactedBy: source.redactor)
+            } catch {
+                note = "beagle: the command has no body: \(error.message)".printable
+            }
+        }
+        if let outputDir, let data, !data.isEmpty {
+            try PrivateFile.makeDirectory(outputDir)
+            let path = "\(outputDir)/body-\(item.number)"
+            try PrivateFile(path: path).write(data)
+            file = path
+        }
+        let command = item.entry.curlCommand(body: data, bodyFile: file)
+        var result = CommandResult(json: .object(["command": .string(command)]), output: Data("\(command)\n".utf8))
+        result.note = note
+        return result
+    }
+
+    func validate() throws {
+        if outputDir == "" { throw ValidationError("'--output-dir' names no directory.") }
+    }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import BeagleNetHTTP
+import BeagleNetReplay
+import Foundation
+
+/// `beagle log export`: entries as an HTTP Archive.
+struct LogExportCommand: LogSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write entries as an HTTP Archive, which browsers and other tools read.",
+        discussion: """
+            A name that ends in .gz is compressed by gzip, .zhar by zlib as mitmproxy has it. Only its owner may read the file. \
+            'har convert' writes an archive with nothing taken out.
+
+            EXAMPLE
+              beagle log export s.bglog 'type==fetchComponent' -o screens.har
+            """
+    )
+
+    @OptionGroup var source: LogSource
+
+    @Argument(help: "Which entries, as 'status<400'.", transform: EntryFilter.argument)
+    var filter: EntryFilter?
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The archive to write.", valueName: "file"))
+    var output: String
+
+    @Flag(name: .long, help: "Put the bodies of answers into files beside it, in NAME_files.")
+    var attach = false
+
+    func validate() throws {
+        if output.isEmpty || output == "-" { throw ValidationError("'-o' names no file.") }
+    }
+
+    func result(on console: Console) throws -> CommandResult {
+        let recording = try source.recording(on: console)
+        let entries = recording.entries(matching: filter).map(\.entry)
+        // What a log holds is without secrets already, and its bodies may stay where they are until they are copied.
+        let redactor = LogReader.isLog(source.path) ? nil : source.redactor
+        return try ArchiveOfEntries(recording, redactor).write(
+            entries,
+            to: output,
+            attach ? .attached : .embedded,
+            console
+        )
+    }
+}
+
+/// Writes entries of a recording as an archive.
+struct ArchiveOfEntries {
+    private let recording: Recording
+    private let redactor: Redactor?
+
+    /// - Parameter redactor: takes secrets out of entries and bodies; nil where there are none, or they are wanted.
+    init(_ recording: Recording, _ redactor: Redactor?) {
+        self.recording = recording
+        self.redactor = redactor
+    }
+
+    func write(
+        _ entries: [LogEntry],
+        to output: String,
+        _ bodies: HARWriter.Bodies,
+        _ console: Console
+    ) throws -> CommandResult {
+        let writer = try HARWriter(to: output, bodies: bodies)
+        var places = 0
+        for entry in entries {
+            let shown = redactor.map { recording.redacted(entry, by: $0) } ?? entry
+            places += shown.redactions.count - entry.redactions.count
+            try writer.write(recording.archived(shown))
+        }
+        try writer.finish()
+        for warning in writer.warnings { console.note("beagle: \(warning)".printable) }
+        var result = CommandResult(
+            json: [
+                "file": .string(output), "entries": .integer(Int64(entries.count)), "redacted": .integer(Int64(places)),
+                "warnings": .array(writer.warnings.map { .string("\($0)") }),
+            ]
+        )
+        let count = "\(entries.count) \(entries.count == 1 ? "entry" : "entries")"
+        result.note = "\(output): \(count)\(redactor == nil ? "" : ", secrets taken out of \(places) places")"
+        return result
+    }
+}

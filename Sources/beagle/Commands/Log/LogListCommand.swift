@@ -1,0 +1,113 @@
+import ArgumentParser
+import BeagleNetHTTP
+import BeagleNetReplay
+import Foundation
+
+/// `beagle log list`: a line for each entry.
+struct LogListCommand: LogSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Show a line for each entry.",
+        discussion: """
+            Number, time of day (UTC), method, status, kind, how long it took, the size of the answer's body, and the URL, \
+            which is shortened to fit a terminal. 'beagle log --help' tells of filters.
+
+            EXAMPLE
+              beagle log list s.bglog
+              beagle log list s.har 'status>=400 || error' --json
+            """
+    )
+
+    @OptionGroup var source: LogSource
+
+    @Argument(help: "Which entries, as 'status>=400'.", transform: EntryFilter.argument)
+    var filter: EntryFilter?
+
+    func result(on console: Console) throws -> CommandResult {
+        let recording = try source.recording(on: console)
+        let entries = recording.entries(matching: filter)
+        let columns = EntryColumns(of: recording.entries.count, width: Terminal.width(of: STDOUT_FILENO))
+        var result = CommandResult(json: .array(entries.map { source.shown($0.entry).summary(number: $0.number) }))
+        let lines = entries.map { columns.line($0.number, source.shown($0.entry), on: console) + "\n" }
+        result.output = Data(lines.joined().utf8)
+        if entries.isEmpty { result.note = filter == nil ? "\(source.path) has no entries" : "no entry is like that" }
+        return result
+    }
+}
+
+/// The columns of a line for an entry.
+struct EntryColumns {
+    /// How many digits the highest number has; nil where entries have none.
+    private let digits: Int?
+    /// Columns of the terminal; nil where the lines may be of any length.
+    private let width: Int?
+
+    init(of count: Int?, width: Int?) {
+        digits = count.map { String($0).count }
+        self.width = width
+    }
+
+    func line(_ number: Int?, _ entry: LogEntry, on console: Console) -> String {
+        let status = entry.statusWord
+        let name = digits.map { (number.map(String.init) ?? "").leftPadded($0) }
+        let parts = [
+            name, entry.timeOfDay, entry.request.method.padded(6), status.padded(6), (entry.kind ?? "-").padded(9),
+            entry.timings.total.shown.leftPadded(8), entry.sizeWord.leftPadded(8),
+        ].compactMap { $0?.printable }
+        let used = parts.reduce(0) { $0 + $1.count + 2 }
+        let room = width.map { max($0 - used, 20) } ?? .max
+        let style: Style? = entry.failed || entry.statusCode >= 400 ? .red : entry.statusCode >= 300 ? .yellow : nil
+        var words = parts
+        if let style { words[words.count - 4] = console.styled(words[words.count - 4], style) }
+        return words.joined(separator: "  ") + "  " + entry.placeWords.printable.shortened(to: room)
+    }
+}
+
+extension LogEntry {
+    /// The status; 0 where there is none.
+    var statusCode: Int { max(response?.status ?? 0, 0) }
+
+    fileprivate var statusWord: String {
+        statusCode == 0 ? (isInterrupted ? "cut" : "failed") : "\(statusCode)\(failed ? "!" : "")"
+    }
+
+    /// `08:15:30.123`
+    fileprivate var timeOfDay: String {
+        String(Timestamp.text(of: started).dropFirst(11).prefix(12))
+    }
+
+    fileprivate var sizeWord: String {
+        guard let size = response?.body.size, size >= 0 else { return "-" }
+        return byteCount(size)
+    }
+
+    /// The URL, and what tells more of the entry than it.
+    private var remarks: [String] {
+        [
+            operationName, attempt > 1 ? "attempt \(attempt)" : nil, isFromStore ? "stored" : nil,
+            error.map { String($0.prefix { $0 != ":" && !$0.isNewline }.prefix(40)) },
+        ].compactMap(\.self)
+    }
+
+    fileprivate var placeWords: String {
+        request.url + (remarks.isEmpty ? "" : "  (\(remarks.joined(separator: ", ")))")
+    }
+
+    /// The entry without heads and bodies, for `--json`.
+    func summary(number: Int?) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "started": .string(Timestamp.text(of: started)),
+            "method": .string(request.method), "url": .string(request.url), "status": .integer(Int64(statusCode)),
+            "ms": .number(timings.total.milliseconds), "attempt": .integer(Int64(attempt)),
+            "stored": .bool(isFromStore), "interrupted": .bool(isInterrupted),
+            "redactions": .integer(Int64(redactions.count)),
+        ]
+        members["number"] = number.map { .integer(Int64($0)) }
+        if !id.isEmpty { members["id"] = .string(id) }
+        if let size = response?.body.size, size >= 0 { members["bytes"] = .integer(size) }
+        members["kind"] = kind.map { .string($0) }
+        members["operation"] = operationName.map { .string($0) }
+        members["error"] = error.map { .string($0) }
+        return .object(members)
+    }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import BeagleNetHTTP
+import BeagleNetReplay
+import Foundation
+
+/// `beagle log scrub`: secrets in an archive.
+struct LogScrubCommand: LogSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scrub",
+        abstract: "Take secrets out of an archive, or tell where they are.",
+        discussion: """
+            With -o the archive is written once more without them, by the rules by which logs are written: each is REDACTED; \
+            with --hash equal ones stay equal, for this run; with --drop the item that holds it goes. A body in which nobody \
+            can tell what is secret is left out, and so are titles of pages.
+
+            With --check a line for each place that holds a secret, as a path in the archive, never what it is; it ends with 1 \
+            where there is one, which stops a pipeline before an archive is shared.
+
+            EXAMPLE
+              beagle log scrub browser.har -o fixtures/home.har
+              beagle log scrub fixtures/home.har --check
+            """
+    )
+
+    @OptionGroup var source: LogSource
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The archive to write.", valueName: "file"))
+    var output: String?
+
+    @Flag(name: .long, help: "Tell where secrets are, and change nothing.")
+    var check = false
+
+    @Flag(name: .long, help: "Put a keyed hash in the place of each secret.")
+    var hash = false
+
+    @Flag(name: .long, help: "Leave out the items that hold secrets.")
+    var drop = false
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("A header or name that is secret besides the usual ones. Repeatable.", valueName: "name")
+    )
+    var secret: [String] = []
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("A header or name that is none although it looks like one. Repeatable.", valueName: "name")
+    )
+    var shown: [String] = []
+
+    func validate() throws {
+        if check == (output != nil) { throw ValidationError("Give either '-o' or '--check'.") }
+        if output == "" || output == "-" { throw ValidationError("'-o' names no file.") }
+        if [hash, drop, check].count(where: \.self) > 1 {
+            throw ValidationError("'--hash', '--drop' and '--check' exclude each other.")
+        }
+        if source.showSecrets { throw ValidationError("'--show-secrets' does not go with 'log scrub'.") }
+    }
+
+    func result(on console: Console) throws -> CommandResult {
+        let mode: Redactor.Mode = hash ? .hash() : drop ? .drop : .mask
+        let redactor = Redactor(secrets: Set(secret), shown: Set(shown), mode: mode)
+        let recording = try source.recording(on: console)
+        if let output {
+            return try ArchiveOfEntries(recording, redactor).write(recording.entries, to: output, .embedded, console)
+        }
+        let places = recording.entries.enumerated().flatMap { index, entry in
+            recording.findings(in: entry, by: redactor).map { "$.log.entries[\(index)].\($0)" }
+        }
+        guard !places.isEmpty else {
+            return CommandResult(json: ["secrets": []], note: "\(source.path) has no secrets")
+        }
+        let count = places.count == 1 ? "1 place" : "\(places.count) places"
+        var failure = Failure(exit: 1, code: "secrets", phase: .file, "\(source.path) has secrets in \(count)")
+        failure.details = ["secrets": .array(places.map { .string($0) })]
+        if !source.json { console.write(Data(places.map { $0.printable + "\n" }.joined().utf8)) }
+        throw failure
+    }
+}

@@ -1,0 +1,174 @@
+import ArgumentParser
+import BeagleNetHTTP
+import BeagleNetReplay
+import Foundation
+
+/// `beagle log show`: all of one entry.
+struct LogShowCommand: LogSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show all of one entry.",
+        discussion: """
+            Heads, bodies, where the time went, and what was taken out because it is secret. JSON is indented, its digits and \
+            order stay. With --json the result is the entry as an HTTP Archive has it.
+
+            EXAMPLE
+              beagle log show s.bglog 17
+              beagle log show s.bglog 17 --body > answer.json
+            """
+    )
+
+    @OptionGroup var source: LogSource
+
+    @Argument(help: "The entry's number, or its id.")
+    var entry: String
+
+    @Flag(name: .long, help: "Write the bytes of the answer's body, and nothing else.")
+    var body = false
+
+    @Flag(name: .long, help: "Write the bytes of the body that was sent, and nothing else.")
+    var sentBody = false
+
+    func validate() throws {
+        if [body, sentBody, source.json].count(where: \.self) > 1 {
+            throw ValidationError("'--body', '--sent-body' and '--json' exclude each other.")
+        }
+    }
+
+    func result(on console: Console) throws -> CommandResult {
+        let recording = try source.recording(on: console)
+        let item = try source.entry(entry, of: recording)
+        if body || sentBody {
+            let body = sentBody ? item.entry.request.body : item.entry.response?.body
+            return CommandResult(json: .null, output: try bytes(of: body, in: recording, item.number))
+        }
+        var output = JSONOutput()
+        item.entry.write(to: &output)
+        let text = EntryText(item, in: recording, source.redactor, console).lines.joined(separator: "\n") + "\n"
+        return CommandResult(json: try JSONValue(parsing: Data(output.bytes)), output: Data(text.utf8))
+    }
+
+    private func bytes(of body: LoggedBody?, in recording: Recording, _ number: Int) throws -> Data {
+        var reason = "it has none"
+        if let body {
+            do throws(NetworkError) {
+                return try recording.data(of: body, redactedBy: source.redactor)
+            } catch {
+                reason = error.message
+            }
+        }
+        throw Failure(
+            exit: ExitCode.readFailed,
+            code: "no_body",
+            phase: .file,
+            "there is no body in entry \(number) of \(source.path): \(reason)"
+        )
+    }
+}
+
+/// An entry as a person reads it.
+struct EntryText {
+    private let number: Int
+    private let entry: LogEntry
+    private let recording: Recording
+    private let redactor: Redactor?
+    private let console: Console
+
+    init(_ item: NumberedEntry, in recording: Recording, _ redactor: Redactor?, _ console: Console) {
+        (number, entry) = (item.number, item.entry)
+        self.recording = recording
+        self.redactor = redactor
+        self.console = console
+    }
+
+    var lines: [String] {
+        var lines = [
+            console.styled("\(number)  \(entry.request.method) ".printable, .bold) + marked(entry.request.url),
+            console.styled(facts.joined(separator: " · ").printable, .dim),
+        ]
+        if let error = entry.error {
+            lines += error.split(separator: "\n").map { console.styled(String($0).printable, .red) }
+        }
+        lines +=
+            ["", "\(entry.request.method) \(entry.request.httpVersion)".printable] + fields(entry.request.fields, ">")
+        if let body = entry.request.body { lines += [""] + text(of: body) }
+        lines.append("")
+        if let response = entry.response {
+            lines.append("\(response.httpVersion) \(response.status) \(response.statusText)".printable)
+            lines += fields(response.fields, "<") + [""] + text(of: response.body)
+            if !response.trailers.isEmpty { lines += ["", "trailers"] + fields(response.trailers, "<") }
+        } else {
+            lines.append(console.styled(entry.isInterrupted ? "interrupted: no answer" : "no answer", .red))
+        }
+        if !entry.messages.isEmpty { lines += [""] + entry.messages.map(line) }
+        lines += [""] + timings
+        if !entry.redactions.isEmpty {
+            lines += ["", "left out because it is secret:"]
+            lines += entry.redactions.map { "  " + console.styled($0.printable, .yellow) }
+        }
+        return lines
+    }
+
+    private var facts: [String] {
+        [
+            Timestamp.text(of: entry.started), entry.kind, entry.operationName.map { "operation \($0)" },
+            entry.serverAddress, entry.connection.map { "connection \($0)" },
+            entry.attempt > 1 ? "attempt \(entry.attempt)" : nil, entry.isFromStore ? "answered from a store" : nil,
+            entry.isInterrupted ? "interrupted" : nil, entry.id.isEmpty ? nil : "id \(entry.id)",
+        ].compactMap(\.self)
+    }
+
+    private func fields(_ fields: [LoggedField], _ mark: String) -> [String] {
+        fields.map { console.styled("\(mark) \($0.name): ".printable, .cyan) + marked($0.value) }
+    }
+
+    private func text(of body: LoggedBody) -> [String] {
+        if body.content == .omitted("unknown") { return [] }
+        let data: Data
+        do throws(NetworkError) {
+            data = try recording.data(of: body, redactedBy: redactor)
+        } catch {
+            return [console.styled(error.message.printable, .dim)]
+        }
+        var lines: [String] = []
+        if let text = IndentedJSON.text(of: [UInt8](data)) ?? data.text {
+            lines =
+                text.isEmpty
+                ? [] : text.split(separator: "\n", omittingEmptySubsequences: false).map { marked(String($0)) }
+        } else {
+            lines = [console.styled("\(byteCount(Int64(data.count))) of \(body.mediaType), no text".printable, .dim)]
+        }
+        if body.isTruncated {
+            lines.append(console.styled("only the beginning of \(byteCount(max(body.size, 0))) was kept", .dim))
+        }
+        return lines
+    }
+
+    private func line(_ message: LoggedMessage) -> String {
+        let time = Duration.seconds(message.time.timeIntervalSince(entry.started)).shown
+        let text = message.opcode == 2 ? nil : message.data.text
+        return "\(message.direction == .send ? "→" : "←") \(time)  " + marked(text ?? "\(message.data.count) bytes")
+    }
+
+    /// A line for each phase, each bar where the phase was in the whole.
+    private var timings: [String] {
+        let (width, total) = (40.0, entry.timings.total.milliseconds)
+        var at = 0.0
+        var lines: [String] = []
+        for phase in entry.timings.phases {
+            guard let duration = phase.duration else { continue }
+            let time = duration.milliseconds
+            let start = total > 0 ? Int(at / total * width) : 0
+            let length = total > 0 && time > 0 ? max(Int((time / total * width).rounded()), 1) : 0
+            at += time
+            let bar = String(repeating: " ", count: min(start, 39)) + String(repeating: "█", count: min(length, 40))
+            lines.append("  \(phase.name.padded(8)) \(duration.shown.leftPadded(9))  \(console.styled(bar, .cyan))")
+        }
+        return lines + ["  \("total".padded(8)) \(entry.timings.total.shown.leftPadded(9))"]
+    }
+
+    /// Text of others without control characters, in which what stands for a secret can be seen.
+    private func marked(_ text: String) -> String {
+        text.printable.replacing(Redactor.placeholder, with: console.styled(Redactor.placeholder, .yellow))
+    }
+}

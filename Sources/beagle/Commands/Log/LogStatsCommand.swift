@@ -1,0 +1,139 @@
+import ArgumentParser
+import BeagleNetHTTP
+import BeagleNetReplay
+import Foundation
+
+/// `beagle log stats`: how long what took.
+struct LogStatsCommand: LogSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stats",
+        abstract: "Show how many entries there are, how long they took and how they ended.",
+        discussion: """
+            Of all entries, and by kind, host and GraphQL operation: the times within which half, nine in ten and 99 in 100 \
+            came to an end. With --compare each line has the change to the other recording.
+
+            EXAMPLE
+              beagle log stats s.bglog
+              beagle log stats before.bglog 'type==fetchComponent' --compare after.bglog
+            """
+    )
+
+    @OptionGroup var source: LogSource
+
+    @Argument(help: "Which entries, as 'status<400'.", transform: EntryFilter.argument)
+    var filter: EntryFilter?
+
+    @Option(name: .long, help: ArgumentHelp("Another recording, to be compared with the first.", valueName: "path"))
+    var compare: String?
+
+    func result(on console: Console) throws -> CommandResult {
+        let before = LogStatistics(try source.recording(on: console), filter: filter)
+        guard let compare else {
+            let text = StatisticsText(before, nil, console).lines.joined(separator: "\n") + "\n"
+            return CommandResult(json: before.json, output: Data(text.utf8))
+        }
+        var other = source
+        other.path = compare
+        let after = LogStatistics(try other.recording(on: console), filter: filter)
+        let text = StatisticsText(before, after, console).lines.joined(separator: "\n") + "\n"
+        return CommandResult(json: ["before": before.json, "after": after.json], output: Data(text.utf8))
+    }
+}
+
+/// Statistics as a person reads them.
+private struct StatisticsText {
+    private let before: LogStatistics
+    private let after: LogStatistics?
+    private let console: Console
+    private let width: Int
+
+    init(_ before: LogStatistics, _ after: LogStatistics?, _ console: Console) {
+        self.before = before
+        self.after = after
+        self.console = console
+        let names = [before, after].compactMap(\.self).flatMap { $0.kinds + $0.hosts + $0.operations }.map(\.name.count)
+        width = min(max(names.max() ?? 0, 10), 40)
+    }
+
+    var lines: [String] {
+        let titles =
+            after == nil
+            ? ["entries", "p50", "p90", "p99"] : ["entries", "p50", "change", "p90", "change", "p99", "change"]
+        let head = "".padded(width) + titles.map { $0.leftPadded(11) }.joined()
+        var lines = [console.styled(head, .bold)] + table("", [before.all], after.map { [$0.all] })
+        lines += table("kinds", before.kinds, after?.kinds) + table("hosts", before.hosts, after?.hosts)
+        lines += table("operations", before.operations, after?.operations)
+        return lines + [""] + facts
+    }
+
+    private func table(_ title: String, _ groups: [LogStatistics.Group], _ others: [LogStatistics.Group]?) -> [String] {
+        let others = Dictionary((others ?? []).map { ($0.name, $0) }) { first, _ in first }
+        let new = others.keys.filter { name in !groups.contains { $0.name == name } }.sorted()
+        guard !groups.isEmpty || !new.isEmpty else { return [] }
+        let rows = groups.map { row($0.name, $0, others[$0.name]) } + new.map { row($0, nil, others[$0]) }
+        return (title.isEmpty ? [] : ["", console.styled(title, .bold)]) + rows
+    }
+
+    private func row(_ name: String, _ group: LogStatistics.Group?, _ other: LogStatistics.Group?) -> String {
+        let label = (name.isEmpty ? "all" : name).printable.shortened(to: width).padded(width)
+        let counts = [group?.count, after == nil ? nil : other?.count ?? 0].compactMap(\.self).map(String.init)
+        let count = after != nil && group == nil ? "0 → \(counts.last ?? "0")" : counts.joined(separator: " → ")
+        let cells = [0.5, 0.9, 0.99].flatMap { share -> [String] in
+            let (old, new) = (group?.percentile(share), other?.percentile(share))
+            guard after != nil else { return [old.shownOrDash.leftPadded(11)] }
+            return [new.shownOrDash.leftPadded(11), change(old, new)]
+        }
+        return label + count.leftPadded(11) + cells.joined()
+    }
+
+    /// How much more or less, in percent.
+    private func change(_ old: Duration?, _ new: Duration?) -> String {
+        guard let old, let new, old > .zero else { return "-".leftPadded(11) }
+        let percent = (new.milliseconds / old.milliseconds - 1) * 100
+        let text = "\(percent < 0 ? "−" : "+")\(abs(percent) < 1e6 ? String(Int(abs(percent).rounded())) : "∞") %"
+            .leftPadded(11)
+        return percent > 10 ? console.styled(text, .red) : percent < -10 ? console.styled(text, .green) : text
+    }
+
+    private var facts: [String] {
+        let rows: [(String, (LogStatistics.Group) -> String)] = [
+            ("without a whole answer", { "\($0.failures)" }), ("with a status of 400 and above", { "\($0.refusals)" }),
+            ("redirects", { "\($0.redirects)" }), ("answered from a store", { "\($0.fromStore)" }),
+            (
+                "over an open connection",
+                { group in group.shareOfReused.map { "\(Int(($0 * 100).rounded())) % of \(group.answered)" } ?? "-" }
+            ), ("bytes sent", { byteCount($0.bytesSent) }), ("bytes received", { byteCount($0.bytesReceived) }),
+        ]
+        return rows.map { title, value in
+            let values = [before.all, after?.all].compactMap(\.self).map(value)
+            return title.padded(31) + values.joined(separator: " → ")
+        }
+    }
+}
+
+extension Duration? {
+    fileprivate var shownOrDash: String { map(\.shown) ?? "-" }
+}
+
+extension LogStatistics {
+    fileprivate var json: JSONValue {
+        [
+            "all": all.json, "kinds": .array(kinds.map(\.json)), "hosts": .array(hosts.map(\.json)),
+            "operations": .array(operations.map(\.json)),
+        ]
+    }
+}
+
+extension LogStatistics.Group {
+    fileprivate var json: JSONValue {
+        func ms(_ share: Double) -> JSONValue { percentile(share).map { .number($0.milliseconds) } ?? .null }
+        return [
+            "name": .string(name), "count": .integer(Int64(count)), "failures": .integer(Int64(failures)),
+            "refusals": .integer(Int64(refusals)), "redirects": .integer(Int64(redirects)),
+            "stored": .integer(Int64(fromStore)), "answered": .integer(Int64(answered)),
+            "reused": .integer(Int64(reused)), "bytesSent": .integer(bytesSent),
+            "bytesReceived": .integer(bytesReceived),
+            "p50Ms": ms(0.5), "p90Ms": ms(0.9), "p99Ms": ms(0.99),
+        ]
+    }
+}

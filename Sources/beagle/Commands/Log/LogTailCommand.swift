@@ -1,0 +1,51 @@
+import ArgumentParser
+import BeagleNetHTTP
+import BeagleNetReplay
+import Foundation
+
+/// `beagle log tail`: entries as they end.
+struct LogTailCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tail",
+        abstract: "Show the entries of a log as they end, until interrupted.",
+        discussion: """
+            First those that there are already, unless --new. With --json each entry is an object on a line of its own.
+
+            EXAMPLE
+              beagle log tail s.bglog 'status>=400 || error'
+            """
+    )
+
+    @OptionGroup var source: LogSource
+
+    @Argument(help: "Which entries, as 'status>=400'.", transform: EntryFilter.argument)
+    var filter: EntryFilter?
+
+    @Flag(name: .long, help: "Leave out those that are there already.")
+    var new = false
+
+    func run() async throws {
+        let console = Console(source.color)
+        do {
+            let reader = try LogReader(directory: source.path)
+            try await Interrupt.cancelling { try await follow(reader, console) }
+        } catch let interrupt as Interrupt {
+            throw ExitCode(interrupt.exitCode)
+        } catch {
+            let failure = Failure(wrapping: error)
+            if source.json { console.line("\(failure.envelope(timing: [:]))") } else { console.note(failure) }
+            throw ExitCode(failure.exit)
+        }
+    }
+
+    private func follow(_ reader: LogReader, _ console: Console) async throws {
+        let files = Recording([], directory: source.path)
+        let columns = EntryColumns(of: nil, width: Terminal.width(of: STDOUT_FILENO))
+        for try await entry in reader.following(isNew: new) {
+            let isWanted = filter?.matches(entry) { body in files.readable(body) } ?? true
+            guard isWanted else { continue }
+            let entry = source.shown(entry)
+            console.line(source.json ? "\(entry.summary(number: nil))" : columns.line(nil, entry, on: console))
+        }
+    }
+}

@@ -1,0 +1,343 @@
+import ArgumentParser
+import BeagleNetHTTP
+import BeagleNetReplay
+import Foundation
+
+/// `beagle replay`: sends a recording again, to another host.
+struct ReplayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Send a recording to another host, and compare the answers or measure them.",
+        discussion: """
+            With --diff each answer is compared with the recorded one: status, header fields, and the body by what it \
+            means. In JSON the order of members, whitespace and the spelling of numbers do not count, and Beagle's \
+            components are found by type and id. Without --diff it only tells statuses and how long answers took.
+
+            GET, HEAD and OPTIONS are sent, what may change something only with --unsafe-methods. Secrets are not in \
+            a recording: give those that the server needs with --map-header. What cannot be sent is told as skipped, \
+            with the reason.
+
+            Paths are written as $.items[*].price, and $..timestamp for a member at any depth.
+
+            EXIT CODES
+              0     all answers are what was recorded; without --diff, all came
+              104   answers differ, or none was compared
+              1-99  answers are missing; the number is libcurl's for the first of them
+              26    the recording cannot be read, or is empty
+              64    the command line cannot be understood
+
+            EXAMPLE
+              beagle replay app.har --diff --target https://staging.example.com \\
+                --map-header 'Authorization=env:TOKEN' --ignore '$..timestamp' --array-key '$.items=id'
+              beagle replay app.har --target http://127.0.0.1:8080 --concurrency 50 --rps 200 --repeat 10
+            """
+    )
+
+    /// How the report is written.
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text, json, junit
+    }
+
+    @Argument(help: "The recording: an HTTP Archive (.har) or a log (.bglog).")
+    var path: String
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Where messages go: http://HOST:PORT for all, HOST=http://HOST:PORT for one recorded host. Repeatable.",
+            valueName: "url"
+        )
+    )
+    var target: [String] = []
+
+    @Flag(name: .long, help: "Compare the answers with the recorded ones.")
+    var diff = false
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            """
+            A header in place of the recorded one: Name=env:VARIABLE takes it from the environment, as \
+            'Authorization=Bearer env:TOKEN' does, Name=value as it is. Repeatable.
+            """,
+            valueName: "mapping"
+        )
+    )
+    var mapHeader: [String] = []
+
+    @Option(name: .long, help: ArgumentHelp("Send only these methods, with commas between.", valueName: "methods"))
+    var methods: String?
+
+    @Flag(name: .long, help: "Send methods that may change something on the server too, such as POST.")
+    var unsafeMethods = false
+
+    @Flag(name: .long, help: "Follow redirects and compare where they end; else each hop is compared.")
+    var followRedirects = false
+
+    @Option(name: .long, help: ArgumentHelp("Let this many messages be under way at a time.", valueName: "number"))
+    var concurrency = 1
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Send this many messages a second, whether or not answers come; latency counts from when they were due.",
+            valueName: "number"
+        )
+    )
+    var rps: Double?
+
+    @Option(name: .customLong("repeat"), help: ArgumentHelp("Send each message this often.", valueName: "times"))
+    var turns = 1
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Keep the order of what belongs together: free (nothing), connection, page.",
+            valueName: "by"
+        ),
+        transform: Self.order
+    )
+    var order = Reissuer.Order.free
+
+    @Option(
+        name: [.customShort("m"), .long],
+        help: ArgumentHelp("Each answer may take this long.", valueName: "seconds")
+    )
+    var maxTime: Double?
+
+    @Option(name: .long, help: ArgumentHelp("Trust only the authorities in this PEM file.", valueName: "file"))
+    var cacert: String?
+
+    @OptionGroup(title: "COMPARING") var comparison: ComparisonFlags
+
+    @Option(name: .long, help: ArgumentHelp("How the report is written: text, json or junit.", valueName: "format"))
+    var format: Format?
+
+    @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
+    var json = false
+
+    private static func order(_ text: String) throws -> Reissuer.Order {
+        guard let order = Reissuer.Order(rawValue: text) else {
+            throw ValidationError("'--order' takes free, connection or page.")
+        }
+        return order
+    }
+
+    func validate() throws {
+        if target.isEmpty {
+            throw ValidationError("'--target' is missing: where should messages go? As --target http://HOST:PORT.")
+        }
+        if json, format != nil { throw ValidationError("'--json' and '--format' exclude each other.") }
+        if !diff {
+            if comparison.isGiven { throw ValidationError("\(ComparisonFlags.names) go with '--diff'.") }
+            if format == .junit { throw ValidationError("'--format junit' goes with '--diff'.") }
+        }
+        if concurrency < 1 || concurrency > 512 {
+            throw ValidationError("'--concurrency' takes a number from 1 to 512.")
+        }
+        if turns < 1 { throw ValidationError("'--repeat' takes a number above 0.") }
+        for (name, number) in [("rps", rps), ("max-time", maxTime)] {
+            guard let number, !(number > 0 && number <= 1e9) else { continue }
+            throw ValidationError("'--\(name)' takes a number above 0.")
+        }
+        do {
+            _ = try reissuer()
+        } catch let error as NetworkError {
+            throw ValidationError([error.message, error.advice].compactMap(\.self).joined(separator: "; ") + ".")
+        }
+    }
+
+    func run() async throws {
+        let console = Console()
+        let start = ContinuousClock.now
+        var timing: JSONValue { ["totalMs": .number(start.duration(to: .now) / .milliseconds(1))] }
+        do {
+            let result = try await Interrupt.cancelling { try await outcome(on: console) }
+            if json { console.line("\(result.envelope(timing: timing))") } else { console.write(result.output) }
+        } catch {
+            let failure = Failure(wrapping: error)
+            if json { console.line("\(failure.envelope(timing: timing))") } else { console.write(failure.output) }
+            if !json || failure.output.isEmpty { console.note(failure) }
+            throw ExitCode(failure.exit)
+        }
+    }
+
+    private func outcome(on console: Console) async throws -> CommandResult {
+        let recording = try load(on: console)
+        let reissuer = try reissuer()
+        do {
+            return diff
+                ? try result(of: await reissuer.compare(recording)) : try result(of: await reissuer.load(recording))
+        } catch let error as NetworkError where error.kind == .badConfiguration {
+            throw Failure(exit: ExitCode.usage, code: "usage", phase: .build, error.message, advice: error.advice)
+        }
+    }
+
+    private func load(on console: Console) throws -> Recording {
+        func failure(_ code: String, _ message: String, _ advice: String?) -> Failure {
+            Failure(exit: ExitCode.readFailed, code: code, phase: .file, message, advice: advice)
+        }
+        do throws(NetworkError) {
+            let recording = try Recording(contentsOf: path)
+            for warning in recording.warnings { console.note("beagle: \(warning)".printable) }
+            guard !recording.entries.isEmpty else {
+                throw NetworkError(
+                    .notStored,
+                    during: .file,
+                    "\(path) has no entries",
+                    advice: "record something first"
+                )
+            }
+            return recording
+        } catch {
+            throw failure(error.kind.rawValue, error.message, error.advice)
+        }
+    }
+
+    private func reissuer() throws -> Reissuer {
+        var (fallback, hosts): (ReissueTarget?, [String: ReissueTarget]) = (nil, [:])
+        for target in target {
+            let parts = target.split(separator: "=", maxSplits: 1).map(String.init)
+            if parts.count == 2, !parts[0].contains("/") {
+                hosts[parts[0].lowercased()] = try ReissueTarget(parts[1])
+            } else if fallback == nil {
+                fallback = try ReissueTarget(target)
+            } else {
+                throw ValidationError(
+                    "'--target' names a host for all twice; write HOST=http://HOST:PORT for one of them."
+                )
+            }
+        }
+        var reissuer = Reissuer(to: fallback)
+        reissuer.hosts = hosts
+        let environment = ProcessInfo.processInfo.environment
+        reissuer.headers = try mapHeader.map { text throws in try HeaderMapping(text, environment: environment) }
+        reissuer.methods = methods.map { Set($0.uppercased().split { $0 == "," || $0 == " " }.map(String.init)) }
+        reissuer.allowsUnsafeMethods = unsafeMethods
+        reissuer.followsRedirects = followRedirects
+        reissuer.concurrency = concurrency
+        reissuer.rate = rps
+        reissuer.repeats = turns
+        reissuer.order = order
+        if let maxTime {
+            reissuer.options.timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: .seconds(maxTime))
+        }
+        if let cacert { reissuer.options.trust = .file(path: cacert) }
+        reissuer.rules = try comparison.rules()
+        return reissuer
+    }
+
+    // MARK: - What is told
+
+    private func result(of report: ComparisonReport) throws -> CommandResult {
+        let output = output(report.description, report.json, junit: report.junit)
+        var failure: Failure
+        if let error = report.error {
+            failure = Failure(error)
+            failure.message = report.summary + ": " + failure.message
+        } else if !report.isSame {
+            let reason = report.different > 0 ? "answers differ" : "no answer was compared"
+            failure = Failure(
+                exit: ExitCode.different,
+                code: "different",
+                phase: .response,
+                "\(reason): \(report.summary)"
+            )
+        } else {
+            return CommandResult(json: report.json, output: output)
+        }
+        failure.output = output
+        failure.details["report"] = report.json
+        throw failure
+    }
+
+    private func result(of report: LoadReport) throws -> CommandResult {
+        let output = output(report.description, report.json, junit: "")
+        guard report.failed > 0 || report.latency.count == 0 else {
+            return CommandResult(json: report.json, output: output)
+        }
+        var failure =
+            report.error.map(Failure.init)
+            ?? Failure(
+                exit: ExitCode.different,
+                code: "skipped",
+                phase: .build,
+                "nothing was sent: all entries were skipped"
+            )
+        failure.output = output
+        failure.details["report"] = report.json
+        throw failure
+    }
+
+    private func output(_ text: String, _ json: JSONValue, junit: @autoclosure () -> String) -> Data {
+        switch format ?? .text {
+        case .text: Data("\(text.split(separator: "\n").map { String($0).printable }.joined(separator: "\n"))\n".utf8)
+        case .json: Data("\(json)\n".utf8)
+        case .junit: Data(junit().utf8)
+        }
+    }
+}
+
+/// The flags that say what counts as a difference.
+struct ComparisonFlags: ParsableArguments {
+    /// For messages.
+    static let names = "'--ignore', '--ignore-header', '--array-key', '--array-set', '--tolerance' and '--types-only'"
+
+    @Option(name: .long, help: ArgumentHelp("Pass over this place in JSON. Repeatable.", valueName: "path"))
+    var ignore: [String] = []
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Pass over these header fields too, with commas between. Repeatable.", valueName: "names")
+    )
+    var ignoreHeader: [String] = []
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Match the elements of this array by a member, as '$.items=id'. Repeatable.",
+            valueName: "path=member"
+        )
+    )
+    var arrayKey: [String] = []
+
+    @Option(name: .long, help: ArgumentHelp("The order of this array does not count. Repeatable.", valueName: "path"))
+    var arraySet: [String] = []
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Numbers may be this far apart, as a part of the larger: 1e-9.", valueName: "part")
+    )
+    var tolerance = 0.0
+
+    @Flag(name: .long, help: "Values may be any others of their kind; only members and kinds count.")
+    var typesOnly = false
+
+    func validate() throws {
+        guard tolerance >= 0, tolerance < 1 else {
+            throw ValidationError("'--tolerance' takes a number from 0 to below 1.")
+        }
+    }
+
+    /// Whether any is given.
+    var isGiven: Bool {
+        !(ignore + ignoreHeader + arrayKey + arraySet).isEmpty || tolerance > 0 || typesOnly
+    }
+
+    func rules() throws -> ComparisonRules {
+        var rules = ComparisonRules()
+        rules.ignoredPaths = try ignore.map { path throws in try JSONPath(path) }
+        rules.arrays = try arrayKey.map { text throws in
+            guard let equals = text.lastIndex(of: "="), text.index(after: equals) < text.endIndex else {
+                throw ValidationError("'--array-key' takes PATH=MEMBER, as '$.items=id'.")
+            }
+            return .init(try JSONPath(String(text[..<equals])), .key(String(text[text.index(after: equals)...])))
+        }
+        rules.arrays += try arraySet.map { path throws in .init(try JSONPath(path), .set) }
+        let headers = ignoreHeader.flatMap { $0.lowercased().split { $0 == "," || $0 == " " }.map(String.init) }
+        rules.ignoredHeaders.formUnion(headers)
+        rules.tolerance = tolerance
+        rules.comparesTypesOnly = typesOnly
+        return rules
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import BeagleNetReplay
+import Foundation
+
+/// The flags of every command that sends requests: where they are recorded.
+struct RecordingFlags: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            """
+            Record what is sent and what comes back, without secrets, in this directory; BEAGLENET_LOG names one for all \
+            commands.
+            """,
+            valueName: "name.bglog"
+        )
+    )
+    var record: String?
+
+    func validate() throws {
+        if record == "" { throw ValidationError("'--record' names no directory.") }
+    }
+
+    /// The transport, what goes through which is recorded where that is asked for.
+    func recorded(
+        _ transport: some HTTPTransport,
+        _ console: Console
+    ) throws(NetworkError) -> any HTTPTransport {
+        guard let log = try openLog(console) else { return transport }
+        return RecordingTransport(transport, log: log)
+    }
+
+    /// The log that is written; nil where none is.
+    func openLog(_ console: Console) throws(NetworkError) -> RequestLog? {
+        let named = record ?? ProcessInfo.processInfo.environment["BEAGLENET_LOG"] ?? ""
+        if named.isEmpty { return nil }
+        var options = RequestLog.Options()
+        options.logger = FaultLogger(console: console)
+        return try RequestLog(directory: named, options: options)
+    }
+}
+
+/// Tells that recording has stopped.
+private struct FaultLogger: BeagleLogger {
+    let console: Console
+
+    func log(_ log: any LogType) { console.note("beagle: \(log.message)".printable) }
+}

@@ -1,0 +1,57 @@
+import BeagleNetTesting
+import Foundation
+import Testing
+
+@testable import BeagleNet
+
+@Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxWaitingTests {
+    private let folder = OutboxFolder()
+
+    // MARK: - Who joins
+
+    @Test("who joins a sending that ends meanwhile hears how it ended, and who comes afterwards is sent anew")
+    func whoJoinsHearsTheOutcomeOfWhatHasJustEnded() async throws {
+        defer { folder.remove() }
+        let runs = ScriptedRuns()
+        let outbox = Outbox(directory: folder.path)
+        let client = client(OutboxInterceptor(outbox), runs)
+        var form = NetworkOperation.form(1, headers: ["Idempotency-Key": "k"])
+        form.outbox = .queue("q")
+        for answer in ["1", "2"] {
+            async let first = client.run(form)
+            let run = await runs.next()
+            // As if somebody were before the second who takes long to be written.
+            let place = outbox.line.enter("q")
+            async let second = client.run(form)
+            while outbox.state.withLock({ $0.live.values.allSatisfy { $0.comers == 0 } }) { await Task.yield() }
+            run.finish(answer)
+            #expect(try await first.shown == answer)
+            place.leave()
+            #expect(try await second.shown == answer)
+            #expect(folder.files == [])
+            #expect(outbox.state.withLock { $0.live.isEmpty })
+        }
+        #expect(runs.count == 2)
+    }
+
+    // MARK: - A slow disk
+
+    @Test func whatALogIsToldWaitsForNoDisk() async {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let isTold = AsyncStream.makeStream(of: Void.self)
+        // Held as it is while the directory is read.
+        outbox.files.index.withLock { _ in
+            let isDone = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                outbox.files.note(.lost)
+                outbox.tellLog(OffLogger())
+                if outbox.takeDamages().isEmpty { isTold.continuation.yield() }
+                isTold.continuation.finish()
+                isDone.signal()
+            }
+            #expect(isDone.wait(timeout: .now() + 10) == .success)
+        }
+        #expect(await isTold.stream.reduce(0) { count, _ in count + 1 } == 1)
+    }
+}

@@ -1,0 +1,62 @@
+import Testing
+
+@testable import BeagleNetHTTP
+
+@Suite struct JSONDocumentTests {
+    private let text =
+        #" {"b": [1.10, 12345678901234567890123, -0, 1e3], "a": {"": null, "x": true}, "b2": "\u0041\ud83d\ude00\/\n", "e": [], "o": {}} "#
+
+    private func document(_ text: String) throws -> JSONDocument { try JSONDocument(Array(text.utf8)) }
+
+    @Test func membersKeepTheirOrderAndNumbersTheirDigits() throws {
+        let root = try document(text).root
+        #expect(root.members.map(\.name) == ["b", "a", "b2", "e", "o"])
+        #expect(root["b"]?.elements.map(\.numberText) == ["1.10", "12345678901234567890123", "-0", "1e3"])
+        #expect(root["b"]?.elements.map(\.integer) == [nil, nil, 0, 1000])
+        #expect(root["a"]?[""]?.isNull == true)
+        #expect(root["a"]?["x"]?.bool == true)
+        #expect(root["b2"]?.string == "A😀/\n")
+        #expect(root["e"]?.elements.map(\.kind).isEmpty == true)
+        #expect(root["o"]?.members.map(\.name) == [])
+        #expect(root["none"] == nil)
+    }
+
+    @Test func aValueIsWhereItIsWritten() throws {
+        let root = try document(text).root
+        #expect(String(decoding: try #require(root["a"]).raw, as: UTF8.self) == #"{"": null, "x": true}"#)
+        #expect(String(decoding: root.raw, as: UTF8.self) == text.dropFirst().dropLast())
+    }
+
+    @Test func ofANameThatRepeatsTheLastCounts() throws {
+        #expect(try document(#"{"a":1,"\u0061":2}"#).root["a"]?.integer == 2)
+    }
+
+    @Test(arguments: [
+        (#""\ud83d x""#, "\u{FFFD} x"), (#""\ude00""#, "\u{FFFD}"), (#""\ud83d\ud83d\ude00""#, "\u{FFFD}😀"),
+        (#""\u00e9\"\\""#, "é\"\\"),
+    ])
+    func halfOfASurrogatePairIsReplaced(_ text: String, _ meant: String) throws {
+        #expect(try document(text).root.string == meant)
+    }
+
+    @Test func aByteOrderMarkIsPassedOver() throws {
+        #expect(try JSONDocument([0xEF, 0xBB, 0xBF, 0x5B, 0x5D]).root.kind == .array)
+    }
+
+    @Test(arguments: [
+        (#"{"log":{"entries":[{},{"time":}]}}"#, 30, "$.log.entries[1].time"), ("", 0, "$"), ("[1,]", 3, "$[1]"),
+        (#"{"a":1 "b":2}"#, 7, "$.a"), ("[01]", 2, "$[1]"), ("nul", 0, "$"), ("[1] x", 4, "$"), (#"{"a":"x"#, 7, "$.a"),
+        ("[\"\u{1}\"]", 2, "$[0]"), (#"["\x"]"#, 3, "$[0]"), ("-", 1, "$"), ("1.", 2, "$"), ("1e+", 3, "$"),
+        (#"["\u12G4"]"#, 6, "$[0]"), ("{1:2}", 1, "$"), ("[1}", 2, "$[1]"),
+    ])
+    func aFaultIsLocated(_ text: String, _ offset: Int, _ path: String) {
+        let fault = #expect(throws: JSONFault.self) { try document(text) }
+        #expect(fault?.offset == offset)
+        #expect(fault?.path == path)
+    }
+
+    @Test func whatIsNestedTooDeepIsRefused() {
+        let fault = #expect(throws: JSONFault.self) { try document(String(repeating: "[", count: 600)) }
+        #expect(fault?.offset == 512)
+    }
+}

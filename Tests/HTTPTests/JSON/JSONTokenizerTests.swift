@@ -1,0 +1,53 @@
+import Testing
+
+@testable import BeagleNetHTTP
+
+@Suite struct JSONTokenizerTests {
+    private static let text = #"{"a\n":[1.5e-3,-0,true,false,null,"x\u00e9\\"],"b":{"c":"é"}} "#
+
+    private func tokens(_ pieces: [ArraySlice<UInt8>]) throws -> [JSONTokenizer.Token] {
+        var tokenizer = JSONTokenizer()
+        var tokens: [JSONTokenizer.Token] = []
+        for piece in pieces {
+            try piece.withUnsafeBufferPointer { piece throws(JSONFault) in
+                try tokenizer.feed(piece) { tokens.append($0) }
+            }
+        }
+        try tokenizer.finish { tokens.append($0) }
+        return tokens
+    }
+
+    @Test func tokensSayWhereTheyAre() throws {
+        let bytes = Array(Self.text.utf8)
+        let tokens = try tokens([bytes[...]])
+        let written = tokens.map { String(decoding: bytes[$0.start..<$0.end], as: UTF8.self) }
+        #expect(
+            written == [
+                "{", #""a\n""#, "[", "1.5e-3", "-0", "true", "false", "null", #""x\u00e9\\""#, "]", #""b""#, "{",
+                #""c""#, #""é""#, "}", "}",
+            ]
+        )
+        #expect(tokens.count(where: { $0.kind == .name }) == 3)
+        #expect(tokens.filter(\.hasEscapes).count == 2)
+    }
+
+    @Test func aTextMayComeInPiecesOfAnySize() throws {
+        let bytes = Array(Self.text.utf8)
+        let whole = try tokens([bytes[...]])
+        for place in bytes.indices { #expect(try tokens([bytes[..<place], bytes[place...]]) == whole) }
+        #expect(try tokens(bytes.indices.map { bytes[$0...$0] }) == whole)
+    }
+
+    @Test func aNumberEndsWithTheText() throws {
+        #expect(try tokens([Array("12".utf8)[...]]).map(\.end) == [2])
+        #expect(throws: JSONFault.self) { try tokens([Array("1.".utf8)[...]]) }
+    }
+
+    @Test func aFaultIsWhereItIsInWhicheverPiece() {
+        let bytes = Array(#"{"a":[1,tru x]}"#.utf8)
+        for place in bytes.indices {
+            let fault = #expect(throws: JSONFault.self) { try tokens([bytes[..<place], bytes[place...]]) }
+            #expect(fault?.offset == 8)
+        }
+    }
+}

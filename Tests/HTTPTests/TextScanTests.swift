@@ -1,0 +1,118 @@
+@testable import BeagleNetHTTP
+import Testing
+
+@Suite struct TextScanTests {
+    static let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"
+    static let github = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+
+    static let known: [(String, String)] = [
+        ("", ""), ("plain text, nothing in it.", "plain text, nothing in it."),
+        (jwt, "REDACTED"), ("a \(jwt).", "a REDACTED."), ("x\(jwt)", "xREDACTED"),
+        ("eyJhbGciOiJkaXIifQ..iv.text.tag!", "REDACTED!"), ("eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.", "REDACTED."),
+        ("eyJhbGciOiJub25lIn0 eyJh", "eyJhbGciOiJub25lIn0 eyJh"),
+        ("eyJhbGciOiJub25lIn0.txt", "eyJhbGciOiJub25lIn0.txt"),
+        ("Bearer abc.def-1 x", "Bearer REDACTED x"), ("bearer\tabc, x", "bearer\tREDACTED, x"),
+        (#"Bearer realm="a""#, #"Bearer realm="a""#), ("Bearer", "Bearer"), ("forbearer abc", "forbearer abc"),
+        ("Basic dXNlcjpwdw==", "Basic REDACTED"), ("basic dXNlcjpwdw", "basic REDACTED"),
+        ("Basic training, basic information", "Basic training, basic information"),
+        ("key AKIAIOSFODNN7EXAMPLE.", "key REDACTED."), ("ASIAIOSFODNN7EXAMPLE", "REDACTED"),
+        ("AKIAIOSFODNN7EXAMPLEX", "AKIAIOSFODNN7EXAMPLEX"), ("xAKIAIOSFODNN7EXAMPLE", "xAKIAIOSFODNN7EXAMPLE"),
+        (#"\nAKIAIOSFODNN7EXAMPLE"#, #"\nREDACTED"#), ("%20AKIAIOSFODNN7EXAMPLE", "%20REDACTED"),
+        (github, "REDACTED"), ("ghp_short", "ghp_short"), ("github_pat_0123456789abcdefABCDEF_1", "REDACTED"),
+        ("xoxb-1234567890-abc", "REDACTED"), ("sk_live_0123456789", "REDACTED"), ("whsec_0123456789ab", "REDACTED"),
+        ("sk-proj-0123456789abcdefABC_-", "REDACTED"),
+        ("sk-fading-circle-container-box", "sk-fading-circle-container-box"),
+        ("AIza0123456789abcdefghij0123456789_-ABC", "REDACTED"), ("ya29.0123456789", "REDACTED"),
+        ("task-0123456789abcdefghij", "task-0123456789abcdefghij"),
+        (
+            "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb",
+            "a\nREDACTED\nb"
+        ),
+        ("-----BEGIN PRIVATE KEY-----\nMIIE-", "REDACTED"),
+        ("-----BEGIN CERTIFICATE-----\nMIIE", "-----BEGIN CERTIFICATE-----\nMIIE"),
+        ("card 4111111111111111.", "card REDACTED."), ("4111 1111 1111 1111", "REDACTED"),
+        ("4111-1111-1111-1111 12/27", "REDACTED 12/27"), ("4111 1111 1111 1111 12", "REDACTED 12"),
+        ("3782 822463 10005", "REDACTED"), ("4222222222222", "REDACTED"), ("6304000000000000000", "REDACTED"),
+        ("411111111111111", "411111111111111"), ("4111111111111112", "4111111111111112"),
+        ("x4111111111111111", "x4111111111111111"), ("4111111111111111x", "4111111111111111x"),
+        ("0.4111111111111111", "0.4111111111111111"), ("4111111111111111.5", "4111111111111111.5"),
+        ("1700000000000", "1700000000000"), ("12 4111 1111 1111 1111", "12 REDACTED"),
+        ("41111111111111111111111111", "41111111111111111111111111"),
+        ("10 20 30 40 50 60 70 80", "10 20 30 40 50 60 70 80"),
+    ]
+
+    static let named: [(String, String)] = [
+        ("password=hunter2 a=1", "password=REDACTED a=1"), (#"token="a b" c"#, #"token="REDACTED" c"#),
+        ("pass%77ord=x", "pass%77ord=REDACTED"), ("/cb?code=1&x=2 c", "/cb?code=REDACTED&x=2 c"),
+        ("key=abc key=0123456789abcdef", "key=abc key=REDACTED"), ("password=", "password="), ("=x", "=x"),
+        (#"{"password": "a\"b", "a": 1}"#, #"{"password": "REDACTED", "a": 1}"#),
+        (#"{\"pin\":\"1\",\"a\":2}"#, #"{\"pin\":\"REDACTED\",\"a\":2}"#),
+        (#"{"pin":1234,"tokens":{"a":"}"},"b":2"#, #"{"pin":REDACTED,"tokens":REDACTED,"b":2"#),
+        ("Authorization: Bearer x y\r\nA: b", "Authorization: Bearer REDACTED\r\nA: b"),
+        ("> X-Api-Key: k v\n< Set-Cookie: a=b; Path=/", "> X-Api-Key: REDACTED\n< Set-Cookie: a=REDACTED; Path=/"),
+        ("bad password: hunter2, sorry", "bad password: REDACTED, sorry"), ("error code: 404", "error code: 404"),
+        (
+            "GET https://u:p@h/a?token=x&b=1: no answer",
+            "GET https://REDACTED:REDACTED@h/a?token=REDACTED&b=1: no answer"
+        ),
+        ("<https://h/?state=1&code=2>", "<https://h/?state=REDACTED&code=REDACTED>"), ("a://", "a://"), (":", ":"),
+        ("12:30:00 http://h:80/", "12:30:00 http://h:80/"),
+    ]
+
+    @Test("what is known by its look goes", arguments: known)
+    func hides(text: String, expected: String) {
+        #expect(Redactor().redact(text: text) == expected)
+    }
+
+    @Test("what a name tells of goes", arguments: named)
+    func hidesNamed(text: String, expected: String) {
+        #expect(Redactor().redact(text: text) == expected)
+    }
+
+    /// What is settled of the beginning stays as it is, whatever comes.
+    @Test(arguments: known + named)
+    func howTextIsCutMakesNoDifference(text: String, expected: String) {
+        let bytes = Array(text.utf8)
+        for cut in 0...bytes.count {
+            var first = TextScan(Redactor(), bytes, in: 0..<cut, isFinal: false, rules: .all, depth: 0)
+            let settled = first.run(from: 0)
+            var second = TextScan(Redactor(), bytes, in: 0..<bytes.count, rules: .all, depth: 0)
+            #expect(second.run(from: settled) == bytes.count)
+            let redacted = bytes.applying(first.edits + second.edits, in: 0..<bytes.count)
+            #expect(String(decoding: redacted, as: UTF8.self) == expected, "cut at \(cut)")
+        }
+    }
+
+    @Test(arguments: [
+        "eyJ", "4111 ", "-----BEGIN PRIVATE KEY-----", "Bearer ", "a://", "\"pin\":", "ghp_", "=", "token={",
+        "sk-", "data: [\n", "{\"state\":1,", "\"key\": ", "a=1&", "Bearer", "AKIA", "basic ",
+    ])
+    func timeGrowsWithTheTextAlone(piece: String) {
+        let text = String(repeating: piece, count: 300_000 / piece.utf8.count)
+        #expect(!Redactor().redact(text: text).isEmpty)
+    }
+
+    @Test func whatIsTooLongToTellGoes() {
+        let text = "a ghp_" + String(repeating: "x", count: TextScan.window)
+        #expect(Redactor().redact(text: text) == "a REDACTED")
+    }
+
+    @Test func anAuditTellsPlacesWithoutValues() {
+        var audit = RedactionAudit()
+        let redactor = Redactor()
+        _ = redactor.redact(
+            [.authorization: "Bearer hidden", .location: "/?pin=hidden"],
+            at: "request.headers",
+            noting: &audit
+        )
+        _ = redactor.redact(url: "https://hidden@h/?a=1&otp=hidden#sid=hidden", at: "request.url", noting: &audit)
+        _ = redactor.redact(text: "password=hidden \(Self.jwt) \(Self.jwt)", at: "error", noting: &audit)
+        #expect(
+            audit.places == [
+                "request.headers.Authorization", "request.headers.Location:?pin", "request.url:user",
+                "request.url:?otp",
+                "request.url:#sid", "error:=password", "error:<JWT>",
+            ]
+        )
+    }
+}

@@ -1,0 +1,148 @@
+import BeagleNet
+import BeagleNetReplay
+import Dispatch
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What tests look at in a process of its own.
+///
+/// `write DIRECTORY FIRST` records requests with the numbers from FIRST on until it is killed, and says of each `start N`
+/// and `end N`, in a line of standard output, when that is acknowledged. `limit DIRECTORY` records into files that must
+/// not grow, `fork DIRECTORY` in a child and its parent.
+@main
+struct RecordProbe {
+    static func main() async {
+        let arguments = CommandLine.arguments
+        do {
+            switch arguments.dropFirst().first {
+            case "write" where arguments.count == 4:
+                try await write(RequestLog(directory: arguments[2]), from: Int(arguments[3]) ?? 0)
+            case "limit" where arguments.count == 3: try await limit(arguments[2])
+            case "fork" where arguments.count == 3: try fork(arguments[2])
+            default: exit(64)
+            }
+        } catch {
+            say("\(error)")
+            exit(1)
+        }
+    }
+
+    // MARK: killed
+
+    /// Four requests at a time; the body of every third is a file.
+    private static func write(_ log: RequestLog, from first: Int) async {
+        let client = RecordingClient(
+            StubClient { request in
+                await log.flush()
+                let number = Int(request.url.lastPathComponent) ?? 0
+                say("start \(number)")
+                await Task.yield()
+                let body = Data(repeating: UInt8(truncatingIfNeeded: number), count: number % 3 == 0 ? 40_000 : 100)
+                let fields: HTTPFields = [.contentType: "image/png"]
+                return NetworkResponse(data: body, response: HTTPResponse(status: .ok, headerFields: fields))
+            },
+            log: log
+        )
+        await withTaskGroup(of: Void.self) { group in
+            for lane in 0..<4 {
+                group.addTask {
+                    for number in sequence(first: first + lane, next: { $0 + 4 }) {
+                        guard let url = URL(string: "http://a.example/\(number)") else { exit(64) }
+                        let request = Request(url: url, type: .fetchImage)
+                        do { _ = try await client.executeRequest(request) } catch { exit(1) }
+                        await log.flush()
+                        say("end \(number)")
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: a full disk
+
+    private final class Warnings: BeagleLogger {
+        let count = Lock(0)
+
+        func log(_ log: any LogType) { count.withLock { $0 += 1 } }
+    }
+
+    /// Requests go on while nothing can be written; when something can be again, so is what comes then.
+    private static func limit(_ directory: String) async throws {
+        let warnings = Warnings()
+        var options = RequestLog.Options()
+        options.logger = warnings
+        options.patience = .milliseconds(1)
+        let log = try RequestLog(directory: directory, options: options)
+        signal(SIGXFSZ, SIG_IGN)
+        let before = setLimit(20_000)
+        let client = RecordingClient(StubClient { _ in NetworkResponse(text: "hello") }, log: log)
+        guard let url = URL(string: "http://a.example/") else { exit(64) }
+        for _ in 0..<200 { _ = try await client.executeRequest(Request(url: url, type: .fetchComponent)) }
+        await log.flush()
+        say("warned \(warnings.count.withLock { $0 })")
+        setLimit(before)
+        usleep(10_000)
+        log.note("there is room")
+        await log.flush()
+        log.append(LogEntry(started: Date(), request: LoggedRequest(method: "GET", url: "http://a.example/last")))
+        await log.close()
+    }
+
+    /// - Returns: the limit before.
+    @discardableResult
+    private static func setLimit(_ bytes: rlim_t) -> rlim_t {
+        var limit = rlimit()
+        #if canImport(Glibc)
+            let resource = __rlimit_resource_t(1)
+        #else
+            let resource = RLIMIT_FSIZE
+        #endif
+        getrlimit(resource, &limit)
+        defer { setrlimit(resource, &limit) }
+        let before = limit.rlim_cur
+        limit.rlim_cur = bytes
+        return before
+    }
+
+    // MARK: forked
+
+    private static func fork(_ directory: String) throws {
+        let log = try RequestLog(directory: directory)
+        log.append(LogEntry(started: Date(), request: LoggedRequest(method: "GET", url: "http://a.example/parent")))
+        log.waitUntilWritten()
+        // Swift hides it, with reason: only what a single thread can do is left to a child.
+        guard let symbol = dlsym(nil, "fork") else { exit(2) }
+        let fork = unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)
+        let child = fork()
+        if child == 0 {
+            alarm(20)
+            log.append(LogEntry(started: Date(), request: LoggedRequest(method: "GET", url: "http://a.example/child")))
+            log.waitUntilWritten()
+            _exit(0)
+        }
+        var status: Int32 = 0
+        guard waitpid(child, &status, 0) == child, status == 0 else { exit(3) }
+        log.append(LogEntry(started: Date(), request: LoggedRequest(method: "GET", url: "http://a.example/again")))
+        // Written when the process has ended.
+        exit(0)
+    }
+
+    /// In one piece, and past every buffer.
+    private static func say(_ line: String) {
+        var bytes = Array("\(line)\n".utf8)
+        #if canImport(Glibc)
+            let count = Glibc.write(STDOUT_FILENO, &bytes, bytes.count)
+        #elseif canImport(Musl)
+            let count = Musl.write(STDOUT_FILENO, &bytes, bytes.count)
+        #else
+            let count = Darwin.write(STDOUT_FILENO, &bytes, bytes.count)
+        #endif
+        if count < 0 { exit(2) }
+    }
+}

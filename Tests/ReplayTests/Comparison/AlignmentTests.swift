@@ -1,0 +1,40 @@
+import Testing
+
+@testable import BeagleNetReplay
+
+@Suite struct AlignmentTests {
+    @Test(
+        arguments: [
+            ([], [], [], []), ([1], [], [nil], []), ([], [1], [], [0]), ([1, 2, 3], [1, 2, 3], [0, 1, 2], []),
+            ([1, 2, 3], [3, 1, 2], [1, 2, nil], [0]), ([1, 1, 2], [1, 2], [0, nil, 1], []),
+            ([1, 2, 3], [1, 9, 3], [0, 1, 2], []),
+            ([1, 2, 3, 4], [2, 9, 4, 8], [nil, 0, 1, 2], [3]),
+        ] as [([Int], [Int], [Int?], [Int])]
+    )
+    func elementsAreMatchedInOrder(_ one: [Int], _ other: [Int], _ partners: [Int?], _ added: [Int]) {
+        let alignment = Alignment(inOrder: one, other)
+        #expect(alignment.partners == partners)
+        #expect(alignment.added == added)
+        #expect(alignment.moved.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ([1, 2, 3], [3, 1, 2], [2]), ([1, 2, 3, 4], [2, 3, 4, 1], [0]), ([1, 2, 3], [1, 2, 3], []),
+            ([1, 1], [1, 1], []),
+            ([4, 3, 2, 1], [1, 2, 3, 4], [0, 1, 2]),
+        ] as [([Int], [Int], Set<Int>)]
+    )
+    func asFewAsCanBeHaveMoved(_ one: [Int], _ other: [Int], _ moved: Set<Int>) {
+        #expect(Alignment([(one, other)]).moved.count == moved.count)
+    }
+
+    @Test(arguments: [
+        ([], []), ([1], [0]), ([3, 1, 2], [1, 2]), ([5, 6, 1, 2, 3], [2, 3, 4]), ([1, 1, 1], [2]), ([9, 8, 7], [2]),
+    ])
+    func theLongestIncreasingSubsequenceIsFound(_ list: [Int], _ places: [Int]) {
+        let found = Alignment.longestIncreasing(list)
+        #expect(found.count == places.count)
+        #expect(zip(found, found.dropFirst()).allSatisfy { $0 < $1 && list[$0] < list[$1] })
+    }
+}

@@ -1,0 +1,46 @@
+import BeagleNetHTTP
+import Testing
+
+@testable import BeagleNetReplay
+
+@Suite struct JSONPathTests {
+    @Test(
+        arguments: [
+            ("$", []), ("$.a", [.member("a")]), ("$['a.b'][\"c'd\"]", [.member("a.b"), .member("c'd")]),
+            ("$.a[3][*].*", [.member("a"), .element(3), .any, .any]), ("$..x", [.member("x")]), ("$..[*]", [.any]),
+            ("$.é b-c", [.member("é b-c")]), ("$['']", [.member("")]),
+        ] as [(String, [JSONPath.Step])]
+    )
+    func pathsAreRead(_ text: String, _ steps: [JSONPath.Step]) throws {
+        let path = try JSONPath(text)
+        #expect(path.steps == steps)
+        #expect(path.description == text)
+    }
+
+    @Test(arguments: [
+        ("", 1, "begins with $"), ("a", 1, "begins with $"), ("$a", 2, "step begins"), ("$.", 3, "name is missing"),
+        ("$..", 4, "name is missing"), ("$.a..", 6, "name is missing"), ("$[", 3, "index"), ("$[-1]", 3, "index"),
+        ("$[1", 4, "] is missing"), ("$['a", 5, "' is missing"), ("$['a'", 6, "] is missing"),
+        ("$[*", 4, "] is missing"),
+        ("$[?(@.a)]", 3, "index"), ("$[1:2]", 4, "] is missing"), ("$[99999999999999999999]", 3, "index"),
+        ("$" + String(repeating: ".a", count: 64), 128, "63 steps"),
+    ])
+    func aWrongPathIsLocated(_ text: String, _ place: Int, _ reason: String) {
+        let error = #expect(throws: NetworkError.self) { try JSONPath(text) }
+        #expect(error?.kind == .badConfiguration)
+        #expect(error?.message.contains("character \(place):") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+    }
+
+    @Test(arguments: [
+        ("$..a", ["a"], true), ("$..a", ["b", "a"], true), ("$..a", ["a", "b"], false), ("$..a", ["a", "a"], true),
+        ("$..a.b", ["x", "a", "b"], true), ("$..a.b", ["a", "x", "b"], false), ("$..a..b", ["a", "x", "b"], true),
+        ("$.*.b", ["a", "b"], true), ("$.*.b", ["b"], false), ("$", [], true), ("$", ["a"], false),
+    ])
+    func aPathFitsItsPlaces(_ text: String, _ names: [String], _ fits: Bool) throws {
+        let root = PathPosition([try JSONPath("$.never"), try JSONPath(text)])
+        let place = names.reduce(root) { $0.member($1) }
+        #expect(place.fits(1) == fits)
+        #expect(!place.fits(0))
+    }
+}

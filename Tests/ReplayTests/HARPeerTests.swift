@@ -1,0 +1,122 @@
+import BeagleNetHTTP
+import Foundation
+import Testing
+
+@testable import BeagleNetReplay
+
+/// Our archives, read by other programs: those of PyPI that `scripts/setup.sh --peers` installs.
+@Suite(.timeLimit(.minutes(2))) struct HARPeerTests {
+    private static let programs = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../.build/python/bin").standardizedFileURL.path
+    static let hasMitmproxy = FileManager.default.isExecutableFile(atPath: "\(programs)/mitmdump")
+    static let hasHaralyzer =
+        (try? FileManager.default.contentsOfDirectory(atPath: "\(programs)/../lib"))?
+        .contains { FileManager.default.fileExists(atPath: "\(programs)/../lib/\($0)/site-packages/haralyzer") } == true
+
+    /// What a program writes to standard output, and how it ends.
+    private func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(filePath: "\(Self.programs)/\(program)")
+        process.arguments = arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        return await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+                process.waitUntilExit()
+                continuation.resume(returning: (process.terminationStatus, output))
+            }
+        }
+    }
+
+    /// Bodies of every sort, with a request that failed and a redirect.
+    private static let recording: Recording = {
+        // mitmproxy takes for text what begins mostly so, and writes it in another charset.
+        let bytes = Data((0...255).reversed().map { UInt8($0) })
+        let bodies: [(type: String, body: Data)] = [
+            ("text/plain; charset=utf-8", Data("téxt \u{2028}\r\n\"\\ 😀".utf8)),
+            ("application/json", Data(#"{"a":1.10,"é":"\u0000"}"#.utf8)), ("application/octet-stream", bytes),
+            ("image/png", Data([0x89, 0x50])), ("text/plain; charset=utf-8", Data()),
+            ("text/html; charset=utf-8", Data(String(repeating: "<p>ä</p>", count: 20_000).utf8)),
+        ]
+        var entries = bodies.enumerated().map { index, body in
+            LogEntry(
+                started: Date(timeIntervalSince1970: 1_795_335_330 + Double(index) / 8),
+                request: LoggedRequest(
+                    method: index.isMultiple(of: 2) ? "POST" : "GET",
+                    url: "https://api.example.com/\(index)?q=%C3%A9",
+                    httpVersion: index == 0 ? "h2" : "http/1.1",
+                    fields: [LoggedField("Host", "api.example.com"), LoggedField("Cookie", "a=b")],
+                    body: index.isMultiple(of: 2) ? LoggedBody(.data(Data("a=\(index)&b=é".utf8))) : nil
+                ),
+                response: LoggedResponse(
+                    status: 200 + index,
+                    httpVersion: "HTTP/1.1",
+                    fields: [
+                        LoggedField("Content-Type", body.type), LoggedField("Set-Cookie", "a=1"),
+                        LoggedField("Set-Cookie", "b=2"),
+                    ],
+                    body: LoggedBody(.data(body.body), mediaType: body.type)
+                ),
+                timings: LogTimings(connect: .milliseconds(2), wait: .microseconds(1_500)),
+                serverAddress: "127.0.0.1",
+                connection: "1"
+            )
+        }
+        entries.append(
+            LogEntry(
+                started: Date(timeIntervalSince1970: 1_795_335_340),
+                request: LoggedRequest(method: "GET", url: "http://api.example.com/failed"),
+                error: "timeout"
+            )
+        )
+        return Recording(entries)
+    }()
+
+    @Test(.enabled(if: hasMitmproxy, "mitmproxy is not installed: scripts/setup.sh --peers"))
+    func mitmproxyReadsWhatWeWriteAndWeReadWhatItWrites() async throws {
+        try await withFolder { folder in
+            let (ours, theirs) = ("\(folder)/ours.har", "\(folder)/theirs.zhar")
+            try Self.recording.writeHAR(to: ours)
+            let arguments = ["-n", "-r", ours, "--set", "hardump=\(theirs)", "--set", "confdir=\(folder)"]
+            let run = try await run("mitmdump", arguments)
+            #expect(run.status == 0, "\(run.output)")
+            let read = try Recording(contentsOf: theirs)
+            #expect(read.entries.map(\.request.method) == Self.recording.entries.map(\.request.method))
+            #expect(read.entries.map(\.request.url) == Self.recording.entries.map(\.request.url))
+            #expect(read.entries.map(\.response?.status) == Self.recording.entries.map { $0.response?.status ?? 0 })
+            for (index, pair) in zip(read.entries, Self.recording.entries).enumerated() {
+                if let body = pair.1.response?.body {
+                    #expect(
+                        try read.data(of: try #require(pair.0.response?.body)) == (try read.data(of: body)),
+                        "\(index)"
+                    )
+                }
+                #expect(pair.0.request.body?.content ?? .data(Data()) == pair.1.request.body?.content ?? .data(Data()))
+            }
+        }
+    }
+
+    @Test(.enabled(if: hasHaralyzer, "haralyzer is not installed: scripts/setup.sh --peers"))
+    func haralyzerReadsWhatWeWrite() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/ours.har"
+            try Self.recording.writeHAR(to: path)
+            let program = """
+                import json, sys
+                from haralyzer import HarParser, HarEntry
+                parser = HarParser(json.load(open(sys.argv[1], encoding="utf-8")))
+                for entry in map(HarEntry, parser.har_data["entries"]):
+                    print(entry.request.method, entry.response.status, entry.time, entry.startTime.year)
+                """
+            let run = try await run("python3", ["-c", program, path])
+            #expect(run.status == 0, "\(run.output)")
+            let lines = run.output.split(separator: "\n")
+            #expect(lines.count == Self.recording.entries.count)
+            #expect(lines.first == "POST 200 3.5 2026")
+        }
+    }
+}

@@ -1,0 +1,219 @@
+import BeagleNetHTTP
+import Testing
+
+@testable import BeagleNetReplay
+
+@Suite struct HARValidatorTests {
+    /// The findings as severity, path and reason, and the summary.
+    private func findings(_ text: String) async throws -> (texts: [String], summary: HARValidator.Summary) {
+        try await withFile(text.utf8) { path in
+            var texts: [String] = []
+            let bytes = Array(text.utf8)
+            let summary = try HARValidator(contentsOf: path).validate { finding in
+                #expect(finding.file == path)
+                #expect(finding.offset.map { $0 < bytes.count } ?? true)
+                let path = finding.path.replacing("$.log.entries[0]", with: "")
+                texts.append("\(finding.severity): \(path) \(finding.reason)")
+            }
+            return (texts, summary)
+        }
+    }
+
+    @Test func whatIsRightHasNoFindings() async throws {
+        let (texts, summary) = try await findings(
+            archive([
+                "request.postData": #"{"mimeType":"text/plain","text":"abc","comment":"x"}"#, "_own": "1",
+                "serverIPAddress": #""::1""#, "connection": #""7""#, "pageref": #""p""#,
+                "cache":
+                    #"{"beforeRequest":null,"afterRequest":{"lastAccess":"2026-11-22T08:15:30Z","eTag":"","hitCount":1}}"#,
+                "response.cookies": #"[{"name":"a","value":"b","expires":null,"httpOnly":true}]"#,
+                "response.content": #"{"size":2,"compression":-35,"mimeType":"","text":"ok"}"#,
+                "timings": #"{"blocked":-1,"dns":-1,"connect":2,"ssl":1,"send":1,"wait":2,"receive":2.0}"#,
+            ])
+        )
+        #expect(texts == [])
+        #expect(summary.entries == 1 && summary.bodies == 2 && summary.bodyBytes == 5)
+        #expect(summary.errors == 0 && summary.hints == 0)
+    }
+
+    @Test(arguments: [
+        // required members, and their types
+        (["startedDateTime": ""], ["error: .startedDateTime is missing"]),
+        (["request": ""], ["error: .request is missing"]), (["request.url": ""], ["error: .request.url is missing"]),
+        (["request.method": "7"], ["error: .request.method is a number and should be text"]),
+        (["request.headers": "{}"], ["error: .request.headers is an object and should be an array"]),
+        (
+            ["request.queryString": "[{\"name\":1}]"],
+            [
+                "error: .request.queryString[0].name is a number and should be text",
+                "error: .request.queryString[0].value is missing",
+            ]
+        ),
+        (["response": "null"], ["error: .response is null and should be an object"]),
+        (["response.redirectURL": "null"], ["error: .response.redirectURL is null and should be text"]),
+        (
+            ["response.content": "{}"],
+            [
+                "error: .response.content.size is missing", "error: .response.content.mimeType is missing",
+            ]
+        ),
+        (
+            ["response.cookies": #"[{"name":"a","value":"b","expires":"","secure":1}]"#],
+            [
+                "error: .response.cookies[0].expires is no moment of ISO 8601, as 2026-11-22T08:15:30.123Z",
+                "error: .response.cookies[0].secure is a number and should be true or false",
+            ]
+        ),
+        (["connection": "7"], ["error: .connection is a number and should be text"]),
+        (["comment": "7"], ["error: .comment is a number and should be text"]),
+        (
+            ["request.postData": "{}"],
+            [
+                "error: .request.postData.mimeType is missing", "error: .request.postData.text is missing",
+            ]
+        ),
+        // ranges
+        (["time": "-1"], ["error: .time is -1, and below 0 is nothing", "hint: .time is -1, and its phases make 7.0"]),
+        (["response.status": "-1"], ["error: .response.status is -1, and below 0 is nothing"]),
+        (["response.headersSize": "-2"], ["error: .response.headersSize is -2, and below 0 only -1 may be"]),
+        (["request.bodySize": "1.5"], ["error: .request.bodySize is 1.5 and should be whole"]),
+        (
+            ["timings": #"{"send":-1,"wait":7,"receive":0,"dns":-2}"#],
+            [
+                "error: .timings.dns is -2, and below 0 only -1 may be",
+                "error: .timings.send is -1, and below 0 is nothing",
+            ]
+        ),
+        // dates and addresses
+        (
+            ["startedDateTime": #""22/11/2026""#],
+            [
+                "error: .startedDateTime is no moment of ISO 8601, as 2026-11-22T08:15:30.123Z"
+            ]
+        ),
+        (["startedDateTime": #""2026-11-22T08:15:30""#], ["error: .startedDateTime has no time zone"]),
+        (["serverIPAddress": #""[::1]""#], ["error: .serverIPAddress is no address of IPv4 or IPv6 without brackets"]),
+        (["serverIPAddress": #""""#], ["error: .serverIPAddress is no address of IPv4 or IPv6 without brackets"]),
+        // what excludes each other, sums
+        (
+            ["request.postData": #"{"mimeType":"","text":"a=b","params":[{"name":"a"}]}"#],
+            [
+                "hint: .request.postData.params excludes text, which is there too"
+            ]
+        ),
+        (["time": "8"], ["hint: .time is 8, and its phases make 7.0"]),
+        (
+            ["timings": #"{"connect":0,"ssl":3,"send":1,"wait":2,"receive":4}"#],
+            [
+                "hint: .timings.ssl is more than connect, of which it is a part"
+            ]
+        ),
+        // what cannot have been sent
+        (
+            ["request.url": #""/a#b""#],
+            [
+                "error: .request.url is no absolute URL", "error: .request.url has a fragment, which is never sent",
+            ]
+        ),
+        (
+            ["response.headers": #"[{"name":"Set-Cookie","value":"a\nb"}]"#],
+            [
+                "error: .response.headers[0].value has a line feed, which no header field may have"
+            ]
+        ),
+        (
+            ["response.content": #"{"size":1,"mimeType":"","text":"*","encoding":"base64"}"#],
+            [
+                "error: .response.content.text is not base64, as its encoding says"
+            ]
+        ),
+        // members of nobody, or twice
+        (
+            ["request.settingEncodeUrl": "true"],
+            [
+                "hint: .request.settingEncodeUrl is no member of HAR 1.2: one's own begin with an underscore"
+            ]
+        ),
+        (["time": #"7,"time":7"#], ["error: .time is there more than once"]),
+    ])
+    func rules(_ changes: [String: String], _ expected: [String]) async throws {
+        #expect(try await findings(archive(changes)).texts == expected)
+    }
+
+    @Test(arguments: [
+        (#"{"log":{"entries":[]}}"#, ["error: $.log.version is missing", "error: $.log.creator is missing"]),
+        (
+            #"{"log":{"version":"2.0","creator":{"name":"a"},"browser":[],"pages":[{}],"entries":[],"x":1},"y":2,"_z":3}"#,
+            [
+                "error: $.log.version is 2.0, a version whose rules nobody here knows",
+                "error: $.log.creator.version is missing", "error: $.log.browser is an array and should be an object",
+                "error: $.log.pages[0].startedDateTime is missing", "error: $.log.pages[0].id is missing",
+                "error: $.log.pages[0].title is missing", "error: $.log.pages[0].pageTimings is missing",
+                "hint: $.log.x is no member of HAR 1.2: one's own begin with an underscore",
+                "error: $.y is no member of HAR: only log is", "hint: $._z is no member of HAR: only log is",
+            ]
+        ),
+        (
+            #"{"log":{"version":"1.1","version":"","creator":{"name":"","version":""},"entries":[12]}}"#,
+            [
+                "hint: $.log.version is 1.1, and 1.2 is what is checked",
+                "error: $.log.version is there more than once",
+                "hint: $.log.version is empty, and 1.2 is what is checked",
+                "error:  is a number and should be an object",
+            ]
+        ),
+    ])
+    func rulesOfTheLog(_ text: String, _ expected: [String]) async throws {
+        let (texts, summary) = try await findings(text)
+        #expect(texts == expected)
+        #expect(summary.errors == expected.count { $0.hasPrefix("error") })
+        #expect(summary.hints == expected.count { $0.hasPrefix("hint") })
+    }
+
+    @Test func entriesOutOfOrderAreAHint() async throws {
+        let later = entryText(["startedDateTime": #""2026-11-22T08:15:31Z""#])
+        let text =
+            #"{"log":{"version":"1.2","creator":{"name":"","version":""},"entries":[\#(later),\#(entryText())]}}"#
+        let texts = try await findings(text).texts
+        #expect(texts == ["hint: $.log.entries[1].startedDateTime is before that of the entry before it"])
+    }
+
+    @Test func aFindingIsWhereItIsSaidToBe() async throws {
+        let text = "\u{FEFF}\n" + archive(["response.status": #""two hundred""#])
+        try await withFile(text.utf8) { path in
+            var found: [RecordingWarning] = []
+            _ = try HARValidator(contentsOf: path).validate { found.append($0) }
+            let offset = try #require(found.first?.offset)
+            #expect(Array(text.utf8)[offset...].starts(with: #""two hundred""#.utf8))
+            #expect(found.first?.path == "$.log.entries[0].response.status")
+        }
+    }
+
+    @Test func ofABrokenFileThereAreFindingsUpToThatPlace() async throws {
+        try await withFile((archive(["time": #""x""#]).dropLast(3) + ",{").utf8) { path in
+            var paths: [String] = []
+            let error = #expect(throws: NetworkError.self) {
+                _ = try HARValidator(contentsOf: path).validate { paths.append($0.path) }
+            }
+            #expect(paths == ["$.log.entries[0].time"])
+            #expect((error?.underlying as? RecordingWarning)?.path == "$.log.entries[1]")
+        }
+    }
+
+    @Test func whatWeWriteIsRight() async throws {
+        try await withFolder { folder in
+            var entry = LogEntry(
+                started: .init(timeIntervalSince1970: 1_795_335_330.5),
+                request: LoggedRequest(method: "POST", url: "https://h/?a=b", fields: [LoggedField("Cookie", "a=b")]),
+                response: LoggedResponse(status: 200, fields: [LoggedField("Set-Cookie", "a=b; Path=/")]),
+                timings: LogTimings(connect: .milliseconds(3), tls: .milliseconds(2), wait: .microseconds(1_001))
+            )
+            entry.request.body = LoggedBody(.data(.init([0xFF])), mediaType: "image/png")
+            let failed = LogEntry(started: entry.started, request: entry.request, error: "timeout")
+            try Recording([entry, failed]).writeHAR(to: "\(folder)/a.har")
+            var texts: [String] = []
+            _ = try HARValidator(contentsOf: "\(folder)/a.har").validate { texts.append($0.description) }
+            #expect(texts == [])
+        }
+    }
+}

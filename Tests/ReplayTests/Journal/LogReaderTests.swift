@@ -1,0 +1,169 @@
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+@testable import BeagleNetReplay
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+@Suite struct LogReaderTests {
+    /// A log of these lines, and more segments.
+    private func withLog<R>(_ segments: [Data], _ body: (_ path: String) async throws -> R) async throws -> R {
+        try await withLogDirectory { path in
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            for (index, segment) in segments.enumerated() {
+                try segment.write(to: URL(fileURLWithPath: LogDirectory(path: path).segment(index + 1)))
+            }
+            return try await body(path)
+        }
+    }
+
+    private func record(_ kind: String, id: String, at second: Double = 1) -> Data {
+        var entry = LogEntry.sample(second)
+        entry.id = id
+        if kind == "start" { entry.response = nil }
+        var output = JSONOutput()
+        output.object { output in
+            output.member("k", kind)
+            output.name("entry")
+            entry.write(to: &output)
+        }
+        return Data("\n".utf8 + output.bytes + "\n".utf8)
+    }
+
+    private func message(_ text: String, id: String) -> Data {
+        var output = JSONOutput()
+        output.object { output in
+            output.member("k", "message")
+            output.member("id", id)
+            output.name("message")
+            LoggedMessage(.receive, at: Date(timeIntervalSince1970: 3), Data(text.utf8)).write(to: &output)
+        }
+        return Data("\n".utf8 + output.bytes + "\n".utf8)
+    }
+
+    @Test func anythingThatIsNoRecordIsPassedOverAndToldWithItsPlace() async throws {
+        let (first, second) = (record("end", id: "s-1", at: 1), record("end", id: "s-2", at: 2))
+        let faults: [(Data, String)] = [
+            (first.dropLast(40), "cut off"), (Data(repeating: 0, count: 5_000), "zeros"),
+            (Data("{\"k\":\"later\"}".utf8), "unknown kind later"), (Data("[]".utf8), "no record"),
+            (Data("\u{FEFF}x".utf8), "cut off"), (Data("{\"k\":\"end\"}".utf8), "without an entry"),
+            (Data("{\"k\":\"message\",\"id\":\"s-1\"}".utf8), "without a message"),
+            (Data("{\"k\":\"open\",\"v\":2}".utf8), "format 2"),
+        ]
+        for (fault, reason) in faults {
+            // Torn, it has no line feed behind it but that of the next record.
+            try await withLog([first + Data("\n".utf8) + fault + second]) { path in
+                let (entries, warnings) = try LogReader.read(path)
+                #expect(entries.map(\.id) == ["s-1", "s-2"], "\(reason)")
+                try #require(warnings.count == 1)
+                #expect(warnings[0].reason.contains(reason), "\(warnings[0])")
+                // Its own first line feed stands before the place.
+                let isFramed = fault.first == UInt8(ascii: "\n")
+                #expect(warnings[0].offset == first.count + (isFramed ? 2 : 1))
+                #expect(warnings[0].file == LogDirectory(path: path).segment(1))
+            }
+        }
+    }
+
+    @Test func aRecordCutOffAnywhereCostsNoOther() async throws {
+        let (first, second, third) = (
+            record("end", id: "s-1", at: 1), record("end", id: "s-2", at: 2), record("end", id: "s-3", at: 3)
+        )
+        for count in stride(from: 0, to: second.count, by: 17) {
+            try await withLog([first + second.prefix(count) + third]) { path in
+                let entries = try LogReader.read(path).entries
+                #expect(entries.map(\.id) == ["s-1", "s-3"], "\(count)")
+            }
+        }
+    }
+
+    @Test func aLastLineWithoutItsEndIsTold() async throws {
+        let (first, second) = (record("end", id: "s-1"), record("end", id: "s-2"))
+        try await withLog([first + second.dropLast()]) { path in
+            let (entries, warnings) = try LogReader.read(path)
+            #expect(entries.map(\.id) == ["s-1"])
+            #expect(warnings.map(\.offset) == [first.count + 1])
+        }
+    }
+
+    @Test func whatHasNotEndedIsInterruptedAndHasWhatCameOfIt() async throws {
+        let log =
+            record("start", id: "s-1", at: 2) + message("a", id: "s-1") + record("end", id: "s-2", at: 1)
+            + message("b", id: "s-1")
+        try await withLog([log]) { path in
+            try FileManager.default.createDirectory(atPath: "\(path)/bodies", withIntermediateDirectories: false)
+            let entries = try LogReader.read(path).entries
+            #expect(entries.map(\.id) == ["s-2", "s-1"])
+            #expect(entries.map(\.isInterrupted) == [false, true])
+            #expect(entries[1].messages.map(\.data) == [Data("a".utf8), Data("b".utf8)])
+            #expect(entries[1].response == nil)
+            #expect(entries[1].error == "interrupted")
+        }
+    }
+
+    @Test func whatEndsInALaterSegmentIsOneEntryWithItsMessages() async throws {
+        let first = record("start", id: "s-1") + message("a", id: "s-1")
+        try await withLog([first, message("b", id: "s-1") + record("end", id: "s-1")]) { path in
+            let entries = try LogReader.read(path).entries
+            #expect(entries.map(\.isInterrupted) == [false])
+            #expect(entries[0].messages.map(\.data) == [Data("a".utf8), Data("b".utf8)])
+        }
+    }
+
+    @Test func whatALivingProcessHasUnderWayIsGivenWhenAskedFor() async throws {
+        try await withLog([record("start", id: "s-t-1")]) { path in
+            let live = LogDirectory(path: path).live("s-t")
+            let held = try OpenFile.held(live)
+            #expect(try LogReader.read(path).entries == [])
+            #expect(try LogReader.read(path, includesInFlight: true).entries.map(\.id) == ["s-t-1"])
+            withExtendedLifetime(held) {}
+        }
+    }
+
+    @Test func linesLongerThanWhatIsReadAtATimeAreWhole() async throws {
+        var entry = LogEntry.sample(body: Data(repeating: 0x61, count: 700_000))
+        entry.id = "s-1"
+        var output = JSONOutput()
+        output.object { output in
+            output.member("k", "end")
+            output.name("entry")
+            entry.write(to: &output)
+        }
+        try await withLog([Data("\n".utf8 + output.bytes + "\n".utf8) + record("end", id: "s-2", at: 9)]) { path in
+            let entries = try LogReader.read(path).entries
+            #expect(entries.map(\.id) == ["s-1", "s-2"])
+            #expect(entries[0].response?.body.size == 700_000)
+        }
+    }
+
+    @Test func thereIsNoLogWhereThereIsNone() async throws {
+        try await withLogDirectory { path in
+            let error = #expect(throws: NetworkError.self) { try LogReader(directory: path) }
+            #expect(error?.message.hasPrefix("there is no log") == true)
+            #expect(error?.kind == .file)
+        }
+    }
+
+    @Test func whoFollowsALogHearsOfEntriesAsTheyEnd() async throws {
+        try await withLogDirectory { path in
+            let log = try RequestLog(directory: path)
+            log.append(.sample(1))
+            await log.flush()
+            let clock = ManualClock()
+            var entries = try LogReader(directory: path).following(clock: clock).makeAsyncIterator()
+            #expect(try await entries.next()?.started.timeIntervalSince1970 == 1)
+            async let next = entries.next()
+            await clock.sleepers(1)
+            log.append(.sample(2))
+            await log.flush()
+            clock.advance(by: .milliseconds(200))
+            #expect(try await next?.started.timeIntervalSince1970 == 2)
+            withExtendedLifetime(log) {}
+        }
+    }
+}

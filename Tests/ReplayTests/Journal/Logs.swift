@@ -1,0 +1,65 @@
+import BeagleNetHTTP
+import Testing
+
+@testable import BeagleNetReplay
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Runs `body` with the path of a log that is not there yet, in a directory that is removed afterwards.
+func withLogDirectory<R>(_ body: (_ path: String) async throws -> R) async throws -> R {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    return try await body(directory.path + "/a.bglog")
+}
+
+extension LogEntry {
+    /// An exchange that began so many seconds after 1970.
+    static func sample(
+        _ second: Double = 1,
+        url: String = "https://a.example/",
+        body: Data = Data("hello".utf8),
+        mediaType: String = "text/plain",
+        error: String? = nil
+    ) -> LogEntry {
+        LogEntry(
+            started: Date(timeIntervalSince1970: second),
+            request: LoggedRequest(method: "GET", url: url, httpVersion: "HTTP/1.1"),
+            response: LoggedResponse(
+                status: 200,
+                statusText: "OK",
+                httpVersion: "HTTP/1.1",
+                fields: [LoggedField("Content-Type", mediaType)],
+                body: LoggedBody(.data(body), mediaType: mediaType)
+            ),
+            timings: LogTimings(send: .zero, wait: .milliseconds(5), receive: .milliseconds(1)),
+            error: error
+        )
+    }
+}
+
+extension LogReader {
+    /// The entries of a log, and what was passed over.
+    static func read(
+        _ path: String,
+        includesInFlight: Bool = false
+    ) throws -> (entries: [LogEntry], warnings: [RecordingWarning]) {
+        let entries = try LogReader(directory: path).entries(includesInFlight: includesInFlight)
+        return (Array(entries), entries.warnings)
+    }
+}
+
+/// Bytes of a file of a log.
+func contents(_ path: String) throws -> Data {
+    try Data(contentsOf: URL(fileURLWithPath: path))
+}
+
+/// The permissions of a file.
+func permissions(_ path: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return attributes[.posixPermissions] as? Int ?? -1
+}

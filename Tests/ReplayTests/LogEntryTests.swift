@@ -1,0 +1,98 @@
+import BeagleNetHTTP
+import Testing
+
+@testable import BeagleNetReplay
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+@Suite struct LogEntryTests {
+    private func written(_ entry: LogEntry) -> [UInt8] {
+        var output = JSONOutput()
+        entry.write(to: &output)
+        return output.bytes
+    }
+
+    @Test func anEntryIsReadAsItWasWritten() throws {
+        let entry = LogEntry(
+            id: "s-1",
+            started: Date(timeIntervalSince1970: 1_795_335_330.5),
+            request: LoggedRequest(
+                method: "POST",
+                url: "https://api.example.com/a?b=c%20d&e",
+                httpVersion: "HTTP/1.1",
+                fields: [LoggedField("Cookie", "a=REDACTED; b=REDACTED"), LoggedField("X", "\u{1}\"é")],
+                body: LoggedBody(.data(Data([0xFF, 0x00])), mediaType: "application/octet-stream"),
+                headBytes: 99,
+                bodyBytes: 2
+            ),
+            response: LoggedResponse(
+                status: 302,
+                statusText: "Found",
+                httpVersion: "HTTP/1.1",
+                fields: [
+                    LoggedField("Set-Cookie", "a=REDACTED; Path=/; HttpOnly; Expires=Sun, 06 Nov 1994 08:49:37 GMT")
+                ],
+                body: LoggedBody(.file("bodies/ab/abcd"), mediaType: "text/html", size: 20_000, isTruncated: true),
+                redirectURL: "https://api.example.com/b",
+                headBytes: 120,
+                bodyBytes: 900,
+                trailers: [LoggedField("Digest", "x")],
+                interim: [LoggedHead(status: 103, fields: [LoggedField("Link", "</a>")])]
+            ),
+            timings: LogTimings(
+                blocked: .microseconds(1500),
+                send: .zero,
+                wait: .milliseconds(7),
+                receive: .microseconds(1)
+            ),
+            serverAddress: "127.0.0.1",
+            connection: "3",
+            kind: "form",
+            operationName: "SignUp",
+            attempt: 2,
+            redirects: 1,
+            parent: "s-0",
+            redactions: ["request.headers.Cookie"],
+            messages: [LoggedMessage(.receive, at: Date(timeIntervalSince1970: 2), Data("{}".utf8))],
+            others: [OtherMember(place: "response.content", name: "_later", json: #"{"a": 1.10}"#)]
+        )
+        #expect(LogEntry(try JSONDocument(written(entry)).root) == entry)
+    }
+
+    @Test func anEntryWithoutAnAnswerIsReadAsOne() throws {
+        let entry = LogEntry(
+            started: Date(timeIntervalSince1970: 0),
+            request: LoggedRequest(method: "GET", url: "https://a.example/"),
+            timings: LogTimings(send: .zero, wait: .zero, receive: .zero),
+            error: "timeout"
+        )
+        let document = try JSONDocument(written(entry))
+        #expect(document.root["response"]?["status"]?.integer == 0)
+        #expect(LogEntry(document.root) == entry)
+    }
+
+    @Test func whatReadersOfArchivesNeedIsThere() throws {
+        let root = try JSONDocument(
+            written(
+                LogEntry(
+                    started: Date(timeIntervalSince1970: 0),
+                    request: LoggedRequest(method: "GET", url: "https://a.example/?a=b+c%C3%A9"),
+                    response: LoggedResponse(status: 200),
+                    timings: LogTimings(connect: .microseconds(2), tls: .milliseconds(3), wait: .nanoseconds(1_234_500))
+                )
+            )
+        ).root
+        #expect(root["time"]?.numberText == "4.235")
+        #expect(
+            root["timings"]?.members.map { "\($0.name)=\($0.value.numberText ?? "")" } == [
+                "blocked=-1", "dns=-1", "connect=0.002", "ssl=3", "send=0", "wait=1.235", "receive=0",
+            ]
+        )
+        #expect(root["request"]?["queryString"]?.elements.map { $0["value"]?.string } == ["b cé"])
+        #expect(root["cache"]?.kind == .object)
+    }
+}

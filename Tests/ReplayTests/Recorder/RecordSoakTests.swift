@@ -1,0 +1,97 @@
+import BeagleNet
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Foundation
+import Testing
+
+@testable import BeagleNetReplay
+
+/// What takes an idle machine to measure, which `scripts/soak recording` has: elsewhere it is only seen to work.
+@Suite(.serialized) struct RecordSoakTests {
+    private static let isAlone = ProcessInfo.processInfo.environment["BEAGLENET_RECORDING"] != nil
+    private static let downloads = isAlone ? 200 : 8
+
+    /// 200 bodies of 10 MB at once: the memory of the process grows by less than 32 MB, whatever the disk does.
+    @Test func memoryStaysFlatWhileLargeBodiesAreRecorded() async throws {
+        try await withLogDirectory { path in
+            let body = Data((0..<10_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+            let server = try LoopbackServer { _ in .response(200, ["Content-Type": "image/png"], body) }
+            let dependencies = BeagleDependencies()
+            // By default so many connections go to one server.
+            let client = NetworkClientDefault(dependencies: dependencies)
+            let url = try #require(URL(string: server.url))
+            @Sendable func download() async throws -> Int {
+                var count = 0
+                let stream = try await client.stream(Request(url: url, type: .rawRequest(.init())))
+                for try await chunk in stream.body { count += chunk.count }
+                return count
+            }
+            func downloads() async throws {
+                try await withThrowingTaskGroup(of: Int.self) { group in
+                    for _ in 0..<Self.downloads { group.addTask { try await download() } }
+                    for try await count in group { #expect(count == body.count) }
+                }
+            }
+            // What the downloads themselves take, without a log.
+            try await downloads()
+            let before = Self.peakBytes
+            var options = RequestLog.Options()
+            options.maxBytes = 8 << 30
+            let log = try RequestLog(directory: path, options: options)
+            dependencies.requestLog = log
+            try await downloads()
+            await log.flush()
+            let growth = Self.peakBytes - before
+            print("\(Self.downloads) downloads of 10 MB recorded: the peak grew by \(growth >> 10) KiB")
+            if Self.isAlone { #expect(growth < 32 << 20) }
+            let entries = try LogReader(directory: path).entries()
+            #expect(entries.count == Self.downloads)
+            let whole = entries.count { $0.response?.body.isTruncated == false }
+            print("\(whole) of \(Self.downloads) bodies are whole")
+            withExtendedLifetime(dependencies) {}
+        }
+    }
+
+    /// The most memory that the process has had.
+    private static var peakBytes: Int {
+        var usage = rusage()
+        #if canImport(Glibc)
+            getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        #else
+            getrusage(RUSAGE_SELF, &usage)
+        #endif
+        return usage.ru_maxrss << 10
+    }
+
+    /// No phase is shorter than what the server does; on an idle machine wait is 3 ms longer at most, receive 5 ms.
+    @Test func phasesAreThoseOfTheServer() async throws {
+        try await withLogDirectory { path in
+            let server = try LoopbackServer { _ in
+                usleep(50_000)
+                return .sequence([
+                    .raw("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"),
+                    .dribble(Data("abcdefg".utf8), every: .milliseconds(10)),
+                    .raw("h"),
+                ])
+            }
+            let dependencies = BeagleDependencies()
+            let log = try RequestLog(directory: path)
+            dependencies.requestLog = log
+            let client = dependencies.networkClient
+            let url = try #require(URL(string: server.url))
+            for _ in 0..<5 { _ = try await client.executeRequest(Request(url: url, type: .rawRequest(.init()))) }
+            await log.flush()
+            for entry in try LogReader(directory: path).entries() {
+                let (wait, receive) = (entry.timings.wait ?? .zero, entry.timings.receive ?? .zero)
+                print("wait \(wait), receive \(receive), in all \(entry.timings.total)")
+                #expect(wait > .milliseconds(47))
+                #expect(receive > .milliseconds(55))
+                if Self.isAlone {
+                    #expect(wait < .milliseconds(53))
+                    #expect(abs(receive / .milliseconds(1) - 70) < 5)
+                }
+            }
+        }
+    }
+}

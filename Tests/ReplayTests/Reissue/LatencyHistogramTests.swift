@@ -1,0 +1,55 @@
+import Testing
+
+@testable import BeagleNetReplay
+
+@Suite struct LatencyHistogramTests {
+    @Test func nothingIsCounted() {
+        let histogram = LatencyHistogram()
+        #expect(histogram.count == 0)
+        #expect(
+            [histogram.shortest, histogram.mean, histogram.longest, histogram.quantile(0.5)].allSatisfy { $0 == .zero }
+        )
+    }
+
+    @Test func quantilesAreKnownToThreeDigits() {
+        var histogram = LatencyHistogram()
+        // Each of 1 µs to 100 ms once, so that every quantile is known.
+        for micros in 1...100_000 { histogram.add(.microseconds(micros)) }
+        for part in [0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1] {
+            let exact = Duration.microseconds(100_000 * part)
+            let found = histogram.quantile(part)
+            #expect(found >= exact && found <= exact * 1.001, "\(part): \(found)")
+        }
+        #expect(histogram.count == 100_000)
+        #expect(histogram.mean == .microseconds(50_000.5))
+        #expect(histogram.shortest == .microseconds(1))
+        #expect(histogram.longest == .milliseconds(100))
+    }
+
+    @Test func everyDurationFallsIntoABucketThatHoldsIt() {
+        for shift in 0..<31 {
+            for micros in [1 << shift, (1 << shift) + 1, (2 << shift) - 1] {
+                var histogram = LatencyHistogram()
+                histogram.add(.microseconds(micros))
+                histogram.add(.seconds(3600))
+                let found = histogram.quantile(0.5)
+                #expect(found >= .microseconds(micros), "\(micros)")
+                #expect(found <= .microseconds(Double(micros) * 1.001), "\(micros): \(found)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (Duration.zero, Duration.microseconds(1)), (.seconds(-5), .microseconds(1)),
+        (.nanoseconds(1), .microseconds(1)),
+        (.seconds(1_000_000_000_000), .seconds(3600)), (.milliseconds(3_600_001), .seconds(3600)),
+    ])
+    func whatIsBeyondCountsAsTheNearest(_ duration: Duration, _ counted: Duration) {
+        var histogram = LatencyHistogram()
+        histogram.add(duration)
+        #expect(histogram.longest == counted)
+        #expect(histogram.shortest == counted)
+        #expect(histogram.quantile(1) == counted)
+        #expect(histogram.quantile(-1) == counted)
+    }
+}

@@ -1,0 +1,159 @@
+import BeagleNet
+import BeagleNetHTTP
+import BeagleNetReplay
+import Testing
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+@Suite struct ReplayModeTests {
+    /// The network: answers each path with its text, and remembers who was asked.
+    private final class Network: HTTPTransport {
+        private let answers: [String: String]
+        private let messages = Lock<[TransferRequest]>([])
+
+        init(_ answers: [String: String]) {
+            self.answers = answers
+        }
+
+        var asked: [String] { messages.withLock { $0.map { $0.head.path ?? "" } } }
+        var bodies: [Data?] { messages.withLock { $0.map { $0.body?.data } } }
+
+        func perform(
+            _ request: TransferRequest,
+            completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
+        ) -> any RequestToken {
+            messages.withLock { $0.append(request) }
+            guard let text = answers[request.head.path ?? ""] else {
+                completion(.failure(NetworkError(.connect, during: .connect, "refused")))
+                return Token()
+            }
+            let head = HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"])
+            let body = request.delivery == .stream ? Self.stream(text) : HTTPBody(text)
+            completion(.success(TransferResponse(head: head, body: body, url: request.head.urlText)))
+            return Token()
+        }
+
+        private static func stream(_ text: String) -> HTTPBody {
+            .stream {
+                AsyncStream { chunks in
+                    for byte in text.utf8 { chunks.yield(Data([byte])) }
+                    chunks.finish()
+                }
+            }
+        }
+
+        private struct Token: RequestToken {
+            func cancel() {}
+        }
+    }
+
+    private static let recording = Recording([
+        Exchanges.entry("GET", "/a", type: "application/json", answer: #"{"x": 1, "y": [1, 2]}"#),
+        Exchanges.entry("GET", "/old", status: 302, answerFields: [LoggedField("Location", "/a")], at: 1),
+        Exchanges.entry("POST", "/p", body: LoggedBody(.data(Data("abc".utf8))), answer: "posted", at: 2),
+    ])
+
+    @Test func aFallbackIsAskedForWhatIsNotRecordedAlone() async {
+        let network = Network(["/b": "from the network", "/a": "never"])
+        let transport = ReplayTransport(Self.recording, mode: .fallback(to: network))
+        #expect(await transport.text(Exchanges.message("GET", "/a")) == #"{"x": 1, "y": [1, 2]}"#)
+        #expect(await transport.text(Exchanges.message("GET", "/b")) == "from the network")
+        #expect(await transport.text(Exchanges.message("GET", "/c")) == "connect")
+        #expect(network.asked == ["/b", "/c"])
+    }
+
+    @Test func aRedirectMayLeadOutOfTheRecording() async {
+        let network = Network(["/new": "there"])
+        let moved = Exchanges.entry("GET", "/old", status: 301, answerFields: [LoggedField("Location", "/new")])
+        let transport = ReplayTransport(Recording([moved]), mode: .fallback(to: network))
+        #expect(await transport.text(Exchanges.message("GET", "/old")) == "there")
+        #expect(network.asked == ["/new"])
+    }
+
+    @Test func recordedFailuresAreNotAskedAgain() async {
+        let network = Network(["/a": "there"])
+        var failed = Exchanges.entry("GET", "/a")
+        (failed.response, failed.error) = (nil, "timeout: too slow")
+        let transport = ReplayTransport(Recording([failed]), mode: .fallback(to: network))
+        #expect(await transport.text(Exchanges.message("GET", "/a")) == "timeout")
+        #expect(network.asked.isEmpty)
+    }
+
+    /// What can be read but once was read to be compared.
+    @Test func aStreamedBodyReachesTheFallbackWhole() async {
+        let network = Network(["/p": "sent"])
+        let transport = ReplayTransport(Self.recording, mode: .fallback(to: network))
+        var message = Exchanges.message("POST", "/p")
+        message.body = .stream {
+            AsyncStream { chunks in
+                for text in ["x", "yz"] { chunks.yield(Data(text.utf8)) }
+                chunks.finish()
+            }
+        }
+        #expect(await transport.text(message) == "sent")
+        #expect(network.bodies == [Data("xyz".utf8)])
+    }
+
+    @Test func aRefreshAsksForAll() async {
+        let network = Network(["/a": "new"])
+        let transport = ReplayTransport(Self.recording, mode: .refresh(from: network))
+        #expect(await transport.text(Exchanges.message("GET", "/a")) == "new")
+        #expect(await transport.text(Exchanges.message("GET", "/old")) == "connect")
+        #expect(transport.unused.count == 3)
+    }
+
+    // MARK: - Live
+
+    private func live(
+        _ answers: [String: String],
+        _ path: String,
+        _ delivery: TransferRequest.Delivery = .collect
+    ) async -> (String, [ReplayComparison]) {
+        let reports = Lock<[ReplayComparison]>([])
+        let transport = ReplayTransport(
+            Self.recording,
+            mode: .live(from: Network(answers)) { report in reports.withLock { $0.append(report) } }
+        )
+        var message = Exchanges.message("GET", path)
+        message.delivery = delivery
+        let text = await transport.text(message)
+        return (text, reports.withLock { $0 })
+    }
+
+    @Test(arguments: [TransferRequest.Delivery.collect, .stream])
+    func anAnswerThatMeansTheSameIsNotReported(_ delivery: TransferRequest.Delivery) async {
+        let (text, reports) = await live(["/a": #"{"y":[1,2.0],"x":1}"#], "/a", delivery)
+        #expect(text == #"{"y":[1,2.0],"x":1}"#)
+        #expect(reports.isEmpty)
+    }
+
+    @Test(arguments: [TransferRequest.Delivery.collect, .stream])
+    func anAnswerThatDiffersIsReported(_ delivery: TransferRequest.Delivery) async {
+        let (text, reports) = await live(["/a": #"{"y":[1,2],"x":2}"#], "/a", delivery)
+        #expect(text == #"{"y":[1,2],"x":2}"#)
+        #expect(reports.map(\.request) == ["GET https://api.example.com/a"])
+        #expect(reports.first?.differences.list == [Difference(.changed, at: "$.x", before: "1", after: "2")])
+    }
+
+    @Test func recordedRedirectsAreFollowedToWhatIsCompared() async {
+        let (_, reports) = await live(["/old": #"{"y":[1,2],"x":1}"#], "/old")
+        #expect(reports.isEmpty)
+    }
+
+    @Test func whatIsNotRecordedIsReported() async {
+        let (text, reports) = await live(["/new?token=abc": "new"], "/new?token=abc")
+        #expect(text == "new")
+        #expect(reports.map(\.request) == ["GET https://api.example.com/new?token=REDACTED"])
+        #expect(reports.first?.recordedFailure?.kind == .notInRecording)
+    }
+
+    @Test func aFailureThatIsNotRecordedIsReported() async {
+        let (text, reports) = await live([:], "/a")
+        #expect(text == "connect")
+        #expect(reports.first?.failure?.kind == .connect)
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+/// Chromium without a window.
+enum Chromium {
+    static var isInstalled: Bool { program != nil }
+
+    private static let program = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        .flatMap { folder in ["chromium", "chromium-browser", "google-chrome"].map { "\(folder)/\($0)" } }
+        .first(where: FileManager.default.isExecutableFile)
+
+    /// What became of a page.
+    struct Page {
+        /// The elements after its scripts ran.
+        let elements: String
+        /// What the browser had to say.
+        let notes: String
+
+        /// How often a text occurs among the elements.
+        func count(of text: String) -> Int { elements.components(separatedBy: text).count - 1 }
+    }
+
+    /// Opens a page that is a file.
+    static func open(_ page: Data, _ address: String = "") throws -> Page {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "chromium-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let file = directory.appending(path: "page.html")
+        try page.write(to: file)
+        let (elements, notes) = (directory.appending(path: "elements"), directory.appending(path: "notes"))
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program ?? "chromium")
+        // Root has no sandbox; the page is ours, and shared memory is small in containers.
+        process.arguments = [
+            "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+            "--user-data-dir=\(directory.appending(path: "profile").path)", "--enable-logging=stderr",
+            "--virtual-time-budget=5000", "--dump-dom", "\(file.absoluteString)\(address)",
+        ]
+        for file in [elements, notes] { try Data().write(to: file) }
+        process.standardOutput = try FileHandle(forWritingTo: elements)
+        process.standardError = try FileHandle(forWritingTo: notes)
+        try process.run()
+        process.waitUntilExit()
+        return Page(
+            elements: String(decoding: try Data(contentsOf: elements), as: UTF8.self),
+            notes: String(decoding: try Data(contentsOf: notes), as: UTF8.self)
+        )
+    }
+}

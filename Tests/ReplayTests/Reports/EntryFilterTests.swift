@@ -1,0 +1,96 @@
+import BeagleNetReplay
+import Foundation
+import Testing
+
+@Suite struct EntryFilterTests {
+    private let form = LogEntry(
+        id: "s-7",
+        started: Date(timeIntervalSince1970: 0),
+        request: LoggedRequest(
+            method: "POST",
+            url: "https://ana:x@API.x.com:8443/v1/forms?q=a",
+            fields: [LoggedField("Content-Type", "application/json"), LoggedField("X-Trace", "Abc")],
+            body: LoggedBody(.data(Data(#"{"token":"REDACTED"}"#.utf8)))
+        ),
+        response: LoggedResponse(
+            status: 422,
+            fields: [LoggedField("x-trace", "def")],
+            body: LoggedBody(.data(Data("né".utf8)), size: 20_480)
+        ),
+        timings: LogTimings(send: .milliseconds(1), wait: .milliseconds(600)),
+        kind: "form",
+        operationName: "SignUp"
+    )
+    private let failed = LogEntry(
+        started: Date(timeIntervalSince1970: 0),
+        request: LoggedRequest(method: "GET", url: "http://[::1]:80"),
+        error: "timeout: nothing came"
+    )
+
+    @Test(arguments: [
+        (#"type==submitForm && host~"*.x.com" && status>=400 && time>500ms && body~"token""#, true),
+        ("kind==form", true), ("type==FORM", true), ("type!=fetchImage", true), ("type==fetchImage", false),
+        ("method==post", true), ("method~po", true), ("host==api.x.com", true), ("host~x.com", true),
+        ("host~*.y", false),
+        ("path==/v1/forms", true), ("path==/V1/forms", false), ("path~/FORMS", true), ("path~/v?/*", true),
+        ("url~q=a", true), ("status==422", true), ("status==4xx", true), ("status!=4XX", false), ("status==5xx", false),
+        ("status<422", false), ("status<=422", true), ("status>422", false), ("status>421.5", true),
+        ("time>0.6s", true), ("time<1m", true), ("time>601", false), ("time==601ms", true), ("time>=600999us", true),
+        ("size==20k", true), ("size>1M", false), ("size>=20480b", true), ("error", false), ("!error", true),
+        ("operation==SignUp", true), ("operation==signup", false), ("operation", true),
+        ("header(content-type)~json", true), ("header(X-Trace)==DEF", true), ("header(X-Trace)!=def", false),
+        ("header(Cookie)", false), ("header(X-Trace)", true), ("body~'N?'", true), ("body~x?", false),
+        ("body~n?", true), ("body", true),
+        ("body=='né'", true), ("id==s-7", true), ("!(status==422)", false), ("!!status", true),
+        ("status==200 || method==POST", true), ("status==200 || method==GET", false),
+        ("status==200 && method==GET || method==POST", true), ("status==200 && (method==GET || method==POST)", false),
+        ("method==POST status==422", true), ("method==POST status==200", false),
+        ("method==POST & !error | status==1", true),
+        ("~m post ~c 422", true), ("~u q=a & ~d x.com", true), ("~t json", true), ("~b token", true), ("~b to*n", true),
+        ("~e", false), ("!~e", true), ("~c 404", false), ("  status == 422  ", true), (#"host=="""#, false),
+    ])
+    func tells(text: String, isWanted: Bool) throws {
+        #expect(try EntryFilter(text).matches(form) == isWanted)
+    }
+
+    @Test(arguments: [
+        ("error", true), ("~e", true), ("error~timeout*", true), ("status", false), ("status!=404", true),
+        ("status<500", false), ("status==0", false), ("host==::1", true), ("path==/", true), ("type==raw", false),
+        ("type!=raw", true), ("id", false), ("id!=a", true), ("size>=0", false), ("body", false), ("operation", false),
+        ("time==0", true),
+    ])
+    func whatIsNotThereComparesAsNothing(text: String, isWanted: Bool) throws {
+        #expect(try EntryFilter(text).matches(failed) == isWanted)
+    }
+
+    @Test(arguments: [
+        ("", 1, "a field should be here"), ("statu==1", 1, "'statu' is no field"), ("status==abc", 9, "a status"),
+        ("status==", 9, "a value should be here"), ("status>=4xx", 9, "a status"), ("time>5x", 6, "500ms"),
+        ("time~5", 6, "numbers are compared by"), ("host>5", 7, "'==', '!=' and '~'"), ("size>big", 6, "10k"),
+        (#"host=="a"#, 7, "not closed"), ("(status==1", 11, "')'"), ("status==1)", 10, "no parenthesis"),
+        ("status==1 &&", 13, "a field"), ("header", 7, "'('"), ("header()==1", 8, "a header's name"), ("~x 1", 2, "~u"),
+        ("status==1 || || 2", 14, "a field"), ("method==GET )", 13, "no parenthesis"), ("!", 2, "a field"),
+        ("né==1", 1, "no field"), ("status==1.2.3", 9, "a status"), ("host==a\u{301}b \"", 11, "a field"),
+    ])
+    func faultsSayWhereAndWhat(text: String, column: Int, reason: String) throws {
+        let error = try #require(throws: NetworkError.self) { try EntryFilter(text) }
+        #expect(error.kind == .badConfiguration)
+        #expect(error.message.hasPrefix("the filter, column \(column): "), "\(error.message)")
+        #expect(error.message.contains(reason), "\(error.message)")
+    }
+
+    @Test func nestingHasALimit() throws {
+        let deep = String(repeating: "(", count: 1_000_000)
+        #expect(throws: NetworkError.self) { try EntryFilter(deep) }
+        #expect(throws: NetworkError.self) { try EntryFilter(String(repeating: "!", count: 1_000_000)) }
+        let wide = Array(repeating: "!error", count: 10_000).joined(separator: " && ")
+        #expect(try EntryFilter(wide).matches(form))
+    }
+
+    @Test func aStatusOfAnySizeIsCompared() throws {
+        var entry = form
+        entry.response?.status = .max
+        #expect(try !EntryFilter("status==4xx").matches(entry))
+        #expect(try EntryFilter("status>1").matches(entry))
+    }
+}

@@ -1,0 +1,65 @@
+import BeagleNetReplay
+import Foundation
+import Testing
+
+@Suite struct EntryRedactionTests {
+    private func planted() -> LogEntry {
+        let secret = SampleRecording.secret
+        var entry = SampleRecording.exchange(
+            "https://ana:\(secret)@a.example/x?access_token=\(secret)",
+            method: "POST",
+            at: 0,
+            fields: [
+                LoggedField("Set-Cookie", "sid=\(secret); Path=/"), LoggedField("Location", "/b?token=\(secret)"),
+            ],
+            body: SampleRecording.json(#"{"a":[{"refresh_token":"\#(secret)"}],"n":1.10}"#)
+        )
+        entry.request.fields = [
+            LoggedField("authorization", "Bearer \(secret)"), LoggedField("bad name", secret),
+            LoggedField(":path", "/x?access_token=\(secret)"),
+        ]
+        entry.request.body = LoggedBody(
+            .parameters([LoggedParameter(name: "password", value: secret), LoggedParameter(name: "a", value: "b")])
+        )
+        entry.response?.redirectURL = "https://a.example/b?token=\(secret)"
+        entry.response?.trailers = [LoggedField("X-Auth-Token", secret)]
+        entry.response?.interim = [LoggedHead(status: 103, fields: [LoggedField("Set-Cookie", "a=\(secret)")])]
+        entry.error = "timeout at https://a.example/?token=\(secret)"
+        entry.messages = [LoggedMessage(.send, at: SampleRecording.start, Data(#"{"password":"\#(secret)"}"#.utf8))]
+        entry.others = [
+            OtherMember(place: "", name: "_initiator", json: #"{"url":"https://a.example/?token=\#(secret)"}"#),
+            OtherMember(place: "request", name: "_token", json: #""\#(secret)""#),
+        ]
+        return entry
+    }
+
+    @Test func noSecretIsLeftAnywhere() {
+        let redacted = planted().redacted(by: Redactor())
+        #expect(!"\(redacted)".contains(SampleRecording.secret), "\(redacted)")
+        #expect(redacted.response?.body.content == .data(Data(#"{"a":[{"refresh_token":"REDACTED"}],"n":1.10}"#.utf8)))
+        #expect(redacted.redactions.contains("response.content.text:$.a[*].refresh_token"), "\(redacted.redactions)")
+        #expect(redacted.redactions.contains("request.postData.params.password"))
+        #expect(redacted.redacted(by: Redactor()) == redacted)
+    }
+
+    @Test func whatIsLeftIsFound() {
+        #expect(planted().findings().count >= 11, "\(planted().findings())")
+        #expect(planted().redacted(by: Redactor()).findings().filter { !$0.contains("bad name") } == [])
+    }
+
+    @Test func aBodyThatNobodyCanVouchForIsLeftOut() {
+        let entry = SampleRecording.exchange("http://a/", at: 0, body: SampleRecording.json(#"{"password":"#))
+        #expect(entry.redacted(by: Redactor()).response?.body.content == .omitted("unredactable"))
+        #expect(entry.findings().first?.hasPrefix("response.content.text:[") == true)
+    }
+
+    @Test func anEntryWithoutSecretsStaysAsItIs() {
+        let entry = SampleRecording.exchange(
+            "https://a.example/?q=1",
+            at: 0,
+            body: SampleRecording.json(#"{"a": 1.10}"#)
+        )
+        #expect(entry.redacted(by: Redactor()) == entry)
+        #expect(entry.findings() == [])
+    }
+}

@@ -1,0 +1,214 @@
+import BeagleNetHTTP
+import Foundation
+import Testing
+
+@testable import beagle
+
+struct LogCommandTests {
+    private static let secret = "tOpSeCrEt"
+
+    /// An archive of four entries.
+    private static let archive = """
+        {"log":{"version":"1.2","creator":{"name":"t","version":"1"},"entries":[
+        \(entry("08:15:30", "GET", "https://api.example.com/home?token=\(secret)", 200, 20, #"{"a":1.10,"password":"\#(secret)"}"#)),
+        \(entry("08:15:31", "GET", "https://api.example.com/home?token=\(secret)", 200, 40, "[]")),
+        \(entry("08:15:32", "POST", "https://api.example.com/sign-up", 422, 250, "{}", sent: #"{"password":"\#(secret)"}"#)),
+        \(entry("08:15:33", "GET", "https://cdn.example.com/hero.png\\u001b[31m", 0, 1, ""))
+        ]}}
+        """
+
+    private static func entry(
+        _ time: String,
+        _ method: String,
+        _ url: String,
+        _ status: Int,
+        _ wait: Int,
+        _ body: String,
+        sent: String? = nil
+    ) -> String {
+        let sent = sent.map { #""postData":{"mimeType":"application/json","text":\#(JSONValue.string($0))},"# } ?? ""
+        return """
+            {"startedDateTime":"2026-11-22T\(time)Z","time":\(wait),"request":{"method":"\(method)","url":"\(url)",\(sent)\
+            "httpVersion":"HTTP/1.1","cookies":[],"headers":[{"name":"Authorization","value":"Bearer \(secret)"}],\
+            "queryString":[],"headersSize":-1,"bodySize":0},"response":{"status":\(status),"statusText":"",\
+            "httpVersion":"HTTP/1.1","cookies":[],"headers":[],"content":{"size":\(body.utf8.count),\
+            "mimeType":"application/json","text":\(JSONValue.string(body))},"redirectURL":"","headersSize":-1,\
+            "bodySize":-1},"cache":{},"timings":{"send":0,"wait":\(wait),"receive":0}}
+            """
+    }
+
+    private func withArchive(_ body: (_ path: String) async throws -> Void) async throws {
+        try await withDirectory { directory in
+            let path = "\(directory)/s.har"
+            try Data(Self.archive.utf8).write(to: URL(fileURLWithPath: path))
+            try await body(path)
+        }
+    }
+
+    @Test func listHasALineForEachEntry() async throws {
+        try await withArchive { path in
+            let list = try await beagle("log", "list", path)
+            #expect(list.exit == 0, "\(list.errors)")
+            #expect(list.lines.count == 4)
+            #expect(list.lines[0].hasPrefix("1  08:15:30.000  GET     200"))
+            #expect(list.lines[0].hasSuffix("https://api.example.com/home?token=REDACTED"))
+            #expect(list.lines[3].contains("failed") && !list.text.contains("\u{1B}"))
+            #expect(!list.text.contains(Self.secret))
+            #expect(try await beagle("log", "list", path, "--show-secrets").text.contains(Self.secret))
+
+            let some = try await beagle("log", "list", path, "status>=400 || error || time<2ms", "--json").json()
+            let entries = try #require(some["result"]?.array)
+            #expect(entries.map { $0["number"] } == [3, 4])
+            #expect(entries.map { $0["status"] } == [422, 0])
+        }
+    }
+
+    @Test func showHasAllOfAnEntry() async throws {
+        try await withArchive { path in
+            let show = try await beagle("log", "show", path, "1")
+            #expect(show.exit == 0, "\(show.errors)")
+            #expect(show.text.contains("\n> Authorization: Bearer REDACTED\n"))
+            #expect(show.text.contains("\n{\n  \"a\": 1.10,\n  \"password\": \"REDACTED\"\n}\n"))
+            #expect(show.text.contains("\n  wait         20 ms  ████████████████████████████████████████\n"))
+            #expect(show.text.contains("\nleft out because it is secret:\n  request.url:?token\n"))
+            #expect(!show.text.contains(Self.secret))
+            #expect(try await beagle("log", "show", path, "1", "--body").text == #"{"a":1.10,"password":"REDACTED"}"#)
+            let sent = try await beagle("log", "show", path, "3", "--sent-body", "--show-secrets")
+            #expect(sent.text == #"{"password":"tOpSeCrEt"}"#)
+            let json = try await beagle("log", "show", path, "3", "--json").json()
+            #expect(json["result"]?["response"]?["status"] == 422)
+        }
+    }
+
+    @Test func statsAreCompared() async throws {
+        try await withArchive { path in
+            let stats = try await beagle("log", "stats", path)
+            #expect(stats.exit == 0, "\(stats.errors)")
+            #expect(stats.text.contains("api.example.com          3      40 ms     250 ms     250 ms"), "\(stats.text)")
+            #expect(stats.text.contains("with a status of 400 and above 1\n"))
+            let compared = try await beagle("log", "stats", path, "status==200", "--compare", path, "--json").json()
+            #expect(compared["result"]?["before"]?["all"]?["count"] == 2)
+            #expect(compared["result"]?["before"] == compared["result"]?["after"])
+            #expect(try await beagle("log", "stats", path, "--compare", path).text.contains("+0 %"))
+        }
+    }
+
+    @Test func reportIsAPageForItsOwner() async throws {
+        try await withArchive { path in
+            let file = "\(path).html"
+            let report = try await beagle("log", "report", path, "-o", file)
+            #expect(report.exit == 0, "\(report.errors)")
+            let page = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(page.hasPrefix("<!DOCTYPE html>"))
+            #expect(!page.contains(Self.secret))
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            let some = try await beagle("log", "report", path, "status==422", "-o", "-")
+            #expect(some.text.contains("/sign-up") && !some.text.contains("/home"))
+        }
+    }
+
+    @Test func curlTakesSecretsFromVariables() async throws {
+        try await withArchive { path in
+            let command = try await beagle("log", "curl", path, "3")
+            #expect(command.text.contains(#"--data-raw '{"password":"'"${PASSWORD:?}"'"}'"#), "\(command.text)")
+            #expect(!command.text.contains(Self.secret))
+            let folder = "\(path)-bodies"
+            let file = try await beagle("log", "curl", path, "3", "--output-dir", folder)
+            #expect(file.text.contains("--data-binary @\(folder)/body-3"))
+            #expect(FileManager.default.contents(atPath: "\(folder)/body-3") == Data(#"{"password":"REDACTED"}"#.utf8))
+        }
+    }
+
+    @Test func testsAreWritten() async throws {
+        try await withArchive { path in
+            let run = try await beagle("log", "gen-test", path, "-o", "\(path).swift")
+            #expect(run.errors.contains(": 3 tests, 1 entries left out"), "\(run.errors)")
+            #expect(try String(contentsOfFile: "\(path).swift", encoding: .utf8).contains("@Test func getHome()"))
+        }
+    }
+
+    @Test func scrubTellsWhereSecretsAre() async throws {
+        try await withArchive { path in
+            let check = try await beagle("log", "scrub", path, "--check")
+            #expect(check.exit == 1)
+            #expect(check.lines.contains("$.log.entries[2].request.postData.text:$.password"), "\(check.text)")
+            #expect(check.lines.contains("$.log.entries[0].request.url:?token"))
+            #expect(!(check.text + check.errors).contains(Self.secret))
+            let json = try await beagle("log", "scrub", path, "--check", "--json").json()
+            #expect(json["exit"] == 1)
+            #expect(json["error"]?["secrets"]?.array?.count == check.lines.count)
+            let none = try await beagle(
+                "log",
+                "scrub",
+                path,
+                "--check",
+                "--shown",
+                "token",
+                "--shown",
+                "password",
+                "--shown",
+                "authorization"
+            )
+            // A bearer token is known by its look.
+            #expect(none.lines.allSatisfy { $0.hasSuffix("Authorization:<Bearer>") }, "\(none.text)")
+        }
+    }
+
+    @Test(arguments: [[], ["--hash"], ["--drop"]])
+    func whatIsScrubbedHasNoSecrets(flags: [String]) async throws {
+        try await withArchive { path in
+            let file = "\(path)-scrubbed.har"
+            let scrub = try await BeagleProcess(["log", "scrub", path, "-o", file] + flags).outcome()
+            #expect(scrub.exit == 0, "\(scrub.errors)")
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(!text.contains(Self.secret))
+            #expect(text.contains("1.10"))
+            #expect(text.contains("REDACTED:h:") == (flags == ["--hash"]))
+            #expect(try await beagle("log", "scrub", file, "--check").exit == 0)
+        }
+    }
+
+    @Test func exportIsAnArchiveWithoutSecrets() async throws {
+        try await withArchive { path in
+            let file = "\(path)-some.har"
+            let run = try await beagle("log", "export", path, "status==422", "-o", file)
+            #expect(run.exit == 0, "\(run.errors)")
+            #expect(try await beagle("log", "list", file).lines.count == 1)
+            #expect(try !String(contentsOfFile: file, encoding: .utf8).contains(Self.secret))
+        }
+    }
+
+    @Test func aLogIsReadAsAnArchiveIs() async throws {
+        try await withDirectory { directory in
+            try Data("{}".utf8).write(to: URL(fileURLWithPath: "\(directory)/meta.json"))
+            let entry = Self.entry("08:15:30", "GET", "https://a.example/", 200, 5, "{}")
+            let own = entry.dropLast() + #","_beagle":{"v":1,"id":"s-1","kind":"image"}}"#
+            let line = #"{"k":"end","v":1,"entry":\#(own)}"#
+            try Data("\n\(line)\n\n{\"k\":\"en".utf8).write(to: URL(fileURLWithPath: "\(directory)/000001.jsonl"))
+            let list = try await beagle("log", "list", directory, "type==fetchImage")
+            #expect(list.lines.count == 1, "\(list.errors)")
+            #expect(list.text.contains("  image  "))
+            let tail = try BeagleProcess(["log", "tail", directory])
+            #expect(await tail.line().hasPrefix("08:15:30.000  GET     200     image"))
+            tail.interrupt()
+            #expect(await tail.outcome().exit == 130)
+        }
+    }
+
+    @Test(arguments: [
+        (["list", "/nonexistent.har"], 23, "No such file"), (["list", "s.har", "statu==4"], 64, "column 1: 'statu'"),
+        (["show", "s.har", "9"], 26, "there is no entry 9"), (["show", "s.har", "x"], 26, "there is no entry x"),
+        (["show", "s.har", "2", "--sent-body"], 26, "it has none"), (["report", "s.har", "-o", ""], 64, "'-o'"),
+        (["report", "s.har", "-o", "/nonexistent/x.html"], 23, "No such file"), (["tail", "s.har"], 23, "no log"),
+        (["scrub", "s.har"], 64, "--check"), (["show", "s.har", "1", "--body", "--json"], 64, "exclude"),
+    ])
+    func failuresSayWhy(arguments: [String], exit: Int32, hint: String) async throws {
+        try await withArchive { path in
+            let run = try await BeagleProcess(["log"] + arguments.map { $0 == "s.har" ? path : $0 }).outcome()
+            #expect(run.exit == exit, "\(run.errors)")
+            #expect(run.errors.contains(hint), "\(run.errors)")
+            #expect(run.output.isEmpty || arguments.contains("--json"))
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// What an outbox asks of its disk, as a program that uses one is seen to do it.
+@Suite(.timeLimit(.minutes(1))) struct OutboxDiskTests {
+    /// Submits a form that no server answers, in a process of its own.
+    ///
+    /// - Parameter full: the step at which there is no room; none where empty.
+    private func submit(into outbox: String, full: String = "") async throws -> BeagleProcess.Outcome {
+        try await BeagleProcess([outbox, "once"], environment: ["BEAGLENET_DISK": full], program: "OutboxProbe")
+            .outcome()
+    }
+
+    private func isEmpty(_ outbox: String) throws -> Bool {
+        let names = try FileManager.default.contentsOfDirectory(atPath: outbox)
+        return Set(names).isSubset(of: ["damaged", "refused", "send.lock"])
+    }
+
+    #if os(Linux)
+        @Test func anEntryIsOnTheDiskBeforeItIsSentAndBeforeAnybodyIsToldThatItIsKept() async throws {
+            try await withDirectory { directory in
+                let outcome = try await submit(into: "\(directory)/outbox")
+                #expect(
+                    outcome.lines == [
+                        // The directories, each in the one above it.
+                        "fsync other", "fsync outbox", "fsync outbox",
+                        // The entry's bytes, and its name.
+                        "fsync part", "rename part", "fsync outbox",
+                        "sent", "kept",
+                    ],
+                    "\(outcome.errors)"
+                )
+            }
+        }
+
+        @Test(arguments: ["part", "rename", "outbox"])
+        func aFullDiskIsAnErrorBeforeAnythingIsSent(step: String) async throws {
+            try await withDirectory { directory in
+                let outbox = "\(directory)/outbox"
+                let outcome = try await submit(into: outbox, full: step)
+                let last = outcome.lines.last ?? outcome.errors
+                #expect(
+                    last.hasPrefix("file, not kept, not sent: ") && last.hasSuffix("No space left on device"),
+                    "\(last)"
+                )
+                #expect(!outcome.lines.contains("sent"))
+                #expect(try isEmpty(outbox))
+                // When there is room again, nothing is in the way.
+                #expect(try await submit(into: outbox).lines.last == "kept")
+            }
+        }
+    #endif
+
+    @Test("and so is one that takes no byte more") func aFileThatMayNotGrowIsAnErrorBeforeAnythingIsSent() async throws
+    {
+        try await withDirectory { directory in
+            let outbox = "\(directory)/outbox"
+            let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""
+            let probe = BeagleProcess.executable("OutboxProbe").path
+            let outcome = try await BeagleProcess(["-c", script, probe, outbox, "once"], program: "/bin/sh").outcome()
+            #expect(
+                outcome.lines.first?.hasPrefix("file, not kept, not sent: cannot write") == true,
+                "\(outcome.errors)"
+            )
+            #expect(outcome.lines.count == 1)
+            #expect(try isEmpty(outbox))
+        }
+    }
+}

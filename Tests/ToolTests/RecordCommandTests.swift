@@ -1,0 +1,97 @@
+import BeagleNetHTTP
+import BeagleNetReplay
+import BeagleNetTesting
+import Foundation
+import Testing
+
+@Suite struct RecordCommandTests {
+    private func entries(_ path: String) throws -> [LogEntry] { Array(try LogReader(directory: path).entries()) }
+
+    @Test func everyCommandThatSendsRecords() async throws {
+        try await withDirectory { directory in
+            let path = "\(directory)/a.bglog"
+            try await withBackend { url in
+                let runs: [[String]] = [
+                    ["fetch", "\(url)/home"], ["image", "\(url)/img/banner.png", "-o", "\(directory)/b.png"],
+                    ["submit", "\(url)/signup", "name=Ana", "email=ana@example.com"], ["raw", "\(url)/echo"],
+                    ["listen", "\(url)/events", "--count", "2"], ["ws", "\(url)/ws", "--count", "1"],
+                ]
+                for run in runs {
+                    let outcome = try await BeagleProcess(run + ["--record", path], input: "hello\n").outcome()
+                    #expect(outcome.exit == 0, "\(run): \(outcome.errors)")
+                }
+                let line = "{\"id\":1,\"url\":\"\(url)/echo\"}\n"
+                let batch = try await BeagleProcess(["batch", "--record", path], input: line).outcome()
+                #expect(batch.exit == 0)
+            }
+            let entries = try entries(path)
+            #expect(entries.map(\.kind) == ["component", "image", "form", "raw", nil, nil, nil])
+            #expect(entries.map { $0.response?.status } == [200, 200, 201, 200, 200, 101, 200])
+            #expect(entries[4].messages.count >= 2)
+            #expect(entries[5].messages.first.map { [$0.data] } == [Data("hello".utf8)])
+            #expect(entries[5].messages.map(\.direction).prefix(2) == [.send, .receive])
+            #expect(entries.allSatisfy { !$0.isInterrupted })
+            #expect(!FileManager.default.fileExists(atPath: "\(path)/live"))
+        }
+    }
+
+    @Test func aFormThatAnOutboxSendsLaterIsRecorded() async throws {
+        try await withDirectory { directory in
+            let (path, outbox) = ("\(directory)/a.bglog", "\(directory)/outbox")
+            let isCalm = Lock(false)
+            let server = try LoopbackServer { _ in isCalm.withLock { $0 } ? .response(201) : .response(503) }
+            let kept = try await beagle("submit", server.url, "a=b", "--outbox", outbox, "--record", path)
+            #expect(kept.exit == 105)
+            isCalm.withLock { $0 = true }
+            #expect(try await beagle("outbox", "flush", outbox, "--record", path).exit == 0)
+            #expect(try entries(path).map { $0.response?.status } == [503, 201])
+        }
+    }
+
+    @Test func aProgramThatIsRunIsRecordedAndItsExitCodePassedOn() async throws {
+        try await withDirectory { directory in
+            let path = "\(directory)/a.bglog"
+            let tool = BeagleProcess.executable("beagle").path
+            let server = try LoopbackServer(.response(404, [:], "no"))
+            let run = try await beagle("record", "-o", path, "--", tool, "raw", server.url)
+            #expect(run.exit == 22)
+            #expect(run.text == "no")
+            #expect(run.errors.contains("1 entry was recorded in \(path)"))
+            #expect(try entries(path).map { $0.response?.status } == [404])
+        }
+    }
+
+    @Test func aSignalIsPassedOn() async throws {
+        try await withDirectory { directory in
+            let script = "trap 'echo heard; exit 9' TERM; echo ready; while :; do sleep 0.05; done"
+            let process = try BeagleProcess(["record", "-o", "\(directory)/a.bglog", "--", "/bin/sh", "-c", script])
+            #expect(await process.line() == "ready")
+            kill(process.identifier, SIGTERM)
+            let outcome = await process.outcome()
+            #expect(outcome.text == "heard\n")
+            #expect(outcome.exit == 9)
+            #expect(outcome.errors.contains("nothing was recorded"))
+        }
+    }
+
+    @Test func aProgramThatASignalEndsIsToldAsAShellTellsIt() async throws {
+        try await withDirectory { directory in
+            let log = "\(directory)/a.bglog"
+            let rows: [([String], Int32)] = [
+                (["--", "/bin/sh", "-c", "kill -9 $$"], 137), (["--", "no-such-program"], 127), ([], 64),
+            ]
+            for (command, exit) in rows {
+                let run = try await BeagleProcess(["record", "-o", log] + command).outcome()
+                #expect(run.exit == exit, "\(command): \(run.errors)")
+            }
+        }
+    }
+
+    @Test func aLogThatCannotBeWrittenEndsACommandBeforeItSends() async throws {
+        let server = try LoopbackServer(.response(200))
+        let run = try await beagle("raw", server.url, "--record", "/proc/a.bglog")
+        #expect(run.exit == 23)
+        #expect(run.errors.contains("may write"))
+        #expect(server.requests.isEmpty)
+    }
+}
