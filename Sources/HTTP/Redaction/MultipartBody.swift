@@ -60,6 +60,11 @@ struct MultipartBody: BodyScan {
         do throws(NetworkError) {
             try reader!.finish()
         } catch {
+            // What is wrong with a part comes before its missing end, however late it is looked at.
+            if case .open(var body, _) = part {
+                _ = body.finish()
+                if let reason = body.unredactable { throw Unredactable(reason, at: 0) }
+            }
             throw Unredactable(error)
         }
     }

@@ -15,8 +15,9 @@ import Testing
         let runs = ScriptedRuns()
         let outbox = Outbox(directory: folder.path)
         let client = client(OutboxInterceptor(outbox), runs)
-        var form = NetworkOperation.form(1, headers: ["Idempotency-Key": "k"])
-        form.outbox = .queue("q")
+        var queued = NetworkOperation.form(1, headers: ["Idempotency-Key": "k"])
+        queued.outbox = .queue("q")
+        let form = queued
         for answer in ["1", "2"] {
             async let first = client.run(form)
             let run = await runs.next()
