@@ -13,8 +13,8 @@ public import Testing
 /// `networkClient` is a `ReplayClient`.
 ///
 /// Where the environment has `BEAGLENET_RECORD=1`, the network answers instead, and the recording is made anew: it takes
-/// the place of the old one when the test has come to its end.
-public struct RecordingTrait: TestTrait, SuiteTrait, TestScoping {
+/// the place of the old one when the test has come to its end. So a recording belongs to one test without arguments.
+public struct RecordingTrait: TestTrait, TestScoping {
     /// The recording without its ending.
     let path: String
     let matching: [MatchRule]
@@ -22,9 +22,6 @@ public struct RecordingTrait: TestTrait, SuiteTrait, TestScoping {
     /// Whether it is made anew.
     let isRecorded: Bool
     let change: @Sendable (BeagleDependencies) throws -> Void
-
-    /// Yes: each of a suite's tests plays the recording from its beginning.
-    public var isRecursive: Bool { true }
 
     /// The endings of what a recording may be.
     private static let endings = [".bglog", ".har", ".har.gz", ".zhar"]
@@ -36,7 +33,10 @@ public struct RecordingTrait: TestTrait, SuiteTrait, TestScoping {
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         let dependencies = try Beagle.dependencies.scoped(.test, change)
-        guard !isRecorded else { return try await record(dependencies, function) }
+        guard !isRecorded else {
+            guard testCase?.isParameterized != true else { throw Self.manyCases(path) }
+            return try await record(dependencies, function)
+        }
         let client = ReplayClient(try recording(), matching: matching, dependencies: dependencies)
         dependencies.networkClient = client
         try await Beagle.Scope(dependencies).run { try await function() }
@@ -64,6 +64,15 @@ public struct RecordingTrait: TestTrait, SuiteTrait, TestScoping {
             throw error
         }
         try await update.commit()
+    }
+
+    private static func manyCases(_ path: String) -> NetworkError {
+        NetworkError(
+            .badConfiguration,
+            during: .build,
+            "\(path) cannot be recorded by a test with arguments: what each records would replace the others'",
+            advice: "record it by a test without arguments"
+        )
     }
 
     private var existing: String? {

@@ -155,6 +155,48 @@ struct LogCommandTests {
         }
     }
 
+    /// What an archive says twice, and beside its entries; the first entry of the file began last.
+    @Test func scrubLooksAtWhatIsSaidAgain() async throws {
+        try await withDirectory { directory in
+            let late = #"""
+                {"startedDateTime":"2026-11-22T09:00:00Z","request":{"method":"POST","url":"https://h/x?token=REDACTED",
+                "headers":[{"name":"Cookie","value":"REDACTED"},{"name":":path","value":"/x?token=s3cret-1"}],
+                "queryString":[{"name":"token","value":"s3cret-2"}],"cookies":[{"name":"sid","value":"s3cret-3"}],
+                "postData":{"mimeType":"application/x-www-form-urlencoded","text":"pin=REDACTED",
+                "params":[{"name":"pin","value":"s3cret-4"}]}},"response":{"status":200,"headers":[
+                {"name":"Set-Cookie","value":"REDACTED"}],"cookies":[{"name":"sid","value":"s3cret-5"}]}}
+                """#
+            let early = #"{"startedDateTime":"2026-11-22T08:00:00Z","request":{"method":"GET","url":"https://h/"}}"#
+            let page = #"{"id":"p","title":"https://h/x?token=s3cret-6"}"#
+            let archive = #"{"log":{"version":"1.2","pages":[\#(page)],"entries":[\#(late),\#(early)]}}"#
+            try Data(archive.utf8).write(to: URL(fileURLWithPath: "\(directory)/a.har"))
+            let check = try await beagle("log", "scrub", "\(directory)/a.har", "--check")
+            #expect(check.exit == 1)
+            #expect(
+                check.lines == [
+                    "$.log.entries[0].request.queryString.token", "$.log.entries[0].request.postData.params.pin",
+                    "$.log.entries[0].request.headers.:path", "$.log.entries[0].request.cookies.sid",
+                    "$.log.entries[0].response.cookies.sid", "$.log.pages:$[*].title:?token",
+                ],
+                "\(check.text)"
+            )
+            let scrub = try await beagle("log", "scrub", "\(directory)/a.har", "-o", "\(directory)/b.har")
+            #expect(scrub.exit == 0)
+            #expect(try !String(contentsOfFile: "\(directory)/b.har", encoding: .utf8).contains("s3cret"))
+            #expect(try await beagle("log", "scrub", "\(directory)/b.har", "--check").exit == 0)
+        }
+    }
+
+    @Test(arguments: ["report", "gen-test"]) func aLinkStaysWhatItIs(command: String) async throws {
+        try await withArchive { path in
+            try FileManager.default.createSymbolicLink(atPath: "\(path)-link", withDestinationPath: "\(path)-file")
+            try Data().write(to: URL(fileURLWithPath: "\(path)-file"))
+            #expect(try await beagle("log", command, path, "-o", "\(path)-link").exit == 0)
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(path)-link") == "\(path)-file")
+            #expect(try !Data(contentsOf: URL(fileURLWithPath: "\(path)-file")).isEmpty)
+        }
+    }
+
     @Test(arguments: [[], ["--hash"], ["--drop"]])
     func whatIsScrubbedHasNoSecrets(flags: [String]) async throws {
         try await withArchive { path in
@@ -197,10 +239,10 @@ struct LogCommandTests {
     }
 
     @Test(arguments: [
-        (["list", "/nonexistent.har"], 23, "No such file"), (["list", "s.har", "statu==4"], 64, "column 1: 'statu'"),
+        (["list", "/nonexistent.har"], 26, "No such file"), (["list", "s.har", "statu==4"], 64, "column 1: 'statu'"),
         (["show", "s.har", "9"], 26, "there is no entry 9"), (["show", "s.har", "x"], 26, "there is no entry x"),
         (["show", "s.har", "2", "--sent-body"], 26, "it has none"), (["report", "s.har", "-o", ""], 64, "'-o'"),
-        (["report", "s.har", "-o", "/nonexistent/x.html"], 23, "No such file"), (["tail", "s.har"], 23, "no log"),
+        (["report", "s.har", "-o", "/nonexistent/x.html"], 23, "No such file"), (["tail", "s.har"], 26, "no log"),
         (["scrub", "s.har"], 64, "--check"), (["show", "s.har", "1", "--body", "--json"], 64, "exclude"),
     ])
     func failuresSayWhy(arguments: [String], exit: Int32, hint: String) async throws {

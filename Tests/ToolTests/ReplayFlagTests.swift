@@ -89,7 +89,7 @@ struct ReplayFlagTests {
 
     @Test func aRecordingThatCannotBeReadIsAnError() async throws {
         let run = try await beagle("raw", "http://h.example/", "--replay", "/nothing.har")
-        #expect(run.exit != 0 && run.exit != 103)
+        #expect(run.exit == 26)
         #expect(run.errors.contains("/nothing.har"))
         #expect(try await beagle("raw", "http://h.example/", "--replay", "").exit == 64)
         let batch = try await beagle("batch", "--replay", "/nothing.har")

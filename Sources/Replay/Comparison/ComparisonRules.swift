@@ -10,7 +10,7 @@ public struct ComparisonRules: Sendable, Hashable {
     public enum ArrayOrder: Sendable, Hashable {
         /// By a member whose value tells them apart, as `id`. One that stands elsewhere has moved.
         case key(String)
-        /// As a set: where they stand does not count.
+        /// As a set: where they stand does not count. One that has no equal is compared with up to 64 others that have none.
         case set
     }
 

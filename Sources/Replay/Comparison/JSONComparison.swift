@@ -154,7 +154,7 @@ extension JSONComparison {
         let digests = (mine.map { before[$0] }, theirs.map { after[$0] })
         switch rules.order(at: place.position) {
         case .set where !rules.comparesTypesOnly:
-            compareSets(mine, theirs, Alignment([digests, (mine.map { _ in 0 }, theirs.map { _ in 0 })]), at: place)
+            compareSets(mine, theirs, Alignment([(digests.0, digests.1)]), at: place)
         case .key(let name):
             let keys = (mine.map { $0[name] }, theirs.map { $0[name] })
             let labels = (
@@ -186,6 +186,7 @@ extension JSONComparison {
     ) {
         for (index, partner) in alignment.partners.enumerated() {
             let place = place.element(index, labels.mine[index])
+            guard !rules.ignores(place.position) else { continue }
             if let partner {
                 if alignment.moved.contains(index) {
                     found.append(Difference(.moved, at: place.text, before: "[\(index)]", after: "[\(partner)]"))
@@ -196,29 +197,38 @@ extension JSONComparison {
             }
         }
         for index in alignment.added where !rules.comparesTypesOnly {
-            add(.added, nil, theirs[index], at: place.element(index, labels.theirs[index]))
+            let place = place.element(index, labels.theirs[index])
+            if !rules.ignores(place.position) { add(.added, nil, theirs[index], at: place) }
         }
     }
 
-    /// Members of a set that are no member of the other: paired only to see whether they count as the same.
+    /// Members of a set whose equal the other has not: each may still count as the same as one of them.
     private mutating func compareSets(
         _ mine: [JSONNode],
         _ theirs: [JSONNode],
         _ alignment: Alignment,
         at place: Place
     ) {
-        for (index, partner) in alignment.partners.enumerated() {
+        var others = alignment.added
+        for (index, partner) in alignment.partners.enumerated() where partner == nil {
             let here = place.element(index, String(index))
-            if let partner {
+            guard !rules.ignores(here.position) else { continue }
+            // More would take time that grows with the square of their number.
+            let partner = others.prefix(Self.setTrials).firstIndex { other in
                 var trial = JSONComparison(before, after, rules, Differences(limit: 0))
-                trial.compare(mine[index], theirs[partner], at: here)
-                if trial.found.isEmpty { continue }
-                add(.added, nil, theirs[partner], at: place.element(partner, String(partner)))
+                trial.compare(mine[index], theirs[other], at: here)
+                return trial.found.isEmpty
             }
-            add(.removed, mine[index], nil, at: here)
+            if let partner { others.remove(at: partner) } else { add(.removed, mine[index], nil, at: here) }
         }
-        for index in alignment.added { add(.added, nil, theirs[index], at: place.element(index, String(index))) }
+        for index in others {
+            let place = place.element(index, String(index))
+            if !rules.ignores(place.position) { add(.added, nil, theirs[index], at: place) }
+        }
     }
+
+    /// With how many members of a set one is compared that has no equal among them.
+    private static let setTrials = 64
 
     /// `id=7`; the index where there is no such member, or a secret one.
     private func label(_ key: JSONNode?, _ name: String, _ index: Int) -> String {

@@ -9,7 +9,7 @@ enum JSONDecimal: Hashable {
     init(_ text: String) {
         let parts = text.utf8.split(maxSplits: 1) { $0 | 0x20 == UInt8(ascii: "e") }
         guard let mantissa = parts.first, let power = parts.count == 1 ? 0 : Int(String(Substring(parts[1]))),
-            abs(power) < 1 << 60
+            (-1 << 60...1 << 60).contains(power)
         else {
             self = .written(text.lowercased())
             return

@@ -14,7 +14,7 @@ public enum ReplayMode: Sendable {
     /// A base alone. The recording is not asked.
     case refresh(from: any HTTPTransport)
     /// A base. What the recording has instead is compared with each answer that has come whole, and `report` hears of
-    /// each that differs, on any thread; the app does not wait for that.
+    /// each that differs, on any thread and before the app gets it: it must not block. Bodies above 16 MiB are not compared.
     case live(
         from: any HTTPTransport,
         rules: ComparisonRules = ComparisonRules(),

@@ -2,17 +2,19 @@
 struct RedirectChains {
     /// Entries that follow one, by the id of what redirected.
     private let followers: [String: LogEntry]
+    private let ids: Set<String>
 
     init(_ entries: [LogEntry]) {
         let hops = entries.compactMap { entry in
             entry.redirects > 0 ? entry.parent.map { ($0, entry) } : nil
         }
         followers = Dictionary(hops) { first, _ in first }
+        ids = Set(entries.map(\.id))
     }
 
     /// Whether it follows a redirect of the recording.
     func isHop(_ entry: LogEntry) -> Bool {
-        entry.redirects > 0 && entry.parent.map { followers[$0] != nil } ?? false
+        entry.redirects > 0 && entry.parent.map(ids.contains) ?? false
     }
 
     /// The entry at the end of the redirects that begin with this one.

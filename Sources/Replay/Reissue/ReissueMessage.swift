@@ -8,7 +8,7 @@ struct SkippedEntry: Error, Equatable {
 /// Makes the message of an entry that is sent again.
 struct ReissueMessage {
     /// Methods that change nothing (RFC 9110, 9.2.1). TRACE answers with the message, secrets included.
-    private static let safe: Set = ["GET", "HEAD", "OPTIONS"]
+    static let safe: Set = ["GET", "HEAD", "OPTIONS"]
     /// Methods that make no sense elsewhere.
     private static let unsendable: Set = ["CONNECT", "TRACE"]
     /// Fields of a connection, of how a body goes over it, and of what the transport can decode (RFC 9110, 7.6.1).

@@ -6,6 +6,8 @@ public struct ReissueTarget: Sendable, Hashable, CustomStringConvertible {
     let scheme: String
     /// Host, and port where one was given.
     let authority: String
+    /// Both as a browser compares them.
+    let origin: Origin
 
     /// Reads `https://HOST:PORT`.
     ///
@@ -27,11 +29,12 @@ public struct ReissueTarget: Sendable, Hashable, CustomStringConvertible {
                 "write scheme, host and port alone; paths stay as they were recorded"
             )
         }
-        guard let url = URL(string: "\(parts.scheme)://\(parts.authority)"), Origin(url) != nil else {
+        guard let origin = URL(string: "\(parts.scheme)://\(parts.authority)").flatMap(Origin.init(_:)) else {
             throw Self.fault(url, "names no host", "write https://HOST or http://HOST:PORT")
         }
         scheme = parts.scheme
         authority = parts.authority
+        self.origin = origin
     }
 
     private static func fault(_ url: String, _ reason: String, _ advice: String) -> NetworkError {
@@ -84,6 +87,11 @@ struct ReissueRoutes {
     /// The target that is said of its host in particular.
     func own(_ url: RecordedURL) -> ReissueTarget? {
         hosts[url.host] ?? hosts[String(url.host.prefix { $0 != ":" })]
+    }
+
+    /// Whether messages go there.
+    func lead(to origin: Origin) -> Bool {
+        fallback?.origin == origin || hosts.values.contains { $0.origin == origin }
     }
 
     /// A URL as it would be at the target; as it is where it has no scheme or goes nowhere.

@@ -37,14 +37,16 @@ public struct Reissuer: Sendable {
     /// How many messages are under way at a time; 1.
     public var concurrency = 1
     /// Messages to send per second, by a schedule that does not wait for answers: what goes out late, because
-    /// `concurrency` messages are still under way, counts from when it should have. nil, the default: as they are answered.
+    /// `concurrency` messages are still under way, counts from when it should have. From a millionth to a billion; nil, the
+    /// default: as they are answered.
     public var rate: Double?
     /// How often each entry is sent; 1.
     public var repeats = 1
     /// Which entries wait for each other. `.free`.
     public var order = Order.free
     /// Whether redirects are followed: their answer is compared with that at the end of the recorded ones, whose other
-    /// hops are not sent. No by default: each hop is an entry.
+    /// hops are not sent. No by default: each hop is an entry. To other hosts than the targets, mapped header fields do not
+    /// go, and no message whose method may change something: the redirect is then the answer.
     public var followsRedirects = false
     /// What counts as a difference.
     public var rules = ComparisonRules()
@@ -108,7 +110,7 @@ extension Reissuer {
     /// A message to send.
     private struct Message: Sendable {
         let request: TransferRequest
-        /// What the answer is compared with: that of the entry, or of the last hop behind it.
+        /// What the answer is compared with: that of the entry, or of the last hop behind it, as the target would have it.
         let recorded: LoggedResponse?
         /// What a report says of it.
         let item: ReissuedEntry
@@ -148,7 +150,7 @@ extension Reissuer {
         let chains = RedirectChains(followsRedirects ? recording.entries : [])
         var plan = Plan()
         for (index, entry) in chosen where !chains.isHop(entry) {
-            let recorded = chains.end(of: entry).response
+            let recorded = answer(of: chains.end(of: entry))
             do throws(SkippedEntry) {
                 if needsAnswers { try check(recorded) }
                 let request = try request(of: entry, in: recording)
@@ -169,10 +171,33 @@ extension Reissuer {
         let message = ReissueMessage(routes: routes, headers: headers, allowsUnsafeMethods: allowsUnsafeMethods)
         var request = try message.request(entry) { body throws(NetworkError) in try recording.wholeBody(body) }
         request.options = options
-        request.options.redirects = followsRedirects ? .follow : .manual
+        request.options.redirects = followsRedirects ? redirects : .manual
+        request.originScopedFields = Set(headers.map(\.name))
         // Cookies are those of the recording.
         request.options.usesCookies = false
         return request
+    }
+
+    /// Redirects to who was not named change nothing there.
+    private var redirects: RedirectPolicy {
+        let routes = routes
+        return .follow.deciding { proposal in
+            let isNamed = routes.lead(to: Origin(of: proposal.next))
+            return isNamed || ReissueMessage.safe.contains(proposal.next.method.rawValue) ? .follow : .handOver
+        }
+    }
+
+    /// The recorded answer as the target would have given it: URLs of its own host name the target.
+    private func answer(of entry: LogEntry) -> LoggedResponse? {
+        guard var response = entry.response else { return nil }
+        let host = RecordedURL(entry.request.url)?.host
+        response.fields = response.fields.map { field in
+            guard ["location", "content-location"].contains(field.name.lowercased()),
+                let url = RecordedURL(field.value), url.host == host || routes.own(url) != nil
+            else { return field }
+            return LoggedField(field.name, routes.mapped(field.value))
+        }
+        return response
     }
 
     private func item(_ index: Int, _ entry: LogEntry) -> ReissuedEntry {
@@ -190,8 +215,8 @@ extension Reissuer {
             throw .unusable("concurrency is \(concurrency)", "let one message or more be under way")
         }
         guard repeats > 0 else { throw .unusable("repeats is \(repeats)", "send each entry once or more") }
-        guard rate.map({ $0 > 0 && $0.isFinite }) ?? true else {
-            throw .unusable("rate is no number above 0", "leave it out")
+        guard rate.map((1e-6...1e9).contains) ?? true else {
+            throw .unusable("rate is no number from a millionth to a billion per second", "leave it out")
         }
     }
 
@@ -292,17 +317,10 @@ extension Reissuer {
         switch result {
         case .failure(let error): return .failed(error)
         case .success(let response):
-            guard var recorded else { return .same(notes: []) }
-            recorded.fields = recorded.fields.map(mapped)
+            guard let recorded else { return .same(notes: []) }
             let body = response.body.data ?? Data()
             let differences = rules.differences(from: recorded, in: recording, to: response.head, body)
             return differences.isEmpty ? .same(notes: differences.notes) : .different(differences)
         }
-    }
-
-    /// A field as the target would have sent it: URLs of its own name the target.
-    private func mapped(_ field: LoggedField) -> LoggedField {
-        ["location", "content-location"].contains(field.name.lowercased())
-            ? LoggedField(field.name, routes.mapped(field.value)) : field
     }
 }

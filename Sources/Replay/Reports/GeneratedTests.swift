@@ -50,6 +50,7 @@ public struct GeneratedTests: Sendable {
     /// The file.
     public var source: String {
         """
+        // swift-format-ignore-file
         // Made of \(title.filter { !$0.isNewline }) by `beagle log gen-test`. Let your own code ask `recorded`, and say what must come of it.
         import BeagleNet
         import Foundation
@@ -96,6 +97,8 @@ public struct GeneratedTests: Sendable {
 private struct Exchange {
     var name: String
     private let request: LoggedRequest
+    /// Its URL as Foundation has it, which escapes what may not stand in one.
+    private let asked: String
     private let status: Int
     private let fields: [LoggedField]
     private let body: Data
@@ -104,7 +107,8 @@ private struct Exchange {
     /// - Returns: nil where it cannot be told as code.
     init?(_ entry: LogEntry, in recording: Recording, _ redactor: Redactor?, limit: Int) {
         request = entry.request
-        guard HTTPRequest.Method(request.method) != nil, URL(string: request.url) != nil else { return nil }
+        guard HTTPRequest.Method(request.method) != nil, let url = URL(string: request.url) else { return nil }
+        asked = url.absoluteString
         let response = entry.response
         status = response?.status ?? 0
         error = entry.failed ? entry.error ?? "no answer was recorded" : nil
@@ -137,7 +141,7 @@ private struct Exchange {
 
     /// A case of the client's.
     var answer: String {
-        let what = "    case \("\(request.method) \(request.url)".literal):\n"
+        let what = "    case \("\(request.method) \(asked)".literal):\n"
         if let error {
             return what + "        throw NetworkError(.network, during: .firstByte, \(error.literal))\n"
         }

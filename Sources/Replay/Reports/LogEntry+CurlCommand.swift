@@ -158,7 +158,7 @@ private struct EntryCommand {
             : ": "
                 + arguments.split(separator: " ").map { $0.dropLast() + ":?}\"" }
                 .joined(separator: " ").replacing("\"$", with: "\"${") + " && "
-        return "\(checks)printf '\(format)'\(arguments)"
+        return "\(checks)printf -- '\(format)'\(arguments)"
     }
 
     private static func escaped(_ scalar: Unicode.Scalar) -> String {

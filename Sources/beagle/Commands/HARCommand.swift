@@ -152,18 +152,6 @@ struct HARCommand: AsyncParsableCommand {
     }
 }
 
-/// Tells a file that cannot be read from one that cannot be written.
-@discardableResult
-private func reading<R>(_ work: () throws(NetworkError) -> R) throws(NetworkError) -> R {
-    do throws(NetworkError) {
-        return try work()
-    } catch {
-        var error = error
-        if error.kind == .file { error.phase = .build }
-        throw error
-    }
-}
-
 extension HARValidator.Summary {
     /// For the person at the terminal.
     fileprivate var words: String {

@@ -71,7 +71,7 @@ struct ReplayCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Send methods that may change something on the server too, such as POST.")
     var unsafeMethods = false
 
-    @Flag(name: .long, help: "Follow redirects and compare where they end; else each hop is compared.")
+    @Flag(name: .long, help: "Follow redirects and compare where they end; else each hop is compared. Mapped headers stay with the targets.")
     var followRedirects = false
 
     @Option(name: .long, help: ArgumentHelp("Let this many messages be under way at a time.", valueName: "number"))
@@ -136,9 +136,11 @@ struct ReplayCommand: AsyncParsableCommand {
             throw ValidationError("'--concurrency' takes a number from 1 to 512.")
         }
         if turns < 1 { throw ValidationError("'--repeat' takes a number above 0.") }
-        for (name, number) in [("rps", rps), ("max-time", maxTime)] {
-            guard let number, !(number > 0 && number <= 1e9) else { continue }
-            throw ValidationError("'--\(name)' takes a number above 0.")
+        if let rps, !(1e-6...1e9).contains(rps) {
+            throw ValidationError("'--rps' takes a number from a millionth to a billion.")
+        }
+        if let maxTime, !(maxTime > 0 && maxTime <= 1e9) {
+            throw ValidationError("'--max-time' takes a number above 0.")
         }
         do {
             _ = try reissuer()

@@ -20,7 +20,7 @@ struct ReplayFlags: ParsableArguments {
     /// What answers instead of the network; nil where the network does.
     func transport() throws(NetworkError) -> ReplayTransport? {
         guard let path else { return nil }
-        return ReplayTransport(try Recording(contentsOf: path))
+        return ReplayTransport(try reading { () throws(NetworkError) in try Recording(contentsOf: path) })
     }
 }
 

@@ -137,6 +137,46 @@ import Testing
         )
     }
 
+    @Test func aRedirectToAThirdPartyIsTheSame() async throws {
+        let location = LoggedField("Location", "https://accounts.example.org/o?a=1")
+        let recorded = entry("/login", status: 302, fields: [location])
+        let server = try LoopbackServer(
+            .response(302, ["Content-Type": "application/json", "Location": location.value])
+        )
+        #expect(try await words(reissuer(to: server).compare(Recording([recorded]))) == ["same"])
+    }
+
+    @Test func aHopWhoseRedirectIsNotInTheRecordingIsSent() async throws {
+        var hop = entry("/new", id: "2", "[1]")
+        (hop.redirects, hop.parent) = (1, "1")
+        let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "[1]"))
+        var reissuer = try reissuer(to: server)
+        reissuer.followsRedirects = true
+        #expect(words(try await reissuer.compare(Recording([hop]))) == ["same"])
+        #expect(server.requests.map(\.target) == ["/new"])
+    }
+
+    @Test func redirectsToOthersTakeNoSecretsAndChangeNothing() async throws {
+        let other = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "[1]"))
+        let server = try LoopbackServer(.response(307, ["Location": "\(other.url)/there"]))
+        var reissuer = try reissuer(to: server)
+        (reissuer.followsRedirects, reissuer.allowsUnsafeMethods) = (true, true)
+        reissuer.headers = [HeaderMapping(try #require(HTTPField.Name("X-Plan")), "canary")]
+        var (get, post) = (entry("/a", "GET", "[1]"), entry("/b", "POST", "[1]"))
+        get.request.fields = [LoggedField("X-Plain", "kept")]
+        post.request.body = LoggedBody(.data(Data("1".utf8)))
+        let report = try await reissuer.compare(Recording([get, post]))
+        #expect(server.requests.map { $0["X-Plan"] } == ["canary", "canary"])
+        #expect(other.requests.map(\.target) == ["/there"], "what may change something stays with its target")
+        #expect(other.requests.map { $0["X-Plan"] } == [nil])
+        #expect(other.requests.map { $0["X-Plain"] } == ["kept"])
+        #expect(words(report).first == "same")
+        #expect(words(report).last?.hasPrefix("status: 200 → 307") == true)
+
+        reissuer.hosts = ["named": try ReissueTarget(other.url)]
+        #expect(try await words(reissuer.compare(Recording([post]))) == ["same"])
+    }
+
     @Test func hostsMayHaveTargetsOfTheirOwn() async throws {
         let (api, cdn) = (try LoopbackServer(.response(200)), try LoopbackServer(.response(200)))
         var image = entry("/i.png")
@@ -196,6 +236,7 @@ import Testing
         let recording = Recording([entry("/")])
         let changes: [(inout Reissuer) -> Void] = [
             { $0.concurrency = 0 }, { $0.repeats = 0 }, { $0.rate = 0 }, { $0.rate = .infinity }, { $0.rate = .nan },
+            { $0.rate = 1e-30 },
             { $0.methods = [] }, { $0.filter = { _ in false } },
         ]
         for change in changes {

@@ -44,7 +44,7 @@ import Testing
         Data("@/etc/passwd".utf8),
         Data("a\0b".utf8), Data((0...255).map { UInt8($0) }), Data("é\u{301}😀".utf8), Data("-d x".utf8),
         Data(repeating: UInt8(ascii: "'"), count: 60_000), Data(repeating: UInt8(ascii: "x"), count: 300_000),
-        Data([0xFF, 0x27, 0x25, 0x64, 0x5C, 0x30]),
+        Data([0xFF, 0x27, 0x25, 0x64, 0x5C, 0x30]), Data("--b\r\n".utf8) + [0xFF],
     ]
 
     @Test(.enabled(if: hasCurl, "curl is not installed"), arguments: bodies.indices)

@@ -39,7 +39,7 @@ struct LogGenTestCommand: LogSubcommand {
         if output == "-" {
             result.output = Data(tests.source.utf8)
         } else {
-            try PrivateFile(path: output).write(tests.source)
+            try write(Data(tests.source.utf8), to: output)
         }
         let left = tests.leftOut == 0 ? "" : ", \(tests.leftOut) entries left out"
         result.note = "\(output): \(tests.count) tests\(left)"

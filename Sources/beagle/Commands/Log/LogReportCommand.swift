@@ -33,7 +33,7 @@ struct LogReportCommand: LogSubcommand {
             result.output = page
             return result
         }
-        try PrivateFile(path: output).write(page)
+        try write(page, to: output)
         result.note = "\(output): \(byteCount(Int64(page.count)))"
         return result
     }

@@ -60,13 +60,11 @@ struct LogScrubCommand: LogSubcommand {
     func result(on console: Console) throws -> CommandResult {
         let mode: Redactor.Mode = hash ? .hash() : drop ? .drop : .mask
         let redactor = Redactor(secrets: Set(secret), shown: Set(shown), mode: mode)
-        let recording = try source.recording(on: console)
         if let output {
+            let recording = try source.recording(on: console)
             return try ArchiveOfEntries(recording, redactor).write(recording.entries, to: output, .embedded, console)
         }
-        let places = recording.entries.enumerated().flatMap { index, entry in
-            recording.findings(in: entry, by: redactor).map { "$.log.entries[\(index)].\($0)" }
-        }
+        let places = try reading { () throws(NetworkError) in try self.places(by: redactor) }
         guard !places.isEmpty else {
             return CommandResult(json: ["secrets": []], note: "\(source.path) has no secrets")
         }
@@ -75,5 +73,24 @@ struct LogScrubCommand: LogSubcommand {
         failure.details = ["secrets": .array(places.map { .string($0) })]
         if !source.json { console.write(Data(places.map { $0.printable + "\n" }.joined().utf8)) }
         throw failure
+    }
+
+    /// Where secrets are, in the order of the file.
+    private func places(by redactor: Redactor) throws(NetworkError) -> [String] {
+        var (places, count): ([String], Int) = ([], 0)
+        func look(at entry: HAREntry) {
+            places += entry.findings(by: redactor).map { "$.log.entries[\(count)].\($0)" }
+            count += 1
+        }
+        if LogReader.isLog(source.path) {
+            for entry in try LogReader(directory: source.path).entries() {
+                look(at: HAREntry(entry, directory: source.path))
+            }
+        } else {
+            let reader = HARReader(contentsOf: source.path)
+            while let entry = try reader.next() { look(at: entry) }
+            places += reader.members.flatMap { $0.findings(by: redactor) }.map { "$.log.\($0)" }
+        }
+        return places
     }
 }

@@ -26,6 +26,15 @@ extension LogSubcommand {
     }
 }
 
+extension LogSubcommand {
+    /// Writes a file that only its owner may read, all at once; a pipe or device is written to as it is.
+    func write(_ data: Data, to path: String) throws {
+        let sink = try FileSink(path: path, mayWait: true, isPrivate: true)
+        try data.withUnsafeBytes { try sink.write($0) }
+        try sink.commit()
+    }
+}
+
 /// The recording that a command reads, and how it tells of it.
 struct LogSource: ParsableArguments {
     @Argument(help: "A log NAME.bglog, or an HTTP Archive.")
@@ -48,7 +57,7 @@ struct LogSource: ParsableArguments {
 
     /// Reads the recording, and says what was not as it should be.
     func recording(on console: Console) throws -> Recording {
-        let recording = try Recording(contentsOf: path)
+        let recording = try reading { () throws(NetworkError) in try Recording(contentsOf: path) }
         let errors = recording.warnings.filter { $0.severity == .error }
         for warning in errors.prefix(3) { console.note("beagle: \(warning)".printable) }
         if errors.count > 3 { console.note("beagle: \(errors.count - 3) more like these") }

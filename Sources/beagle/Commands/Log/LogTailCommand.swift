@@ -27,7 +27,7 @@ struct LogTailCommand: AsyncParsableCommand {
     func run() async throws {
         let console = Console(source.color)
         do {
-            let reader = try LogReader(directory: source.path)
+            let reader = try reading { () throws(NetworkError) in try LogReader(directory: source.path) }
             try await Interrupt.cancelling { try await follow(reader, console) }
         } catch let interrupt as Interrupt {
             throw ExitCode(interrupt.exitCode)
