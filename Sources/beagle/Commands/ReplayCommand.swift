@@ -71,7 +71,13 @@ struct ReplayCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Send methods that may change something on the server too, such as POST.")
     var unsafeMethods = false
 
-    @Flag(name: .long, help: "Follow redirects and compare where they end; else each hop is compared. Mapped headers stay with the targets.")
+    @Flag(
+        name: .long,
+        help: """
+            Follow redirects and compare where they end; else each hop is compared. Mapped headers and unsafe methods go \
+            to the targets alone.
+            """
+    )
     var followRedirects = false
 
     @Option(name: .long, help: ArgumentHelp("Let this many messages be under way at a time.", valueName: "number"))

@@ -7,7 +7,7 @@ import Testing
     @Test func whatIsGeneratedIsWhatRunsHere() throws {
         let path = #filePath.replacing("GeneratedTestsTests.swift", with: "RecordedTests.swift")
         var awkward = SampleRecording.exchange("https://fonts.example.com/css?family=Roboto|Open+Sans", at: 60_000)
-        awkward.response?.body = SampleRecording.json("{\"text\":\"\\u0000 \\(1) e\u{301} \u{202E}\"}")
+        awkward.response?.body = SampleRecording.json(#"{"text":"\u0000 \\(1) é\u0301 \u202e"}"#)
         let tests = GeneratedTests(Recording(SampleRecording.entries + [awkward]), title: "SampleRecording")
         #expect(tests.count > 5)
         let fresh = FileManager.default.temporaryDirectory.appending(path: "RecordedTests.swift")

@@ -27,6 +27,8 @@ let recorded = StubClient { request in
         return try answer(503, [:], Data("".utf8))
     case "GET https://api.example.com/down%3C/script%3E%3Cscript%3Edocument.title=%22pwned%22%3C/script%3E%3Cimg%20src=x%20onerror=%22document.title='pwned'%22%3E'%22&%3C!--":
         throw NetworkError(.network, during: .firstByte, "timeout: nothing came </script><script>document.title=\"pwned\"</script><img src=x onerror=\"document.title='pwned'\">'\"&<!--")
+    case "GET https://fonts.example.com/css?family=Roboto%7COpen+Sans":
+        return try answer(200, [:], Data("{\"text\":\"\\u0000 \\\\(1) é\\u0301 \\u202e\"}".utf8))
     case "GET https://api.example.com/gone":
         throw NetworkError(.network, during: .firstByte, "no answer was recorded")
     default:
@@ -92,6 +94,12 @@ let recorded = StubClient { request in
     @Test func getOnerrorDocumentTitlePwned() async throws {
         let error = await #expect(throws: NetworkError.self) { try await recorded.executeRequest(request("GET", "https://api.example.com/down</script><script>document.title=\"pwned\"</script><img src=x onerror=\"document.title='pwned'\">'\"&<!--")) }
         #expect(error?.kind == .network)
+    }
+
+    @Test func getCss() async throws {
+        let answer = try await recorded.executeRequest(request("GET", "https://fonts.example.com/css?family=Roboto|Open+Sans"))
+        #expect(answer.status.code == 200)
+        #expect(answer.data.count == 39)
     }
 
     @Test func getGone() async throws {
