@@ -47,7 +47,7 @@ package struct WebSocketHandshake {
     }
 
     /// What `Sec-WebSocket-Accept` has to say to a key.
-    static func accept(_ key: String) throws(NetworkError) -> String {
+    package static func accept(_ key: String) throws(NetworkError) -> String {
         Data(try SHA1Digest.bytes(of: Data((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
     }
 

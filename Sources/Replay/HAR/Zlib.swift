@@ -67,13 +67,13 @@ final class Inflater {
 }
 
 /// Compresses with gzip or zlib, a piece at a time.
-final class Deflater {
+package final class Deflater {
     /// Owned by this object: zlib keeps its address, so it must not move.
     private let stream: UnsafeMutablePointer<z_stream>
     private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
 
     /// - Parameter isGzip: whether it is gzip, or zlib.
-    init(isGzip: Bool) throws(NetworkError) {
+    package init(isGzip: Bool) throws(NetworkError) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         // 15 is zlib's window; +16 asks for gzip.
@@ -93,7 +93,7 @@ final class Deflater {
     /// - Parameters:
     ///   - isLast: whether it is the last one.
     ///   - write: takes what comes of it.
-    func write(
+    package func write(
         _ bytes: UnsafeRawBufferPointer,
         isLast: Bool = false,
         to write: (UnsafeRawBufferPointer) throws(NetworkError) -> Void

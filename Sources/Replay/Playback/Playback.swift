@@ -49,9 +49,12 @@ final class Playback: Sendable {
     private let unknown: [PartsKey: [[RequestPart.Place]]]
     private let state: Lock<State>
 
-    /// - Parameter subjects: makes of an entry what rules look at.
+    /// - Parameters:
+    ///   - kind: which entries answer anything.
+    ///   - subjects: makes of an entry what rules look at.
     init(
         _ entries: [LogEntry],
+        _ kind: PlayedKind = .messages,
         _ rules: [MatchRule],
         _ repeats: ReplayRepeats,
         subjects: @escaping @Sendable (LogEntry) -> MatchSubject
@@ -62,7 +65,7 @@ final class Playback: Sendable {
         self.subjects = subjects
         var (unknown, state) = ([PartsKey: Set<[RequestPart.Place]>](), State())
         heads = entries.enumerated().map { index, entry in
-            guard entry.isPlayable else { return nil }
+            guard entry.isWebSocket == (kind == .webSockets) else { return nil }
             let subject = subjects(entry)
             let parts = rules.parts(of: subject)
             let places = parts.unknown
@@ -111,10 +114,15 @@ final class Playback: Sendable {
     }
 }
 
+/// What is played: messages with their answers, or the conversations of WebSockets.
+enum PlayedKind {
+    case messages, webSockets
+}
+
 extension LogEntry {
-    /// Whether it is a message with an answer, and not the beginning of a WebSocket.
-    fileprivate var isPlayable: Bool {
-        response?.status != 101 && !request.url.hasPrefix("ws:") && !request.url.hasPrefix("wss:")
+    /// Whether it is the beginning of a WebSocket, and no message with an answer.
+    fileprivate var isWebSocket: Bool {
+        response?.status == 101 || request.url.hasPrefix("ws:") || request.url.hasPrefix("wss:")
     }
 }
 

@@ -128,10 +128,12 @@ struct ReplayBody: Sendable {
 }
 
 extension ReplayAnswer {
+    /// Whether its body has no end that was known before.
+    var isEventStream: Bool { MediaType(head.headerFields[.contentType] ?? "")?.essence == "text/event-stream" }
+
     /// The events of an event stream, where they were written down as they came.
     fileprivate var events: [LoggedMessage] {
-        let isEventStream = MediaType(head.headerFields[.contentType] ?? "")?.essence == "text/event-stream"
-        return isEventStream ? entry.messages.filter { $0.direction == .receive } : []
+        isEventStream ? entry.messages.filter { $0.direction == .receive } : []
     }
 }
 

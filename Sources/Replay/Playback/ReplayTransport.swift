@@ -48,15 +48,7 @@ public final class ReplayTransport: HTTPTransport {
         self.timing = timing
         self.redactor = redactor
         self.clock = clock
-        playback = Playback(recording.entries, matching, repeats) { entry in
-            MatchSubject(
-                entry.request,
-                data: recording.bytes(of: entry.request),
-                kind: entry.kind,
-                isRecorded: true,
-                redactor
-            )
-        }
+        playback = recording.playback(of: .messages, matching, repeats, redactor)
     }
 
     /// Entries that have answered nothing so far, in their order.
@@ -66,17 +58,7 @@ public final class ReplayTransport: HTTPTransport {
     ///
     /// - Throws: `NetworkError` of kind `.notInRecording` that names the first that have not.
     public func assertAllUsed() throws(NetworkError) {
-        let unused = unused
-        guard !unused.isEmpty else { return }
-        let names = unused.prefix(5).map { "\($0.request.method) \(redactor.redact(url: $0.request.url))" }
-        let more = unused.count - names.count
-        throw NetworkError(
-            .notInRecording,
-            during: .response,
-            "\(unused.count) of \(recording.entries.count) recorded answers were not asked for: "
-                + (names + (more > 0 ? ["\(more) more"] : [])).joined(separator: ", "),
-            advice: "take them out of the recording, or record it anew"
-        )
+        try recording.checkUse(unused: unused, redactor)
     }
 
     /// Starts an answer and returns at once. The entry is chosen before it returns, unless the body is a file or a stream,
@@ -337,6 +319,38 @@ extension TransferProgress {
 }
 
 extension Recording {
+    /// The entries by what they answer.
+    func playback(
+        of kind: PlayedKind,
+        _ rules: [MatchRule],
+        _ repeats: ReplayRepeats,
+        _ redactor: Redactor
+    ) -> Playback {
+        Playback(entries, kind, rules, repeats) { entry in
+            MatchSubject(
+                entry.request,
+                data: bytes(of: entry.request),
+                kind: entry.kind,
+                isRecorded: true,
+                redactor
+            )
+        }
+    }
+
+    /// - Throws: `NetworkError` of kind `.notInRecording` that names the first entries without use.
+    func checkUse(unused: [LogEntry], _ redactor: Redactor) throws(NetworkError) {
+        guard !unused.isEmpty else { return }
+        let names = unused.prefix(5).map { "\($0.request.method) \(redactor.redact(url: $0.request.url))" }
+        let more = unused.count - names.count
+        throw NetworkError(
+            .notInRecording,
+            during: .response,
+            "\(unused.count) of \(entries.count) recorded answers were not asked for: "
+                + (names + (more > 0 ? ["\(more) more"] : [])).joined(separator: ", "),
+            advice: "take them out of the recording, or record it anew"
+        )
+    }
+
     /// The bytes of a request's body as they were sent; nil where there are none, or nobody knows: then any are the same.
     fileprivate func bytes(of request: LoggedRequest) -> Data? {
         switch request.body?.content {

@@ -14,6 +14,8 @@ extension LoopbackServer {
             case stall
             case close
             case reset
+            /// Whatever a function does with the connection, which ends where it gives false.
+            case played(@Sendable (inout Connection) -> Bool)
         }
 
         let steps: [Step]
@@ -86,6 +88,9 @@ extension LoopbackServer {
 
         /// The abrupt end of the connection (RST).
         public static let reset = Answer(.reset)
+
+        /// What a function does with the connection.
+        static func played(_ play: @escaping @Sendable (inout Connection) -> Bool) -> Answer { Answer(.played(play)) }
 
         /// These answers one after another.
         public static func sequence(_ answers: [Answer]) -> Answer { Answer(joining: answers) }

@@ -38,7 +38,7 @@ private struct Malformed: Error {}
 
 extension Connection {
     /// More than any test sends, and little enough to be counted with.
-    private static let mostBytes = 1 << 30
+    static let mostBytes = 1 << 30
 
     private mutating func readRequest() throws(Malformed) -> LoopbackServer.Request? {
         guard let head = readHead() else { return nil }
@@ -92,7 +92,7 @@ extension Connection {
     }
 
     /// The next bytes, waiting for them, or nil when the connection ends before.
-    private mutating func take(_ count: Int) -> [UInt8]? {
+    mutating func take(_ count: Int) -> [UInt8]? {
         while unread.count < count {
             if !fill() { return nil }
         }
@@ -122,7 +122,7 @@ extension Connection {
         return true
     }
 
-    private mutating func play(_ step: LoopbackServer.Answer.Step, method: String?) -> Bool {
+    mutating func play(_ step: LoopbackServer.Answer.Step, method: String?) -> Bool {
         switch step {
         case .response(let status, let fields, let body):
             return send(LoopbackServer.Answer.Step.message(status: status, fields: fields, body: body, method: method))
@@ -148,6 +148,8 @@ extension Connection {
         case .reset:
             socket.resetOnClose()
             return false
+        case .played(let play):
+            return play(&self)
         }
     }
 
@@ -155,7 +157,32 @@ extension Connection {
         Poll.wait(for: .hangUp, on: socket, or: stage.stopping, orPass: gate) == .passed
     }
 
-    private func send(_ bytes: Data) -> Bool {
+    /// Waits for what a task does; nil where it failed, or was cancelled because the client or the server went away.
+    func outcome<R: Sendable>(of work: @escaping @Sendable () async throws -> R) -> R? {
+        guard let done = latch() else { return nil }
+        let result = Lock<R?>(nil)
+        let task = Task {
+            defer { done.open() }
+            let value = try await work()
+            result.withLock { $0 = value }
+        }
+        guard wait(for: done) else {
+            task.cancel()
+            return nil
+        }
+        return result.withLock { $0 }
+    }
+
+    /// nil where the system has no descriptors left.
+    private func latch() -> Latch? {
+        do throws(NetworkError) {
+            return try Latch()
+        } catch {
+            return nil
+        }
+    }
+
+    func send(_ bytes: Data) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             guard let count = socket.send(rest) else { return false }

@@ -1,0 +1,90 @@
+import BeagleNetHTTP
+import BeagleNetReplay
+
+extension LoopbackServer.Request {
+    /// Whether it asks for a WebSocket (RFC 6455, 4.1).
+    var isWebSocket: Bool {
+        self["Upgrade"]?.lowercased() == "websocket" && self["Sec-WebSocket-Key"] != nil
+    }
+}
+
+extension Connection {
+    /// Says what the server said over a recorded WebSocket. It is the end of the connection.
+    mutating func converse(_ answers: RecordedAnswers, about request: LoopbackServer.Request) -> Bool {
+        do throws(NetworkError) {
+            let conversation = try answers.webSocket(for: request.logged)
+            let accept = try WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "")
+            let fields = [
+                LoggedField("Upgrade", "websocket"), LoggedField("Connection", "Upgrade"),
+                LoggedField("Sec-WebSocket-Accept", accept),
+            ]
+            guard send(Self.head(101, "Switching Protocols", fields + conversation.fields)) else { return false }
+            for next in conversation.messages {
+                let isDone = next.message.direction == .send ? hear() : say(next, answers)
+                guard isDone else { return false }
+            }
+            // 1000, the normal end; the client's own is waited for.
+            if send(frame: 8, Data([0x03, 0xE8])) { _ = hear() }
+        } catch {
+            return refuse(error, request.method)
+        }
+        return false
+    }
+
+    /// Sends a recorded message; false where it is the last.
+    private mutating func say(_ next: RecordedConversation.Message, _ answers: RecordedAnswers) -> Bool {
+        guard next.wait == .zero || outcome(of: { try await answers.wait(next.wait) }) != nil else { return false }
+        let message = next.message
+        guard message.opcode == 8 else { return send(frame: message.opcode == 2 ? 2 : 1, message.data) }
+        // `1001 going away`, as it is recorded.
+        let words = String(decoding: message.data, as: UTF8.self).split(separator: " ", maxSplits: 1)
+        let code = words.first.flatMap { UInt16($0) } ?? 1000
+        let reason = words.count > 1 ? Data(words[1].utf8.prefix(123)) : Data()
+        if send(frame: 8, Data([UInt8(code >> 8), UInt8(code & 0xFF)]) + reason) { _ = hear() }
+        return false
+    }
+
+    /// Sends a frame, unmasked (RFC 6455, 5.2).
+    private func send(frame opcode: UInt8, _ payload: Data) -> Bool {
+        var bytes = Data([0x80 | opcode])
+        switch payload.count {
+        case 0...125: bytes.append(UInt8(payload.count))
+        case 126...0xFFFF: bytes.append(contentsOf: [126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)])
+        default:
+            bytes.append(127)
+            withUnsafeBytes(of: UInt64(payload.count).bigEndian) { bytes.append(contentsOf: $0) }
+        }
+        return send(bytes + payload)
+    }
+
+    /// Waits for the end of a message, and answers pings meanwhile; false where the client closes.
+    private mutating func hear() -> Bool {
+        while let (opcode, isFinal, payload) = readFrame() {
+            switch opcode {
+            case 8:
+                _ = send(frame: 8, payload.prefix(2))
+                return false
+            case 9:
+                guard send(frame: 10, payload) else { return false }
+            case 10: break
+            default: if isFinal { return true }
+            }
+        }
+        return false
+    }
+
+    /// nil where the connection ends, or a frame is larger than any test sends.
+    private mutating func readFrame() -> (opcode: UInt8, isFinal: Bool, payload: Data)? {
+        guard let start = take(2) else { return nil }
+        var count = Int(start[1] & 0x7F)
+        if count > 125 {
+            guard let length = take(count == 126 ? 2 : 8) else { return nil }
+            count = length.prefix(8).reduce(0) { $0 &* 256 &+ Int($1) }
+        }
+        guard (0...Self.mostBytes).contains(count) else { return nil }
+        guard start[1] & 0x80 != 0 else { return nil }
+        guard let mask = take(4), let bytes = take(count) else { return nil }
+        let payload = Data(bytes.enumerated().map { $1 ^ mask[$0 % 4] })
+        return (start[0] & 0x0F, start[0] & 0x80 != 0, payload)
+    }
+}
