@@ -278,11 +278,14 @@ final class TransferRecorder: Sendable {
         var sent = sent
         sent.uploaded = uploaded
         let limit = log.options.maxBodyBytes
+        let stamp = file.flatMap { FileStamp($0) }
         let draft = draft { [self, sent] in
             var answer = answer
             if let head = answer?.head {
                 answer?.body.mediaType = head.mediaType
-                if let file { answer?.body = LoggedBody(fileAt: file, upTo: limit, mediaType: head.mediaType) }
+                if let file {
+                    answer?.body = LoggedBody(fileAt: file, as: stamp, upTo: limit, mediaType: head.mediaType)
+                }
             }
             var entry = entry(of: sent, answer, error, metrics)
             if let elapsed { entry.timings = entry.timings.lasting(elapsed) }
