@@ -26,6 +26,8 @@ final class LogWriter: @unchecked Sendable {
     /// Held as long as the session lives.
     private var live: OpenFile?
     private var bodies: [BodyPlace: BodySink] = [:]
+    /// Bodies of which a piece is missing, of what is being written.
+    private var cuts: Set<BodyPlace> = []
     /// When to try again after a failure; nil where there was none.
     private var resting: ContinuousClock.Instant?
     private var hasWarned = false
@@ -56,15 +58,23 @@ final class LogWriter: @unchecked Sendable {
         while let batch = session.queue.take(until: nextSync) {
             losses.bodies += batch.losses.bodies
             losses.records += batch.losses.records
-            for place in batch.cuts { bodies[place]?.cut() }
-            for job in batch.jobs {
-                work(on: job)
-                session.queue.finish(1, bytes: job.bytes)
-            }
+            write(batch)
             tellLosses()
             syncIfDue()
         }
         close()
+    }
+
+    private func write(_ batch: LogQueue.Batch) {
+        cuts = batch.cuts
+        for place in cuts { bodies[place]?.cut() }
+        for job in batch.jobs {
+            work(on: job)
+            session.queue.finish(1, bytes: job.bytes)
+        }
+        for exchange in batch.forgotten {
+            for side in BodySide.allCases { bodies[BodyPlace(exchange: exchange, side: side)] = nil }
+        }
     }
 
     // MARK: jobs
@@ -73,8 +83,9 @@ final class LogWriter: @unchecked Sendable {
         switch job.work {
         case .start(let draft): begin(job, draft)
         case .open(let side, let mediaType, let redactor):
-            let redactor = options.redactor ?? redactor
-            bodies[BodyPlace(exchange: job.exchange, side: side)] = sink(job, side, mediaType, redactor)
+            let place = BodyPlace(exchange: job.exchange, side: side)
+            bodies[place] = sink(job, side, mediaType, options.redactor ?? redactor)
+            if cuts.contains(place) { bodies[place]?.cut() }
         case .chunk(let side, let piece):
             if let body = bodies[BodyPlace(exchange: job.exchange, side: side)] { feed(piece, to: body) }
         case .message(let message, let redactor): write(message, job, redactor)
@@ -108,7 +119,8 @@ final class LogWriter: @unchecked Sendable {
         let before = fileBytes
         var places: [String] = []
         func kept(_ body: LoggedBody, _ side: BodySide) -> LoggedBody {
-            if job.isBodiless, case .data = body.content { return body.omitted("no room") }
+            let comesInPieces = bodies[BodyPlace(exchange: job.exchange, side: side)] != nil
+            if job.isBodiless, !comesInPieces, case .data = body.content { return body.omitted("no room") }
             return stored(body, of: job, side, redactor, noting: &places)
         }
         entry.request.body = entry.request.body.map { kept($0, .request) }

@@ -66,13 +66,13 @@ final class TransferRecorder: Sendable {
         send(Sent(transfer, session.nextNumber(), redirects: 0, context.parent, queuedBefore: .zero))
     }
 
-    private func send(_ sent: Sent) {
+    private func send(_ sent: Sent, mayWait: Bool = true) {
         state.withLock { $0.sent = sent }
         let draft = draft { [self] in entry(of: sent, nil, nil) }
-        add(sent.number, .start(draft), bytes: LogJob.headBytes + sent.inMemory)
+        add(sent.number, .start(draft), bytes: LogJob.headBytes + sent.inMemory, mayWait: mayWait)
     }
 
-    /// The message was answered, and another one follows.
+    /// The message was answered, and another one follows. Called on the transport's thread.
     private func hop(_ answer: HTTPResponse, _ metrics: TransferMetrics, _ next: TransferRequest) {
         guard let sent = state.withLock({ $0.hasEnded ? nil : $0.sent }) else { return }
         let isRedirect = next.head.urlText != sent.message.head.urlText || answer.status.kind == .redirection
@@ -90,7 +90,8 @@ final class TransferRecorder: Sendable {
                 redirects: sent.redirects + (isRedirect ? 1 : 0),
                 session.entryID(sent.number),
                 queuedBefore: metrics.queued
-            )
+            ),
+            mayWait: false
         )
     }
 
@@ -201,7 +202,8 @@ final class TransferRecorder: Sendable {
     private func end(of stream: StreamingResponse, _ count: Int64, _ error: NetworkError?) {
         guard let sent = takeEnd() else { return }
         let mediaType = stream.response.mediaType
-        var body = LoggedBody(.data(Data()), mediaType: mediaType, size: count, isTruncated: error != nil)
+        // Unless the writer of the log has its pieces.
+        var body = LoggedBody(.omitted("not written"), mediaType: mediaType, size: count, isTruncated: error != nil)
         // Of what was not read nobody knows how much there would have been.
         if error != nil {
             body.size = max(count, stream.response.headerFields[.contentLength].flatMap(Int64.init) ?? -1)
@@ -294,7 +296,9 @@ final class TransferRecorder: Sendable {
         }
         var inMemory = sent.inMemory
         if case .data(let data)? = answer?.body.content { inMemory += data.count }
-        add(sent.number, .end(draft), bytes: LogJob.headBytes + inMemory, isFailure: error != nil)
+        // Ends are heard on the transport's thread; who begins has waited.
+        let bytes = LogJob.headBytes + inMemory
+        add(sent.number, .end(draft), bytes: bytes, isFailure: error != nil, mayWait: false)
     }
 
     /// Made by the writer of the log.
@@ -324,8 +328,15 @@ final class TransferRecorder: Sendable {
         LogJob.Draft(redactor: context.redactor, make: make)
     }
 
-    private func add(_ number: Int, _ work: LogJob.Work, bytes: Int, isFailure: Bool = false) {
-        session.queue.add(LogJob(exchange: number, work: work, bytes: bytes, isFailure: isFailure))
+    private func add(
+        _ number: Int,
+        _ work: LogJob.Work,
+        bytes: Int,
+        isFailure: Bool = false,
+        mayWait: Bool = true
+    ) {
+        let job = LogJob(exchange: number, work: work, bytes: bytes, isFailure: isFailure)
+        session.queue.add(job, mayWait: mayWait)
     }
 }
 
