@@ -5,7 +5,8 @@ extension RequestLog {
     public struct Options: Sendable {
         /// Tells what must not be written; nil, the default, for the redactor of the client that records.
         public var redactor: Redactor?
-        /// The most bytes kept of a body; of the rest only the number. 10 MiB by default.
+        /// The most bytes kept of a body; of the rest only the number. 10 MiB by default. Of a message no more is kept than
+        /// that either, and never more than 10 MiB.
         public var maxBodyBytes = 10 << 20
         /// Larger bodies, in bytes, are files of their own. 16 KiB by default.
         public var maxInlineBytes = 16 << 10

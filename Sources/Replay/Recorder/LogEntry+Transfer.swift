@@ -57,11 +57,9 @@ struct SentMessage: Sendable {
         case .data(let data): return LoggedBody(.data(data), mediaType: mediaType)
         case .file(let path):
             guard metrics != nil else { return LoggedBody(.omitted("not sent yet"), mediaType: mediaType) }
-            // What was sent is what is there as long as nobody has written to it.
-            guard let file, file == FileStamp(path) else {
-                return LoggedBody(.omitted("the file has changed"), mediaType: mediaType, size: metrics?.bytesSent)
-            }
-            return LoggedBody(fileAt: path, upTo: limit, mediaType: mediaType)
+            var body = LoggedBody(fileAt: path, as: file, upTo: limit, mediaType: mediaType)
+            if body.size < 0, let metrics { body.size = metrics.bytesSent }
+            return body
         }
     }
 }
@@ -162,4 +160,16 @@ extension TransferMetrics {
 
     /// What tells the connection from others that are open at the same time: our port.
     var connectionName: String? { localPort > 0 ? String(localPort) : nil }
+}
+
+extension LoggedMessage {
+    /// Keeps the beginning alone, of text up to a whole character.
+    mutating func cut(to limit: Int) {
+        guard data.count > limit else { return }
+        var end = data.startIndex + limit
+        if opcode != 2 {
+            while end > data.startIndex, data[end] & 0xC0 == 0x80 { end -= 1 }
+        }
+        data = Data(data[..<end])
+    }
 }

@@ -193,9 +193,14 @@ final class TransferRecorder: Sendable {
         let events = isEventStream ? state.withLock { $0.events.feed(piece) } : []
         add(number, .chunk(.response, piece), bytes: piece.count)
         for event in events {
-            let message = LoggedMessage(.receive, at: session.date(of: .now), event)
-            add(number, .message(message, context.redactor), bytes: event.count)
+            add(LoggedMessage(.receive, at: session.date(of: .now), event), to: number)
         }
+    }
+
+    private func add(_ message: LoggedMessage, to number: Int) {
+        var message = message
+        message.cut(to: min(log.options.maxBodyBytes, LogLines.maxTextBytes))
+        add(number, .message(message, context.redactor), bytes: message.data.count)
     }
 
     /// A streamed body has ended, or was let go.
@@ -240,8 +245,7 @@ final class TransferRecorder: Sendable {
 
     func record(_ direction: LoggedMessage.Direction, _ opcode: Int, _ data: Data) {
         guard let sent = state.withLock({ $0.hasEnded ? nil : $0.sent }) else { return }
-        let message = LoggedMessage(direction, at: session.date(of: .now), opcode: opcode, data)
-        add(sent.number, .message(message, context.redactor), bytes: data.count)
+        add(LoggedMessage(direction, at: session.date(of: .now), opcode: opcode, data), to: sent.number)
     }
 
     /// A conversation has ended.
