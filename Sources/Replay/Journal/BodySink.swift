@@ -59,8 +59,6 @@ final class BodySink {
 
     /// Bytes that are kept.
     var shownBytes: Int64 { Int64(kept) }
-    /// Bytes that are in a file.
-    var fileBytes: Int64 { file == nil ? 0 : Int64(kept) }
 
     private var part: String { "\(directory.path)/\(partName)" }
 
