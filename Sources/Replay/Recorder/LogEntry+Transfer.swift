@@ -173,3 +173,29 @@ extension LoggedMessage {
         data = Data(data[..<end])
     }
 }
+
+extension ReceivedAnswer {
+    init(_ stream: StreamingResponse, _ body: LoggedBody) {
+        self.init(head: stream.response, body: body, metrics: stream.metrics, interim: stream.interim)
+    }
+}
+
+extension NetworkResponse {
+    /// A streamed answer whose body is there.
+    init(_ stream: StreamingResponse) {
+        self.init(
+            data: stream.body.data ?? Data(),
+            response: stream.response,
+            url: stream.url,
+            metrics: stream.metrics,
+            trailers: stream.trailers
+        )
+    }
+}
+
+extension TransferRequest.Delivery {
+    var path: String? {
+        if case .file(let path) = self { return path }
+        return nil
+    }
+}

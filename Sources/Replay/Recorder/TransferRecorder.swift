@@ -171,8 +171,10 @@ final class TransferRecorder: Sendable {
             let body = LoggedBody(.omitted("interrupted"), mediaType: head.response.mediaType, size: -1)
             return entry(of: sent, ReceivedAnswer(head, body), nil)
         }
-        add(sent.number, .start(begun), bytes: LogJob.headBytes)
-        add(sent.number, .open(.response, mediaType: head.response.mediaType, context.redactor), bytes: 0)
+        // On the transport's thread, as it may be; who reads the pieces waits.
+        let opened = LogJob.Work.open(.response, mediaType: head.response.mediaType, context.redactor)
+        add(sent.number, .start(begun), bytes: LogJob.headBytes, mayWait: false)
+        add(sent.number, opened, bytes: 0, mayWait: false)
         let isEventStream = head.response.isEventStream
         let body = HTTPBody(
             .stream(length: length, isReplayable: isReplayable) { [self] in
@@ -364,30 +366,4 @@ extension TransferRecorder.Sent {
 
     /// Bytes of the body that wait with it.
     fileprivate var inMemory: Int { message.body?.data?.count ?? 0 }
-}
-
-extension ReceivedAnswer {
-    fileprivate init(_ stream: StreamingResponse, _ body: LoggedBody) {
-        self.init(head: stream.response, body: body, metrics: stream.metrics, interim: stream.interim)
-    }
-}
-
-extension NetworkResponse {
-    /// A streamed answer whose body is there.
-    fileprivate init(_ stream: StreamingResponse) {
-        self.init(
-            data: stream.body.data ?? Data(),
-            response: stream.response,
-            url: stream.url,
-            metrics: stream.metrics,
-            trailers: stream.trailers
-        )
-    }
-}
-
-extension TransferRequest.Delivery {
-    fileprivate var path: String? {
-        if case .file(let path) = self { return path }
-        return nil
-    }
 }

@@ -74,14 +74,19 @@ import Testing
             let recorder = TransferRecorder(log, TransferRecorder.Context())
             var transfer = TransferRequest(head)
             recorder.begin(&transfer)
+            let streamed = begun(log)
             log.whileWriterWaits { queue in
                 queue.fill(leaving: 0)
                 transfer.onHop?(HTTPResponse(status: .found), TransferMetrics(), TransferRequest(head))
                 recorder.end(NetworkError(.timeout, during: .body, "nothing came"))
+                let body = HTTPBody.stream { AsyncStream<Data> { $0.finish() } }
+                _ = streamed.receive(StreamingResponse(response: HTTPResponse(status: .ok), body: body))
             }
             await log.flush()
-            let entries = try LogReader.read(path).entries.filter { $0.request.url.hasSuffix("/it") }
-            #expect(entries.map { $0.response?.status } == [302, nil])
+            let entries = try LogReader.read(path, includesInFlight: true).entries.filter {
+                $0.request.url.hasSuffix("/it")
+            }
+            #expect(entries.map { $0.response?.status } == [302, 200, nil])
             withExtendedLifetime(log) {}
         }
     }
@@ -106,6 +111,18 @@ import Testing
             let content = try it(path)?.response?.body.content
             #expect(content == (isChanged ? .omitted("the file has changed") : .data(Data("answer".utf8))))
             withExtendedLifetime(log) {}
+        }
+    }
+
+    @Test func messagesAreWrittenWithoutTheirSecrets() async throws {
+        try await withLogDirectory { path in
+            let log = try RequestLog(directory: path)
+            let recorder = begun(log)
+            for opcode in [1, 2] { recorder.record(.send, opcode, Data(#"{"password":"c4n4ry"}"#.utf8)) }
+            recorder.end(nil, nil)
+            await log.close()
+            let redacted = Data(#"{"password":"REDACTED"}"#.utf8)
+            #expect(try it(path)?.messages.map(\.data) == [redacted, redacted])
         }
     }
 
