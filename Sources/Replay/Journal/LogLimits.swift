@@ -151,12 +151,26 @@ struct LogLimits {
     }
 
     private func names(in line: LogLines.Line) -> [String] {
-        guard case .whole(let bytes) = line.content, let document = try? JSONDocument(bytes) else { return [] }
+        guard case .whole(let bytes) = line.content, Self.mayName(bytes), let document = try? JSONDocument(bytes) else {
+            return []
+        }
         let entry = document.root["entry"]
         let bodies = [entry?["request"]?["postData"], entry?["response"]?["content"]]
         let names = bodies.compactMap { $0?["_file"]?.string }
         guard document.root["k"]?.string == "start", let id = entry?["_beagle"]?["id"]?.string else { return names }
         return names + BodySide.allCases.map { directory.part(of: id, $0) }
+    }
+
+    /// Most lines name nothing, and are not worth being parsed.
+    private static func mayName(_ line: [UInt8]) -> Bool {
+        if line.starts(with: #"{"k":"start""#.utf8) { return true }
+        var rest = line[...]
+        while let mark = rest.firstIndex(of: UInt8(ascii: "_")) {
+            rest = rest[mark...]
+            if rest.starts(with: "_file\"".utf8) { return true }
+            rest = rest.dropFirst()
+        }
+        return false
     }
 
     // MARK: files
