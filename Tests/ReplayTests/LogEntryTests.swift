@@ -75,6 +75,25 @@ import Testing
         #expect(LogEntry(document.root) == entry)
     }
 
+    @Test func theResourceTypeOfAnotherToolIsKept() throws {
+        let theirs = try JSONDocument(Array(#"{"_resourceType":"stylesheet","request":{}}"#.utf8))
+        let again = try JSONDocument(written(LogEntry(theirs.root)))
+        #expect(again.root["_resourceType"]?.string == "stylesheet")
+        var ours = LogEntry(again.root)
+        ours.kind = "image"
+        #expect(try JSONDocument(written(ours)).root.members.count { $0.name == "_resourceType" } == 1)
+        ours.others = []
+        let kept = LogEntry(try JSONDocument(written(ours)).root)
+        #expect(kept.kind == "image")
+        #expect(kept.others == [])
+    }
+
+    @Test(arguments: ["1e300", "-1e300", "1e14", "null"])
+    func aMessageOfNoTimeThatThereIsIsOfTheBeginningOfTime(_ time: String) throws {
+        let node = try JSONDocument(Array(#"{"type":"send","opcode":1,"data":"","time":\#(time)}"#.utf8)).root
+        #expect(LoggedMessage(node).time == Date(timeIntervalSince1970: 0))
+    }
+
     @Test func whatReadersOfArchivesNeedIsThere() throws {
         let root = try JSONDocument(
             written(

@@ -224,7 +224,7 @@ extension LoggedMessage {
         let text = node["data"]?.string ?? ""
         let bytes = opcode == 2 ? Data(base64Encoded: text) : nil
         // Playwright counts milliseconds, all others seconds.
-        let time = node["time"]?.number.flatMap { $0.isFinite ? $0 : nil } ?? 0
+        let time = node["time"]?.number.flatMap { abs($0) < 1e14 ? $0 : nil } ?? 0
         self.init(
             node["type"]?.string == "send" ? .send : .receive,
             at: Date(timeIntervalSince1970: time > 1e11 ? time / 1000 : time),
@@ -240,7 +240,7 @@ extension EntryReader {
     private static let known: [String: Set<String>] = [
         "": [
             "startedDateTime", "time", "request", "response", "timings", "serverIPAddress", "connection",
-            "_error", "_resourceType", "_webSocketMessages", "_beagle",
+            "_error", "_webSocketMessages", "_beagle",
         ],
         "request": [
             "method", "url", "httpVersion", "cookies", "headers", "queryString", "postData", "headersSize", "bodySize",
@@ -265,8 +265,11 @@ extension EntryReader {
             ("", entry), ("request", request), ("request.postData", request?["postData"]), ("response", response),
             ("response.content", response?["content"]), ("timings", entry["timings"]), ("_beagle", entry["_beagle"]),
         ]
+        // Of what is ours the kind tells it.
+        let hasKind = entry["_beagle"]?["kind"]?.string != nil
         return objects.flatMap { place, node -> [OtherMember] in
-            guard let node, let known = Self.known[place] else { return [] }
+            guard let node, var known = Self.known[place] else { return [] }
+            if place.isEmpty, hasKind { known.insert("_resourceType") }
             let unknown = node.members.filter { name, value in
                 !known.contains(name) && (name != "cache" || !value.isEmptyObject)
             }

@@ -24,7 +24,9 @@ extension LogEntry {
             if let serverAddress { output.member("serverIPAddress", serverAddress) }
             if let connection { output.member("connection", connection) }
             if let error { output.member("_error", error) }
-            if let resourceType { output.member("_resourceType", resourceType) }
+            if let resourceType, !others.contains(where: { $0.place.isEmpty && $0.name == "_resourceType" }) {
+                output.member("_resourceType", resourceType)
+            }
             writeMessages(to: &output)
             writeOwn(to: &output)
             writeOthers(at: "", to: &output)

@@ -59,8 +59,6 @@ final class BodySink {
 
     /// Bytes that are kept.
     var shownBytes: Int64 { Int64(kept) }
-    /// Bytes that are in a file.
-    var fileBytes: Int64 { file == nil ? 0 : Int64(kept) }
 
     private var part: String { "\(directory.path)/\(partName)" }
 
@@ -103,9 +101,10 @@ final class BodySink {
     }
 
     private func makeFile() throws(NetworkError) -> OpenFile {
+        // Before the file, which nobody would remove where there is no libcrypto.
+        digest = try RunningSHA256()
         try PrivateFile.makeDirectory(directory.bodies)
         let made = try OpenFile(creating: part, isPrivate: true)
-        digest = try RunningSHA256()
         file = made
         return made
     }
@@ -128,7 +127,12 @@ final class BodySink {
     func finish(syncs: Bool) throws(NetworkError) -> LoggedBody.Content {
         if omitted == nil {
             let rest = redactor.finish()
-            if redactor.unredactable == nil { try keep(rest) } else { omit("unredactable") }
+            switch redactor.unredactable {
+            case nil: try keep(rest)
+            // What was given out before is free of secrets.
+            case RedactedBody.Reason.truncated? where kept > 0: isTruncated = true
+            default: omit("unredactable")
+            }
         }
         if let omitted { return .omitted(omitted) }
         guard let file, let digest = digest.take() else { return .data(memory) }
@@ -146,14 +150,17 @@ final class BodySink {
 
     private func move(to name: String) throws(NetworkError) {
         let path = "\(directory.path)/\(name)"
-        if access(path, F_OK) == 0 {
-            // Young again: whoever clears up leaves it alone until the record that refers to it is there.
-            guard utimensat(AT_FDCWD, path, nil, 0) != 0 else {
-                unlink(part)
-                return
-            }
+        var there = stat()
+        // One of another size was damaged, as by a loss of power.
+        let isThere =
+            lstat(path, &there) == 0 && there.st_mode & S_IFMT == S_IFREG && Int64(there.st_size) == Int64(kept)
+        // Young from now on: whoever clears up leaves it alone until the record that refers to it is there.
+        if isThere, utimensat(AT_FDCWD, path, nil, 0) == 0 {
+            unlink(part)
+            return
         }
-        try PrivateFile.makeDirectory(String(path.prefix { _ in true }.dropLast(65)))
+        try PrivateFile.makeDirectory(String(path.dropLast(65)))
+        utimensat(AT_FDCWD, part, nil, 0)
         guard rename(part, path) == 0 else { throw .file("cannot rename \(part) to", path, errno) }
     }
 }

@@ -34,7 +34,10 @@ struct LogDirectory: Sendable {
     func segments() throws(NetworkError) -> [Int] {
         try names().compactMap { name in
             guard name.hasSuffix(Self.segmentEnding) else { return nil }
-            return Int(name.dropLast(Self.segmentEnding.count)).flatMap { $0 > 0 ? $0 : nil }
+            // Only as they are written: another spelling of a number would be read as the file that has it.
+            return Int32(name.dropLast(Self.segmentEnding.count)).flatMap { number in
+                0 < number && number < .max && segment(Int(number)) == "\(path)/\(name)" ? Int(number) : nil
+            }
         }.sorted()
     }
 

@@ -14,72 +14,163 @@ import BeagleNetHTTP
 
 /// Removes from a log what there is too much of, and what nobody refers to.
 struct LogLimits {
-    /// What is younger may belong to a record that another process is about to write, in seconds.
-    private static let youth = 3_600
+    /// A body that was taken so lately may belong to a record that another process is about to write, in seconds.
+    private static let youth = 60
+    /// A body that is being written may rest so long, in seconds.
+    private static let patience = 3_600
     /// A segment that was written to so lately may still be written to, in seconds.
     private static let rest = 10
+    /// How many lines are read before somebody is asked again.
+    private static let pieceLines = 64
 
     private let directory: LogDirectory
     private let options: RequestLog.Options
-    private let now = time(nil)
+    /// When it was seen that there is too much; nil where there is not.
+    private var begun: Int?
+    /// What the segments name, as far as they were read: their lines never change.
+    private(set) var known: [Int: Names] = [:]
+    private var linesRead = 0
 
     init(_ directory: LogDirectory, _ options: RequestLog.Options) {
         self.directory = directory
         self.options = options
     }
 
-    /// Removes closed segments, the oldest first, and then the bodies that no segment left refers to.
-    func clear() throws(NetworkError) {
-        var segments = try directory.segments()
-        var bodies = try files(in: "bodies")
-        let total =
-            bodies.reduce(0) { $0 + $1.bytes } + segments.reduce(0) { $0 + (file(directory.segment($1))?.bytes ?? 0) }
-        // Only then, as all segments are read to see what they refer to.
-        guard total > options.maxBytes || isTooOld(segments.first) || bodies.contains(where: isLeftOver) else { return }
-        var references = try segments.map { (number) throws(NetworkError) in try names(in: number) }
-        var bytes = total
-        while segments.count > 1, bytes > options.maxBytes || isTooOld(segments[0]) {
-            let path = directory.segment(segments[0])
-            guard let segment = file(path), now - segment.written > Self.rest else { break }
-            unlink(path)
-            segments.removeFirst()
-            references.removeFirst()
-            bytes -= segment.bytes + sweep(&bodies, references)
-        }
-        _ = sweep(&bodies, references)
-        try removeDeadSessions()
-    }
-
-    /// Whether it was being written when its process ended.
-    private func isLeftOver(_ body: File) -> Bool { body.isPart && now - body.written > Self.youth }
-
-    private func isTooOld(_ segment: Int?) -> Bool {
-        guard let segment, let file = file(directory.segment(segment)) else { return false }
-        return Double(now - file.written) > options.maxAge / .seconds(1)
-    }
-
-    /// Removes the bodies that none of these names, but for young ones.
+    /// Removes closed segments, the oldest first, and then the bodies that no segment left refers to. Only where there is too
+    /// much are segments read to see what they refer to.
     ///
-    /// - Returns: how many bytes are free.
-    private func sweep(_ bodies: inout [File], _ references: [Set<String>]) -> Int64 {
-        var freed: Int64 = 0
-        bodies.removeAll { body in
-            guard now - body.written > Self.youth, !references.contains(where: { $0.contains(body.name) }) else {
-                return false
-            }
-            unlink("\(directory.path)/\(body.name)")
-            freed += body.bytes
-            return true
+    /// - Parameter isBusy: asked every few lines; where it is so, the next call goes on from there.
+    /// - Returns: whether all is done.
+    mutating func clear(unless isBusy: () -> Bool = { false }) throws(NetworkError) -> Bool {
+        let segments = try segments()
+        if begun == nil {
+            let now = time(nil)
+            guard try isTooMuch(segments, now) else { return true }
+            begun = now
         }
-        return freed
+        guard let now = begun else { return true }
+        known = known.filter { number, _ in segments.contains { $0.number == number } }
+        for segment in segments {
+            guard try read(segment, unless: isBusy) else { return false }
+        }
+        begun = nil
+        try remove(segments, now)
+        try removeDeadSessions(now)
+        return true
     }
 
-    private func removeDeadSessions() throws(NetworkError) {
+    private func isTooMuch(_ segments: [File], _ now: Int) throws(NetworkError) -> Bool {
+        let bodies = try files(in: "bodies")
+        if (bodies + segments).reduce(0, { $0 + $1.bytes }) > options.maxBytes { return true }
+        guard let oldest = segments.first else { return false }
+        if isTooOld(oldest, now) { return true }
+        // Parts that were being written when their process ended, and whose beginning no segment tells any more.
+        let parts = bodies.filter { $0.isPart && now - $0.written > Self.patience }
+        guard !parts.isEmpty, let begin = Segment.begin(of: path(oldest)) else { return false }
+        return parts.contains { Double($0.written) < begin.timeIntervalSince1970 }
+    }
+
+    private func isTooOld(_ segment: File, _ now: Int) -> Bool {
+        Double(now - segment.written) > options.maxAge / .seconds(1)
+    }
+
+    private func remove(_ segments: [File], _ now: Int) throws(NetworkError) {
+        var segments = segments[...]
+        let bodies = try files(in: "bodies")
+        let sizes = Dictionary(bodies.map { ($0.name, $0.bytes) }) { first, _ in first }
+        var holders: [String: Int] = [:]
+        for segment in segments {
+            for name in names(segment) { holders[name, default: 0] += 1 }
+        }
+        // What no segment names waits for its age: another segment's end would not remove it.
+        var bytes = segments.reduce(0) { $0 + $1.bytes } + holders.keys.reduce(0) { $0 + (sizes[$1] ?? 0) }
+        while segments.count > 1, let oldest = segments.first, bytes > options.maxBytes || isTooOld(oldest, now),
+            now - oldest.written > Self.rest
+        {
+            unlink(path(oldest))
+            segments.removeFirst()
+            bytes -= oldest.bytes
+            for name in names(oldest) {
+                holders[name, default: 0] -= 1
+                if holders[name] == 0 { bytes -= sizes[name] ?? 0 }
+            }
+        }
+        for body in bodies where holders[body.name, default: 0] == 0 && isUnused(body, now) { unlink(path(body)) }
+    }
+
+    /// Whether nobody is about to name a body that no segment names. Looked at once more, as another process may have taken
+    /// it since they were listed.
+    private func isUnused(_ body: File, _ now: Int) -> Bool {
+        guard let body = file(path(body), body.name) else { return false }
+        return now - body.written > (body.isPart ? Self.patience : Self.youth)
+    }
+
+    private func removeDeadSessions(_ now: Int) throws(NetworkError) {
         for name in try directory.names() where name.hasSuffix(".live") {
             let path = "\(directory.path)/\(name)"
-            guard let file = file(path), now - file.written > Self.youth, !OpenFile.isHeld(path) else { continue }
+            guard let file = file(path), now - file.written > Self.patience, !OpenFile.isHeld(path) else { continue }
             unlink(path)
         }
+    }
+
+    // MARK: names
+
+    /// What a segment names.
+    struct Names {
+        /// Tells the file from another one of its number.
+        fileprivate let inode: UInt64
+        /// Up to where it was read.
+        fileprivate var offset: Int64 = 0
+        /// The files of bodies, and those that exchanges which begin in it may have left.
+        fileprivate var names: Set<String> = []
+    }
+
+    private func names(_ segment: File) -> Set<String> { known[segment.number]?.names ?? [] }
+
+    /// - Returns: whether it was read to its end.
+    private mutating func read(_ segment: File, unless isBusy: () -> Bool) throws(NetworkError) -> Bool {
+        var names = known[segment.number] ?? Names(inode: segment.inode)
+        if names.inode != segment.inode { names = Names(inode: segment.inode) }
+        defer { known[segment.number] = names }
+        if names.offset >= segment.bytes { return true }
+        var lines = LogLines(path: path(segment), from: names.offset)
+        do throws(NetworkError) {
+            while let line = try lines.next() {
+                // The rest of it may be on its way.
+                if case .unfinished = line.content { break }
+                names.offset = lines.offset
+                names.names.formUnion(self.names(in: line))
+                linesRead += 1
+                if linesRead % Self.pieceLines == 0, isBusy() { return false }
+            }
+        } catch {
+            // Another process has removed it.
+            if file(path(segment)) != nil { throw error }
+        }
+        return true
+    }
+
+    private func names(in line: LogLines.Line) -> [String] {
+        guard case .whole(let bytes) = line.content, Self.mayName(bytes), let document = try? JSONDocument(bytes) else {
+            return []
+        }
+        let entry = document.root["entry"]
+        let bodies = [entry?["request"]?["postData"], entry?["response"]?["content"]]
+        let names = bodies.compactMap { $0?["_file"]?.string }
+        guard document.root["k"]?.string == "start", let id = entry?["_beagle"]?["id"]?.string else { return names }
+        return names + BodySide.allCases.map { directory.part(of: id, $0) }
+    }
+
+    /// Most lines name nothing, and are not worth being parsed.
+    private static func mayName(_ line: [UInt8]) -> Bool {
+        if line.starts(with: #"{"k":"start""#.utf8) { return true }
+        var rest = line[...]
+        while let mark = rest.firstIndex(of: UInt8(ascii: "_")) {
+            rest = rest[mark...]
+            if rest.starts(with: "_file\"".utf8) { return true }
+            rest = rest.dropFirst()
+        }
+        return false
     }
 
     // MARK: files
@@ -87,11 +178,25 @@ struct LogLimits {
     private struct File {
         /// Relative to the directory.
         let name: String
+        /// That of a segment; 0 of a body.
+        var number = 0
+        let inode: UInt64
         let bytes: Int64
         /// In seconds since 1970.
         let written: Int
 
         var isPart: Bool { name.hasSuffix(".part") }
+    }
+
+    private func path(_ file: File) -> String { "\(directory.path)/\(file.name)" }
+
+    private func segments() throws(NetworkError) -> [File] {
+        try directory.segments().compactMap { number in
+            let path = directory.segment(number)
+            var segment = file(path, String(path.dropFirst(directory.path.count + 1)))
+            segment?.number = number
+            return segment
+        }
     }
 
     private func files(in folder: String) throws(NetworkError) -> [File] {
@@ -117,22 +222,6 @@ struct LogLimits {
         #else
             let written = status.st_mtim.tv_sec
         #endif
-        return File(name: name, bytes: Int64(status.st_size), written: written)
-    }
-
-    /// The files of bodies that a segment names, and those that exchanges which begin in it may have left.
-    private func names(in segment: Int) throws(NetworkError) -> Set<String> {
-        var names: Set<String> = []
-        var lines = LogLines(path: directory.segment(segment))
-        while let line = try lines.next() {
-            guard case .whole(let bytes) = line.content, let document = try? JSONDocument(bytes) else { continue }
-            let entry = document.root["entry"]
-            for body in [entry?["request"]?["postData"], entry?["response"]?["content"]] {
-                if let name = body?["_file"]?.string { names.insert(name) }
-            }
-            guard document.root["k"]?.string == "start", let id = entry?["_beagle"]?["id"]?.string else { continue }
-            for side in BodySide.allCases { names.insert(directory.part(of: id, side)) }
-        }
-        return names
+        return File(name: name, inode: UInt64(status.st_ino), bytes: Int64(status.st_size), written: written)
     }
 }

@@ -17,7 +17,9 @@ struct LogLines {
     }
 
     /// The longest line that is read, in bytes.
-    private static let limit = 64 << 20
+    static let limit = 64 << 20
+    /// What fits into one as a text, however much of it has to be escaped, in bytes.
+    static let maxTextBytes = 10 << 20
     private static let pieceBytes = 256 << 10
 
     private let path: String

@@ -15,6 +15,8 @@ final class LogQueue: Sendable {
         var jobs: [LogJob] = []
         /// Bodies of which a piece is missing.
         var cuts: Set<BodyPlace> = []
+        /// Exchanges whose end there was no room for.
+        var forgotten: Set<Int> = []
         var losses = Losses()
     }
 
@@ -23,6 +25,7 @@ final class LogQueue: Sendable {
         /// Bodies that get no more pieces.
         var cuts: Set<BodyPlace> = []
         var newCuts: Set<BodyPlace> = []
+        var forgotten: Set<Int> = []
         var losses = Losses()
         /// Memory and number of what waits, also of what the writer is about to write.
         var bytes = 0
@@ -52,11 +55,13 @@ final class LogQueue: Sendable {
     /// Queues a job. Where there is no room it waits if nothing may be lost; else bodies are left out, then the oldest
     /// records that tell of no failure.
     ///
+    /// - Parameter mayWait: whether this thread may wait; the job is queued at once otherwise, also where there is no room
+    ///   for what may not be lost.
     /// - Returns: whether the queue is open.
     @discardableResult
-    func add(_ job: LogJob) -> Bool {
+    func add(_ job: LogJob, mayWait: Bool = true) -> Bool {
         while true {
-            switch state.withLock({ $0.receive(job, isLossless, maxBytes, maxCount) }) {
+            switch state.withLock({ $0.receive(job, isLossless, mayWait: mayWait, maxBytes, maxCount) }) {
             case .closed: return false
             case .added(let wakes):
                 if wakes { arrival.signal() }
@@ -90,6 +95,9 @@ final class LogQueue: Sendable {
         }
         for _ in 0..<waiting { room.signal() }
     }
+
+    /// Whether the writer has more to do than what it took last.
+    var isBusy: Bool { state.withLock { !$0.jobs.isEmpty || $0.isClosed } }
 
     /// Takes nothing more; what is there is still written.
     func close() {
@@ -129,14 +137,19 @@ extension LogQueue.State {
         case added(wakes: Bool)
     }
 
-    fileprivate mutating func receive(_ job: LogJob, _ isLossless: Bool, _ maxBytes: Int, _ maxCount: Int) -> Reception
-    {
+    fileprivate mutating func receive(
+        _ job: LogJob,
+        _ isLossless: Bool,
+        mayWait: Bool,
+        _ maxBytes: Int,
+        _ maxCount: Int
+    ) -> Reception {
         if isClosed { return .closed }
-        if isLossless, !has(room: job, maxBytes, maxCount) {
+        if isLossless, mayWait, !has(room: job, maxBytes, maxCount) {
             waiting += 1
             return .full
         }
-        add(job, maxBytes, maxCount)
+        if isLossless { add(job, .max, .max) } else { add(job, maxBytes, maxCount) }
         defer { isIdle = false }
         return .added(wakes: isIdle)
     }
@@ -148,9 +161,10 @@ extension LogQueue.State {
 
     mutating func take() -> LogQueue.Batch? {
         guard !jobs.isEmpty || !losses.isEmpty else { return nil }
-        let batch = LogQueue.Batch(jobs: jobs, cuts: newCuts, losses: losses)
+        let batch = LogQueue.Batch(jobs: jobs, cuts: newCuts, forgotten: forgotten, losses: losses)
         jobs = []
         newCuts = []
+        forgotten = []
         losses = LogQueue.Losses()
         return batch
     }
@@ -158,7 +172,10 @@ extension LogQueue.State {
     mutating func add(_ job: LogJob, _ maxBytes: Int, _ maxCount: Int) {
         var job = job
         switch job.work {
-        case .open(let side, _, _): cuts.remove(BodyPlace(exchange: job.exchange, side: side))
+        case .open(let side, _, _):
+            let place = BodyPlace(exchange: job.exchange, side: side)
+            cuts.remove(place)
+            newCuts.remove(place)
         case .chunk(let side, _): if cuts.contains(BodyPlace(exchange: job.exchange, side: side)) { return }
         case .end:
             // The end has all that the beginning would say.
@@ -183,14 +200,26 @@ extension LogQueue.State {
                 _ = job.leaveBodies()
                 losses.bodies += 1
             } else if let oldest = jobs.firstIndex(where: { $0.isRecord && !$0.isFailure }) {
+                remember(losing: jobs[oldest])
                 remove(oldest)
-                losses.records += 1
             } else {
-                losses.records += 1
-                return
+                return remember(losing: job)
             }
         }
         append(job)
+    }
+
+    /// Counts what there is no room for, and notes what becomes of its bodies.
+    private mutating func remember(losing job: LogJob) {
+        switch job.work {
+        case .open(let side, _, _):
+            cuts.insert(BodyPlace(exchange: job.exchange, side: side))
+            losses.bodies += 1
+            return
+        case .end: forgotten.insert(job.exchange)
+        case .start, .chunk, .message, .note, .call: break
+        }
+        losses.records += 1
     }
 
     private mutating func append(_ job: LogJob) {

@@ -5,7 +5,8 @@ extension RequestLog {
     public struct Options: Sendable {
         /// Tells what must not be written; nil, the default, for the redactor of the client that records.
         public var redactor: Redactor?
-        /// The most bytes kept of a body; of the rest only the number. 10 MiB by default.
+        /// The most bytes kept of a body; of the rest only the number. 10 MiB by default. Of a message no more is kept than
+        /// that either, and never more than 10 MiB.
         public var maxBodyBytes = 10 << 20
         /// Larger bodies, in bytes, are files of their own. 16 KiB by default.
         public var maxInlineBytes = 16 << 10
@@ -19,7 +20,7 @@ extension RequestLog {
         /// A segment this old is followed by another. A day by default.
         public var segmentAge = Duration.seconds(86_400)
         /// The most bytes that the directory holds: beyond them the oldest closed segment goes, and then the bodies that
-        /// nothing refers to any more. 256 MiB by default.
+        /// nothing refers to any more, once they are a minute old. 256 MiB by default.
         public var maxBytes: Int64 = 256 << 20
         /// Segments that were closed longer ago than this go. 14 days by default.
         public var maxAge = Duration.seconds(14 * 86_400)

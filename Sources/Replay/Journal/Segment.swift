@@ -21,7 +21,7 @@ struct Segment {
     private let next: String
     /// Bytes in bodies that records of ours in it refer to.
     var bodyBytes: Int64 = 0
-    private var lastLook = ContinuousClock.now
+    private var lastLook: ContinuousClock.Instant?
 
     /// Opens the last segment that there is, or makes the first.
     init(last directory: LogDirectory) throws(NetworkError) {
@@ -56,13 +56,18 @@ struct Segment {
         guard let size = try file.sizeWhileLinked() else { return true }
         if size + bodyBytes >= options.segmentBytes { return true }
         let now = ContinuousClock.now
-        guard now - lastLook > .seconds(1) else { return false }
+        if let lastLook, now - lastLook <= .seconds(1) { return false }
         lastLook = now
         return access(next, F_OK) == 0 || Date().timeIntervalSince(begun) >= options.segmentAge / .seconds(1)
     }
 
     /// Waits until what was written is on the disk.
     func sync() throws(NetworkError) { try file.sync() }
+
+    /// When the first record of the segment at a path was written; nil where there is none.
+    static func begin(of path: String) -> Date? {
+        do throws(NetworkError) { return begin(of: try OpenFile(reading: path)) } catch { return nil }
+    }
 
     /// The moment that the first record tells; nil where there is none.
     private static func begin(of file: OpenFile) -> Date? {

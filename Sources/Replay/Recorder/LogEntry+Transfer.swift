@@ -16,14 +16,17 @@ import BeagleNetHTTP
 /// A message that went out, as far as a log needs it.
 struct SentMessage: Sendable {
     let head: HTTPRequest
+    /// nil where it is a stream: its pieces are recorded as they are read, by whoever keeps this.
     let body: HTTPBody?
+    private let isStreamed: Bool
     /// How a file to send was when it was first looked at.
     let file: FileStamp?
 
     init(_ transfer: TransferRequest) {
         head = transfer.head
-        body = transfer.body
-        if case .file(let path)? = transfer.body?.content { file = FileStamp(path) } else { file = nil }
+        if case .stream? = transfer.body?.content { isStreamed = true } else { isStreamed = false }
+        body = isStreamed ? nil : transfer.body
+        if case .file(let path)? = body?.content { file = FileStamp(path) } else { file = nil }
     }
 
     /// The message as it is recorded.
@@ -48,17 +51,15 @@ struct SentMessage: Sendable {
 
     private func loggedBody(_ metrics: TransferMetrics?, sent: Int64, limit: Int) -> LoggedBody? {
         let mediaType = head.headerFields[.contentType] ?? ""
+        if isStreamed { return LoggedBody(.omitted("not sent"), mediaType: mediaType, size: sent) }
         switch body?.content {
-        case nil: return nil
+        case nil, .stream: return nil
         case .data(let data): return LoggedBody(.data(data), mediaType: mediaType)
-        case .stream: return LoggedBody(.omitted("not sent"), mediaType: mediaType, size: sent)
         case .file(let path):
             guard metrics != nil else { return LoggedBody(.omitted("not sent yet"), mediaType: mediaType) }
-            // What was sent is what is there as long as nobody has written to it.
-            guard let file, file == FileStamp(path) else {
-                return LoggedBody(.omitted("the file has changed"), mediaType: mediaType, size: metrics?.bytesSent)
-            }
-            return LoggedBody(fileAt: path, upTo: limit, mediaType: mediaType)
+            var body = LoggedBody(fileAt: path, as: file, upTo: limit, mediaType: mediaType)
+            if body.size < 0, let metrics { body.size = metrics.bytesSent }
+            return body
         }
     }
 }
@@ -84,8 +85,12 @@ struct FileStamp: Sendable, Equatable {
 }
 
 extension LoggedBody {
-    /// The contents of a file, as far as they are kept.
-    init(fileAt path: String, upTo limit: Int, mediaType: String) {
+    /// The contents of a file, as far as they are kept, and as long as nobody has written to it.
+    init(fileAt path: String, as stamp: FileStamp?, upTo limit: Int, mediaType: String) {
+        guard let stamp, stamp == FileStamp(path) else {
+            self.init(.omitted("the file has changed"), mediaType: mediaType)
+            return
+        }
         let reader = FileReader(path: path)
         var data = Data()
         do throws(NetworkError) {
@@ -155,4 +160,42 @@ extension TransferMetrics {
 
     /// What tells the connection from others that are open at the same time: our port.
     var connectionName: String? { localPort > 0 ? String(localPort) : nil }
+}
+
+extension LoggedMessage {
+    /// Keeps the beginning alone, of text up to a whole character.
+    mutating func cut(to limit: Int) {
+        guard data.count > limit else { return }
+        var end = data.startIndex + limit
+        if opcode != 2 {
+            while end > data.startIndex, data[end] & 0xC0 == 0x80 { end -= 1 }
+        }
+        data = Data(data[..<end])
+    }
+}
+
+extension ReceivedAnswer {
+    init(_ stream: StreamingResponse, _ body: LoggedBody) {
+        self.init(head: stream.response, body: body, metrics: stream.metrics, interim: stream.interim)
+    }
+}
+
+extension NetworkResponse {
+    /// A streamed answer whose body is there.
+    init(_ stream: StreamingResponse) {
+        self.init(
+            data: stream.body.data ?? Data(),
+            response: stream.response,
+            url: stream.url,
+            metrics: stream.metrics,
+            trailers: stream.trailers
+        )
+    }
+}
+
+extension TransferRequest.Delivery {
+    var path: String? {
+        if case .file(let path) = self { return path }
+        return nil
+    }
 }

@@ -66,13 +66,13 @@ final class TransferRecorder: Sendable {
         send(Sent(transfer, session.nextNumber(), redirects: 0, context.parent, queuedBefore: .zero))
     }
 
-    private func send(_ sent: Sent) {
+    private func send(_ sent: Sent, mayWait: Bool = true) {
         state.withLock { $0.sent = sent }
         let draft = draft { [self] in entry(of: sent, nil, nil) }
-        add(sent.number, .start(draft), bytes: LogJob.headBytes + sent.inMemory)
+        add(sent.number, .start(draft), bytes: LogJob.headBytes + sent.inMemory, mayWait: mayWait)
     }
 
-    /// The message was answered, and another one follows.
+    /// The message was answered, and another one follows. Called on the transport's thread.
     private func hop(_ answer: HTTPResponse, _ metrics: TransferMetrics, _ next: TransferRequest) {
         guard let sent = state.withLock({ $0.hasEnded ? nil : $0.sent }) else { return }
         let isRedirect = next.head.urlText != sent.message.head.urlText || answer.status.kind == .redirection
@@ -90,7 +90,8 @@ final class TransferRecorder: Sendable {
                 redirects: sent.redirects + (isRedirect ? 1 : 0),
                 session.entryID(sent.number),
                 queuedBefore: metrics.queued
-            )
+            ),
+            mayWait: false
         )
     }
 
@@ -170,8 +171,10 @@ final class TransferRecorder: Sendable {
             let body = LoggedBody(.omitted("interrupted"), mediaType: head.response.mediaType, size: -1)
             return entry(of: sent, ReceivedAnswer(head, body), nil)
         }
-        add(sent.number, .start(begun), bytes: LogJob.headBytes)
-        add(sent.number, .open(.response, mediaType: head.response.mediaType, context.redactor), bytes: 0)
+        // On the transport's thread, as it may be; who reads the pieces waits.
+        let opened = LogJob.Work.open(.response, mediaType: head.response.mediaType, context.redactor)
+        add(sent.number, .start(begun), bytes: LogJob.headBytes, mayWait: false)
+        add(sent.number, opened, bytes: 0, mayWait: false)
         let isEventStream = head.response.isEventStream
         let body = HTTPBody(
             .stream(length: length, isReplayable: isReplayable) { [self] in
@@ -192,16 +195,22 @@ final class TransferRecorder: Sendable {
         let events = isEventStream ? state.withLock { $0.events.feed(piece) } : []
         add(number, .chunk(.response, piece), bytes: piece.count)
         for event in events {
-            let message = LoggedMessage(.receive, at: session.date(of: .now), event)
-            add(number, .message(message, context.redactor), bytes: event.count)
+            add(LoggedMessage(.receive, at: session.date(of: .now), event), to: number)
         }
+    }
+
+    private func add(_ message: LoggedMessage, to number: Int) {
+        var message = message
+        message.cut(to: min(log.options.maxBodyBytes, LogLines.maxTextBytes))
+        add(number, .message(message, context.redactor), bytes: message.data.count)
     }
 
     /// A streamed body has ended, or was let go.
     private func end(of stream: StreamingResponse, _ count: Int64, _ error: NetworkError?) {
         guard let sent = takeEnd() else { return }
         let mediaType = stream.response.mediaType
-        var body = LoggedBody(.data(Data()), mediaType: mediaType, size: count, isTruncated: error != nil)
+        // Unless the writer of the log has its pieces.
+        var body = LoggedBody(.omitted("not written"), mediaType: mediaType, size: count, isTruncated: error != nil)
         // Of what was not read nobody knows how much there would have been.
         if error != nil {
             body.size = max(count, stream.response.headerFields[.contentLength].flatMap(Int64.init) ?? -1)
@@ -238,8 +247,7 @@ final class TransferRecorder: Sendable {
 
     func record(_ direction: LoggedMessage.Direction, _ opcode: Int, _ data: Data) {
         guard let sent = state.withLock({ $0.hasEnded ? nil : $0.sent }) else { return }
-        let message = LoggedMessage(direction, at: session.date(of: .now), opcode: opcode, data)
-        add(sent.number, .message(message, context.redactor), bytes: data.count)
+        add(LoggedMessage(direction, at: session.date(of: .now), opcode: opcode, data), to: sent.number)
     }
 
     /// A conversation has ended.
@@ -278,11 +286,14 @@ final class TransferRecorder: Sendable {
         var sent = sent
         sent.uploaded = uploaded
         let limit = log.options.maxBodyBytes
+        let stamp = file.flatMap { FileStamp($0) }
         let draft = draft { [self, sent] in
             var answer = answer
             if let head = answer?.head {
                 answer?.body.mediaType = head.mediaType
-                if let file { answer?.body = LoggedBody(fileAt: file, upTo: limit, mediaType: head.mediaType) }
+                if let file {
+                    answer?.body = LoggedBody(fileAt: file, as: stamp, upTo: limit, mediaType: head.mediaType)
+                }
             }
             var entry = entry(of: sent, answer, error, metrics)
             if let elapsed { entry.timings = entry.timings.lasting(elapsed) }
@@ -291,7 +302,9 @@ final class TransferRecorder: Sendable {
         }
         var inMemory = sent.inMemory
         if case .data(let data)? = answer?.body.content { inMemory += data.count }
-        add(sent.number, .end(draft), bytes: LogJob.headBytes + inMemory, isFailure: error != nil)
+        // Ends are heard on the transport's thread; who begins has waited.
+        let bytes = LogJob.headBytes + inMemory
+        add(sent.number, .end(draft), bytes: bytes, isFailure: error != nil, mayWait: false)
     }
 
     /// Made by the writer of the log.
@@ -321,8 +334,15 @@ final class TransferRecorder: Sendable {
         LogJob.Draft(redactor: context.redactor, make: make)
     }
 
-    private func add(_ number: Int, _ work: LogJob.Work, bytes: Int, isFailure: Bool = false) {
-        session.queue.add(LogJob(exchange: number, work: work, bytes: bytes, isFailure: isFailure))
+    private func add(
+        _ number: Int,
+        _ work: LogJob.Work,
+        bytes: Int,
+        isFailure: Bool = false,
+        mayWait: Bool = true
+    ) {
+        let job = LogJob(exchange: number, work: work, bytes: bytes, isFailure: isFailure)
+        session.queue.add(job, mayWait: mayWait)
     }
 }
 
@@ -346,30 +366,4 @@ extension TransferRecorder.Sent {
 
     /// Bytes of the body that wait with it.
     fileprivate var inMemory: Int { message.body?.data?.count ?? 0 }
-}
-
-extension ReceivedAnswer {
-    fileprivate init(_ stream: StreamingResponse, _ body: LoggedBody) {
-        self.init(head: stream.response, body: body, metrics: stream.metrics, interim: stream.interim)
-    }
-}
-
-extension NetworkResponse {
-    /// A streamed answer whose body is there.
-    fileprivate init(_ stream: StreamingResponse) {
-        self.init(
-            data: stream.body.data ?? Data(),
-            response: stream.response,
-            url: stream.url,
-            metrics: stream.metrics,
-            trailers: stream.trailers
-        )
-    }
-}
-
-extension TransferRequest.Delivery {
-    fileprivate var path: String? {
-        if case .file(let path) = self { return path }
-        return nil
-    }
 }

@@ -58,6 +58,7 @@ struct EntryRedaction {
 
     private mutating func redacted(_ whole: LoggedResponse) -> LoggedResponse {
         var response = whole
+        response.statusText = redactor.redact(text: whole.statusText, at: "response.statusText", noting: &audit)
         response.fields = redacted(whole.fields, at: "response.headers")
         response.trailers = redacted(whole.trailers, at: "_beagle.trailers")
         response.redirectURL = redactor.redact(url: whole.redirectURL, at: "response.redirectURL", noting: &audit)
@@ -87,6 +88,7 @@ struct EntryRedaction {
 
     private mutating func redacted(_ body: LoggedBody, at place: String) -> LoggedBody {
         var body = body
+        body.mediaType = redactor.redact(text: body.mediaType, at: "\(place).mimeType", noting: &audit)
         switch body.content {
         case .data where leavesBodies: break
         case .data(let data):
@@ -118,8 +120,8 @@ struct EntryRedaction {
     }
 
     mutating func redacted(_ message: LoggedMessage, at place: String) -> LoggedMessage {
-        guard message.opcode != 2 else { return message }
         var message = message
+        // Also of binary ones: what is sent in them may be JSON as well.
         switch redactor.redact(body: message.data, contentType: nil, at: place, noting: &audit) {
         case .body(let data): message.data = data
         case .omitted(let reason):

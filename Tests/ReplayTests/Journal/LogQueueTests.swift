@@ -59,6 +59,42 @@ import Testing
         #expect(batch.losses == LogQueue.Losses(bodies: 0, records: 2))
     }
 
+    @Test func anEndThatIsLeftOutIsNamed() {
+        let batch = queue([
+            end(1), end(2, isFailure: true), end(3, isFailure: true), end(4, isFailure: true), end(5), end(6),
+        ])
+        #expect(batch.jobs.map(\.exchange) == [2, 3, 4, 6])
+        #expect(batch.forgotten == [1, 5])
+    }
+
+    @Test func aBodyThatBeginsAnewIsNotCutForWhatItWas() {
+        let open = LogJob(exchange: 1, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
+        let batch = queue([end(2), chunk(1, bytes: 91), open, chunk(1)])
+        #expect(batch.jobs.map(\.exchange) == [2, 1, 1])
+        #expect(batch.cuts == [])
+    }
+
+    @Test func aBodyWhoseBeginningWasLeftOutGetsNoPieces() {
+        let open = LogJob(exchange: 1, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
+        let failures = (2...5).map { end($0, isFailure: true) }
+        let queue = LogQueue(maxBytes: 100, maxCount: 4, isLossless: false)
+        for job in failures + [open] { queue.add(job) }
+        #expect(queue.take(until: .now())?.losses == LogQueue.Losses(bodies: 1, records: 0))
+        queue.finish(4, bytes: 40)
+        queue.add(chunk(1))
+        #expect(queue.take(until: .now())?.jobs.isEmpty == true)
+    }
+
+    @Test func whoMayNotWaitDoesNotAndLosesNothing() {
+        let queue = LogQueue(maxBytes: 100, maxCount: 1, isLossless: true)
+        queue.add(end(1))
+        queue.add(end(2, bytes: 1_000), mayWait: false)
+        queue.add(end(3), mayWait: false)
+        let batch = queue.take(until: .now())
+        #expect(batch?.jobs.map(\.exchange) == [1, 2, 3])
+        #expect(batch?.jobs.contains(where: \.isBodiless) == false)
+    }
+
     @Test func whatIsLargerThanTheRoomGoesAlone() {
         #expect(queue([end(1, bytes: 1_000)]).jobs.map(\.isBodiless) == [false])
     }

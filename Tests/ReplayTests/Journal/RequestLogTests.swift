@@ -69,7 +69,11 @@ import Testing
             log.append(.sample(body: Data(repeating: 1, count: count), mediaType: "image/png"))
             await log.flush()
             let content = try LogReader.read(path).entries[0].response?.body.content
-            if case .data(let data)? = content { #expect(data.count == 16 << 10) } else { #expect(count > 16 << 10) }
+            switch content {
+            case .data(let data)?: #expect(data.count == 16 << 10 && count == data.count)
+            case .file?: #expect(count > 16 << 10)
+            default: Issue.record("\(String(describing: content))")
+            }
             withExtendedLifetime(log) {}
         }
     }

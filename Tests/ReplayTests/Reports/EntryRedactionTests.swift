@@ -25,7 +25,10 @@ import Testing
         entry.response?.trailers = [LoggedField("X-Auth-Token", secret)]
         entry.response?.interim = [LoggedHead(status: 103, fields: [LoggedField("Set-Cookie", "a=\(secret)")])]
         entry.error = "timeout at https://a.example/?token=\(secret)"
-        entry.messages = [LoggedMessage(.send, at: SampleRecording.start, Data(#"{"password":"\#(secret)"}"#.utf8))]
+        let message = Data(#"{"password":"\#(secret)"}"#.utf8)
+        entry.messages = [1, 2].map { LoggedMessage(.send, at: SampleRecording.start, opcode: $0, message) }
+        entry.response?.statusText = "OK token=\(secret)"
+        entry.response?.body.mediaType = "application/json; token=\(secret)"
         entry.others = [
             OtherMember(place: "", name: "_initiator", json: #"{"url":"https://a.example/?token=\#(secret)"}"#),
             OtherMember(place: "request", name: "_token", json: #""\#(secret)""#),
@@ -39,6 +42,7 @@ import Testing
         #expect(redacted.response?.body.content == .data(Data(#"{"a":[{"refresh_token":"REDACTED"}],"n":1.10}"#.utf8)))
         #expect(redacted.redactions.contains("response.content.text:$.a[*].refresh_token"), "\(redacted.redactions)")
         #expect(redacted.redactions.contains("request.postData.params.password"))
+        #expect(redacted.response?.body.mediaType == "application/json; token=REDACTED")
         #expect(redacted.redacted(by: Redactor()) == redacted)
     }
 
@@ -51,6 +55,27 @@ import Testing
         let entry = SampleRecording.exchange("http://a/", at: 0, body: SampleRecording.json(#"{"password":"#))
         #expect(entry.redacted(by: Redactor()).response?.body.content == .omitted("unredactable"))
         #expect(entry.findings().first?.hasPrefix("response.content.text:[") == true)
+    }
+
+    @Test func whatIsNoTextInAMessageStaysAsItIs() {
+        var entry = SampleRecording.exchange(
+            "https://a.example/",
+            at: 0,
+            body: LoggedBody(
+                .omitted("x"),
+                mediaType: "multipart/form-data; boundary=----WebKitFormBoundary7MA4YWxkTrZu0gW"
+            )
+        )
+        let bytes = Data((0...255).map { UInt8($0) } + "{\"password\":\"x\"}".utf8)
+        entry.messages = [LoggedMessage(.receive, at: SampleRecording.start, opcode: 2, bytes)]
+        #expect(entry.redacted(by: Redactor()) == entry)
+    }
+
+    @Test func aMessageThatNobodyCanVouchForIsThePlaceholder() {
+        var entry = SampleRecording.exchange("https://a.example/", at: 0)
+        let text = Data(#"{"password":"#.utf8)
+        entry.messages = [LoggedMessage(.receive, at: SampleRecording.start, opcode: 2, text)]
+        #expect(entry.redacted(by: Redactor()).messages.map(\.data) == [Data("REDACTED".utf8)])
     }
 
     @Test func anEntryWithoutSecretsStaysAsItIs() {

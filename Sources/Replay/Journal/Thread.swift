@@ -1,0 +1,51 @@
+import BeagleNetHTTP
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Threads of our own.
+enum Thread {
+    /// Begins a thread that takes no signals.
+    static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(NetworkError) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setstacksize(&attributes, 1 << 20)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        // The thread inherits the mask: signals are for the app's own threads.
+        var (all, before) = (sigset_t(), sigset_t())
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let box = Unmanaged.passRetained(Body(body))
+        #if canImport(Darwin)
+            var thread: pthread_t?
+            let code = pthread_create(&thread, &attributes, { Thread.run($0) }, box.toOpaque())
+        #else
+            var thread = pthread_t()
+            let code = pthread_create(&thread, &attributes, { Thread.run($0) }, box.toOpaque())
+        #endif
+        guard code == 0 else {
+            box.release()
+            throw NetworkError(.other, during: .file, "no thread for \(name): \(String(cString: strerror(code)))")
+        }
+    }
+
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) {
+            self.run = run
+        }
+    }
+
+    private static func run(_ box: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let box else { return nil }
+        Unmanaged<Body>.fromOpaque(box).takeRetainedValue().run()
+        return nil
+    }
+}

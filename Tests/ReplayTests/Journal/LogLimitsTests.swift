@@ -1,0 +1,180 @@
+import BeagleNetHTTP
+import Testing
+
+@testable import BeagleNetReplay
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+@Suite struct LogLimitsTests {
+    private static let bodyBytes = 20_000
+
+    /// Makes a log with one body, of its own, in each of so many segments; the last says that it was closed.
+    private func makeLog(_ path: String, entries: Int) async throws {
+        var options = RequestLog.Options()
+        options.segmentBytes = Int64(Self.bodyBytes)
+        let log = try RequestLog(directory: path, options: options)
+        for number in 0..<entries {
+            let body = Data(repeating: UInt8(number), count: Self.bodyBytes)
+            log.append(.sample(Double(number), body: body, mediaType: "image/png"))
+        }
+        await log.close()
+    }
+
+    /// Makes it so long ago that files below a directory were written to.
+    private func age(_ path: String, _ seconds: Double, where isMeant: (String) -> Bool) throws {
+        for name in try FileManager.default.subpathsOfDirectory(atPath: path) where isMeant(name) {
+            let attributes: [FileAttributeKey: Any] = [.modificationDate: Date(timeIntervalSinceNow: -seconds)]
+            try FileManager.default.setAttributes(attributes, ofItemAtPath: "\(path)/\(name)")
+        }
+    }
+
+    private func isSegment(_ name: String) -> Bool { name.hasSuffix(".jsonl") }
+    private func isBody(_ name: String) -> Bool { name.hasPrefix("bodies/") && name.utf8.count > 40 }
+
+    private func bodies(_ path: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: path).filter(isBody)
+    }
+
+    private func limits(_ path: String, maxBytes: Int64) -> LogLimits {
+        var options = RequestLog.Options()
+        options.maxBytes = maxBytes
+        return LogLimits(LogDirectory(path: path), options)
+    }
+
+    @Test func bodiesThatAreTooYoungToGoCostNoSegment() async throws {
+        try await withLogDirectory { path in
+            try await makeLog(path, entries: 10)
+            try age(path, 30, where: isSegment)
+            var limits = limits(path, maxBytes: 120_000)
+            #expect(try limits.clear())
+            #expect(try LogReader.read(path).entries.map(\.started.timeIntervalSince1970) == [5, 6, 7, 8, 9])
+            #expect(try bodies(path).count == 10)
+            try age(path, 120, where: isBody)
+            #expect(try limits.clear())
+            let entries = try LogReader.read(path).entries
+            #expect(entries.map(\.started.timeIntervalSince1970) == [5, 6, 7, 8, 9])
+            let named = entries.compactMap { entry -> String? in
+                if case .file(let name)? = entry.response?.body.content { return name }
+                return nil
+            }
+            #expect(try bodies(path).sorted() == named.sorted())
+        }
+    }
+
+    @Test func whatWasClosedTooLongAgoGoes() async throws {
+        try await withLogDirectory { path in
+            try await makeLog(path, entries: 4)
+            try age(path, 200) { isBody($0) || ["000001.jsonl", "000002.jsonl"].contains($0) }
+            var options = RequestLog.Options()
+            options.maxAge = .seconds(100)
+            var limits = LogLimits(LogDirectory(path: path), options)
+            #expect(try limits.clear())
+            let segments = try LogDirectory(path: path).segments()
+            #expect(segments.first == 3)
+            #expect(try bodies(path).count == LogReader.read(path).entries.count)
+        }
+    }
+
+    @Test func aSegmentThatMayStillBeWrittenToStays() async throws {
+        try await withLogDirectory { path in
+            try await makeLog(path, entries: 3)
+            var limits = limits(path, maxBytes: 1)
+            #expect(try limits.clear())
+            #expect(try LogReader.read(path).entries.count == 3)
+        }
+    }
+
+    @Test func aBodyThatSomebodyTakesWhileSegmentsAreReadStays() async throws {
+        try await withLogDirectory { path in
+            try await makeLog(path, entries: 1)
+            let log = try RequestLog(directory: path)
+            for number in 0..<100 { log.append(.sample(Double(number))) }
+            await log.close()
+            let name = try #require(try bodies(path).first)
+            // As if the segment that named it had gone.
+            try FileManager.default.removeItem(atPath: LogDirectory(path: path).segment(1))
+            try age(path, 7_200, where: isBody)
+            var limits = limits(path, maxBytes: 1)
+            var looks = 0
+            let isDone = try limits.clear {
+                looks += 1
+                do { try age(path, 0, where: isBody) } catch { Issue.record(error) }
+                return false
+            }
+            #expect(isDone)
+            #expect(looks > 0)
+            #expect(try bodies(path) == [name])
+            try age(path, 7_200, where: isBody)
+            #expect(try limits.clear())
+            #expect(try bodies(path) == [])
+        }
+    }
+
+    @Test func itStopsForWhatIsQueuedAndGoesOnFromThere() async throws {
+        try await withLogDirectory { path in
+            try await makeLog(path, entries: 1)
+            let log = try RequestLog(directory: path)
+            for number in 0..<300 { log.append(.sample(Double(number))) }
+            await log.close()
+            try age(path, 30, where: isSegment)
+            var limits = limits(path, maxBytes: 1)
+            var calls = 1
+            while try !limits.clear(unless: { true }) { calls += 1 }
+            #expect((4...6).contains(calls), "\(calls)")
+            #expect(try LogDirectory(path: path).segments().count == 1)
+        }
+    }
+
+    @Test func aSegmentThatAnotherProcessRemovesMeanwhileIsPassedOver() async throws {
+        try await withLogDirectory { path in
+            let log = try RequestLog(directory: path)
+            for number in 0..<100 { log.append(.sample(Double(number))) }
+            await log.close()
+            let segments = (1...3).map { LogDirectory(path: path).segment($0) }
+            for copy in segments.dropFirst() { try FileManager.default.copyItem(atPath: segments[0], toPath: copy) }
+            var limits = limits(path, maxBytes: 1)
+            let isDone = try limits.clear {
+                do {
+                    let isThere = FileManager.default.fileExists(atPath: segments[1])
+                    if isThere { try FileManager.default.removeItem(atPath: segments[1]) }
+                } catch {
+                    Issue.record(error)
+                }
+                return false
+            }
+            #expect(isDone)
+            #expect(try LogDirectory(path: path).segments() == [1, 3])
+        }
+    }
+
+    @Test func aPartThatASegmentTellsOfIsNoReasonToRead() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try FileManager.default.createDirectory(atPath: "\(directory)/bodies", withIntermediateDirectories: true)
+        let begin = Timestamp.text(of: Date(timeIntervalSinceNow: -10_000))
+        let lines = """
+
+            {"k":"open","v":1,"time":"\(begin)"}
+
+            {"k":"start","entry":{"_beagle":{"id":"s-1"}}}
+
+            """
+        try Data(lines.utf8).write(to: URL(fileURLWithPath: LogDirectory(path: directory).segment(1)))
+        let told = LogDirectory(path: directory).part(of: "s-1", .response)
+        let untold = LogDirectory(path: directory).part(of: "r-9", .response)
+        try Data("half".utf8).write(to: URL(fileURLWithPath: "\(directory)/\(told)"))
+        try age(directory, 7_200) { $0 == told }
+        var limits = LogLimits(LogDirectory(path: directory), RequestLog.Options())
+        #expect(try limits.clear())
+        #expect(limits.known.isEmpty)
+        // Older than all that the log has.
+        try Data("half".utf8).write(to: URL(fileURLWithPath: "\(directory)/\(untold)"))
+        try age(directory, 20_000) { $0 == untold }
+        #expect(try limits.clear())
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(directory)/bodies") == ["s-1.response.part"])
+    }
+}
