@@ -73,7 +73,9 @@ extension Connection {
 
     private mutating func send(_ answer: RecordedAnswer, to request: LoopbackServer.Request) -> Bool {
         var (fields, framing) = (answer.fields, Framing.length)
-        let coding = answer.coding.flatMap { ["gzip", "x-gzip", "deflate"].contains($0) && request.takes($0) ? $0 : nil }
+        let coding = answer.coding.flatMap { coding in
+            ["gzip", "x-gzip", "deflate"].contains(coding) && request.takes(coding) ? coding : nil
+        }
         if answer.body != nil {
             if let coding { fields.append(LoggedField("Content-Encoding", coding)) }
             switch (coding == nil ? answer.length : nil, request.version) {

@@ -161,7 +161,7 @@ extension Connection {
     func outcome<R: Sendable>(of work: @escaping @Sendable () async throws -> R) -> R? {
         guard let done = latch() else { return nil }
         let result = Lock<R?>(nil)
-        let task = Task {
+        let task = Task(executorPreference: AnswerExecutor.shared) {
             defer { done.open() }
             let value = try await work()
             result.withLock { $0 = value }
