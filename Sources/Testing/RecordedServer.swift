@@ -6,7 +6,7 @@ import BeagleNetHTTP
 ///
 /// ```swift
 /// let server = try RecordedServer(try Recording(contentsOf: "home.har"))
-/// let screen = try await client.fetch("\(server.url)/home")
+/// let screen = try await client.fetch("\(server.url)/home", as: Screen.self)
 /// try server.assertAllUsed()
 /// ```
 /// It speaks HTTP/1.1, and answers with the recorded status, fields, interim responses, body and trailers. A body is
