@@ -250,6 +250,7 @@ import Testing
             (json, "{\"a\":\"\(long)\(jwt)\",\"b\":1}", "{\"a\":\"\(long)REDACTED\",\"b\":1}"),
             (json, "{\"pin\":\"\(long)\",\"b\":1}", "{\"pin\":\"REDACTED\",\"b\":1}"),
             (json, "{\"tokens\":[\"\(long)\",1],\"b\":1}", "{\"tokens\":\"REDACTED\",\"b\":1}"),
+            (json, "{\"state\":\"\(long) pin=1\",\"b\":1}", "{\"state\":\"REDACTED\",\"b\":1}"),
             (
                 json, "[\(String(repeating: "{\"pin\":1},", count: 20_000))0]",
                 "[\(String(repeating: "{\"pin\":\"REDACTED\"},", count: 20_000))0]"
@@ -271,6 +272,7 @@ import Testing
             (json, "{\"a\":\"ghp_\(String(repeating: "x", count: 70_000))\"}", RedactedBody.Reason.tooLong),
             (json, "{\"\(String(repeating: "x", count: 70_000))\":1}", .tooLong),
             (json, "{\"a\":\"[\(String(repeating: "1,", count: 70_000))\"}", .tooLong),
+            (json, "{\"state\":\"[\(String(repeating: "1,", count: 70_000))", .truncated),
             (json, "[\(String(repeating: "1,", count: 70_000))", .truncated),
             ("text/plain", "-----BEGIN PRIVATE KEY-----\(String(repeating: "x", count: 70_000))", .tooLong),
             (form, "a=\(String(repeating: "x", count: 70_000))", .tooLong),
