@@ -39,6 +39,7 @@ extension Redactor {
     func encodedTextEdits(
         _ bytes: [UInt8],
         _ range: Range<Int>,
+        _ encoding: DecodedText.Encoding = .percent,
         rules: TextScan.Rules,
         depth: Int,
         isDocument: Bool = false
@@ -46,7 +47,7 @@ extension Redactor {
         guard bytes[range].contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
             return valueEdits(bytes, in: range, rules: rules, depth: depth, isDocument: isDocument)
         }
-        let text = DecodedText(bytes, range, .percent)
+        let text = DecodedText(bytes, range, encoding)
         return valueEdits(text.bytes, in: 0..<text.bytes.count, rules: rules, depth: depth, isDocument: isDocument)
             .map(text.encoded)
     }

@@ -74,7 +74,8 @@ package enum SecretNames {
 
     /// A name that holds one of these is secret, whatever is around it.
     private static let parts = [
-        "token", "secret", "password", "passwd", "passphrase", "credential", "apikey", "authorization", "cookie",
+        "token", "secret", "password", "passwd", "passphrase", "passcode", "credential", "apikey", "authorization",
+        "cookie",
         "csrf", "xsrf", "signature",
     ]
 
@@ -109,7 +110,8 @@ package enum SecretNames {
             + words(
                 [
                     "auth", "assertion", "code", "codeverifier", "pwd", "pass", "pin", "otp", "totp", "mfa", "session",
-                    "sessionid", "sid", "jwt", "sig", "awsaccesskeyid", "samlrequest", "samlresponse", "relaystate",
+                    "sessionid", "jsessionid", "sid", "jwt", "sig", "awsaccesskeyid", "samlrequest", "samlresponse",
+                    "relaystate",
                     "clientassertion", "card", "cardnumber", "creditcard", "pan", "cvv", "cvc", "cvv2", "ssn", "iban",
                 ].map { "^\($0)$" },
                 Value.secret.rawValue

@@ -1,0 +1,75 @@
+extension TextScan {
+    /// A line of a head, or `password: x` within a line.
+    mutating func label(at candidate: Candidate, _ lowest: Int) -> Step {
+        var start = candidate.start
+        while start > lowest, bytes[start - 1].isWord || bytes[start - 1] == UInt8(ascii: "-") { start -= 1 }
+        guard start < candidate.start else { return .pass }
+        let name = bytes[start..<candidate.start]
+        let text = String(decoding: name, as: UTF8.self)
+        let meaning = SecretNames.header(text)
+        let isLine = isAtLineStart(start)
+        if isLine || !meaning.isDisjoint(with: [.credentials, .challenge, .cookies, .cookie]) {
+            guard redactor.isSecret(header: text, meaning: meaning) else { return .pass }
+            return field(text, meaning, start, isLine, candidate)
+        }
+        guard redactor.meaning(of: name).isSecretWithin else { return .pass }
+        let value = endOfRun(candidate.start + 1, candidate) { $0 == 0x20 || $0 == 0x09 }
+        return self.value(of: name, .secret, from: value, candidate)
+    }
+
+    private mutating func field(
+        _ name: String,
+        _ meaning: SecretNames.Header,
+        _ start: Int,
+        _ isLine: Bool,
+        _ candidate: Candidate
+    ) -> Step {
+        let value = endOfRun(candidate.start + 1, candidate) { $0 == 0x20 || $0 == 0x09 }
+        let end =
+            isLine ? endOfRun(value, candidate) { $0 != 0x0A && $0 != 0x0D } : endOfField(value, of: start, candidate)
+        if end == candidate.edge, !candidate.isFinal { return .more }
+        guard value < end else { return .past(end) }
+        edits += redactor.edits(ofField: name, meaning, bytes, in: value..<end).map {
+            RedactionEdit($0.range, $0.text, $0.way.isEmpty ? "=\(name)" : $0.way)
+        }
+        return .past(end)
+    }
+
+    /// Where a field within a line ends: with the quote or bracket that it stands in, otherwise at a quote that is no
+    /// parameter's, or with the line.
+    private func endOfField(_ value: Int, of name: Int, _ candidate: Candidate) -> Int {
+        let opening = name > floor ? bytes[name - 1] : 0
+        let escapes = escapes(before: name - 1)
+        var inner: UInt8?
+        for place in value..<candidate.edge {
+            let byte = bytes[place]
+            if byte == 0x0A || byte == 0x0D { return place }
+            if byte == UInt8(ascii: "]"), opening == UInt8(ascii: "[") { return place }
+            guard byte.isQuote else { continue }
+            let own = self.escapes(before: place)
+            if opening.isQuote {
+                if byte == opening, own == escapes { return place - own }
+            } else if inner == nil {
+                guard place - own > value, bytes[place - own - 1] == UInt8(ascii: "=") else { return place - own }
+                inner = byte
+            } else if inner == byte {
+                inner = nil
+            }
+        }
+        return candidate.edge
+    }
+
+    /// How many backslashes stand before a place.
+    private func escapes(before place: Int) -> Int {
+        var start = place
+        while start > floor, bytes[start - 1] == UInt8(ascii: "\\") { start -= 1 }
+        return place - start
+    }
+
+    /// Whether a line begins here, behind curl's `> ` or `< ` too.
+    private func isAtLineStart(_ place: Int) -> Bool {
+        if place == floor || bytes[place - 1] == 0x0A { return true }
+        guard place - 2 >= floor, bytes[place - 1] == 0x20, "<>".utf8.contains(bytes[place - 2]) else { return false }
+        return place - 2 == floor || bytes[place - 3] == 0x0A
+    }
+}
