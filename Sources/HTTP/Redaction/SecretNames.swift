@@ -75,8 +75,7 @@ package enum SecretNames {
     /// A name that holds one of these is secret, whatever is around it.
     private static let parts = [
         "token", "secret", "password", "passwd", "passphrase", "passcode", "credential", "apikey", "authorization",
-        "cookie",
-        "csrf", "xsrf", "signature",
+        "cookie", "csrf", "xsrf", "signature",
     ]
 
     private static let headers = NameMatcher(
@@ -111,8 +110,8 @@ package enum SecretNames {
                 [
                     "auth", "assertion", "code", "codeverifier", "pwd", "pass", "pin", "otp", "totp", "mfa", "session",
                     "sessionid", "jsessionid", "sid", "jwt", "sig", "awsaccesskeyid", "samlrequest", "samlresponse",
-                    "relaystate",
-                    "clientassertion", "card", "cardnumber", "creditcard", "pan", "cvv", "cvc", "cvv2", "ssn", "iban",
+                    "relaystate", "clientassertion", "card", "cardnumber", "creditcard", "pan", "cvv", "cvc", "cvv2",
+                    "ssn", "iban",
                 ].map { "^\($0)$" },
                 Value.secret.rawValue
             )
