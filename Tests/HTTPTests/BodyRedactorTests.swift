@@ -305,6 +305,7 @@ import Testing
         arguments: [
             (json, "{\"a\":\"ghp_\(String(repeating: "x", count: 70_000))\"}", RedactedBody.Reason.tooLong),
             (json, "{\"\(String(repeating: "x", count: 70_000))\":1}", .tooLong),
+            (json, "{\"\(String(repeating: "x", count: 70_000))\" 1}", .tooLong),
             (json, "{\"a\":\"[\(String(repeating: "1,", count: 70_000))\"}", .tooLong),
             (json, "{\"state\":\"[\(String(repeating: "1,", count: 70_000))", .truncated),
             (json, "[\(String(repeating: "1,", count: 70_000))", .truncated),

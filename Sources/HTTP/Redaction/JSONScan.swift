@@ -110,7 +110,11 @@ struct JSONScan {
             guard let fault else { break }
             // Another text may follow the first.
             place = fault.offset + base - origin
-            guard tokenizer.isAtEnd else { throw Unredactable(.malformed, at: place + origin) }
+            guard tokenizer.isAtEnd else {
+                // What is too long before the fault comes before it, however the bytes are cut.
+                try lookAtOpenToken(bytes, origin)
+                throw Unredactable(.malformed, at: place + origin)
+            }
             tokenizer = JSONTokenizer()
             base = place + origin
         }
