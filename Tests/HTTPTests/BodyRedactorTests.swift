@@ -390,6 +390,7 @@ import Testing
             ]
         )
         #expect(redactor.findings(inText: "Bearer REDACTED pin=REDACTED", at: "t").isEmpty)
+        #expect(redactor.findings(inText: "a\nCookie: a=b; c=d", at: "t") == ["t:=Cookie"])
         for row in Self.rows {
             guard case .body(let redacted) = redactor.redact(body: Data(row.body.utf8), contentType: row.type) else {
                 continue

@@ -68,6 +68,12 @@ import Testing
             #"got WWW-Authenticate: Digest realm="a", nonce="n""#,
             #"got WWW-Authenticate: Digest realm="a", nonce="REDACTED""#
         ),
+        (
+            #"{ Authorization: "Token a", Cookie: 'a=1', b: 2 }"#,
+            #"{ Authorization: "REDACTED", Cookie: 'REDACTED', b: 2 }"#
+        ),
+        (#"msg="no, Cookie: a=1; b=2" status=5"#, #"msg="no, Cookie: a=REDACTED; b=REDACTED" status=5"#),
+        (#""a -H \"Cookie: a=1; b=2\" -v", c"#, #""a -H \"Cookie: a=REDACTED; b=REDACTED\" -v", c"#),
         ("authorization=Bearer abc123 x", "authorization=REDACTED x"), ("token=Basic", "token=REDACTED"),
         (#"{"authorization": Token abc}"#, #"{"authorization": REDACTED}"#),
         (#"{\"password\":\"pa\\\"ss\"} x"#, #"{\"password\":\"REDACTED\"} x"#),

@@ -8,7 +8,7 @@
 /// | `$.user.password`, `$.cards[*]` | a JSON value; `[*]` is any element of an array |
 /// | `?token`, `#id_token` | an item of a query, of a fragment |
 /// | `user` | user name and password of a URL |
-/// | `=password` | an item of a form, a pair in text, a parameter of a field |
+/// | `=password` | an item of a form, a pair or field in text, a parameter of a field |
 /// | `(password)` | an argument of a GraphQL document |
 /// | `part password` | a part of a multipart body |
 /// | `<JWT>`, `<card>`, … | what is known by its look |

@@ -7,26 +7,26 @@ extension TextScan {
         let name = bytes[start..<candidate.start]
         let text = String(decoding: name, as: UTF8.self)
         let meaning = SecretNames.header(text)
-        let isLine = isAtLineStart(start)
-        if isLine || !meaning.isDisjoint(with: [.credentials, .challenge, .cookies, .cookie]) {
+        let value = endOfRun(candidate.start + 1, candidate) { $0 == 0x20 || $0 == 0x09 }
+        let isField = !meaning.isDisjoint(with: [.credentials, .challenge, .cookies, .cookie])
+        if isAtLineStart(start) || (isField && !isQuoted(value, candidate)) {
             guard redactor.isSecret(header: text, meaning: meaning) else { return .pass }
-            return field(text, meaning, start, isLine, candidate)
+            return field(start..<candidate.start, text, meaning, from: value, candidate)
         }
         guard redactor.meaning(of: name).isSecretWithin else { return .pass }
-        let value = endOfRun(candidate.start + 1, candidate) { $0 == 0x20 || $0 == 0x09 }
         return self.value(of: name, .secret, from: value, candidate)
     }
 
     private mutating func field(
+        _ place: Range<Int>,
         _ name: String,
         _ meaning: SecretNames.Header,
-        _ start: Int,
-        _ isLine: Bool,
+        from value: Int,
         _ candidate: Candidate
     ) -> Step {
-        let value = endOfRun(candidate.start + 1, candidate) { $0 == 0x20 || $0 == 0x09 }
         let end =
-            isLine ? endOfRun(value, candidate) { $0 != 0x0A && $0 != 0x0D } : endOfField(value, of: start, candidate)
+            isAtLineStart(place.lowerBound)
+            ? endOfRun(value, candidate) { !isLineEnd($0) } : endOfField(value, behind: place, candidate)
         if end == candidate.edge, !candidate.isFinal { return .more }
         guard value < end else { return .past(end) }
         edits += redactor.edits(ofField: name, meaning, bytes, in: value..<end).map {
@@ -37,16 +37,16 @@ extension TextScan {
 
     /// Where a field within a line ends: with the quote or bracket that it stands in, otherwise at a quote that is no
     /// parameter's, or with the line.
-    private func endOfField(_ value: Int, of name: Int, _ candidate: Candidate) -> Int {
-        let opening = name > floor ? bytes[name - 1] : 0
-        let escapes = escapes(before: name - 1)
+    private func endOfField(_ value: Int, behind name: Range<Int>, _ candidate: Candidate) -> Int {
+        let opening = name.lowerBound > floor ? bytes[name.lowerBound - 1] : 0
+        let escapes = escapes(before: name.lowerBound - 1, from: max(floor, name.upperBound - Self.lookBack))
         var inner: UInt8?
         for place in value..<candidate.edge {
             let byte = bytes[place]
-            if byte == 0x0A || byte == 0x0D { return place }
+            if isLineEnd(byte) { return place }
             if byte == UInt8(ascii: "]"), opening == UInt8(ascii: "[") { return place }
             guard byte.isQuote else { continue }
-            let own = self.escapes(before: place)
+            let own = self.escapes(before: place, from: value)
             if opening.isQuote {
                 if byte == opening, own == escapes { return place - own }
             } else if inner == nil {
@@ -59,10 +59,15 @@ extension TextScan {
         return candidate.edge
     }
 
+    private func isQuoted(_ value: Int, _ candidate: Candidate) -> Bool {
+        let start = endOfRun(value, candidate) { $0 == UInt8(ascii: "\\") }
+        return start < candidate.edge && bytes[start].isQuote
+    }
+
     /// How many backslashes stand before a place.
-    private func escapes(before place: Int) -> Int {
+    private func escapes(before place: Int, from lowest: Int) -> Int {
         var start = place
-        while start > floor, bytes[start - 1] == UInt8(ascii: "\\") { start -= 1 }
+        while start > lowest, bytes[start - 1] == UInt8(ascii: "\\") { start -= 1 }
         return place - start
     }
 
