@@ -84,7 +84,7 @@ struct FormScan {
     /// A query may be one bare token, and a form a document whose type is wrong.
     private mutating func lookThroughName(of item: Item) {
         let name = item.range.lowerBound..<item.equals
-        guard name.count >= 3 else { return }
+        guard name.count >= TokenPrefix.leastCount || !bytes[name].allSatisfy(\.isWord) else { return }
         edits += redactor.encodedTextEdits(bytes, name, rules: .values, depth: depth + 1)
             .map { RedactionEdit($0.range, $0.text, sign + $0.way) }
     }

@@ -54,6 +54,10 @@ package enum SecretNames {
         Header(rawValue: name.withUTF8Bytes(headers.bits))
     }
 
+    static func header(_ name: ArraySlice<UInt8>) -> Header {
+        Header(rawValue: headers.bits(of: name))
+    }
+
     static func value(_ name: some Sequence<UInt8>) -> Value {
         Value(rawValue: values.bits(of: name))
     }

@@ -5,13 +5,11 @@ extension TextScan {
         while start > lowest, bytes[start - 1].isWord || bytes[start - 1] == UInt8(ascii: "-") { start -= 1 }
         guard start < candidate.start else { return .pass }
         let name = bytes[start..<candidate.start]
-        let text = String(decoding: name, as: UTF8.self)
-        let meaning = SecretNames.header(text)
+        let header = SecretNames.header(name)
         let value = endOfRun(candidate.start + 1, candidate) { $0 == 0x20 || $0 == 0x09 }
-        let isField = !meaning.isDisjoint(with: [.credentials, .challenge, .cookies, .cookie])
+        let isField = !header.isDisjoint(with: [.credentials, .challenge, .cookies, .cookie])
         if isAtLineStart(start) || (isField && !isQuoted(value, candidate)) {
-            guard redactor.isSecret(header: text, meaning: meaning) else { return .pass }
-            return field(start..<candidate.start, text, meaning, from: value, candidate)
+            return field(start..<candidate.start, header, from: value, candidate)
         }
         guard redactor.meaning(of: name).isSecretWithin else { return .pass }
         return self.value(of: name, .secret, from: value, candidate)
@@ -19,11 +17,12 @@ extension TextScan {
 
     private mutating func field(
         _ place: Range<Int>,
-        _ name: String,
         _ meaning: SecretNames.Header,
         from value: Int,
         _ candidate: Candidate
     ) -> Step {
+        let name = String(decoding: bytes[place], as: UTF8.self)
+        guard redactor.isSecret(header: name, meaning: meaning) else { return .pass }
         let end =
             isAtLineStart(place.lowerBound)
             ? endOfRun(value, candidate) { !isLineEnd($0) } : endOfField(value, behind: place, candidate)

@@ -150,10 +150,23 @@ extension UInt8 {
     var isQuote: Bool { self == UInt8(ascii: "\"") || self == UInt8(ascii: "'") }
 
     /// What URLs in text are made of.
-    fileprivate var isURLByte: Bool { self > 0x20 && self != 0x7F && !"\"'<>\\`{}|^".utf8.contains(self) }
+    fileprivate var isURLByte: Bool {
+        switch self {
+        case 0...0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: ">"),
+            UInt8(ascii: "\\"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "|"),
+            UInt8(ascii: "^"):
+            false
+        default: true
+        }
+    }
 
     /// What the name of a pair is made of.
-    fileprivate var isNameByte: Bool { isWord || "-.[]%".utf8.contains(self) }
+    fileprivate var isNameByte: Bool {
+        switch self {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "%"): true
+        default: isWord
+        }
+    }
 
     /// What a value without quotes is made of.
     fileprivate var isValueByte: Bool { self > 0x20 && self != 0x7F && !"\"'<>\\&;,)]}#".utf8.contains(self) }
