@@ -323,6 +323,15 @@ import Testing
         }
     }
 
+    @Test func withoutATypeWhatIsNoTextStays() {
+        let binary = Data([1, 0xFF]) + Data(Self.jwt.utf8)
+        #expect(Redactor().redact(body: binary, contentType: nil) == .body(binary))
+        // A character that the end of the window cuts is one.
+        let text = "\u{1}pin=1 " + String(repeating: "é", count: TextScan.window)
+        let expected = "\u{1}pin=REDACTED" + text.dropFirst("\u{1}pin=1".count)
+        #expect(Redactor().redact(body: Data(text.utf8), contentType: nil) == .body(Data(expected.utf8)))
+    }
+
     @Test func aWordBehindTheWindowIsOneHoweverItIsCut() {
         let body = "[" + String(repeating: " ", count: TextScan.window) + "true]"
         for cut in body.utf8.count - 5...body.utf8.count {
