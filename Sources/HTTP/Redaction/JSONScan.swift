@@ -327,12 +327,3 @@ extension [UInt8] {
         DecodedText(self, (token.start + 1 - origin)..<(token.end - 1 - origin), .json)
     }
 }
-
-extension Redactor {
-    /// A name as an audit may show it: not longer than 64 bytes, and without what is secret by its look.
-    func shownName(_ name: ArraySlice<UInt8>, rules: TextScan.Rules = [], depth: Int = 0) -> [UInt8] {
-        let name = Array(name.prefix(64))
-        let all = 0..<name.count
-        return name.applying(textEdits(name, in: all, rules: rules, depth: depth), in: all)
-    }
-}
