@@ -17,15 +17,13 @@ package struct ShellWord: Sendable, Hashable {
 
     /// A word of several parts.
     package init(_ parts: [Part]) {
-        text =
-            parts == [.text("")] || parts.isEmpty
-            ? "''"
-            : parts.map { part in
-                switch part {
-                case .text(let text): Self.quoted(text)
-                case .variable(let name): "\"${\(name):?}\""
-                }
-            }.joined()
+        let words = parts.map { part in
+            switch part {
+            case .text(let text): Self.quoted(text)
+            case .variable(let name): "\"${\(name):?}\""
+            }
+        }.joined()
+        text = words.isEmpty ? "''" : words
     }
 
     private static func quoted(_ text: String) -> String {

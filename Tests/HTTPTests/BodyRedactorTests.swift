@@ -25,6 +25,7 @@ import Testing
     private static let json = "application/json"
     private static let form = "application/x-www-form-urlencoded"
     private static let jwt = TextScanTests.jwt
+    private static let github = TextScanTests.github
 
     static let jsonRows = [
         Row(json, "", ""), Row(json, " { } ", " { } "),
@@ -71,6 +72,13 @@ import Testing
         Row(json, #"{"a":"{ \"pin\": \"1\", \"b\":1.10 }"}"#, #"{"a":"{ \"pin\": \"REDACTED\", \"b\":1.10 }"}"#),
         Row(json, #"{"a":"{\"pin\":1,}"}"#, #"{"a":"{\"pin\":REDACTED,}"}"#),
         Row(json, #"{"\#(jwt)":1}"#, #"{"REDACTED":1}"#),
+        Row(
+            json,
+            #"{"user[pin]":1,"payment.cvv":2,"a.b":3}"#,
+            #"{"user[pin]":"REDACTED","payment.cvv":"REDACTED","a.b":3}"#
+        ),
+        Row(json, #"{"path":"/login?next=%2Fcb%3Ftoken%3Dabc"}"#, #"{"path":"/login?next=%2Fcb%3Ftoken%3DREDACTED"}"#),
+        Row(json, #"{"a":"authorization=Bearer abc123"}"#, #"{"a":"authorization=REDACTED"}"#),
         Row("application/problem+json; charset=utf-8", #"{"code":1}"#, #"{"code":"REDACTED"}"#),
         Row("application/x-ndjson", "{\"pin\":1}\n{\"pin\":2}\n", "{\"pin\":\"REDACTED\"}\n{\"pin\":\"REDACTED\"}\n"),
         Row("application/json-seq", "\u{1E}{\"pin\":1}\n\u{1E}[2]\n", "\u{1E}{\"pin\":\"REDACTED\"}\n\u{1E}[2]\n"),
@@ -99,6 +107,14 @@ import Testing
             "query($token: String = \"REDACTED\", $b: Int) { a(b: \"REDACTED\") }"
         ),
         Row("application/graphql", "{ a(pin: \"x", "{ a(pin: \"REDACTED\""),
+        Row("application/graphql", "{ a(b: \"x\n pin: 1) }", "{ a(b: \"x\n pin: \"REDACTED\") }"),
+        Row(json, #"{"query":"user=a password=hunter2"}"#, #"{"query":"user=a password=REDACTED"}"#),
+        Row(
+            "application/graphql",
+            #"mutation($a: String = "b"){save(json:"{\"password\":\"x\"}", a: $a){token code}}"#,
+            #"mutation($a: String = "b"){save(json:"{\"password\":\"REDACTED\"}", a: $a){token code}}"#
+        ),
+        Row(form, "query=SELECT+1+WHERE+password%3D'x'", "query=SELECT+1+WHERE+password%3D'REDACTED'"),
         Row(
             form,
             "query=%7Blogin(password:%22x%22)%7D&variables=%7B%22pin%22:1%7D",
@@ -121,6 +137,8 @@ import Testing
             "n=REDACTED&u=https%3A%2F%2FREDACTED:REDACTED%40h"
         ),
         Row(form, "&&a&=&pin=1&", "&&a&=&pin=REDACTED&"), Row(form, "", ""),
+        Row(form, "a&\(github)=1&\(jwt)", "a&REDACTED=1&REDACTED"), Row(form, "[a]=1&pin=2", "[a]=1&pin=REDACTED"),
+        Row(form, #"{"password":"hunter2"}"#, #"{"password":"REDACTED"}"#),
     ]
 
     static let textRows = [
@@ -141,6 +159,7 @@ import Testing
             "data:{\"pin\":1}\r\n\r\ndata: {\"sid\":\"x\",\"a\":1.0}\r\n\r\n",
             "data:{\"pin\":\"REDACTED\"}\r\n\r\ndata: {\"sid\":\"REDACTED\",\"a\":1.0}\r\n\r\n"
         ),
+        Row("text/event-stream", "data: {\"pin\":1\ndata: }\n\n", "data: {\"pin\":\"REDACTED\"\ndata: }\n\n"),
         Row(
             "text/html",
             "<a href=\"https://h/?token=x&amp;pin=1&b=1\" class=code>\(jwt)</a> var pin=1;",
@@ -149,6 +168,14 @@ import Testing
         Row("application/soap+xml", "<a>\(jwt)</a>", "<a>REDACTED</a>"),
         Row("image/png", "\u{89}PNG \(jwt)", "\u{89}PNG \(jwt)"),
         Row("application/octet-stream", "\u{1}\u{2} \(jwt)", "\u{1}\u{2} \(jwt)"),
+        Row("application/octet-stream", "\u{1}pin=1", "\u{1}pin=1"),
+        Row(
+            nil,
+            "CONNECT\npasscode:hunter2\nAuthorization:Bearer abc\n\n\u{0}",
+            "CONNECT\npasscode:REDACTED\nAuthorization:Bearer REDACTED\n\n\u{0}"
+        ),
+        Row(nil, "{\"password\":\"hunter2\",\"x\":\"a\u{1}b\"}", "{\"password\":\"REDACTED\",\"x\":\"a\u{1}b\"}"),
+        Row("x/y", "\u{1}pin=1", "\u{1}pin=REDACTED"),
         Row("text/plain", "a\u{0}b", .encoding),
         Row("text/plain; charset=utf-7", "a", .encoding),
         Row("text/plain; charset=ISO-8859-1", "pin=1", "pin=REDACTED"),
@@ -159,6 +186,11 @@ import Testing
             "multipart/form-data; boundary=b",
             "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nx\r\n--b\r\nContent-Disposition: form-data; name=a; filename=\"f\"\r\n\r\npin=1\u{0}\r\n--b\r\nContent-Disposition: form-data; name=\"operations\"\r\n\r\n{\"pin\":1}\r\n--b--\r\n",
             "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nREDACTED\r\n--b\r\nContent-Disposition: form-data; name=a; filename=\"f\"\r\n\r\npin=1\u{0}\r\n--b\r\nContent-Disposition: form-data; name=\"operations\"\r\n\r\n{\"pin\":\"REDACTED\"}\r\n--b--\r\n"
+        ),
+        Row(
+            "multipart/form-data; boundary=b",
+            "--b\r\nContent-Disposition: form-data; name=\"user[pin]\"\r\n\r\nx\r\n--b--\r\n",
+            "--b\r\nContent-Disposition: form-data; name=\"user[pin]\"\r\n\r\nREDACTED\r\n--b--\r\n"
         ),
         Row(
             "multipart/mixed; boundary=b",
@@ -250,11 +282,14 @@ import Testing
             (json, "{\"a\":\"\(long)\(jwt)\",\"b\":1}", "{\"a\":\"\(long)REDACTED\",\"b\":1}"),
             (json, "{\"pin\":\"\(long)\",\"b\":1}", "{\"pin\":\"REDACTED\",\"b\":1}"),
             (json, "{\"tokens\":[\"\(long)\",1],\"b\":1}", "{\"tokens\":\"REDACTED\",\"b\":1}"),
+            (json, "{\"state\":\"\(long) pin=1\",\"b\":1}", "{\"state\":\"REDACTED\",\"b\":1}"),
             (
                 json, "[\(String(repeating: "{\"pin\":1},", count: 20_000))0]",
                 "[\(String(repeating: "{\"pin\":\"REDACTED\"},", count: 20_000))0]"
             ),
             ("text/plain", "\(long)\(jwt) \(long)", "\(long)REDACTED \(long)"),
+            (json, "{\"pin\":\(String(repeating: "1", count: 200_000)),\"b\":1}", "{\"pin\":\"REDACTED\",\"b\":1}"),
+            ("text/plain", "password=\(String(repeating: "x", count: 65_535))", "password=REDACTED"),
         ]
     )
     func largeBodies(type: String, body: String, expected: String) {
@@ -270,10 +305,14 @@ import Testing
         arguments: [
             (json, "{\"a\":\"ghp_\(String(repeating: "x", count: 70_000))\"}", RedactedBody.Reason.tooLong),
             (json, "{\"\(String(repeating: "x", count: 70_000))\":1}", .tooLong),
+            (json, "{\"\(String(repeating: "x", count: 70_000))\" 1}", .tooLong),
             (json, "{\"a\":\"[\(String(repeating: "1,", count: 70_000))\"}", .tooLong),
+            (json, "{\"state\":\"[\(String(repeating: "1,", count: 70_000))", .truncated),
             (json, "[\(String(repeating: "1,", count: 70_000))", .truncated),
             ("text/plain", "-----BEGIN PRIVATE KEY-----\(String(repeating: "x", count: 70_000))", .tooLong),
             (form, "a=\(String(repeating: "x", count: 70_000))", .tooLong),
+            (json, "{\"a\":\(String(repeating: "1", count: 70_000))}", .tooLong),
+            ("text/plain", "password=\"\(String(repeating: "a", count: 70_000))\u{0}", .tooLong),
         ]
     )
     func failsClosed(type: String, body: String, reason: RedactedBody.Reason) {
@@ -282,6 +321,34 @@ import Testing
             let pieces = stride(from: 0, to: bytes.count, by: size).map { bytes.dropFirst($0).prefix(size) }
             #expect(redact(pieces, type, Redactor()) == .omitted(reason), "in pieces of \(size)")
         }
+    }
+
+    @Test func withoutATypeWhatIsNoTextStays() {
+        let binary = Data([1, 0xFF]) + Data(Self.jwt.utf8)
+        #expect(Redactor().redact(body: binary, contentType: nil) == .body(binary))
+        // A character that the end of the window cuts is one.
+        let text = "\u{1}pin=1 " + String(repeating: "é", count: TextScan.window)
+        let expected = "\u{1}pin=REDACTED" + text.dropFirst("\u{1}pin=1".count)
+        #expect(Redactor().redact(body: Data(text.utf8), contentType: nil) == .body(Data(expected.utf8)))
+    }
+
+    @Test func aWordBehindTheWindowIsOneHoweverItIsCut() {
+        let body = "[" + String(repeating: " ", count: TextScan.window) + "true]"
+        for cut in body.utf8.count - 5...body.utf8.count {
+            let bytes = Data(body.utf8)
+            #expect(redact([bytes[..<cut], bytes[cut...]], Self.json, Redactor()) == .body(bytes), "cut at \(cut)")
+        }
+    }
+
+    @Test func theWayIntoADeepDocumentIsCut() {
+        let name = String(repeating: "a", count: 64)
+        let body =
+            String(repeating: "{\"\(name)\":", count: 510) + "{\"pin\":1}" + String(repeating: "}", count: 510)
+        var audit = RedactionAudit()
+        let redacted = Redactor().redact(body: Data(body.utf8), contentType: Self.json, at: "b", noting: &audit)
+        #expect(redacted == .body(Data(body.replacing(":1", with: ":\"REDACTED\"").utf8)))
+        #expect(audit.places.map(\.utf8.count).allSatisfy { $0 < 400 })
+        #expect(audit.places.count == 1 && audit.places[0].hasSuffix(".pin"))
     }
 
     @Test(
@@ -308,7 +375,7 @@ import Testing
         #expect(
             audit.places == [
                 "postData.text:$.user.pin", "postData.text:$.list[*].pin", "postData.text:$.list[*]:<JWT>",
-                "postData.text:$.next:=otp", "postData.text:$.a:$.sid",
+                "postData.text:$.next:?otp", "postData.text:$.a:$.sid",
             ]
         )
         let parts = Self.multipartRows[0]
@@ -332,6 +399,7 @@ import Testing
             ]
         )
         #expect(redactor.findings(inText: "Bearer REDACTED pin=REDACTED", at: "t").isEmpty)
+        #expect(redactor.findings(inText: "a\nCookie: a=b; c=d", at: "t") == ["t:=Cookie"])
         for row in Self.rows {
             guard case .body(let redacted) = redactor.redact(body: Data(row.body.utf8), contentType: row.type) else {
                 continue

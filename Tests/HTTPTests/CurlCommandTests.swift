@@ -27,6 +27,11 @@ struct CurlCommandTests {
         #expect(text.contains("--header 'X-Empty;'"))
     }
 
+    @Test func aWordOfEmptyPartsIsOne() {
+        #expect(ShellWord([.text(""), .text("")]).text == "''" && ShellWord([]).text == "''")
+        #expect(ShellWord([.text(""), .variable("A"), .text("b c")]).text == #""${A:?}"'b c'"#)
+    }
+
     @Test func bodiesAreNamed() {
         #expect(command(.get, body: HTTPBody("x")).hasPrefix("curl --request GET "))
         #expect(command(.post, body: HTTPBody("tOpSeCrEt")).contains(" --data-binary @body --url "))

@@ -57,6 +57,33 @@ import Testing
         ),
         ("<https://h/?state=1&code=2>", "<https://h/?state=REDACTED&code=REDACTED>"), ("a://", "a://"), (":", ":"),
         ("12:30:00 http://h:80/", "12:30:00 http://h:80/"),
+        ("failed, Authorization: Bearer abc123", "failed, Authorization: Bearer REDACTED"),
+        ("curl -H 'Authorization: Token 9944b09' -v", "curl -H 'Authorization: Token REDACTED' -v"),
+        (
+            #"-H "Authorization: Digest username='u', response='r'" -v"#, #"-H "Authorization: Digest REDACTED" -v"#
+        ),
+        ("  Cookie: a=1; JSESSIONID=S\n  A: b", "  Cookie: a=REDACTED; JSESSIONID=REDACTED\n  A: b"),
+        ("* [HTTP/2] [1] [cookie: a=1; b=S]", "* [HTTP/2] [1] [cookie: a=REDACTED; b=REDACTED]"),
+        (
+            #"got WWW-Authenticate: Digest realm="a", nonce="n""#,
+            #"got WWW-Authenticate: Digest realm="a", nonce="REDACTED""#
+        ),
+        (
+            #"{ Authorization: "Token a", Cookie: 'a=1', b: 2 }"#,
+            #"{ Authorization: "REDACTED", Cookie: 'REDACTED', b: 2 }"#
+        ),
+        (#"msg="no, Cookie: a=1; b=2" status=5"#, #"msg="no, Cookie: a=REDACTED; b=REDACTED" status=5"#),
+        (#""a -H \"Cookie: a=1; b=2\" -v", c"#, #""a -H \"Cookie: a=REDACTED; b=REDACTED\" -v", c"#),
+        ("authorization=Bearer abc123 x", "authorization=REDACTED x"), ("token=Basic", "token=REDACTED"),
+        (#"{"authorization": Token abc}"#, #"{"authorization": REDACTED}"#),
+        (#"{\"password\":\"pa\\\"ss\"} x"#, #"{\"password\":\"REDACTED\"} x"#),
+        (#"{\"tokens\":{\"a\":\"}\\\"\"}} x"#, #"{\"tokens\":REDACTED} x"#),
+        (#"\\\"pin\\\":\\\"a\\\\\\\"b\\\",1"#, #"\\\"pin\\\":\\\"REDACTED\\\",1"#),
+        ("> GET /login?next=%2Fcb%3Ftoken%3Dabc HTTP/1.1", "> GET /login?next=%2Fcb%3Ftoken%3DREDACTED HTTP/1.1"),
+        ("GET /cb?state=xyz&code=1 #state=a", "GET /cb?state=REDACTED&code=REDACTED #state=a"),
+        ("/a?ghp_0123456789abcdefghijABCDEFGHIJ012345=1&b", "/a?REDACTED=1&b"),
+        ("really? a=1 #1=b c?d=e:f", "really? a=1 #1=b c?d=e:f"), ("#password: x", "#password: REDACTED"),
+        ("authors: A, cookies are fine [1]", "authors: A, cookies are fine [1]"),
     ]
 
     @Test("what is known by its look goes", arguments: known)
@@ -83,10 +110,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "eyJ", "4111 ", "-----BEGIN PRIVATE KEY-----", "Bearer ", "a://", "\"pin\":", "ghp_", "=", "token={",
-        "sk-", "data: [\n", "{\"state\":1,", "\"key\": ", "a=1&", "Bearer", "AKIA", "basic ",
-    ])
+    /// Thousands of times what it takes.
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            "eyJ", "4111 ", "-----BEGIN PRIVATE KEY-----", "Bearer ", "a://", "\"pin\":", "ghp_", "=", "token={",
+            "sk-", "data: [\n", "{\"state\":1,", "\"key\": ", "a=1&", "Bearer", "AKIA", "basic ",
+            "?a=", "#a=?", "\"Cookie: ", "[Cookie: a=\"", "=\\\\\\", "token=Bearer ", "\\\"pin\\\":", "a://b;token=",
+        ]
+    )
     func timeGrowsWithTheTextAlone(piece: String) {
         let text = String(repeating: piece, count: 300_000 / piece.utf8.count)
         #expect(!Redactor().redact(text: text).isEmpty)

@@ -141,7 +141,7 @@ package struct JSONNode: Sendable {
     package var number: Double? { numberText.flatMap { Double($0) } }
     /// The number where it is whole and fits, also one written `1.0` or `1e3`.
     package var integer: Int64? {
-        numberText.flatMap { text in Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) } }
+        numberText.flatMap { text in Int64(text) ?? Decimal(string: text).flatMap { Int64("\($0)") } }
     }
     /// The number as it is written.
     package var numberText: String? { token.kind == .number ? String(decoding: raw, as: UTF8.self) : nil }
@@ -166,7 +166,7 @@ package struct JSONNode: Sendable {
         }
     }
 
-    /// The member of this name: of several the last, as `JSONValue` has it.
+    /// The member of this name, byte for byte: of several the last.
     package subscript(name: String) -> JSONNode? {
         guard kind == .object else { return nil }
         var (place, found) = (index + 1, JSONNode?.none)
@@ -187,7 +187,7 @@ package struct JSONNode: Sendable {
 
 extension JSONTokenizer.Token {
     fileprivate func isNamed(_ name: String, in bytes: [UInt8]) -> Bool {
-        if hasEscapes { return JSONNode.text(of: self, in: bytes) == name }
+        if hasEscapes { return JSONNode.text(of: self, in: bytes).utf8.elementsEqual(name.utf8) }
         return bytes[(start + 1)..<(end - 1)].elementsEqual(name.utf8)
     }
 }

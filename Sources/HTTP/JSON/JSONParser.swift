@@ -3,14 +3,16 @@ extension JSONValue {
     /// over the value can exhaust the stack.
     public static let depthLimit = 512
 
-    /// The value of a JSON text (RFC 8259) in UTF-8. Of a member's name that repeats, the last counts.
+    /// The value of a JSON text (RFC 8259) in UTF-8. Of a member's name that repeats, the last counts, also where the two
+    /// are one `String` of different scalars: `é` and `e` with an accent behind it.
     ///
     /// - Throws: `NetworkError` of kind `.decoding` with line and column of what is wrong.
     public init(parsing data: Data) throws(NetworkError) {
         self = try JSONParser.parse(Array(data))
     }
 
-    /// The value of a JSON text (RFC 8259). Of a member's name that repeats, the last counts.
+    /// The value of a JSON text (RFC 8259). Of a member's name that repeats, the last counts, also where the two are one
+    /// `String` of different scalars: `é` and `e` with an accent behind it.
     ///
     /// - Throws: `NetworkError` of kind `.decoding` with line and column of what is wrong.
     public init(parsing text: String) throws(NetworkError) {

@@ -68,11 +68,12 @@ package struct JSONTokenizer: Sendable {
         return false
     }
 
-    /// The text or number whose end has not come, and where it begins.
+    /// The text, number or word whose end has not come, and where it begins.
     package var openToken: (kind: Token.Kind, start: Int)? {
         switch state {
         case .text, .backslash, .hexDigits: (isName ? .name : .string, start)
         case .number: (.number, start)
+        case .word: (word.kind, start)
         default: nil
         }
     }
@@ -257,7 +258,7 @@ extension JSONTokenizer {
 
     private mutating func takeEscape(_ byte: UInt8) throws(JSONFault) {
         if state == .hexDigits {
-            guard byte.isHexDigit else { throw fault("a hexadecimal digit should be here") }
+            guard byte.hexValue != nil else { throw fault("a hexadecimal digit should be here") }
             hexDigits += 1
             if hexDigits == 4 { state = .text }
             return
@@ -291,13 +292,6 @@ extension JSONTokenizer.NumberPart {
         case .exponent where byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-"): return .exponentSign
         default: return nil
         }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isHexDigit: Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
-            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20)
     }
 }
 

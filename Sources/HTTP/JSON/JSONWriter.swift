@@ -11,11 +11,11 @@ extension JSONValue {
 
         /// One member or element a line, indented by two spaces.
         public static let pretty = WritingOptions(rawValue: 1)
-        /// `/` as `\/`, so that the text may stand in an HTML script.
+        /// `/` as `\/`, so that no `</script>` in the text ends an HTML script.
         public static let escapingSlashes = WritingOptions(rawValue: 2)
     }
 
-    /// The value as JSON text in UTF-8, members sorted by name, so that equal values give equal bytes.
+    /// The value as JSON text in UTF-8, members sorted by name, so that the same value always gives the same bytes.
     ///
     /// - Throws: `NetworkError` of kind `.badRequest` for a number that JSON has no word for: infinite, or none.
     public func data(_ options: WritingOptions = []) throws(NetworkError) -> Data {

@@ -13,13 +13,14 @@
 /// |---|---|
 /// | JSON, `+json`, JSON Lines | values of secret names at any depth, whole objects and arrays too; all other bytes stay |
 /// | strings in JSON | JSON in them one level deep, GraphQL documents under `query`, URLs, pairs, what is known by its look |
-/// | forms | values of secret names; the others as strings in JSON |
+/// | forms | values of secret names; the others, and names, as strings in JSON |
 /// | multipart | parts with secret names; the others by their types; a part with a file name stays as it is (`files`) |
 /// | text, event streams | what is known by its look, URLs, pairs; JSON in a line or in an event's data |
 /// | XML, HTML, style sheets, scripts | what is known by its look, URLs |
 /// | images and other binary types | nothing |
 ///
-/// A body of a type that is missing or unknown, or of text that begins like JSON, is looked through as JSON if it is some.
+/// A body of a type that is missing or unknown, or of a form or text that begins like JSON, is looked through as JSON if it
+/// is some.
 public struct BodyRedactor: Sendable {
     /// Why the body must not be kept; nil as long as it may.
     public private(set) var unredactable: RedactedBody.Reason?

@@ -87,14 +87,25 @@ struct JSONBody: BodyScan {
 struct TextBody: BodyScan {
     let redactor: Redactor
     let rules: TextScan.Rules
+    /// Whether a NUL is a byte like any other.
+    var allowsZero = false
 
     mutating func scan(_ window: BodyWindow, isFinal: Bool) throws(Unredactable) -> Settled {
         // Text of a wider charset, or none at all.
-        if let zero = window.bytes[window.seen...].firstIndex(of: 0) { throw Unredactable(.encoding, at: zero) }
-        let all = 0..<window.bytes.count
-        var scan = TextScan(redactor, window.bytes, in: all, isFinal: isFinal, rules: rules, depth: 0)
+        let zero = allowsZero ? nil : window.bytes[window.seen...].firstIndex(of: 0)
+        let all = 0..<(zero ?? window.bytes.count)
+        var scan = TextScan(
+            redactor,
+            window.bytes,
+            in: all,
+            isFinal: isFinal && zero == nil,
+            rules: rules,
+            depth: 0
+        )
         let settled = scan.run(from: window.settled)
+        // What is wrong before a NUL comes before it, however the body is cut.
         if scan.isBeyondWindow { throw Unredactable(.tooLong, at: settled) }
+        if let zero { throw Unredactable(.encoding, at: zero) }
         return Settled(settled, scan.edits)
     }
 }

@@ -1,15 +1,11 @@
 /// How a body is looked through, by its type.
 enum BodySort {
-    case json, document, form, multipart, text, markup, binary, unknown
+    case json, document, form, multipart, text, markup, binary, octets, unknown
     /// In a charset whose bytes mean other things than ASCII's.
     case unreadable
 
     init(_ contentType: String?) {
-        guard let contentType, !contentType.isEmpty else {
-            self = .unknown
-            return
-        }
-        guard let type = MediaType(contentType) else {
+        guard let type = contentType.flatMap(MediaType.init) else {
             self = .unknown
             return
         }
@@ -32,6 +28,7 @@ enum BodySort {
         case "application/protobuf", "application/x-protobuf", "application/vnd.google.protobuf", "application/zip",
             "application/gzip", "application/pdf", "application/wasm":
             .binary
+        case "application/octet-stream": .octets
         case _ where essence.hasPrefix("multipart/"): .multipart
         case _ where essence.hasSuffix("+json"): .json
         case _ where essence.hasSuffix("+xml"): .markup
@@ -52,12 +49,14 @@ enum BodySort {
         switch self {
         case .json: JSONBody(redactor)
         case .document: DocumentBody(redactor: redactor)
-        case .form: FormBody(redactor)
+        // By curl's `-d` whatever is sent is a form.
+        case .form: UnknownBody(redactor) { FormBody($0) }
         case .multipart: MultipartBody(redactor, contentType ?? "")
         case .text: UnknownBody(redactor) { TextBody(redactor: $0, rules: [.all, .lines]) }
         case .markup: TextBody(redactor: redactor, rules: .urls)
         case .binary, .unreadable: OpenBody()
-        case .unknown: UnknownBody(redactor) { BinaryOrText(redactor: $0) }
+        case .octets: UnknownBody(redactor) { BinaryOrText(redactor: $0, isOctets: true) }
+        case .unknown: UnknownBody(redactor) { BinaryOrText(redactor: $0, isOctets: false) }
         }
     }
 }
@@ -65,18 +64,28 @@ enum BodySort {
 /// A body that is no JSON and of a type that tells nothing: text, unless a byte in it says that it is none.
 private struct BinaryOrText: BodyScan {
     let redactor: Redactor
+    /// Whether its type says that its bytes are no text; otherwise a frame of STOMP may be, for all its control bytes.
+    let isOctets: Bool
     private var scan: (any BodyScan)?
 
-    init(redactor: Redactor) {
+    init(redactor: Redactor, isOctets: Bool) {
         self.redactor = redactor
+        self.isOctets = isOctets
     }
 
     mutating func scan(_ window: BodyWindow, isFinal: Bool) throws(Unredactable) -> Settled {
         if scan == nil {
             // A window has come, or all there is.
-            let isBinary = window.bytes.prefix(TextScan.window).contains { $0 < 0x20 && !$0.isSpace && $0 != 0x1B }
-            scan = isBinary ? OpenBody() : TextBody(redactor: redactor, rules: [.all, .lines])
+            scan =
+                isBinary(window.bytes.prefix(TextScan.window))
+                ? OpenBody() : TextBody(redactor: redactor, rules: [.all, .lines], allowsZero: true)
         }
         return try scan!.scan(window, isFinal: isFinal)
+    }
+
+    private func isBinary(_ beginning: ArraySlice<UInt8>) -> Bool {
+        guard beginning.contains(where: { $0 < 0x20 && !$0.isSpace && $0 != 0x1B }) else { return false }
+        // The last character may be cut.
+        return isOctets || (0...3).allSatisfy { String(validating: beginning.dropLast($0), as: UTF8.self) == nil }
     }
 }

@@ -57,6 +57,7 @@ struct FormScan {
         let value = min(item.equals + 1, item.range.upperBound)..<item.range.upperBound
         guard isSecret(item, value) else {
             keptCount += 1
+            lookThroughName(of: item)
             guard value.count >= 3 else { return }
             let isDocument = item.meaning.contains(.document)
             return edits += redactor.encodedTextEdits(
@@ -80,6 +81,14 @@ struct FormScan {
         edits.append(RedactionEdit(dropped, "", way(item)))
     }
 
+    /// A query may be one bare token, and a form a document whose type is wrong.
+    private mutating func lookThroughName(of item: Item) {
+        let name = item.range.lowerBound..<item.equals
+        guard name.count >= TokenPrefix.leastCount || !bytes[name].allSatisfy(\.isWord) else { return }
+        edits += redactor.encodedTextEdits(bytes, name, rules: .values, depth: depth + 1)
+            .map { RedactionEdit($0.range, $0.text, sign + $0.way) }
+    }
+
     private func isSecret(_ item: Item, _ value: Range<Int>) -> Bool {
         if value.isEmpty { return false }
         if item.meaning.isSecret { return true }
@@ -95,8 +104,7 @@ struct FormScan {
     }
 
     private func way(_ item: Item) -> String {
-        let name = bytes[item.range.lowerBound..<item.equals]
-        return sign
-            + String(decoding: DecodedText(Array(name), 0..<name.count, .percent).bytes.prefix(64), as: UTF8.self)
+        let name = DecodedText(bytes, item.range.lowerBound..<item.equals, .percent).bytes
+        return sign + String(decoding: redactor.shownName(name[...], rules: .values, depth: depth), as: UTF8.self)
     }
 }

@@ -5,11 +5,11 @@ extension Redactor {
         var edits: [RedactionEdit] = []
         var place = range.lowerBound
         for edit in scan.run() {
-            edits += textEdits(bytes, in: place..<edit.range.lowerBound, rules: .urls, depth: depth)
+            edits += textEdits(bytes, in: place..<edit.range.lowerBound, rules: .values, depth: depth)
             edits.append(edit)
             place = edit.range.upperBound
         }
-        return edits + textEdits(bytes, in: place..<range.upperBound, rules: .urls, depth: depth)
+        return edits + textEdits(bytes, in: place..<range.upperBound, rules: .values, depth: depth)
     }
 }
 
@@ -105,7 +105,7 @@ private struct GraphQLScan {
         } while depth > 0 && place < end
     }
 
-    /// Goes over a string, a block string or a comment.
+    /// Goes over a string, which ends with its line, a block string or a comment.
     private mutating func skipToken() {
         if bytes[place] == UInt8(ascii: "#") {
             while place < end, bytes[place] != 0x0A, bytes[place] != 0x0D { place += 1 }
@@ -114,6 +114,7 @@ private struct GraphQLScan {
         let isBlock = bytes[place..<end].starts(with: [0x22, 0x22, 0x22])
         place += isBlock ? 3 : 1
         while place < end {
+            if !isBlock, bytes[place] == 0x0A || bytes[place] == 0x0D { return }
             if bytes[place] == UInt8(ascii: "\\") {
                 let isEscapedBlock = bytes[place..<end].dropFirst().starts(with: [0x22, 0x22, 0x22])
                 place = min(end, place + (isBlock ? (isEscapedBlock ? 4 : 1) : 2))

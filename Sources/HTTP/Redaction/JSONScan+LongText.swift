@@ -11,12 +11,12 @@ extension JSONScan {
         let start = open.start + base
         if longText == nil {
             guard start - settled <= TextScan.window else { throw Unredactable(.tooLong, at: start) }
-            guard place - start >= TextScan.window else { return }
-            guard open.kind == .string else { throw Unredactable(.tooLong, at: start) }
+            guard place - start > TextScan.window else { return }
             if let member, member.meaning.contains(.state) || isSecret(member, length: .max) {
                 hidden = Hidden(start: start, depth: 0, member: member)
                 return cutHidden(at: place, bytes, origin)
             }
+            guard open.kind == .string else { throw Unredactable(.tooLong, at: start) }
             try beginLongText(at: start, bytes, origin)
         }
         try lookThroughLongText(to: place, isFinal: false, bytes, origin)

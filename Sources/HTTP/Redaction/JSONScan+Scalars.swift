@@ -12,7 +12,10 @@ extension JSONScan {
             if isDoubtful || isSecret(member, length: content.count),
                 let text = replacement(for: token, content, bytes, origin)
             {
-                guard isDoubtful else { return hide(range, member, text, bytes, origin) }
+                // What is longer than the window is not kept in doubt.
+                guard isDoubtful, range.count <= TextScan.window else {
+                    return hide(range, member, text, bytes, origin)
+                }
                 let edit = RedactionEdit(range, "\"\(text)\"", way(member, bytes, origin))
                 doubts.append(Doubt(edit: edit, depth: containers.count))
             }

@@ -43,7 +43,7 @@ struct JSONScan {
     var member: Member?
     var hidden: Hidden?
     var doubts: [Doubt] = []
-    /// Names of the open containers, one behind the other; elements of an array are called `[*]`.
+    /// Names of the outermost open containers, one behind the other; elements of an array are called `[*]`.
     var names: [UInt8] = []
     /// The beginning of a long text, if one is being looked through, and what was decoded last of it.
     var longText: (settled: Int, context: [UInt8])?
@@ -110,7 +110,11 @@ struct JSONScan {
             guard let fault else { break }
             // Another text may follow the first.
             place = fault.offset + base - origin
-            guard tokenizer.isAtEnd else { throw Unredactable(.malformed, at: place + origin) }
+            guard tokenizer.isAtEnd else {
+                // What is too long before the fault comes before it, however the bytes are cut.
+                try lookAtOpenToken(bytes, origin)
+                throw Unredactable(.malformed, at: place + origin)
+            }
             tokenizer = JSONTokenizer()
             base = place + origin
         }
@@ -183,14 +187,21 @@ extension JSONScan {
 
     mutating func open(_ bytes: [UInt8], _ origin: Int) {
         let nameEnd = names.count
+        if nameEnd < Self.namesLimit { addName(bytes, origin) }
+        keep(bytes, origin)
+        containers.append(Container(nameEnd: nameEnd))
+    }
+
+    /// Each secret tells the way to it, which must not grow with all that is around it.
+    private static let namesLimit = 256
+
+    private mutating func addName(_ bytes: [UInt8], _ origin: Int) {
         if let member {
             names.append(UInt8(ascii: "."))
             names += redactor.shownName(bytes.content(of: member.token, origin))
         } else if !containers.isEmpty {
             names += "[*]".utf8
         }
-        keep(bytes, origin)
-        containers.append(Container(nameEnd: nameEnd))
     }
 
     mutating func takeName(_ token: JSONTokenizer.Token, _ bytes: [UInt8], _ origin: Int) {
@@ -314,15 +325,5 @@ extension [UInt8] {
 
     func decodedContent(of token: JSONTokenizer.Token, _ origin: Int) -> DecodedText {
         DecodedText(self, (token.start + 1 - origin)..<(token.end - 1 - origin), .json)
-    }
-}
-
-extension Redactor {
-    /// A name as an audit may show it: not longer than 64 bytes, and without what is secret by its look.
-    func shownName(_ name: ArraySlice<UInt8>) -> [UInt8] {
-        let name = Array(name.prefix(64))
-        let all = 0..<name.count
-        return name.count < TokenPrefix.leastCount
-            ? name : name.applying(textEdits(name, in: all, rules: [], depth: 0), in: all)
     }
 }

@@ -8,7 +8,7 @@
 /// | `$.user.password`, `$.cards[*]` | a JSON value; `[*]` is any element of an array |
 /// | `?token`, `#id_token` | an item of a query, of a fragment |
 /// | `user` | user name and password of a URL |
-/// | `=password` | an item of a form, a pair in text, a parameter of a field |
+/// | `=password` | an item of a form, a pair or field in text, a parameter of a field |
 /// | `(password)` | an argument of a GraphQL document |
 /// | `part password` | a part of a multipart body |
 /// | `<JWT>`, `<card>`, … | what is known by its look |
@@ -40,5 +40,14 @@ public struct RedactionAudit: Sendable, Hashable {
     mutating func note(_ edits: [RedactionEdit], at place: String) {
         // An edit without a way belongs to the one before.
         for edit in edits where !edit.way.isEmpty { note("\(place):\(edit.way)") }
+    }
+}
+
+extension Redactor {
+    /// A name as an audit may show it: not longer than 64 bytes, and without what is secret by its look.
+    func shownName(_ name: ArraySlice<UInt8>, rules: TextScan.Rules = [], depth: Int = 0) -> [UInt8] {
+        let name = Array(name.prefix(64))
+        let all = 0..<name.count
+        return name.applying(textEdits(name, in: all, rules: rules, depth: depth), in: all)
     }
 }

@@ -85,10 +85,11 @@ struct DecodedText {
     /// Pieces of text with a line feed between each two.
     init(_ source: [UInt8], lines: [Range<Int>]) {
         encoding = .plain
-        for line in lines {
-            if !bytes.isEmpty {
+        for (index, line) in lines.enumerated() {
+            if index > 0 {
                 bytes.append(0x0A)
-                origins.append(line.lowerBound)
+                // An edit that ends with a line leaves what stands between it and the next one.
+                origins.append(lines[index - 1].upperBound)
             }
             bytes += source[line]
             origins += line

@@ -11,8 +11,8 @@ extension Redactor {
         /// `REDACTED` stands in its place.
         public static let mask = Mode(kind: .mask)
         /// The item that holds it goes altogether: the header, the item of a query or form, the member of a JSON object,
-        /// the part of a multipart body. In running text, where there are no items, and in an array `REDACTED` stands
-        /// in its place.
+        /// the part of a multipart body. In running text, where there are no items, in an array, and in place of a
+        /// `state` of JSON that only a later member tells to be one of OAuth's, `REDACTED` stands.
         public static let drop = Mode(kind: .drop)
 
         /// `REDACTED:h:` and 12 hexadecimal digits of its HMAC-SHA256 stand in its place, so that equal secrets look equal
@@ -53,11 +53,7 @@ extension Redactor {
         /// The first digits of a secret's code; nil where the system has none to give.
         func hash(of secret: [UInt8]) -> String? {
             guard let code = HMACSHA256.bytes(of: secret, key: bytes) else { return nil }
-            let digits = Array("0123456789abcdef".utf8)
-            return String(
-                decoding: code.prefix(Self.hashDigits / 2).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-                as: UTF8.self
-            )
+            return Hexadecimal.text(code.prefix(Self.hashDigits / 2))
         }
     }
 }

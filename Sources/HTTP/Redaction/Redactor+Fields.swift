@@ -55,10 +55,7 @@ extension Redactor {
         if meaning.contains(.challenge) { return parameters(bytes, range) }
         if meaning.contains(.credentials) { return hidden(bytes, afterScheme(bytes[range])) }
         if meaning.contains(.cookies) { return cookies(bytes, range) }
-        if meaning.contains(.cookie) {
-            let end = bytes[range].firstIndex(of: UInt8(ascii: ";")) ?? range.upperBound
-            return hidden(bytes, cookieValue(bytes[range.lowerBound..<end]))
-        }
+        if meaning.contains(.cookie) { return cookie(bytes, range) }
         return hidden(bytes, range)
     }
 
@@ -83,18 +80,50 @@ extension Redactor {
         return cookie.startIndex..<cookie.endIndex
     }
 
-    /// The URLs of `Link`, in angle brackets (RFC 8288, 3), and of `Refresh`, behind `url=`.
+    /// Attributes of `Set-Cookie` (RFC 6265, 4.1.1) and of its successors.
+    private static let attributes: Set<String> = [
+        "path", "domain", "expires", "max-age", "samesite", "secure", "httponly", "partitioned", "priority",
+    ]
+
+    /// A cookie and its attributes. What is none is another cookie's, of a field that commas were put into.
+    private func cookie(_ bytes: [UInt8], _ range: Range<Int>) -> [RedactionEdit] {
+        let pieces = bytes[range].split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+        return pieces.enumerated().flatMap { index, piece in
+            index > 0 && isAttribute(piece.trimmedOfSpace) ? [] : hidden(bytes, cookieValue(piece))
+        }
+    }
+
+    private func isAttribute(_ piece: ArraySlice<UInt8>) -> Bool {
+        let parts = piece.split(separator: UInt8(ascii: "="), omittingEmptySubsequences: false)
+        let name = String(decoding: parts[0].trimmedOfSpace, as: UTF8.self).lowercased()
+        return parts.count < 3 && (name.isEmpty || Self.attributes.contains(name))
+    }
+
+    /// The URLs of `Link`, in angle brackets (RFC 8288, 3), and of `Refresh`, behind `url=`; what is around them is text.
     private func links(_ bytes: [UInt8], _ range: Range<Int>) -> [RedactionEdit] {
         var edits: [RedactionEdit] = []
         var place = range.lowerBound
-        while place < range.upperBound {
-            let end = bytes[place..<range.upperBound].firstIndex { "<>;, \"'".utf8.contains($0) } ?? range.upperBound
-            let equals = bytes[place..<end].firstIndex(of: UInt8(ascii: "="))
-            let isNamed = equals.map { bytes[place..<$0].map { $0 | 0x20 } == Array("url".utf8) } ?? false
-            edits += self.edits(ofURL: bytes, in: (isNamed ? equals! + 1 : place)..<end, depth: 0)
-            place = end + 1
+        while let link = link(bytes[place..<range.upperBound]) {
+            edits += textEdits(bytes, in: place..<link.lowerBound, rules: .values, depth: 0)
+            edits += self.edits(ofURL: bytes, in: link, depth: 0)
+            place = link.upperBound
         }
-        return edits
+        return edits + textEdits(bytes, in: place..<range.upperBound, rules: .values, depth: 0)
+    }
+
+    private func link(_ value: ArraySlice<UInt8>) -> Range<Int>? {
+        for place in value.indices {
+            let rest = value[(place + 1)...]
+            if value[place] == UInt8(ascii: "<") {
+                return rest.startIndex..<(rest.firstIndex(of: UInt8(ascii: ">")) ?? rest.endIndex)
+            }
+            let before = value[..<place].suffix(3).map { $0 | 0x20 }
+            guard value[place] == UInt8(ascii: "="), before == Array("url".utf8) else { continue }
+            guard let quote = rest.first, "\"'".utf8.contains(quote) else { return rest.startIndex..<rest.endIndex }
+            let url = rest.dropFirst()
+            return url.startIndex..<(url.firstIndex(of: quote) ?? url.endIndex)
+        }
+        return nil
     }
 }
 
@@ -125,7 +154,11 @@ extension Redactor {
             }
             let start = head.trimmedOfSpace.lastIndex(of: 0x20).map { $0 + 1 } ?? head.startIndex
             let name = String(decoding: head[start...].trimmedOfSpace, as: UTF8.self).lowercased()
-            if Self.openParameters.contains(name) { continue }
+            if Self.openParameters.contains(name) {
+                edits += textEdits(bytes, in: equals! + 1..<text.endIndex, rules: .values, depth: 0)
+                    .map { RedactionEdit($0.range, $0.text, "=\(name):\($0.way)") }
+                continue
+            }
             let quoted = text[(equals! + 1)...].trimmedOfSpace
             let isQuoted = quoted.count > 1 && quoted.first == 0x22 && quoted.last == 0x22
             let value = isQuoted ? quoted.dropFirst().dropLast() : quoted

@@ -27,6 +27,7 @@ extension Redactor {
         rules: TextScan.Rules,
         depth: Int
     ) -> [RedactionEdit] {
+        if rules.isEmpty, range.count < TokenPrefix.leastCount { return [] }
         var scan = TextScan(self, bytes, in: range, rules: depth < TextScan.depthLimit ? rules : [], depth: depth)
         let settled = scan.run(from: range.lowerBound)
         if settled < range.upperBound {
@@ -39,6 +40,7 @@ extension Redactor {
     func encodedTextEdits(
         _ bytes: [UInt8],
         _ range: Range<Int>,
+        _ encoding: DecodedText.Encoding = .percent,
         rules: TextScan.Rules,
         depth: Int,
         isDocument: Bool = false
@@ -46,7 +48,7 @@ extension Redactor {
         guard bytes[range].contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
             return valueEdits(bytes, in: range, rules: rules, depth: depth, isDocument: isDocument)
         }
-        let text = DecodedText(bytes, range, .percent)
+        let text = DecodedText(bytes, range, encoding)
         return valueEdits(text.bytes, in: 0..<text.bytes.count, rules: rules, depth: depth, isDocument: isDocument)
             .map(text.encoded)
     }

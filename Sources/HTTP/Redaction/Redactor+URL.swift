@@ -27,18 +27,14 @@ extension Redactor {
         edits.isEmpty ? text : String(decoding: bytes.applying(edits, in: 0..<bytes.count), as: UTF8.self)
     }
 
-    /// What a value's name tells that may be percent-encoded, or written in HTML. Of `user[pin]` and `user.pin` the last
-    /// word counts, too.
+    /// What a value's name tells that may be percent-encoded, written in HTML, or the first behind a route
+    /// (`#/callback?code=1`).
     func meaning(ofEncoded name: ArraySlice<UInt8>) -> SecretNames.Value {
         var name = name.starts(with: "amp;".utf8) ? name.dropFirst(4) : name
         if name.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) {
             name = DecodedText(Array(name), 0..<name.count, .percent).bytes[...]
         }
-        let meaning = meaning(of: name)
-        guard !meaning.isSecret,
-            let mark = name.lastIndex(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: ".") })
-        else { return meaning }
-        return meaning.union(self.meaning(of: name[(mark + 1)...]))
+        return meaning(of: name.lastIndex(of: UInt8(ascii: "?")).map { name[($0 + 1)...] } ?? name)
     }
 }
 
@@ -52,9 +48,7 @@ extension Redactor {
         let pathEnd = query ?? fragment ?? range.upperBound
         var edits: [RedactionEdit] = []
         let path = user(bytes, range.lowerBound..<pathEnd, &edits)
-        if pathEnd - path >= TokenPrefix.leastCount {
-            edits += encodedTextEdits(bytes, path..<pathEnd, rules: [], depth: depth)
-        }
+        edits += encodedTextEdits(bytes, path..<pathEnd, .escapes, rules: .urls, depth: depth + 1)
         if let query { edits += items(bytes, query, fragment ?? range.upperBound, "?", depth) }
         if let fragment { edits += items(bytes, fragment, range.upperBound, "#", depth) }
         return edits
@@ -91,7 +85,7 @@ extension Redactor {
     }
 
     /// Replaces the secrets of a query or fragment, which begins with a mark.
-    private func items(_ bytes: [UInt8], _ mark: Int, _ end: Int, _ sign: String, _ depth: Int) -> [RedactionEdit] {
+    func items(_ bytes: [UInt8], _ mark: Int, _ end: Int, _ sign: String, _ depth: Int) -> [RedactionEdit] {
         var form = FormScan(self, bytes, depth: depth, sign: sign)
         var place = mark + 1
         while place <= end {

@@ -75,14 +75,18 @@ extension Redactor {
             || !meaning.isDisjoint(with: [.credentials, .cookies, .cookie])
     }
 
-    /// What a value's name tells, and the app about it.
+    /// What a value's name tells, and the app about it. Of `user[pin]` and `user.pin` the last word counts, too.
     func meaning(of name: ArraySlice<UInt8>) -> SecretNames.Value {
         if !settings.values.isEmpty,
             let decided = settings.values[SecretNames.plain(String(decoding: name, as: UTF8.self))]
         {
-            return decided ? .secret : []
+            return decided ? [.secret, .part] : []
         }
-        return SecretNames.value(name)
+        let meaning = SecretNames.value(name)
+        guard !meaning.isSecret,
+            let mark = name.lastIndex(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: ".") })
+        else { return meaning }
+        return meaning.union(self.meaning(of: name[(mark + 1)...]))
     }
 }
 

@@ -54,6 +54,10 @@ package enum SecretNames {
         Header(rawValue: name.withUTF8Bytes(headers.bits))
     }
 
+    static func header(_ name: ArraySlice<UInt8>) -> Header {
+        Header(rawValue: headers.bits(of: name))
+    }
+
     static func value(_ name: some Sequence<UInt8>) -> Value {
         Value(rawValue: values.bits(of: name))
     }
@@ -74,8 +78,8 @@ package enum SecretNames {
 
     /// A name that holds one of these is secret, whatever is around it.
     private static let parts = [
-        "token", "secret", "password", "passwd", "passphrase", "credential", "apikey", "authorization", "cookie",
-        "csrf", "xsrf", "signature",
+        "token", "secret", "password", "passwd", "passphrase", "passcode", "credential", "apikey", "authorization",
+        "cookie", "csrf", "xsrf", "signature",
     ]
 
     private static let headers = NameMatcher(
@@ -109,8 +113,9 @@ package enum SecretNames {
             + words(
                 [
                     "auth", "assertion", "code", "codeverifier", "pwd", "pass", "pin", "otp", "totp", "mfa", "session",
-                    "sessionid", "sid", "jwt", "sig", "awsaccesskeyid", "samlrequest", "samlresponse", "relaystate",
-                    "clientassertion", "card", "cardnumber", "creditcard", "pan", "cvv", "cvc", "cvv2", "ssn", "iban",
+                    "sessionid", "jsessionid", "sid", "jwt", "sig", "awsaccesskeyid", "samlrequest", "samlresponse",
+                    "relaystate", "clientassertion", "card", "cardnumber", "creditcard", "pan", "cvv", "cvc", "cvv2",
+                    "ssn", "iban",
                 ].map { "^\($0)$" },
                 Value.secret.rawValue
             )

@@ -29,7 +29,7 @@ extension TextScan {
         return .past(lines[lines.count - 1].upperBound)
     }
 
-    private func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
+    func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
 
     /// Where the `data:` begins that stands before a place, at the beginning of a line.
     private func dataMark(before place: Int) -> Int? {

@@ -16,15 +16,39 @@ extension TextScan {
 
     /// From `://` to where no URL goes on.
     private mutating func url(at candidate: Candidate) -> Step {
-        let end = endOfRun(candidate.start, candidate, \.isURLByte)
+        let end = endOfURL(candidate)
         if end == candidate.edge, !candidate.isFinal { return .more }
         edits += redactor.edits(ofURL: bytes, in: candidate.start..<end, depth: depth)
         return .past(end)
     }
 
+    /// The query or fragment of a URL without a scheme, if a name begins it.
+    mutating func query(at candidate: Candidate) -> Step {
+        guard rules.contains(.urls) else { return .pass }
+        var nameEnd = candidate.start + 1
+        let highest = min(candidate.edge, nameEnd + Self.lookBack)
+        while nameEnd < highest, bytes[nameEnd].isNameByte { nameEnd += 1 }
+        if nameEnd == candidate.edge, !candidate.isFinal { return .more }
+        guard nameEnd > candidate.start + 1, nameEnd < candidate.edge, "=&".utf8.contains(bytes[nameEnd]) else {
+            return .pass
+        }
+        let end = endOfURL(candidate)
+        if end == candidate.edge, !candidate.isFinal { return .more }
+        let sign = bytes[candidate.start] == UInt8(ascii: "?") ? "?" : "#"
+        edits += redactor.items(bytes, candidate.start, end, sign, depth)
+        return .past(end)
+    }
+
+    /// Where no URL goes on; credentials at its end go on behind their scheme.
+    private func endOfURL(_ candidate: Candidate) -> Int {
+        let end = endOfRun(candidate.start, candidate, \.isURLByte)
+        guard let equals = bytes[candidate.start..<end].suffix(10).lastIndex(of: UInt8(ascii: "=")) else { return end }
+        return endOfCredentials(equals + 1..<end, candidate)
+    }
+
     // MARK: name=value
 
-    /// `name=value`, and an item of a query whose URL has no scheme.
+    /// `name=value`, and an item of a query that `query(at:)` does not know as one.
     mutating func pair(at candidate: Candidate) -> Step {
         guard !rules.isDisjoint(with: [.urls, .pairs]) else { return .pass }
         let lowest = max(floor, candidate.start - Self.lookBack)
@@ -36,7 +60,7 @@ extension TextScan {
         let name = bytes[start..<candidate.start]
         let meaning = redactor.meaning(ofEncoded: name)
         guard meaning.isSecret || meaning.contains(.key) else { return .pass }
-        return value(of: name, meaning, from: candidate.start + 1, candidate, mayNest: false)
+        return value(of: name, meaning, from: candidate.start + 1, candidate)
     }
 
     // MARK: "name": value
@@ -45,7 +69,7 @@ extension TextScan {
     private mutating func quotedPair(at candidate: Candidate, nameEnd: Int, _ lowest: Int) -> Step {
         let quote = bytes[nameEnd]
         var end = nameEnd
-        if end > lowest, bytes[end - 1] == UInt8(ascii: "\\") { end -= 1 }
+        while end > lowest, bytes[end - 1] == UInt8(ascii: "\\") { end -= 1 }
         var start = end
         while start > lowest, bytes[start - 1] != quote { start -= 1 }
         guard start > lowest, start < end else { return .pass }
@@ -53,100 +77,96 @@ extension TextScan {
         let meaning = redactor.meaning(of: name)
         guard meaning.isSecret || meaning.contains(.key) else { return .pass }
         let value = endOfRun(candidate.start + 1, candidate, \.isSpace)
-        return self.value(of: name, meaning, from: value, candidate, mayNest: true)
+        return self.value(of: name, meaning, from: value, candidate, nested: nameEnd - end)
     }
 
     /// What stands behind a name: in quotes, in brackets, or up to where a word ends.
-    private mutating func value(
+    ///
+    /// - Parameter nested: the backslashes before quotes within brackets; nil where brackets are none.
+    mutating func value(
         of name: ArraySlice<UInt8>,
         _ meaning: SecretNames.Value,
-        from start: Int,
+        from mark: Int,
         _ candidate: Candidate,
-        mayNest: Bool
+        nested: Int? = nil
     ) -> Step {
-        var start = start
+        var start = endOfRun(mark, candidate) { $0 == UInt8(ascii: "\\") }
         var end: Int
-        if start < candidate.edge, bytes[start] == UInt8(ascii: "\\") { start += 1 }
         if start >= candidate.edge { return candidate.isFinal ? .pass : .more }
         if bytes[start].isQuote {
-            let isEscaped = bytes[start - 1] == UInt8(ascii: "\\")
-            end = endOfQuoted(start, candidate, isEscaped: isEscaped)
+            end = endOfQuoted(start, candidate, escapes: start - mark)
             start += 1
-        } else if mayNest, bytes[start] == UInt8(ascii: "{") || bytes[start] == UInt8(ascii: "[") {
-            end = endOfBrackets(start, candidate)
+        } else if let nested, bytes[start] == UInt8(ascii: "{") || bytes[start] == UInt8(ascii: "[") {
+            end = endOfBrackets(start, candidate, escapes: nested)
         } else {
             end = endOfRun(start, candidate, \.isValueByte)
+            end = endOfCredentials(start..<end, candidate)
         }
         if end == candidate.edge, !candidate.isFinal { return .more }
         guard start < end, meaning.isSecret || end - start >= Redactor.leastKeyLength else { return .pass }
         return hide(start..<end, "=\(String(decoding: name, as: UTF8.self))")
     }
 
-    private func endOfQuoted(_ start: Int, _ candidate: Candidate, isEscaped: Bool) -> Int {
-        var place = start + 1
-        while place < candidate.edge {
-            if bytes[place] == bytes[start], !isEscaped || bytes[place - 1] == UInt8(ascii: "\\") {
-                return isEscaped ? place - 1 : place
-            }
-            place += !isEscaped && bytes[place] == UInt8(ascii: "\\") ? 2 : 1
+    /// The end of a word; of the next one where this is the scheme of credentials.
+    private func endOfCredentials(_ word: Range<Int>, _ candidate: Candidate) -> Int {
+        guard word.count <= 9, Self.schemes.contains(bytes[word].map { $0 | 0x20 }) else { return word.upperBound }
+        let next = endOfRun(word.upperBound, candidate) { $0 == 0x20 || $0 == 0x09 }
+        let end = endOfRun(next, candidate, \.isValueByte)
+        return end == next && (next < candidate.edge || candidate.isFinal) ? word.upperBound : end
+    }
+
+    private static let schemes = Set(["bearer", "basic", "token", "digest", "negotiate"].map { Array($0.utf8) })
+
+    /// - Parameter escapes: the backslashes before the quote. A quote within has one more level of them, and each
+    ///   backslash within is as many as two quotes have.
+    private func endOfQuoted(_ start: Int, _ candidate: Candidate, escapes: Int) -> Int {
+        var count = 0
+        for place in (start + 1)..<candidate.edge {
+            if bytes[place] == bytes[start], count % (2 * escapes + 2) == escapes { return place - escapes }
+            count = bytes[place] == UInt8(ascii: "\\") ? count + 1 : 0
         }
         return candidate.edge
     }
 
-    private func endOfBrackets(_ start: Int, _ candidate: Candidate) -> Int {
+    private func endOfBrackets(_ start: Int, _ candidate: Candidate, escapes: Int) -> Int {
         var depth = 0
         var isInQuotes = false
+        var count = 0
         for place in start..<candidate.edge {
             switch bytes[place] {
-            case UInt8(ascii: "\"") where bytes[place - 1] != UInt8(ascii: "\\"): isInQuotes.toggle()
+            case UInt8(ascii: "\"") where count % (2 * escapes + 2) == escapes: isInQuotes.toggle()
             case UInt8(ascii: "{") where !isInQuotes, UInt8(ascii: "[") where !isInQuotes: depth += 1
             case UInt8(ascii: "}") where !isInQuotes, UInt8(ascii: "]") where !isInQuotes: depth -= 1
             default: break
             }
             if depth == 0 { return place + 1 }
+            count = bytes[place] == UInt8(ascii: "\\") ? count + 1 : 0
         }
         return candidate.edge
-    }
-
-    // MARK: Name: value
-
-    /// A line of a head, or `password: x` within a line.
-    private mutating func label(at candidate: Candidate, _ lowest: Int) -> Step {
-        var start = candidate.start
-        while start > lowest, bytes[start - 1].isWord || bytes[start - 1] == UInt8(ascii: "-") { start -= 1 }
-        guard start < candidate.start else { return .pass }
-        let name = bytes[start..<candidate.start]
-        if isAtLineStart(start) {
-            let text = String(decoding: name, as: UTF8.self)
-            let meaning = SecretNames.header(text)
-            guard redactor.isSecret(header: text, meaning: meaning) else { return .pass }
-            let value = endOfRun(candidate.start + 1, candidate) { $0 == 0x20 || $0 == 0x09 }
-            let end = endOfRun(value, candidate) { $0 != 0x0A && $0 != 0x0D }
-            if end == candidate.edge, !candidate.isFinal { return .more }
-            edits += redactor.edits(ofField: text, meaning, bytes, in: value..<end)
-            return .past(end)
-        }
-        guard redactor.meaning(of: name).isSecretWithin else { return .pass }
-        let value = endOfRun(candidate.start + 1, candidate) { $0 == 0x20 || $0 == 0x09 }
-        return self.value(of: name, .secret, from: value, candidate, mayNest: false)
-    }
-
-    /// Whether a line begins here, behind curl's `> ` or `< ` too.
-    private func isAtLineStart(_ place: Int) -> Bool {
-        if place == floor || bytes[place - 1] == 0x0A { return true }
-        guard place - 2 >= floor, bytes[place - 1] == 0x20, "<>".utf8.contains(bytes[place - 2]) else { return false }
-        return place - 2 == floor || bytes[place - 3] == 0x0A
     }
 }
 
 extension UInt8 {
-    fileprivate var isQuote: Bool { self == UInt8(ascii: "\"") || self == UInt8(ascii: "'") }
+    var isQuote: Bool { self == UInt8(ascii: "\"") || self == UInt8(ascii: "'") }
 
     /// What URLs in text are made of.
-    fileprivate var isURLByte: Bool { self > 0x20 && self != 0x7F && !"\"'<>\\`{}|^".utf8.contains(self) }
+    fileprivate var isURLByte: Bool {
+        switch self {
+        case 0...0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: ">"),
+            UInt8(ascii: "\\"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "|"),
+            UInt8(ascii: "^"):
+            false
+        default: true
+        }
+    }
 
     /// What the name of a pair is made of.
-    fileprivate var isNameByte: Bool { isWord || "-.[]%".utf8.contains(self) }
+    fileprivate var isNameByte: Bool {
+        switch self {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "%"): true
+        default: isWord
+        }
+    }
 
     /// What a value without quotes is made of.
     fileprivate var isValueByte: Bool { self > 0x20 && self != 0x7F && !"\"'<>\\&;,)]}#".utf8.contains(self) }

@@ -90,7 +90,7 @@ struct TextScan {
             case .pass: place += 1
             case .past(let next): place = next
             case .more:
-                isBeyondWindow = end - place >= Self.window
+                isBeyondWindow = end - place > Self.window
                 return place
             }
         }
@@ -106,6 +106,7 @@ struct TextScan {
         case .colon: colon(at: candidate)
         case .equals: pair(at: candidate)
         case .bracket: json(at: candidate)
+        case .mark: query(at: candidate)
         }
     }
 }
@@ -115,7 +116,7 @@ struct TextScan {
 extension TextScan {
     /// A byte with which something may begin.
     enum Trigger: UInt8 {
-        case none, digit, dash, letter, colon, equals, bracket
+        case none, digit, dash, letter, colon, equals, bracket, mark
     }
 
     private static let triggers: [Trigger] = (UInt8.min...UInt8.max).map { byte in
@@ -125,6 +126,7 @@ extension TextScan {
         case UInt8(ascii: ":"): .colon
         case UInt8(ascii: "="): .equals
         case UInt8(ascii: "{"), UInt8(ascii: "["): .bracket
+        case UInt8(ascii: "?"), UInt8(ascii: "#"): .mark
         case _ where TokenPrefix.firstBytes.contains(byte): .letter
         case _ where "eBb".utf8.contains(byte): .letter
         default: .none

@@ -31,6 +31,23 @@ import Testing
         #expect(try document(#"{"a":1,"\u0061":2}"#).root["a"]?.integer == 2)
     }
 
+    @Test func namesAreComparedByTheirBytes() throws {
+        #expect(try document(#"{"e\u0301":1}"#).root["é"] == nil)
+        #expect(try document(#"{"\u00e9":1}"#).root["é"]?.integer == 1)
+    }
+
+    @Test(
+        arguments: [
+            ("9007199254740993.0", 9_007_199_254_740_993), ("9223372036854775807.0", Int64.max),
+            ("1e18", 1_000_000_000_000_000_000),
+            ("-9223372036854775808e0", .min), ("9223372036854775808", nil), ("1.5", nil), ("1e-1", nil), ("10E-1", 1),
+            ("-0.0", 0), ("1e400", nil),
+        ] as [(String, Int64?)]
+    )
+    func aWholeNumberIsExactHoweverItIsWritten(_ text: String, _ expected: Int64?) throws {
+        #expect(try document(text).root.integer == expected)
+    }
+
     @Test(arguments: [
         (#""\ud83d x""#, "\u{FFFD} x"), (#""\ude00""#, "\u{FFFD}"), (#""\ud83d\ud83d\ude00""#, "\u{FFFD}😀"),
         (#""\u00e9\"\\""#, "é\"\\"),

@@ -22,6 +22,8 @@ import Testing
     func reads(text: String, expected: JSONValue) throws {
         let value = try JSONValue(parsing: text)
         #expect(value == expected)
+        // Zero equals its negative.
+        #expect(value.number?.sign == expected.number?.sign)
         #expect(try JSONValue(parsing: Data(text.utf8)) == expected)
     }
 

@@ -1,0 +1,79 @@
+extension TextScan {
+    /// A line of a head, or `password: x` within a line.
+    mutating func label(at candidate: Candidate, _ lowest: Int) -> Step {
+        var start = candidate.start
+        while start > lowest, bytes[start - 1].isWord || bytes[start - 1] == UInt8(ascii: "-") { start -= 1 }
+        guard start < candidate.start else { return .pass }
+        let name = bytes[start..<candidate.start]
+        let header = SecretNames.header(name)
+        let value = endOfRun(candidate.start + 1, candidate) { $0 == 0x20 || $0 == 0x09 }
+        let isField = !header.isDisjoint(with: [.credentials, .challenge, .cookies, .cookie])
+        if isAtLineStart(start) || (isField && !isQuoted(value, candidate)) {
+            return field(start..<candidate.start, header, from: value, candidate)
+        }
+        guard redactor.meaning(of: name).isSecretWithin else { return .pass }
+        return self.value(of: name, .secret, from: value, candidate)
+    }
+
+    private mutating func field(
+        _ place: Range<Int>,
+        _ meaning: SecretNames.Header,
+        from value: Int,
+        _ candidate: Candidate
+    ) -> Step {
+        let name = String(decoding: bytes[place], as: UTF8.self)
+        guard redactor.isSecret(header: name, meaning: meaning) else { return .pass }
+        let end =
+            isAtLineStart(place.lowerBound)
+            ? endOfRun(value, candidate) { !isLineEnd($0) } : endOfField(value, behind: place, candidate)
+        if end == candidate.edge, !candidate.isFinal { return .more }
+        guard value < end else { return .past(end) }
+        edits += redactor.edits(ofField: name, meaning, bytes, in: value..<end).map {
+            RedactionEdit($0.range, $0.text, $0.way.isEmpty ? "=\(name)" : $0.way)
+        }
+        return .past(end)
+    }
+
+    /// Where a field within a line ends: with the quote or bracket that it stands in, otherwise at a quote that is no
+    /// parameter's, or with the line.
+    private func endOfField(_ value: Int, behind name: Range<Int>, _ candidate: Candidate) -> Int {
+        let opening = name.lowerBound > floor ? bytes[name.lowerBound - 1] : 0
+        let escapes = escapes(before: name.lowerBound - 1, from: max(floor, name.upperBound - Self.lookBack))
+        var inner: UInt8?
+        for place in value..<candidate.edge {
+            let byte = bytes[place]
+            if isLineEnd(byte) { return place }
+            if byte == UInt8(ascii: "]"), opening == UInt8(ascii: "[") { return place }
+            guard byte.isQuote else { continue }
+            let own = self.escapes(before: place, from: value)
+            if opening.isQuote {
+                if byte == opening, own == escapes { return place - own }
+            } else if inner == nil {
+                guard place - own > value, bytes[place - own - 1] == UInt8(ascii: "=") else { return place - own }
+                inner = byte
+            } else if inner == byte {
+                inner = nil
+            }
+        }
+        return candidate.edge
+    }
+
+    private func isQuoted(_ value: Int, _ candidate: Candidate) -> Bool {
+        let start = endOfRun(value, candidate) { $0 == UInt8(ascii: "\\") }
+        return start < candidate.edge && bytes[start].isQuote
+    }
+
+    /// How many backslashes stand before a place.
+    private func escapes(before place: Int, from lowest: Int) -> Int {
+        var start = place
+        while start > lowest, bytes[start - 1] == UInt8(ascii: "\\") { start -= 1 }
+        return place - start
+    }
+
+    /// Whether a line begins here, behind curl's `> ` or `< ` too.
+    private func isAtLineStart(_ place: Int) -> Bool {
+        if place == floor || bytes[place - 1] == 0x0A { return true }
+        guard place - 2 >= floor, bytes[place - 1] == 0x20, "<>".utf8.contains(bytes[place - 2]) else { return false }
+        return place - 2 == floor || bytes[place - 3] == 0x0A
+    }
+}
