@@ -14,13 +14,19 @@
     /// values that may cross threads go in and out.
     package final class Lock<State>: @unchecked Sendable {
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-        private var state: State
+        private var state: Held
+
+        /// A value of no size would share its address with the object's head, which is read without the lock.
+        private struct Held {
+            var value: State
+            let size = true
+        }
 
         package init(_ state: sending State) {
             mutex = .allocate(capacity: 1)
             mutex.initialize(to: pthread_mutex_t())
             pthread_mutex_init(mutex, nil)
-            self.state = state
+            self.state = Held(value: state)
         }
 
         deinit {
@@ -32,7 +38,7 @@
         {
             pthread_mutex_lock(mutex)
             defer { pthread_mutex_unlock(mutex) }
-            return try body(&state)
+            return try body(&state.value)
         }
     }
 
