@@ -1,5 +1,6 @@
 #if canImport(Glibc)
     import Glibc
+    import Synchronization
 
     /// What is between this program and its disk: it tells what is done, in lines of standard output, and fails as a full disk
     /// does where `BEAGLENET_DISK` names the step (`part`, `rename`, `outbox`). Without the variable it does nothing.
@@ -27,14 +28,14 @@
         /// - Returns: whether the step is to be done.
         static func tell(_ step: String, of what: String) -> Bool {
             OutboxProbe.say("\(step) \(what)")
-            let isFull = fault == (step == "rename" ? step : what) && !(what == "outbox" && !isMoved)
+            let isEarly = what == "outbox" && !isMoved.load(ordering: .relaxed)
+            let isFull = fault == (step == "rename" ? step : what) && !isEarly
             if isFull { errno = ENOSPC }
             return !isFull
         }
 
-        /// Whether anything was renamed: the directory is synced before, too. Unsafe, but never used by two at once: the
-        /// outbox takes these steps under its lock, one after another.
-        nonisolated(unsafe) static var isMoved = false
+        /// Whether anything was renamed: the directory is synced before, too.
+        static let isMoved = Atomic(false)
 
         static func name(_ path: String) -> String {
             if path.hasSuffix(".part") { return "part" }
@@ -52,7 +53,7 @@
     @_cdecl("rename") public func tellingRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
         guard Disk.fault != nil else { return Disk.move(old, new) }
         guard Disk.tell("rename", of: Disk.name(String(cString: old))) else { return -1 }
-        Disk.isMoved = true
+        Disk.isMoved.store(true, ordering: .relaxed)
         return Disk.move(old, new)
     }
 #endif

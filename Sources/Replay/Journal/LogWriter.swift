@@ -16,8 +16,8 @@ import Dispatch
 
 /// Writes a log, on a thread of its own, which ends when the log is closed.
 ///
-/// `@unchecked Sendable` is sound because whoever makes a writer alone calls `open` and then `start`, and lets go of it;
-/// all that comes after runs on that thread.
+/// `@unchecked Sendable` is sound because nobody but who made a writer has it until `start`, and nobody but the thread that
+/// `start` begins touches it from then on: its maker has called `open` before that, if at all, and lets go of it.
 final class LogWriter: @unchecked Sendable {
     private let directory: LogDirectory
     private let options: RequestLog.Options
