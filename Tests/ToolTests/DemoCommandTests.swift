@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import BeagleNetReplay
 import Foundation
 import Testing
 
@@ -10,8 +11,19 @@ struct DemoCommandTests {
         #expect(run.exit == 0)
         #expect(run.errors.isEmpty)
         let steps = run.lines.map { $0.split(separator: " ")[1] }
-        #expect(steps == ["backend", "fetch", "image", "submit", "submit", "raw", "swap", "cancel"])
+        #expect(steps == ["backend", "fetch", "image", "submit", "submit", "raw", "replay", "swap", "cancel"])
         #expect(run.lines.last?.contains("100 completions") == true)
+    }
+
+    @Test func storyIsRecordedWhereThatIsAskedFor() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).bglog").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let run = try await beagle("demo", "--cancels", "10", "--record", path)
+        #expect(run.exit == 0)
+        let entries = Array(try LogReader(directory: path).entries())
+        #expect(entries.prefix(5).map(\.kind) == ["component", "image", "form", "form", "raw"])
+        // The screen that is there again after the swap, and what was cancelled.
+        #expect(entries.count == 16)
     }
 
     @Test func interruptEndsTheStorm() async throws {
@@ -26,6 +38,6 @@ struct DemoCommandTests {
     @Test func stepsAreInTheJSON() async throws {
         let run = try await beagle("demo", "--cancels", "1", "--json")
         #expect(run.exit == 0)
-        #expect(try run.json()["result"]?["steps"]?.array?.count == 8)
+        #expect(try run.json()["result"]?["steps"]?.array?.count == 9)
     }
 }

@@ -70,23 +70,23 @@ struct RequestURL: Sendable {
     private let text: Substring
 
     init(_ url: String) {
-        // Among scalars: a combining character behind a mark makes one `Character` of the two.
-        var rest = url.unicodeScalars.prefix { $0 != "#" }
-        let mark = rest.firstIndex(of: "?") ?? rest.endIndex
+        // Among bytes: a combining character behind a mark makes one `Character` of the two.
+        var rest = url.utf8.prefix { $0 != UInt8(ascii: "#") }
+        let mark = rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
         text = Substring(rest[mark...].dropFirst())
         rest = rest[..<mark]
-        let slashes = rest.firstRange(of: "//".unicodeScalars)
-        let scheme = slashes.map { String(rest[..<$0.lowerBound]).lowercased() } ?? ""
-        if let slashes { rest = rest[slashes.upperBound...] }
-        let end = rest.firstIndex(of: "/") ?? rest.endIndex
-        let authority = rest[..<end]
-        origin = slashes == nil ? "" : Self.origin(scheme, authority)
-        path = end == rest.endIndex ? "/" : Self.plain(String(rest[end...]))
+        let slash = UInt8(ascii: "/")
+        let slashes = rest.indices.first { rest[$0...].starts(with: [slash, slash]) }
+        let scheme = slashes.map { Substring(rest[..<$0]).lowercased() } ?? ""
+        if let slashes { rest = rest[slashes...].dropFirst(2) }
+        let end = rest.firstIndex(of: slash) ?? rest.endIndex
+        origin = slashes == nil ? "" : Self.origin(scheme, rest[..<end])
+        path = end == rest.endIndex ? "/" : Self.plain(String(Substring(rest[end...])))
     }
 
-    private static func origin(_ scheme: String, _ authority: Substring.UnicodeScalarView) -> String {
-        let host = authority.lastIndex(of: "@").map { authority[$0...].dropFirst() } ?? authority
-        let name = String(host).lowercased()
+    private static func origin(_ scheme: String, _ authority: Substring.UTF8View) -> String {
+        let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[$0...].dropFirst() } ?? authority
+        let name = Substring(host).lowercased()
         for (ownScheme, port) in [("http:", ":80"), ("https:", ":443"), ("ws:", ":80"), ("wss:", ":443")]
         where scheme == ownScheme && name.hasSuffix(port) {
             return "\(scheme)//\(name.dropLast(port.count))"

@@ -129,7 +129,7 @@ extension LogEntry {
 extension [RequestPart] {
     /// What entries share among which those are looked for that have unknown places.
     fileprivate var bucket: PartsKey {
-        filter { $0.place.section == .method || $0.place.section == .path }.key()
+        key { $0.section == .method || $0.section == .path }
     }
 }
 

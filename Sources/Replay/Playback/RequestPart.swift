@@ -59,13 +59,18 @@ extension RequestPart.Place: CustomStringConvertible, Comparable {
 
 extension String {
     /// Whether it is what a redactor writes in place of a secret.
-    var isRedacted: Bool { self == Redactor.placeholder || hasPrefix("\(Redactor.placeholder):h:") }
+    var isRedacted: Bool {
+        hasPrefix(Redactor.placeholder) && (self == Redactor.placeholder || hasPrefix(Self.hashed))
+    }
+
+    private static let hashed = "\(Redactor.placeholder):h:"
 }
 
 extension [RequestPart] {
     /// In one order, whatever the order in which a request has them; of one place they stay in theirs.
     func ordered() -> [RequestPart] {
-        enumerated().sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }.map(\.element)
+        let isOrdered = zip(self, dropFirst()).allSatisfy { !($1.place < $0.place) }
+        return isOrdered ? self : enumerated().sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }.map(\.element)
     }
 
     /// The places of which nothing is known.
@@ -75,8 +80,15 @@ extension [RequestPart] {
         return places
     }
 
+    /// A hash of the parts whose places fit.
+    func key(where fits: (RequestPart.Place) -> Bool) -> PartsKey {
+        PartsKey { hash in
+            for part in self where fits(part.place) { hash.combine(part) }
+        }
+    }
+
     /// A hash under which requests are the same: of the unknown places it says only whether there is something.
-    func key(but unknown: [RequestPart.Place] = []) -> PartsKey {
+    func key(but unknown: [RequestPart.Place]) -> PartsKey {
         PartsKey { hash in
             for part in self where !unknown.contains(where: { $0.holds(part.place) }) { hash.combine(part) }
             for place in unknown where contains(where: { place.holds($0.place) }) {

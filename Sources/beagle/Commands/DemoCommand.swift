@@ -1,5 +1,6 @@
 import ArgumentParser
 import BeagleNet
+import BeagleNetReplay
 import Dispatch
 import Foundation
 
@@ -9,11 +10,13 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Show a screen, an image, a form and more against the demo backend.",
         discussion: """
-            Starts the backend on a free port of this machine and talks to it through the library. It ends with \
-            another code than 0 as soon as a step does not do what it should.
+            Starts the backend on a free port of this machine and talks to it through the library. What it sends is \
+            recorded, in a directory that is gone afterwards without '--record', and asked again of the recording. It \
+            ends with another code than 0 as soon as a step does not do what it should.
 
-            EXAMPLE
+            EXAMPLES
               beagle demo
+              beagle demo --record story.bglog && beagle log list story.bglog
             """
     )
 
@@ -25,6 +28,8 @@ struct DemoCommand: AsyncParsableCommand {
 
     @Option(name: .long, help: "Write in colour.")
     var color = ColorChoice.auto
+
+    @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
 
     func validate() throws {
         if cancels < 1 { throw ValidationError("'--cancels' takes a number from 1.") }
@@ -38,7 +43,11 @@ struct DemoCommand: AsyncParsableCommand {
         Self.endIfStuck(after: .seconds(120 + cancels / 100), story.console)
         do {
             try await Interrupt.cancelling {
-                try await Backend.serving(port: 0) { try await story.tell(backend: $0, cancels: cancels) }
+                try await withLog(story.console) { log in
+                    try await Backend.serving(port: 0) {
+                        try await story.tell(backend: $0, cancels: cancels, log: log)
+                    }
+                }
             }
             let result = CommandResult(json: ["steps": .array(story.steps)])
             if json { story.console.line("\(result.envelope(timing: Self.timing(since: start)))") }
@@ -51,6 +60,17 @@ struct DemoCommand: AsyncParsableCommand {
             }
             throw ExitCode(failure.exit)
         }
+    }
+
+    private func withLog(_ console: Console, _ body: (RequestLog) async throws -> Void) async throws {
+        if let log = try recording.openLog(console) { return try await body(log) }
+        let directory = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString).bglog")
+        defer {
+            do { try FileManager.default.removeItem(at: directory) } catch {
+                console.note("beagle: cannot remove \(directory.path): \(error)")
+            }
+        }
+        try await body(try RequestLog(directory: directory.path))
     }
 
     private static func timing(since start: ContinuousClock.Instant) -> JSONValue {

@@ -1,4 +1,5 @@
 import BeagleNet
+import BeagleNetReplay
 import Foundation
 
 /// The steps of `beagle demo`: each does one thing with the library, checks it, and tells its real figures.
@@ -15,27 +16,51 @@ final class DemoStory: Sendable {
     /// The steps told so far, for `--json`.
     var steps: [JSONValue] { told.withLock { $0 } }
 
-    /// Tells the story.
+    /// Tells the story, and records it.
     ///
     /// - Throws: `Failure` as soon as a step does not do what it should.
-    func tell(backend url: String, cancels: Int) async throws {
-        let dependencies = BeagleDependencies()
-        dependencies.environment = BeagleEnvironment(name: "demo", baseURL: URL(string: url))
-        dependencies.logger = .off
+    func tell(backend url: String, cancels: Int, log: RequestLog) async throws {
+        let answers = Answers([])
+        let dependencies = dependencies(url, keeping: answers)
+        dependencies.requestLog = log
         try await Beagle.Scope(dependencies).run {
             tell("backend", url, nil, "serves on this machine")
-            try await fetch()
-            try await image()
-            try await submit()
-            try await raw()
+            try await ask()
+            await log.flush()
+            try await replay(log, of: url, answers.withLock { $0 })
             try await swap()
             try await cancel(cancels)
         }
+        await log.flush()
+    }
+
+    private typealias Answers = Lock<[Data]>
+
+    private func dependencies(_ url: String, keeping answers: Answers) -> BeagleDependencies {
+        let dependencies = BeagleDependencies()
+        dependencies.environment = BeagleEnvironment(name: "demo", baseURL: URL(string: url))
+        dependencies.logger = .off
+        dependencies.interceptors.add(
+            ResponseInterceptor { message, next in
+                let response = try await next(message)
+                answers.withLock { $0.append(response.data) }
+                return response
+            }
+        )
+        return dependencies
     }
 
     private var client: any NetworkClient { Beagle.dependencies.networkClient }
 
     // MARK: - Steps
+
+    /// What is asked of the backend, and of what was recorded.
+    private func ask() async throws {
+        try await fetch()
+        try await image()
+        try await submit()
+        try await raw()
+    }
 
     private func fetch() async throws {
         let (tree, time) = try await timed {
@@ -89,6 +114,19 @@ final class DemoStory: Sendable {
         let (real, _) = try await timed { try await client.fetch("/home", as: JSONValue.self) }
         try check(ComponentTree(real) != nil, "the client is back")
         tell("swap", "/home", time, "a StubClient answered from the container, then the client was put back")
+    }
+
+    /// Asks the recording what the backend was asked.
+    private func replay(_ log: RequestLog, of url: String, _ live: [Data]) async throws {
+        let answers = Answers([])
+        let dependencies = dependencies(url, keeping: answers)
+        let client = ReplayClient(try Recording(contentsOf: log.directory), dependencies: dependencies)
+        dependencies.networkClient = client
+        let again = DemoStory(console: console, isSilent: true)
+        let (_, time) = try await timed { try await Beagle.Scope(dependencies).run { try await again.ask() } }
+        try check(answers.withLock { $0 } == live && !live.isEmpty, "the log answers as the backend did")
+        try client.assertAllUsed()
+        tell("replay", "\(live.count) requests", time, "asked again of what was recorded: the same answers, byte for byte")
     }
 
     private func cancel(_ count: Int) async throws {
