@@ -139,7 +139,11 @@ let package = Package(
         ),
         .testTarget(
             name: "ReplayTests",
-            dependencies: ["BeagleNetReplay", "BeagleNetCurl", "BeagleNetTesting"],
+            dependencies: [
+                "BeagleNetReplay", "BeagleNetCurl", "BeagleNetObservability", "BeagleNetTesting",
+                .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+            ],
             exclude: ["Archives", "Recordings"],
             swiftSettings: settings
         ),

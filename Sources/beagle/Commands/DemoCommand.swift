@@ -62,15 +62,25 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
+    /// Runs `body` with the log that is asked for, or one that is gone afterwards.
     private func withLog(_ console: Console, _ body: (RequestLog) async throws -> Void) async throws {
         if let log = try recording.openLog(console) { return try await body(log) }
         let directory = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString).bglog")
-        defer {
-            do { try FileManager.default.removeItem(at: directory) } catch {
-                console.note("beagle: cannot remove \(directory.path): \(error)")
-            }
+        let log = try RequestLog(directory: directory.path)
+        do {
+            try await body(log)
+        } catch {
+            await Self.remove(log, console)
+            throw error
         }
-        try await body(try RequestLog(directory: directory.path))
+        await Self.remove(log, console)
+    }
+
+    private static func remove(_ log: RequestLog, _ console: Console) async {
+        await log.close()
+        do { try FileManager.default.removeItem(atPath: log.directory) } catch {
+            console.note("beagle: cannot remove \(log.directory): \(error)")
+        }
     }
 
     private static func timing(since start: ContinuousClock.Instant) -> JSONValue {

@@ -1,0 +1,41 @@
+import BeagleNet
+import Testing
+
+@testable import BeagleNetReplay
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Secrets at every place and in every encoding that a redactor knows: none comes to be written anywhere.
+@Suite(.timeLimit(.minutes(2))) struct CanaryTests {
+    @Test(arguments: [LogInterceptor.Style.messages, .exchanges, .commands])
+    func noSecretIsWrittenAnywhere(_ style: LogInterceptor.Style) async throws {
+        try await withLogDirectory { path in
+            let plants = Plant.all
+            let told = try await Told(plants, style, log: path)
+            // What is looked for was really there.
+            for plant in plants {
+                #expect(told.entries.contains { $0.request.url.contains("/\(plant.name)") }, "\(plant.name)")
+            }
+            #expect(told.sent >= plants.count / 2)
+            for (name, data) in told.outputs {
+                #expect(!data.isEmpty, "\(name)")
+                #expect(Canary.forms(in: data) == [], "\(name): \(Told.around(data))")
+            }
+        }
+    }
+
+    /// The same search finds what nobody took out.
+    @Test func aSecretIsFoundHoweverItIsWritten() {
+        let secret = Canary.secret(1)
+        let written = [
+            secret, secret.uppercased(), Canary.percentEncoded(secret), Canary.escaped(secret),
+            Data("ana:\(secret)".utf8).base64EncodedString(), Data("an:\(secret)".utf8).base64EncodedString(),
+            Data("an:a\(secret)".utf8).base64EncodedString(),
+        ]
+        for text in written { #expect(Canary.forms(in: Data("x\(text)y".utf8)) != [], "\(text)") }
+    }
+}
