@@ -11,7 +11,8 @@ import Testing
         "Set-Cookie: ", "Bearer ", "Token ", "WWW-Authenticate: Digest nonce=\"", "https://u:p@h/", "://", "?a=",
         "#/a?code=", "%3F", "%3D", "\\u0070in", "eyJh.eyJz.", "ghp_", "whsec_0123456789", "4111 1111 1111 1111",
         "-----BEGIN PRIVATE KEY-----", "-----END ", "--b\r\n", "--b--", "\r\n\r\n",
-        "Content-Disposition: form-data; name=\"pin\"\r\n\r\n", "{a(pin:", "$p: ",
+        "Content-Disposition: form-data; name=\"pin\"\r\n\r\n", "{a(pin:", "$p: ", "<password>", "</password>",
+        "<![CDATA[", "]]>", "<a value=\"x\" ", "name=\"token\"", "{\"value\":\"x\",", "\"name\":\"token\"", "pin%3D",
     ]
     private static let types = [
         "application/json", "application/x-www-form-urlencoded", "text/plain", "text/event-stream", "text/html",

@@ -11,23 +11,21 @@
 ///
 /// | type | what is replaced |
 /// |---|---|
-/// | JSON, `+json`, JSON Lines | values of secret names at any depth, whole objects and arrays too; all other bytes stay |
-/// | strings in JSON | JSON in them one level deep, GraphQL documents under `query`, URLs, pairs, what is known by its look |
+/// | JSON, `+json`, JSON Lines | values of secret names at any depth, whole objects and arrays too, and of `{"name": "token", "value": "x"}`; all other bytes stay |
+/// | strings in JSON | JSON in them one level deep, GraphQL documents under `query`, else as text |
 /// | forms | values of secret names; the others, and names, as strings in JSON |
-/// | multipart | parts with secret names; the others by their types; a part with a file name stays as it is (`files`) |
+/// | multipart | parts with secret names; the others, files too, by their types |
 /// | text, event streams | what is known by its look, URLs, pairs; JSON in a line or in an event's data |
-/// | XML, HTML, style sheets, scripts | what is known by its look, URLs |
+/// | XML, HTML, style sheets, scripts | what is known by its look, URLs, elements and attributes with secret names, `"name": "x"` |
 /// | images and other binary types | nothing |
 ///
-/// A body of a type that is missing or unknown, or of a form or text that begins like JSON, is looked through as JSON if it
-/// is some.
+/// A body of a type that is missing or unknown, or of a form or text of any kind that begins like JSON, is looked through as
+/// JSON if it is some.
 public struct BodyRedactor: Sendable {
     /// Why the body must not be kept; nil as long as it may.
     public private(set) var unredactable: RedactedBody.Reason?
     /// What was replaced.
     public private(set) var audit = RedactionAudit()
-    /// Names of the parts of a multipart body that stay as they are, since they are files.
-    public var files: [String] { (scan as? MultipartBody)?.files ?? [] }
 
     private var scan: any BodyScan
     private var window = BodyWindow()

@@ -53,7 +53,7 @@ enum BodySort {
         case .form: UnknownBody(redactor) { FormBody($0) }
         case .multipart: MultipartBody(redactor, contentType ?? "")
         case .text: UnknownBody(redactor) { TextBody(redactor: $0, rules: [.all, .lines]) }
-        case .markup: TextBody(redactor: redactor, rules: .urls)
+        case .markup: UnknownBody(redactor) { TextBody(redactor: $0, rules: .markup) }
         case .binary, .unreadable: OpenBody()
         case .octets: UnknownBody(redactor) { BinaryOrText(redactor: $0, isOctets: true) }
         case .unknown: UnknownBody(redactor) { BinaryOrText(redactor: $0, isOctets: false) }

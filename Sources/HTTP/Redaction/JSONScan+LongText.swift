@@ -30,7 +30,7 @@ extension JSONScan {
             hide(current.start..<place, current.member, Redactor.placeholder, bytes, origin)
             hidden?.isCut = true
         }
-        believe { _ in true }
+        endDoubts()
         settled = place
     }
 
@@ -41,7 +41,7 @@ extension JSONScan {
         if JSONScan.looksLikeJSON(beginning.bytes[...]) || member?.meaning.contains(.document) == true {
             throw Unredactable(.tooLong, at: start)
         }
-        believe { _ in true }
+        endDoubts()
         longTextWay = way(member, bytes, origin)
         keep(bytes, origin)
         longText = (start + 1, [])
@@ -57,7 +57,7 @@ extension JSONScan {
         let range = (start - origin)..<(end - origin)
         let text = DecodedText(bytes, range, .json, context: context, isWhole: isFinal)
         let all = 0..<text.bytes.count
-        var scan = TextScan(redactor, text.bytes, in: all, isFinal: isFinal, rules: .values, depth: depth + 1)
+        var scan = TextScan(redactor, text.bytes, in: all, isFinal: isFinal, rules: .all, depth: depth + 1)
         let settled = scan.run(from: context.count)
         if scan.isBeyondWindow { throw Unredactable(.tooLong, at: start) }
         edits += scan.edits.map(text.encoded)

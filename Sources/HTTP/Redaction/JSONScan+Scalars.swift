@@ -8,16 +8,20 @@ extension JSONScan {
         if longText != nil { return try lookThroughLongText(to: token.end - 1, isFinal: true, bytes, origin) }
         let content = token.kind == .string ? bytes.content(of: token, origin) : bytes[range.moved(by: -origin)]
         if let member, token.kind != .null, !content.isEmpty {
-            let isDoubtful = member.meaning.contains(.state) && !isSecret(member, length: content.count)
+            if token.kind == .string, member.meaning.contains(.naming) { noteName(token, bytes, origin) }
+            let isDoubtful =
+                !member.meaning.isDisjoint(with: [.state, .named]) && !isSecret(member, length: content.count)
             if isDoubtful || isSecret(member, length: content.count),
                 let text = replacement(for: token, content, bytes, origin)
             {
                 // What is longer than the window is not kept in doubt.
-                guard isDoubtful, range.count <= TextScan.window else {
+                let isNamed = member.meaning.contains(.named)
+                if isDoubtful, range.count <= TextScan.window {
+                    let edit = RedactionEdit(range, "\"\(text)\"", way(member, bytes, origin))
+                    doubts.append(Doubt(edit: edit, depth: containers.count, isNamed: isNamed))
+                } else if !isDoubtful || !isNamed {
                     return hide(range, member, text, bytes, origin)
                 }
-                let edit = RedactionEdit(range, "\"\(text)\"", way(member, bytes, origin))
-                doubts.append(Doubt(edit: edit, depth: containers.count))
             }
         }
         if range.count > TextScan.window {
@@ -30,9 +34,20 @@ extension JSONScan {
         if content.count >= 3 { lookThrough(token, member, content, bytes, origin) }
     }
 
+    /// Looks whether a value beside this one is called by a secret's name.
+    private mutating func noteName(_ token: JSONTokenizer.Token, _ bytes: [UInt8], _ origin: Int) {
+        let name =
+            token.hasEscapes ? bytes.decodedContent(of: token, origin).bytes[...] : bytes.content(of: token, origin)
+        guard name.count <= TextScan.lookBack, redactor.names(name) else { return }
+        containers[containers.count - 1].namesSecret = true
+        let depth = containers.count
+        believe { $0.depth == depth && $0.isNamed }
+    }
+
     func isSecret(_ member: Member, length: Int) -> Bool {
         member.meaning.isSecret || (member.meaning.contains(.key) && length >= Redactor.leastKeyLength)
             || (member.meaning.contains(.state) && containers[containers.count - 1].hasSignIn)
+            || (member.meaning.contains(.named) && containers[containers.count - 1].namesSecret)
     }
 
     func replacement(
@@ -68,7 +83,7 @@ extension JSONScan {
                 found = redactor.valueEdits(
                     text.bytes,
                     in: 0..<text.bytes.count,
-                    rules: .values,
+                    rules: .all,
                     depth: depth + 1,
                     isDocument: isDocument
                 ).map(text.encoded)
@@ -76,7 +91,7 @@ extension JSONScan {
                 found = redactor.valueEdits(
                     bytes,
                     in: range,
-                    rules: .values,
+                    rules: .all,
                     depth: depth + 1,
                     isDocument: isDocument
                 ).map { RedactionEdit($0.range, DecodedText.Encoding.json.encoded($0.text), $0.way) }

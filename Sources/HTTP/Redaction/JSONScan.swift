@@ -8,6 +8,8 @@ struct JSONScan {
         var keptCount = 0
         /// Whether a member came that OAuth's `state` stands beside.
         var hasSignIn = false
+        /// Whether a member says that the value beside it is secret: `{"name": "token", "value": "x"}`.
+        var namesSecret = false
         /// Where the name around it ends among `names`.
         let nameEnd: Int
     }
@@ -27,10 +29,11 @@ struct JSONScan {
         var isCut = false
     }
 
-    /// A `state` that is secret if a name of OAuth's comes.
+    /// A `state` that is secret if a name of OAuth's comes, or a `value` that is if a secret's name comes.
     struct Doubt {
         let edit: RedactionEdit
         let depth: Int
+        let isNamed: Bool
     }
 
     let redactor: Redactor
@@ -158,9 +161,7 @@ extension JSONScan {
             }
             try take(token, bytes, origin)
             if token.kind != .name, hidden == nil { settled = token.end }
-            if let doubt = doubts.first, settled - doubt.edit.range.lowerBound > TextScan.window {
-                believe { _ in true }
-            }
+            if let doubt = doubts.first, settled - doubt.edit.range.lowerBound > TextScan.window { endDoubts() }
         }
         tokens.removeAll(keepingCapacity: true)
         if tokenizer.isAtEnd { settled = max(settled, base + tokenizer.offset) }
@@ -212,7 +213,7 @@ extension JSONScan {
         guard meaning.contains(.signIn) else { return }
         containers[containers.count - 1].hasSignIn = true
         let depth = containers.count
-        believe { $0.depth == depth }
+        believe { $0.depth == depth && !$0.isNamed }
     }
 
     /// Says that the member stays; what is secret by its look is replaced in its name.
@@ -245,6 +246,12 @@ extension JSONScan {
             edits.replaceSubrange(inside.startIndex..<inside.endIndex, with: [doubt.edit])
         }
         doubts.removeAll(where: isSecret)
+    }
+
+    /// Takes what is too long in doubt for secret; a value beside so much else is hardly one of a pair.
+    mutating func endDoubts() {
+        believe { !$0.isNamed }
+        doubts.removeAll()
     }
 
     /// The way to a value: to a member's, or to one in an array.

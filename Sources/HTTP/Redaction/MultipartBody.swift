@@ -4,8 +4,8 @@ struct MultipartBody: BodyScan {
         /// One that is looked through by its type.
         case open(BodyRedactor, way: String)
         case secret([UInt8], way: String)
-        /// A file, or the rest of a secret that is written already.
-        case file, passed
+        /// The rest of a secret that is written already.
+        case passed
     }
 
     private let redactor: Redactor
@@ -13,8 +13,6 @@ struct MultipartBody: BodyScan {
     private var reader: MultipartReader?
     private var part = Part.passed
     private var hasSignIn = false
-    /// Names of the parts that stay as they are.
-    private(set) var files: [String] = []
 
     init(_ redactor: Redactor, _ contentType: String) {
         self.redactor = redactor
@@ -78,15 +76,10 @@ struct MultipartBody: BodyScan {
         if meaning.isSecret || meaning.contains(.key) || (meaning.contains(.state) && hasSignIn) {
             part = .secret([], way: "part \(shown)")
             if redactor.dropsItems { return }
-        } else if parameters["filename"] != nil || parameters["filename*"] != nil {
-            part = .file
-            files.append(shown)
         } else {
-            let type = fields[.contentType]
-            part = .open(
-                BodyRedactor(redactor, contentType: type ?? "text/plain", at: "part \(shown)"),
-                way: "part \(shown)"
-            )
+            let isFile = parameters["filename"] != nil || parameters["filename*"] != nil
+            let type = fields[.contentType] ?? (isFile ? "application/octet-stream" : "text/plain")
+            part = .open(BodyRedactor(redactor, contentType: type, at: "part \(shown)"), way: "part \(shown)")
         }
         var head = "--\(boundary)\r\n"
         for (name, value) in redactor.redact(fields) { head += "\(name): \(value)\r\n" }
@@ -106,9 +99,6 @@ struct MultipartBody: BodyScan {
             // More than the window has no hash; that much and one byte more tells.
             secret += bytes.prefix(max(0, TextScan.window + 1 - secret.count))
             part = .secret(secret, way: way)
-        case .file:
-            output += bytes
-            part = .file
         case .passed: break
         }
     }
@@ -124,7 +114,6 @@ struct MultipartBody: BodyScan {
             if text != nil, !secret.isEmpty { edits.append(RedactionEdit(0..<0, "", way)) }
             if redactor.dropsItems { return part = .passed }
             output += secret.isEmpty ? [] : text.map { Array($0.utf8) } ?? secret
-        case .file: break
         case .passed: return
         }
         output += "\r\n".utf8

@@ -50,7 +50,7 @@ extension Redactor {
         guard isSecret(header: name, meaning: meaning) else {
             if meaning.contains(.url) { return edits(ofURL: bytes, in: range, depth: 0) }
             if meaning.contains(.urls) { return links(bytes, range) }
-            return range.count < TokenPrefix.leastCount ? [] : textEdits(bytes, in: range, rules: .urls, depth: 0)
+            return range.count < TokenPrefix.leastCount ? [] : valueEdits(bytes, in: range, rules: .values, depth: 0)
         }
         if meaning.contains(.challenge) { return parameters(bytes, range) }
         if meaning.contains(.credentials) { return hidden(bytes, afterScheme(bytes[range])) }

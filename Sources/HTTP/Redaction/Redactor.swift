@@ -75,6 +75,12 @@ extension Redactor {
             || !meaning.isDisjoint(with: [.credentials, .cookies, .cookie])
     }
 
+    /// Whether a value or a header field of this name is secret.
+    func names(_ name: ArraySlice<UInt8>) -> Bool {
+        meaning(of: name).isSecret
+            || isSecret(header: String(decoding: name, as: UTF8.self), meaning: SecretNames.header(name))
+    }
+
     /// What a value's name tells, and the app about it. Of `user[pin]` and `user.pin` the last word counts, too.
     func meaning(of name: ArraySlice<UInt8>) -> SecretNames.Value {
         if !settings.values.isEmpty,

@@ -44,6 +44,10 @@ package enum SecretNames {
         static let document = Value(rawValue: 1 << 5)
         /// It holds a word that is a secret's in any surroundings.
         static let part = Value(rawValue: 1 << 6)
+        /// Its value is what the `named` one beside it is called.
+        static let naming = Value(rawValue: 1 << 7)
+        /// A value that is called what the `naming` one beside it says.
+        static let named = Value(rawValue: 1 << 8)
 
         var isSecret: Bool { contains(.secret) && !contains(.type) }
         /// Whether it is secret in running text, too, where `code` and `card` are ordinary words.
@@ -79,7 +83,7 @@ package enum SecretNames {
     /// A name that holds one of these is secret, whatever is around it.
     private static let parts = [
         "token", "secret", "password", "passwd", "passphrase", "passcode", "credential", "apikey", "authorization",
-        "cookie", "csrf", "xsrf", "signature",
+        "cookie", "csrf", "xsrf", "signature", "sessid",
     ]
 
     private static let headers = NameMatcher(
@@ -115,14 +119,18 @@ package enum SecretNames {
                     "auth", "assertion", "code", "codeverifier", "pwd", "pass", "pin", "otp", "totp", "mfa", "session",
                     "sessionid", "jsessionid", "sid", "jwt", "sig", "awsaccesskeyid", "samlrequest", "samlresponse",
                     "relaystate", "clientassertion", "card", "cardnumber", "creditcard", "pan", "cvv", "cvc", "cvv2",
-                    "ssn", "iban",
+                    "ssn", "iban", "pincode", "otpcode", "securitycode", "newpwd", "oldpwd", "sessionkey", "accesskey",
+                    "privatekey", "encryptionkey", "signingkey", "subscriptionkey", "ocpapimsubscriptionkey",
+                    "xfunctionskey", "xauth", "xsession", "xsessionid", "usersession", "usersessionid",
                 ].map { "^\($0)$" },
                 Value.secret.rawValue
             )
             + words(["type$"], Value.type.rawValue) + words(["^key$"], Value.key.rawValue)
             + words(["^state$"], Value.state.rawValue)
             + words(["^code$", "^session$", "^sessionid$", "^sid$", "^sessionstate$"], Value.signIn.rawValue)
-            + words(["^query$", "^document$", "^mutation$"], Value.document.rawValue),
+            + words(["^query$", "^document$", "^mutation$"], Value.document.rawValue)
+            + words(["^name$", "^key$", "^header$", "^field$"], Value.naming.rawValue)
+            + words(["^value$"], Value.named.rawValue),
         separators: separators,
         skipsSeparators: true
     )

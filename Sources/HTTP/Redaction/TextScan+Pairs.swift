@@ -5,7 +5,7 @@ extension TextScan {
             guard let isURL = has("://", at: candidate.start, candidate) else { return .more }
             if isURL { return url(at: candidate) }
         }
-        guard rules.contains(.pairs), candidate.start > floor else { return .pass }
+        guard !rules.isDisjoint(with: [.pairs, .elements]), candidate.start > floor else { return .pass }
         let lowest = max(floor, candidate.start - Self.lookBack)
         var nameEnd = candidate.start
         while nameEnd > lowest, bytes[nameEnd - 1] == 0x20 || bytes[nameEnd - 1] == 0x09 { nameEnd -= 1 }
@@ -50,17 +50,39 @@ extension TextScan {
 
     /// `name=value`, and an item of a query that `query(at:)` does not know as one.
     mutating func pair(at candidate: Candidate) -> Step {
-        guard !rules.isDisjoint(with: [.urls, .pairs]) else { return .pass }
+        guard !rules.isDisjoint(with: [.urls, .pairs, .elements]) else { return .pass }
         let lowest = max(floor, candidate.start - Self.lookBack)
         var start = candidate.start
         while start > lowest, bytes[start - 1].isNameByte { start -= 1 }
-        guard start < candidate.start,
-            rules.contains(.pairs) || (start > floor && "?&#;".utf8.contains(bytes[start - 1]))
-        else { return .pass }
+        guard start < candidate.start else { return .pass }
         let name = bytes[start..<candidate.start]
+        guard rules.contains(.pairs) || (start > floor && "?&#;".utf8.contains(bytes[start - 1])) else {
+            return rules.contains(.elements) ? attribute(name, at: candidate) : .pass
+        }
         let meaning = redactor.meaning(ofEncoded: name)
         guard meaning.isSecret || meaning.contains(.key) else { return .pass }
         return value(of: name, meaning, from: candidate.start + 1, candidate)
+    }
+
+    /// `name%3Dvalue`: a pair in the value of another.
+    mutating func encodedPair(at candidate: Candidate) -> Step {
+        guard rules.contains(.pairs) else { return .pass }
+        guard let isEquals = has("%3d", at: candidate.start, candidate, anyCase: true) else { return .more }
+        let lowest = max(floor, candidate.start - Self.lookBack)
+        var start = candidate.start
+        while start > lowest, bytes[start - 1].isWord || bytes[start - 1] == UInt8(ascii: "-") { start -= 1 }
+        guard isEquals, start < candidate.start else { return .pass }
+        // Behind an escape its digits are none of the name's.
+        if start - 1 >= lowest, bytes[start - 1] == UInt8(ascii: "%"),
+            bytes[start...].prefix(2).allSatisfy({ $0.hexValue != nil })
+        {
+            start += 2
+        }
+        guard start < candidate.start else { return .pass }
+        let name = bytes[start..<candidate.start]
+        let meaning = redactor.meaning(of: name)
+        guard meaning.isSecret else { return .pass }
+        return value(of: name, meaning, from: candidate.start + 3, candidate)
     }
 
     // MARK: "name": value
@@ -77,6 +99,11 @@ extension TextScan {
         let meaning = redactor.meaning(of: name)
         guard meaning.isSecret || meaning.contains(.key) else { return .pass }
         let value = endOfRun(candidate.start + 1, candidate, \.isSpace)
+        if !rules.contains(.pairs) {
+            if value == candidate.edge, !candidate.isFinal { return .more }
+            // In a script names have values that are none: `"password": input.value`.
+            guard value < candidate.edge, bytes[value].isQuote else { return .pass }
+        }
         return self.value(of: name, meaning, from: value, candidate, nested: nameEnd - end)
     }
 

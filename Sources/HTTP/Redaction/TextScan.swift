@@ -16,8 +16,12 @@ struct TextScan {
         static let labels = Rules(rawValue: 1 << 2)
         /// JSON in a line of its own, or in the data of an event of an event stream.
         static let lines = Rules(rawValue: 1 << 3)
-        /// What a value of a document may hold.
+        /// Elements and attributes of XML and HTML, and pairs whose name and value are both in quotes.
+        static let elements = Rules(rawValue: 1 << 4)
+        /// What an item of a query or form may hold.
         static let values: Rules = [.urls, .pairs]
+        /// What XML, HTML and scripts may hold.
+        static let markup: Rules = [.urls, .elements]
         /// All that text for people, or of unknown form, may hold.
         static let all: Rules = [.urls, .pairs, .labels]
     }
@@ -107,6 +111,8 @@ struct TextScan {
         case .equals: pair(at: candidate)
         case .bracket: json(at: candidate)
         case .mark: query(at: candidate)
+        case .percent: encodedPair(at: candidate)
+        case .angle: element(at: candidate)
         }
     }
 }
@@ -116,7 +122,7 @@ struct TextScan {
 extension TextScan {
     /// A byte with which something may begin.
     enum Trigger: UInt8 {
-        case none, digit, dash, letter, colon, equals, bracket, mark
+        case none, digit, dash, letter, colon, equals, bracket, mark, percent, angle
     }
 
     private static let triggers: [Trigger] = (UInt8.min...UInt8.max).map { byte in
@@ -127,6 +133,8 @@ extension TextScan {
         case UInt8(ascii: "="): .equals
         case UInt8(ascii: "{"), UInt8(ascii: "["): .bracket
         case UInt8(ascii: "?"), UInt8(ascii: "#"): .mark
+        case UInt8(ascii: "%"): .percent
+        case UInt8(ascii: ">"): .angle
         case _ where TokenPrefix.firstBytes.contains(byte): .letter
         case _ where "eBb".utf8.contains(byte): .letter
         default: .none
