@@ -23,7 +23,11 @@ let package = Package(
     targets: [
         .target(name: "Load", swiftSettings: settings),
         .executableTarget(name: "bench-transport", dependencies: ["Load", beagleNet], swiftSettings: settings),
-        .executableTarget(name: "bench-client", dependencies: ["Load", beagleNet], swiftSettings: settings),
+        .executableTarget(
+            name: "bench-client",
+            dependencies: ["Load", beagleNet, .product(name: "BeagleNetReplay", package: "BeagleNet")],
+            swiftSettings: settings
+        ),
         .target(name: "AllocationCount"),
         .executableTarget(
             name: "bench-pipeline",

@@ -1,12 +1,14 @@
 import BeagleNet
 import BeagleNetCurl
+import BeagleNetReplay
 import Dispatch
+import Foundation
 import Load
 import Synchronization
 
 /// The whole client, found through the container as an app finds it: builder, environment, logger (off), transport.
-/// Variant `raw` makes raw requests, `callback` makes them through completions, and `screen` asks for components, each for
-/// somebody else: those of one would share one request. `main` is not `async`, as in `BenchTransport`.
+/// Variant `raw` makes raw requests, `recorded` makes them with a log, `callback` makes them through completions, and
+/// `screen` asks for components, each for somebody else: those of one would share one request. `main` is not `async`, as in `BenchTransport`.
 @main
 struct BenchClient {
     static func main() throws {
@@ -24,6 +26,18 @@ struct BenchClient {
         isOver.wait()
     }
 
+    private static func record(_ arguments: Arguments, _ url: URL, _ dependencies: BeagleDependencies) async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "bench-\(UUID().uuidString).bglog").path
+        let log = try RequestLog(directory: directory)
+        dependencies.requestLog = log
+        try await Load.measure("client-recorded", arguments) {
+            let request = Request(url: url, type: .rawRequest(.init(headers: ["accept": "application/json"])))
+            return try await Beagle.dependencies.networkClient.executeRequest(request).data.count
+        }
+        await log.close()
+        try FileManager.default.removeItem(atPath: directory)
+    }
+
     private static let partitions = Atomic(0)
 
     private static func measure(_ arguments: Arguments, _ url: URL) async throws {
@@ -34,6 +48,7 @@ struct BenchClient {
         dependencies.logger = .off
         dependencies.networkClient = NetworkClientDefault(dependencies: dependencies, options: options)
         Beagle.dependencies = dependencies
+        if arguments.variant == "recorded" { return try await record(arguments, url, dependencies) }
 
         let accept = ["accept": "application/json"]
         if arguments.variant == "callback" {
