@@ -7,30 +7,31 @@ public struct MediaType: Sendable, Hashable {
 
     /// Reads the value of a `Content-Type` field; nil where it names no type. A parameter without a value is passed over.
     public init?(_ text: String) {
-        var rest = text.unicodeScalars[...]
-        let essence = rest.take { $0 != ";" }.trimmed.lowercased()
-        guard
-            essence.split(separator: "/", omittingEmptySubsequences: false).map({ HTTPField.Name(String($0)) != nil })
-                == [true, true]
+        // Among bytes: a combining character after a mark makes one `Character` of the two.
+        var rest = text.utf8[...]
+        let type = rest.take { $0 != UInt8(ascii: ";") }.trimmed
+        guard let slash = type.firstIndex(of: UInt8(ascii: "/")), type[..<slash].isToken,
+            type[slash...].dropFirst().isToken
         else { return nil }
         var parameters: [String: String] = [:]
         while rest.popFirst() != nil {
-            let name = rest.take { $0 != ";" && $0 != "=" }.trimmed.lowercased()
-            guard rest.first == "=" else { continue }
+            let name = Substring(rest.take { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "=") }.trimmed).lowercased()
+            guard rest.first == UInt8(ascii: "=") else { continue }
             rest.removeFirst()
-            _ = rest.take { $0.isBlank }
-            let value = rest.first == "\"" ? rest.takeQuoted() : rest.take { $0 != ";" }.trimmed
-            _ = rest.take { $0 != ";" }
+            _ = rest.take(while: \.isBlank)
+            let value =
+                rest.first == UInt8(ascii: "\"")
+                ? rest.takeQuoted() : String(Substring(rest.take { $0 != UInt8(ascii: ";") }.trimmed))
+            _ = rest.take { $0 != UInt8(ascii: ";") }
             if parameters[name] == nil { parameters[name] = value }
         }
-        self.essence = essence
+        essence = Substring(type).lowercased()
         self.parameters = parameters
     }
 }
 
-// Among scalars: a combining character after a mark makes one `Character` of the two.
-extension Substring.UnicodeScalarView {
-    fileprivate mutating func take(while isWanted: (Unicode.Scalar) -> Bool) -> Substring.UnicodeScalarView {
+extension Substring.UTF8View {
+    fileprivate mutating func take(while isWanted: (UInt8) -> Bool) -> Substring.UTF8View {
         let taken = prefix(while: isWanted)
         self = self[taken.endIndex...]
         return taken
@@ -39,21 +40,22 @@ extension Substring.UnicodeScalarView {
     /// Takes a quoted string, whose backslashes make the next character plain (RFC 9110, 5.6.4).
     fileprivate mutating func takeQuoted() -> String {
         removeFirst()
-        var text = String.UnicodeScalarView()
-        while let scalar = popFirst(), scalar != "\"" {
-            text.append(scalar == "\\" ? popFirst() ?? scalar : scalar)
+        var text: [UInt8] = []
+        while let byte = popFirst(), byte != UInt8(ascii: "\"") {
+            text.append(byte == UInt8(ascii: "\\") ? popFirst() ?? byte : byte)
         }
-        return String(text)
+        return String(decoding: text, as: UTF8.self)
     }
 
-    fileprivate var trimmed: String {
-        guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank }) else {
-            return ""
-        }
-        return String(self[first...last])
+    fileprivate var trimmed: Substring.UTF8View {
+        let start = drop(while: \.isBlank)
+        guard let last = start.lastIndex(where: { !$0.isBlank }) else { return start }
+        return start[...last]
     }
+
+    fileprivate var isToken: Bool { !isEmpty && allSatisfy(FieldReader.isTokenByte) }
 }
 
-extension Unicode.Scalar {
-    fileprivate var isBlank: Bool { self == " " || self == "\t" }
+extension UInt8 {
+    fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }

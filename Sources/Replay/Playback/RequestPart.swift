@@ -69,8 +69,8 @@ extension String {
 extension [RequestPart] {
     /// In one order, whatever the order in which a request has them; of one place they stay in theirs.
     func ordered() -> [RequestPart] {
-        if zip(self, dropFirst()).allSatisfy({ !($1.place < $0.place) }) { return self }
-        return enumerated().sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }.map(\.element)
+        // The sort is stable.
+        sorted { $0.place < $1.place }
     }
 
     /// The places of which nothing is known.

@@ -60,6 +60,7 @@ extension Plant {
             ),
             Plant(name: "referer", headers: ["Referer": "https://a.example/x?access_token=\(secret)"]),
             Plant(name: "bearer-elsewhere", headers: ["X-Note": "sent with Bearer \(secret)"]),
+            Plant(name: "json-field", headers: ["X-Context": #"{"password":"\#(secret)"}"#]),
         ]
     }
 
@@ -84,6 +85,14 @@ extension Plant {
             post("json", json(#"{"a":1.10,"user":{"password":"\#(secret)"},"pins":[1],"secret":["\#(secret)"]}"#)),
             post("json-escaped", json(#"{"pass\u0077ord":"\#(Canary.escaped(secret))"}"#)),
             post("json-in-json", json(#"{"event":"{\"token\":\"\#(secret)\"}"}"#)),
+            post("json-pair", json(#"[{"name":"Cookie","value":"\#(secret)"},{"value":"\#(secret)","key":"token"}]"#)),
+            post(
+                "json-header",
+                json(#"{"X-Session-Id":"\#(secret)","a":"Cookie: a=\#(secret)\r\nb: password: \#(secret)"}"#)
+            ),
+            post("json-url", json(#"{"a":"b=1&next=https%3A%2F%2Fa%2F%3Fpassword%3D\#(secret)"}"#)),
+            post("json-as-page", .data(Data(#"{"password":"\#(secret)"}"#.utf8), contentType: "text/html")),
+            post("soap", .data(Data("<a><w:Password>\(secret)</w:Password></a>".utf8), contentType: "text/xml")),
             post("json-cut-off", json(#"{"user":{"password":"\#(secret)"}"#)),
             post("graphql", json(graphQL)),
             coded("gzip", .data(coded(secret, isGzip: true), contentType: "application/json")),
@@ -197,7 +206,11 @@ extension Plant {
             answered("answer-cut-off", as: "application/json", #"{"session":{"b":"\#(secret)"#),
             answered("answer-form", as: "application/x-www-form-urlencoded", "oauth_token=\(secret)&a=b"),
             answered("answer-text", as: "text/plain", texts),
-            answered("answer-page", as: "text/html", "<a href=\"/x?token=\(secret)\">\(json(webToken: secret))</a>"),
+            answered(
+                "answer-page",
+                as: "text/html",
+                "<a href=\"/x?token=\(secret)\">\(json(webToken: secret))</a>\(input)"
+            ),
             answered(
                 "events",
                 as: "text/event-stream",
@@ -224,6 +237,8 @@ extension Plant {
             ),
         ]
     }
+
+    private static var input: String { #"<input name="csrf_token" type="hidden" value="\#(secret)">"# }
 
     private static var texts: String {
         """
