@@ -60,22 +60,61 @@ package enum JSONText {
     /// Writes text in quotes.
     package static func append(_ text: String, to bytes: inout [UInt8], escapingSlashes: Bool = false) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): bytes.append(contentsOf: "\\\"".utf8)
-            case UInt8(ascii: "\\"): bytes.append(contentsOf: "\\\\".utf8)
-            case UInt8(ascii: "/") where escapingSlashes: bytes.append(contentsOf: "\\/".utf8)
-            case 0x08: bytes.append(contentsOf: "\\b".utf8)
-            case 0x09: bytes.append(contentsOf: "\\t".utf8)
-            case 0x0A: bytes.append(contentsOf: "\\n".utf8)
-            case 0x0C: bytes.append(contentsOf: "\\f".utf8)
-            case 0x0D: bytes.append(contentsOf: "\\r".utf8)
-            case 0x00..<0x20:
-                bytes.append(contentsOf: (byte < 0x10 ? "\\u000" : "\\u00").utf8)
-                bytes.append(contentsOf: String(byte, radix: 16).utf8)
-            default: bytes.append(byte)
+        var text = text
+        text.withUTF8 { text in
+            // Escaped beside the array, which asks before each byte that it takes whether it is its own.
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: pieceSize * longestEscape) { room in
+                var rest = text[...]
+                while !rest.isEmpty {
+                    let piece = UnsafeBufferPointer(rebasing: rest.prefix(pieceSize))
+                    let count = escape(piece, into: room, escapingSlashes)
+                    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: room[..<count]))
+                    rest = rest.dropFirst(pieceSize)
+                }
             }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static let pieceSize = 512
+    /// That of `\u001f`.
+    private static let longestEscape = 6
+
+    /// - Parameter room: has space for the longest escape of each byte.
+    /// - Returns: how many bytes of it were written.
+    private static func escape(
+        _ text: UnsafeBufferPointer<UInt8>,
+        into room: UnsafeMutableBufferPointer<UInt8>,
+        _ escapingSlashes: Bool
+    ) -> Int {
+        var count = 0
+        func write(_ byte: UInt8) {
+            room[count] = byte
+            count += 1
+        }
+        func escape(_ letter: Unicode.Scalar) {
+            write(UInt8(ascii: "\\"))
+            write(UInt8(ascii: letter))
+        }
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\""): escape("\"")
+            case UInt8(ascii: "\\"): escape("\\")
+            case UInt8(ascii: "/") where escapingSlashes: escape("/")
+            case 0x08: escape("b")
+            case 0x09: escape("t")
+            case 0x0A: escape("n")
+            case 0x0C: escape("f")
+            case 0x0D: escape("r")
+            case 0x00..<0x20:
+                escape("u")
+                write(UInt8(ascii: "0"))
+                write(UInt8(ascii: "0"))
+                write(UInt8(ascii: byte < 0x10 ? "0" : "1"))
+                write(Array("0123456789abcdef".utf8)[Int(byte & 0xF)])
+            default: write(byte)
+            }
+        }
+        return count
     }
 }
