@@ -19,7 +19,7 @@ for argument in "$@"; do
 done
 
 missing=
-python_packages="websockets==17.4 mitmproxy==11.0.2 haralyzer==2.4.0"
+python_packages="websockets==17.4 mitmproxy==11.0.2 haralyzer==2.4.0 jsonschema==4.26.0"
 
 # need PACKAGE FILE...: PACKAGE is missing when none of the files exists (an unmatched pattern is no file).
 need() {
@@ -124,7 +124,7 @@ setup_macos() {
 
 # What tests talk to that is Python's, in an environment of its own: PyPI's packages.
 setup_python() {
-    if [ "$peers" = no ] || .build/python/bin/python3 -c 'import haralyzer, mitmproxy, websockets.asyncio.server' 2>/dev/null; then
+    if [ "$peers" = no ] || .build/python/bin/python3 -c 'import haralyzer, jsonschema, mitmproxy, websockets.asyncio.server' 2>/dev/null; then
         return
     fi
     echo "setup: .build/python/bin/pip install $python_packages" >&2

@@ -7,7 +7,7 @@ import BeagleNetRequestBuilder
 /// An error is a fine answer to any input. A crash, a hang, or a broken promise (a failed `precondition`) is not.
 enum FuzzTarget: String, CaseIterable {
     case json, redactor, url, request, head, decoder, range, events, multipart, frames, handshake
-    case cookie, redirect, challenge, altsvc, body, har, filter
+    case cookie, redirect, challenge, altsvc, body, har, filter, log
 
     func feed(_ bytes: UnsafeRawBufferPointer) {
         switch self {
@@ -28,6 +28,7 @@ enum FuzzTarget: String, CaseIterable {
         case .body: Self.fuzzBody(bytes)
         case .har: Self.fuzzHAR(bytes)
         case .filter: Self.fuzzFilter(String(decoding: bytes, as: UTF8.self))
+        case .log: Self.fuzzLog(bytes)
         case .altsvc: Self.fuzzAltSvc(String(decoding: bytes, as: UTF8.self))
         }
     }

@@ -14,7 +14,9 @@ import Dispatch
 ///
 /// `write DIRECTORY FIRST` records requests with the numbers from FIRST on until it is killed, and says of each `start N`
 /// and `end N`, in a line of standard output, when that is acknowledged. `limit DIRECTORY` records into files that must
-/// not grow, `fork DIRECTORY` in a child and its parent.
+/// not grow, `fork DIRECTORY` in a child and its parent. `fault DIRECTORY PLACE CODE` records while what is written to files
+/// whose paths have PLACE in them fails with this error of the system, `full DIRECTORY FILE` while FILE takes all the room;
+/// both before that and afterwards, too.
 @main
 struct RecordProbe {
     static func main() async {
@@ -24,6 +26,9 @@ struct RecordProbe {
             case "write" where arguments.count == 4:
                 try await write(RequestLog(directory: arguments[2]), from: Int(arguments[3]) ?? 0)
             case "limit" where arguments.count == 3: try await limit(arguments[2])
+            case "fault" where arguments.count == 5:
+                try await fault(arguments[2], at: arguments[3], Int32(arguments[4]) ?? 0)
+            case "full" where arguments.count == 4: try await full(arguments[2], arguments[3])
             case "fork" where arguments.count == 3: try fork(arguments[2])
             default: exit(64)
             }
@@ -43,9 +48,7 @@ struct RecordProbe {
                 let number = Int(request.url.lastPathComponent) ?? 0
                 say("start \(number)")
                 await Task.yield()
-                let body = Data(repeating: UInt8(truncatingIfNeeded: number), count: number % 3 == 0 ? 40_000 : 100)
-                let fields: HTTPFields = [.contentType: "image/png"]
-                return NetworkResponse(data: body, response: HTTPResponse(status: .ok, headerFields: fields))
+                return answer(number)
             },
             log: log
         )
@@ -62,6 +65,14 @@ struct RecordProbe {
                 }
             }
         }
+    }
+
+    /// An image of no other request's bytes: those of its number again and again.
+    private static func answer(_ number: Int) -> NetworkResponse {
+        let bytes = withUnsafeBytes(of: UInt64(number).littleEndian) { Array($0) }
+        let body = Data(Array(repeatElement(bytes, count: number % 3 == 0 ? 5_000 : 10)).joined())
+        let fields: HTTPFields = [.contentType: "image/png"]
+        return NetworkResponse(data: body, response: HTTPResponse(status: .ok, headerFields: fields))
     }
 
     // MARK: a full disk
@@ -108,6 +119,64 @@ struct RecordProbe {
         let before = limit.rlim_cur
         limit.rlim_cur = bytes
         return before
+    }
+
+    // MARK: a disk with a fault
+
+    private static func fault(_ directory: String, at place: String, _ code: Int32) async throws {
+        #if canImport(Glibc) && !SANITIZE_THREAD
+            try await record(in: directory) {
+                // It is written anew where it is gone, with all else.
+                if place == "meta.json" { try FileManager.default.removeItem(atPath: directory) }
+                Disk.set(Disk.Fault(place: place, code: code))
+            } recovery: {
+                Disk.set(nil)
+            }
+        #else
+            exit(64)
+        #endif
+    }
+
+    private static func full(_ directory: String, _ ballast: String) async throws {
+        try await record(in: directory) {
+            let file = try OpenFile(creating: ballast)
+            // Until there is no room for a byte.
+            for count in [64 << 10, 1] {
+                let bytes = [UInt8](repeating: 0, count: count)
+                do { while true { try bytes.withUnsafeBytes { try file.write($0) } } } catch {}
+            }
+        } recovery: {
+            try FileManager.default.removeItem(atPath: ballast)
+        }
+    }
+
+    /// Ten requests before a fault, a hundred while it lasts, ten afterwards.
+    private static func record(
+        in directory: String,
+        fault: () throws -> Void,
+        recovery: () throws -> Void
+    ) async throws {
+        let warnings = Warnings()
+        var options = RequestLog.Options()
+        options.logger = warnings
+        options.patience = .milliseconds(1)
+        let log = try RequestLog(directory: directory, options: options)
+        let client = RecordingClient(StubClient { answer(Int($0.url.lastPathComponent) ?? 0) }, log: log)
+        func ask(_ numbers: Range<Int>) async throws {
+            for number in numbers {
+                guard let url = URL(string: "http://a.example/\(number)") else { exit(64) }
+                _ = try await client.executeRequest(Request(url: url, type: .fetchImage))
+            }
+            await log.flush()
+        }
+        try await ask(0..<10)
+        try fault()
+        try await ask(10..<110)
+        try recovery()
+        usleep(10_000)
+        try await ask(110..<120)
+        await log.close()
+        say("warned \(warnings.count.withLock { $0 })")
     }
 
     // MARK: forked

@@ -1,3 +1,4 @@
+import BeagleNetCurl
 import BeagleNetHTTP
 import Foundation
 import Testing
@@ -6,32 +7,6 @@ import Testing
 
 /// Our archives, read by other programs: those of PyPI that `scripts/setup.sh --peers` installs.
 @Suite(.timeLimit(.minutes(2))) struct HARPeerTests {
-    private static let programs = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../.build/python/bin").standardizedFileURL.path
-    static let hasMitmproxy = FileManager.default.isExecutableFile(atPath: "\(programs)/mitmdump")
-    static let hasHaralyzer =
-        (try? FileManager.default.contentsOfDirectory(atPath: "\(programs)/../lib"))?
-        .contains { FileManager.default.fileExists(atPath: "\(programs)/../lib/\($0)/site-packages/haralyzer") } == true
-
-    /// What a program writes to standard output, and how it ends.
-    private func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: "\(Self.programs)/\(program)")
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        return await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-                process.waitUntilExit()
-                continuation.resume(returning: (process.terminationStatus, output))
-            }
-        }
-    }
-
     /// Bodies of every sort, with a request that failed and a redirect.
     private static let recording: Recording = {
         // mitmproxy takes for text what begins mostly so, and writes it in another charset.
@@ -76,13 +51,13 @@ import Testing
         return Recording(entries)
     }()
 
-    @Test(.enabled(if: hasMitmproxy, "mitmproxy is not installed: scripts/setup.sh --peers"))
+    @Test(.enabled(if: PythonPeers.hasMitmproxy, "mitmproxy is not installed: scripts/setup.sh --peers"))
     func mitmproxyReadsWhatWeWriteAndWeReadWhatItWrites() async throws {
         try await withFolder { folder in
             let (ours, theirs) = ("\(folder)/ours.har", "\(folder)/theirs.zhar")
             try Self.recording.writeHAR(to: ours)
             let arguments = ["-n", "-r", ours, "--set", "hardump=\(theirs)", "--set", "confdir=\(folder)"]
-            let run = try await run("mitmdump", arguments)
+            let run = try await PythonPeers.run("mitmdump", arguments)
             #expect(run.status == 0, "\(run.output)")
             let read = try Recording(contentsOf: theirs)
             #expect(read.entries.map(\.request.method) == Self.recording.entries.map(\.request.method))
@@ -100,7 +75,37 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: hasHaralyzer, "haralyzer is not installed: scripts/setup.sh --peers"))
+    @Test(.enabled(if: PythonPeers.hasMitmproxy, "mitmproxy is not installed: scripts/setup.sh --peers"))
+    func mitmproxyAnswersByWhatWeWriteAsTheServerDid() async throws {
+        try await EveryKind.withLog { log in
+            let archive = "\(log).har"
+            try EveryKind.archive(of: log, to: archive)
+            let peer = try await ReplayingProxy(archive, in: log)
+            try #require(peer.port > 0, "\(peer.notes)")
+            var options = TransferOptions(redirects: .init(limit: 0))
+            options.proxy = .through(Proxy(.http, host: "127.0.0.1", port: peer.port))
+            let transport = CurlTransport()
+            let recording = try Recording(contentsOf: archive)
+            var asked = 0
+            // In their order, as it gives away each answer once.
+            for entry in recording.entries where entry.isAnswered {
+                let request = try TransferRequest(entry.request, of: recording, options)
+                let answer = try await transport.perform(request)
+                let recorded = try #require(entry.response)
+                #expect(answer.head.status.code == recorded.status, "\(entry.request.url)")
+                #expect(try await answer.body.collect() == recording.data(of: recorded.body), "\(entry.request.url)")
+                let cookies = answer.head.headerFields[values: .setCookie]
+                #expect(cookies == recorded.fields.filter { $0.name.lowercased() == "set-cookie" }.map(\.value))
+                asked += 1
+            }
+            #expect(asked > 8)
+            let unknown = LoggedRequest(method: "GET", url: "http://a.example/unknown")
+            let answer = try await transport.perform(TransferRequest(unknown, of: recording, options))
+            #expect(answer.head.status == .notFound)
+        }
+    }
+
+    @Test(.enabled(if: PythonPeers.hasHaralyzer, "haralyzer is not installed: scripts/setup.sh --peers"))
     func haralyzerReadsWhatWeWrite() async throws {
         try await withFolder { folder in
             let path = "\(folder)/ours.har"
@@ -112,11 +117,31 @@ import Testing
                 for entry in map(HarEntry, parser.har_data["entries"]):
                     print(entry.request.method, entry.response.status, entry.time, entry.startTime.year)
                 """
-            let run = try await run("python3", ["-c", program, path])
+            let run = try await PythonPeers.run("python3", ["-c", program, path])
             #expect(run.status == 0, "\(run.output)")
             let lines = run.output.split(separator: "\n")
             #expect(lines.count == Self.recording.entries.count)
             #expect(lines.first == "POST 200 3.5 2026")
         }
+    }
+}
+
+extension LogEntry {
+    /// Whether a server answered it over HTTP.
+    fileprivate var isAnswered: Bool { response != nil && error == nil && !isFromStore && messages.isEmpty }
+}
+
+extension TransferRequest {
+    /// The message that was logged.
+    fileprivate init(_ logged: LoggedRequest, of recording: Recording, _ options: TransferOptions) throws {
+        let url = try #require(URL(string: logged.url))
+        let head = HTTPRequest(
+            method: try #require(HTTPRequest.Method(rawValue: logged.method)),
+            scheme: url.scheme,
+            authority: url.host().map { host in url.port.map { "\(host):\($0)" } ?? host },
+            path: url.path()
+        )
+        let body = try logged.body.map { HTTPBody(try recording.data(of: $0)) }
+        self.init(head, body: body, options: options)
     }
 }

@@ -4,17 +4,22 @@ import Testing
 
 @testable import BeagleNetReplay
 
-/// Archives that Chromium (through Playwright) and mitmproxy have written of the same small site.
+/// Archives that Chromium, Playwright and mitmproxy have written of the same small site; `Archives/README.md` tells how.
 @Suite struct RealArchiveTests {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Archives").path
 
     private static let png = "89504e470d0a1a0a0000000d49484452"
 
-    @Test(arguments: ["playwright.har", "attach/playwright-attach.har", "mitmproxy.har", "mitmproxy.zhar"])
-    func bodiesAreThere(_ name: String) throws {
+    /// Their names, and how many entries each has.
+    private static let archives = [
+        ("playwright.har", 9), ("attach/playwright-attach.har", 9), ("mitmproxy.har", 9), ("mitmproxy.zhar", 9),
+        ("chromium.har", 12),
+    ]
+
+    @Test(arguments: archives) func bodiesAreThere(_ name: String, _ count: Int) throws {
         let recording = try Recording(contentsOf: "\(Self.folder)/\(name)")
         #expect(recording.warnings == [])
-        #expect(recording.entries.count == 9)
+        #expect(recording.entries.count == count)
         func body(_ path: String) throws -> Data {
             let entry = try #require(recording.entries.first { $0.request.url.contains(path) })
             return try recording.data(of: try #require(entry.response?.body))
@@ -34,7 +39,7 @@ import Testing
     }
 
     @Test func whatAPageSentIsThere() throws {
-        for name in ["playwright.har", "attach/playwright-attach.har"] {
+        for name in ["playwright.har", "attach/playwright-attach.har", "chromium.har"] {
             let recording = try Recording(contentsOf: "\(Self.folder)/\(name)")
             let form = try #require(recording.entries.first { $0.request.url.hasSuffix("/form") }?.request.body)
             let data = try recording.data(of: form)
@@ -42,8 +47,32 @@ import Testing
         }
     }
 
-    @Test(arguments: ["playwright.har", "attach/playwright-attach.har", "mitmproxy.har", "mitmproxy.zhar"])
-    func conversionLosesNothing(_ name: String) async throws {
+    @Test func whatTheNetworkPanelOfChromiumTellsIsThere() throws {
+        let recording = try Recording(contentsOf: "\(Self.folder)/chromium.har")
+        func entry(_ path: String, _ status: Int = 200) throws -> LogEntry {
+            try #require(recording.entries.first { $0.request.url.contains(path) && $0.response?.status == status })
+        }
+        #expect(try entry("/refused", 0).error == "net::ERR_CONNECTION_REFUSED")
+        let unchanged = try #require(try entry("/text", 304).response)
+        #expect(unchanged.bodyBytes == 0 && unchanged.body.size > 0)
+        let zipped = try #require(try entry("/data.json").response)
+        #expect(zipped.fields["content-encoding"] == "gzip" && zipped.bodyBytes < zipped.body.size)
+        let messages = try entry("/echo", 101).messages
+        #expect(messages.map(\.direction) == [.send, .send, .receive, .receive])
+        #expect(messages.map(\.data) == [Data("hé".utf8), Data([0, 255]), Data("hé".utf8), Data([0, 255])])
+        let started = try entry("/echo", 101).started
+        #expect(messages.allSatisfy { abs($0.time.timeIntervalSince(started)) < 10 })
+        for entry in recording.entries {
+            let names = Set(entry.others.map(\.name))
+            #expect(
+                names.isSuperset(of: ["_initiator", "_priority", "_resourceType", "_transferSize", "_blocked_queueing"])
+            )
+            let phases = entry.timings
+            #expect(phases.blocked != nil && phases.send != nil && phases.wait != nil && phases.receive != nil)
+        }
+    }
+
+    @Test(arguments: archives) func conversionLosesNothing(_ name: String, _ count: Int) async throws {
         try await withFolder { folder in
             func texts(_ path: String) throws -> [[UInt8]] {
                 let reader = HARReader(contentsOf: path)
@@ -63,7 +92,7 @@ import Testing
             // But for the bodies in files, which are in the archive now.
             let isAttached = name.contains("attach")
             let (old, new) = (try texts(source), try texts(target))
-            #expect(zip(old, new).count { $0 == $1 } == (isAttached ? 2 : 9))
+            #expect(zip(old, new).count { $0 == $1 } == (isAttached ? 2 : count))
             let recording = try Recording(contentsOf: target)
             for entry in recording.entries {
                 if case .file(let name)? = entry.response?.body.content {

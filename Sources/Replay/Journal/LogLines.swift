@@ -20,9 +20,9 @@ struct LogLines {
     static let limit = 64 << 20
     /// What fits into one as a text, however much of it has to be escaped, in bytes.
     static let maxTextBytes = 10 << 20
-    private static let pieceBytes = 256 << 10
 
     private let path: String
+    private let pieceBytes: Int
     private var file: OpenFile?
     /// Where the next piece is.
     private var position: Int64
@@ -34,9 +34,12 @@ struct LogLines {
     private var isSkipping = false
     private var isOver = false
 
-    /// - Parameter offset: where to begin, the begin of a line.
-    init(path: String, from offset: Int64 = 0) {
+    /// - Parameters:
+    ///   - offset: where to begin, the begin of a line.
+    ///   - pieceBytes: how much is read at a time.
+    init(path: String, from offset: Int64 = 0, pieceBytes: Int = 256 << 10) {
         self.path = path
+        self.pieceBytes = pieceBytes
         position = offset
     }
 
@@ -74,13 +77,10 @@ struct LogLines {
         searched = buffer.count
         let file = if let file { file } else { try OpenFile(reading: path) }
         self.file = file
-        let room = buffer.count
-        buffer.append(contentsOf: repeatElement(0, count: Self.pieceBytes))
-        let count = try buffer.withUnsafeMutableBufferPointer { (bytes) throws(NetworkError) in
-            let free = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: bytes[room...]))
-            return try file.read(into: free, at: position)
-        }
-        buffer.removeLast(Self.pieceBytes - count)
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 1)
+        defer { room.deallocate() }
+        let count = try file.read(into: room, at: position)
+        buffer.append(contentsOf: room[..<count])
         position += Int64(count)
         isOver = count == 0
     }

@@ -9,10 +9,11 @@ import Testing
 
 /// What takes an idle machine to measure, which `scripts/soak recording` has: elsewhere it is only seen to work.
 @Suite(.serialized) struct RecordSoakTests {
-    private static let isAlone = ProcessInfo.processInfo.environment["BEAGLENET_RECORDING"] != nil
+    static let isAlone = ProcessInfo.processInfo.environment["BEAGLENET_RECORDING"] != nil
     private static let downloads = isAlone ? 200 : 8
 
-    /// 200 bodies of 10 MB at once: the memory of the process grows by less than 32 MB, whatever the disk does.
+    /// 200 bodies of 10 MB at once: the memory of the process grows by less than 32 MB, whatever the disk does. Of fewer, to
+    /// which nothing may get lost, all are whole.
     @Test func memoryStaysFlatWhileLargeBodiesAreRecorded() async throws {
         try await withLogDirectory { path in
             let body = Data((0..<10_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
@@ -38,6 +39,7 @@ import Testing
             let before = Self.peakBytes
             var options = RequestLog.Options()
             options.maxBytes = 8 << 30
+            options.isLossless = !Self.isAlone
             let log = try RequestLog(directory: path, options: options)
             dependencies.requestLog = log
             try await downloads()
@@ -59,6 +61,7 @@ import Testing
                 whole += 1
             }
             print("\(whole) of \(Self.downloads) bodies are whole")
+            #expect(whole >= (Self.isAlone ? 20 : Self.downloads))
             withExtendedLifetime(dependencies) {}
         }
     }
@@ -72,36 +75,5 @@ import Testing
             getrusage(RUSAGE_SELF, &usage)
         #endif
         return usage.ru_maxrss << 10
-    }
-
-    /// No phase is shorter than what the server does; on an idle machine wait is 3 ms longer at most, receive 5 ms.
-    @Test func phasesAreThoseOfTheServer() async throws {
-        try await withLogDirectory { path in
-            let server = try LoopbackServer { _ in
-                usleep(50_000)
-                return .sequence([
-                    .raw("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"),
-                    .dribble(Data("abcdefg".utf8), every: .milliseconds(10)),
-                    .raw("h"),
-                ])
-            }
-            let dependencies = BeagleDependencies()
-            let log = try RequestLog(directory: path)
-            dependencies.requestLog = log
-            let client = dependencies.networkClient
-            let url = try #require(URL(string: server.url))
-            for _ in 0..<5 { _ = try await client.executeRequest(Request(url: url, type: .rawRequest(.init()))) }
-            await log.flush()
-            for entry in try LogReader(directory: path).entries() {
-                let (wait, receive) = (entry.timings.wait ?? .zero, entry.timings.receive ?? .zero)
-                print("wait \(wait), receive \(receive), in all \(entry.timings.total)")
-                #expect(wait > .milliseconds(47))
-                #expect(receive > .milliseconds(55))
-                if Self.isAlone {
-                    #expect(wait < .milliseconds(53))
-                    #expect(abs(receive / .milliseconds(1) - 70) < 5)
-                }
-            }
-        }
     }
 }

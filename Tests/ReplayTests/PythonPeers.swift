@@ -1,0 +1,97 @@
+import Foundation
+
+/// Programs of PyPI that read our archives: `scripts/setup.sh --peers` installs them.
+enum PythonPeers {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../.build/python").standardizedFileURL.path
+
+    static let hasMitmproxy = FileManager.default.isExecutableFile(atPath: path("mitmdump"))
+    static let hasHaralyzer = has("haralyzer")
+    static let hasJSONSchema = has("jsonschema")
+
+    static func path(_ program: String) -> String { "\(folder)/bin/\(program)" }
+
+    private static func has(_ package: String) -> Bool {
+        (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/lib"))?
+            .contains { FileManager.default.fileExists(atPath: "\(folder)/lib/\($0)/site-packages/\(package)") } == true
+    }
+
+    /// What a program writes, and how it ends.
+    static func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(filePath: path(program))
+        process.arguments = arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        return await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+                process.waitUntilExit()
+                continuation.resume(returning: (process.terminationStatus, output))
+            }
+        }
+    }
+}
+
+/// mitmdump as a proxy that answers what an archive has, and 404 to all else. It ends with this, or with the tests.
+final class ReplayingProxy: Sendable {
+    /// Where it listens; 0 where it does not.
+    let port: Int
+    /// What it said before it listened.
+    let notes: String
+    private let input: FileHandle
+
+    /// Waits until it listens.
+    ///
+    /// - Parameter folder: where it may leave its settings.
+    init(_ archive: String, in folder: String) async throws {
+        let pipes = (input: Pipe(), output: Pipe())
+        for handle in [pipes.input.fileHandleForWriting, pipes.output.fileHandleForReading] {
+            _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        }
+        let settings = [
+            "confdir=\(folder)", "server_replay=\(archive)", "server_replay_extra=404", "server_replay_refresh=false",
+            "connection_strategy=lazy",
+        ]
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments =
+            ["-c", "\"$@\" & cat >/dev/null; kill $!; wait", "sh", PythonPeers.path("mitmdump"), "-p", "0"]
+            + ["--listen-host", "127.0.0.1"] + settings.flatMap { ["--set", $0] }
+        process.environment = ProcessInfo.processInfo.environment.merging(["PYTHONUNBUFFERED": "1"]) { $1 }
+        process.standardInput = pipes.input
+        process.standardOutput = pipes.output
+        process.standardError = pipes.output
+        try process.run()
+        input = pipes.input.fileHandleForWriting
+        (port, notes) = await Self.listening(pipes.output.fileHandleForReading)
+    }
+
+    deinit {
+        // It ends with its input.
+        try? input.close()
+    }
+
+    /// The port that it tells, and what it says before.
+    private static func listening(_ output: FileHandle) async -> (Int, String) {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var text = ""
+                while let bytes = try? output.read(upToCount: 1), !bytes.isEmpty {
+                    text += String(decoding: bytes, as: UTF8.self)
+                    guard text.hasSuffix("\n"), let found = text.firstMatch(of: /listening at .*:(\d+)/) else {
+                        continue
+                    }
+                    continuation.resume(returning: (Int(found.output.1) ?? 0, text))
+                    // So that it is never held up.
+                    while let bytes = try? output.read(upToCount: 4_096), !bytes.isEmpty {}
+                    return
+                }
+                continuation.resume(returning: (0, text))
+            }
+        }
+    }
+}
