@@ -93,7 +93,10 @@ import Testing
                 let answer = try await transport.perform(request)
                 let recorded = try #require(entry.response)
                 #expect(answer.head.status.code == recorded.status, "\(entry.request.url)")
-                #expect(try await answer.body.collect() == recording.data(of: recorded.body), "\(entry.request.url)")
+                // Of a redirect that was followed the body is not read.
+                let isRead = recorded.body.content != .omitted("not read")
+                let body = isRead ? try recording.data(of: recorded.body) : Data()
+                #expect(try await answer.body.collect() == body, "\(entry.request.url)")
                 let cookies = answer.head.headerFields[values: .setCookie]
                 #expect(cookies == recorded.fields.filter { $0.name.lowercased() == "set-cookie" }.map(\.value))
                 asked += 1
