@@ -14,7 +14,8 @@ import Dispatch
 ///
 /// `write DIRECTORY FIRST` records requests with the numbers from FIRST on until it is killed, and says of each `start N`
 /// and `end N`, in a line of standard output, when that is acknowledged. `limit DIRECTORY` records into files that must
-/// not grow, `fork DIRECTORY` in a child and its parent.
+/// not grow, `fork DIRECTORY` in a child and its parent. `ask URL` is an app that sends a request; `ask URL --allow` lets
+/// the environment say whether it is recorded.
 @main
 struct RecordProbe {
     static func main() async {
@@ -25,12 +26,23 @@ struct RecordProbe {
                 try await write(RequestLog(directory: arguments[2]), from: Int(arguments[3]) ?? 0)
             case "limit" where arguments.count == 3: try await limit(arguments[2])
             case "fork" where arguments.count == 3: try fork(arguments[2])
+            case "ask" where arguments.count > 2: try await ask(arguments[2], arguments.dropFirst(3) == ["--allow"])
             default: exit(64)
             }
         } catch {
             say("\(error)")
             exit(1)
         }
+    }
+
+    // MARK: an app
+
+    private static func ask(_ text: String, _ allows: Bool) async throws {
+        guard let url = URL(string: text) else { exit(64) }
+        let dependencies = BeagleDependencies()
+        if allows { try dependencies.allow(.log) }
+        let answer = try await dependencies.networkClient.executeRequest(Request(url: url, type: .rawRequest(.init())))
+        say(String(decoding: answer.data, as: UTF8.self))
     }
 
     // MARK: killed
