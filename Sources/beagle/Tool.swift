@@ -21,10 +21,16 @@ struct Tool: AsyncParsableCommand {
               0     done
               1-99  the transfer failed; the number is libcurl's: 6 host not found,
                     7 no connection, 28 time is up, 60 bad certificate, …
+              8     the answer is no event stream
               22    an HTTP status of 400 or above
+              23    what came cannot be written
+              26    a file cannot be read
+              33    the server does not go on where it was asked to
               64    the command line cannot be understood
-            ListenCommand.self, WebSocketCommand.self, BatchCommand.self, LogCommand.self, ReplayCommand.self,
-            HARCommand.self, ServeCommand.self, DemoCommand.self,
+              77    the file of authorities cannot be read
+              101   what came is no screen, or a file is not what it should be
+              103   the recording that --replay names has no answer
+              104   answers are not what was recorded
               105   the form is kept in the outbox and will be sent by 'outbox flush'
               130   interrupted
 

@@ -16,7 +16,8 @@ import Dispatch
 /// and `end N`, in a line of standard output, when that is acknowledged. `limit DIRECTORY` records into files that must
 /// not grow, `fork DIRECTORY` in a child and its parent. `fault DIRECTORY PLACE CODE` records while what is written to files
 /// whose paths have PLACE in them fails with this error of the system, `full DIRECTORY FILE` while FILE takes all the room;
-/// both before that and afterwards, too.
+/// both before that and afterwards, too. `ask URL` is an app that sends a request; `ask URL --allow` lets the environment
+/// say whether it is recorded.
 @main
 struct RecordProbe {
     static func main() async {
@@ -30,12 +31,23 @@ struct RecordProbe {
                 try await fault(arguments[2], at: arguments[3], Int32(arguments[4]) ?? 0)
             case "full" where arguments.count == 4: try await full(arguments[2], arguments[3])
             case "fork" where arguments.count == 3: try fork(arguments[2])
+            case "ask" where arguments.count > 2: try await ask(arguments[2], arguments.dropFirst(3) == ["--allow"])
             default: exit(64)
             }
         } catch {
             say("\(error)")
             exit(1)
         }
+    }
+
+    // MARK: an app
+
+    private static func ask(_ text: String, _ allows: Bool) async throws {
+        guard let url = URL(string: text) else { exit(64) }
+        let dependencies = BeagleDependencies()
+        if allows { try dependencies.allow(.log) }
+        let answer = try await dependencies.networkClient.executeRequest(Request(url: url, type: .rawRequest(.init())))
+        say(String(decoding: answer.data, as: UTF8.self))
     }
 
     // MARK: killed

@@ -29,4 +29,19 @@ struct ExitCodeTests {
         error.transportCode = transportCode
         #expect(ExitCode.number(for: error) == number)
     }
+
+    @Test(arguments: [
+        ExitCode.writeFailed, ExitCode.readFailed, ExitCode.weirdReply, ExitCode.httpError, ExitCode.badAuthorities,
+        ExitCode.noRanges, ExitCode.usage, ExitCode.notAScreen, ExitCode.different, ExitCode.notInRecording,
+        ExitCode.kept, 0, 130,
+    ])
+    func numberIsToldInTheHelp(_ number: Int32) {
+        let help = Tool.helpMessage(columns: 100)
+        #expect(help.split(separator: "\n").contains { $0.trimmingPrefix { $0 == " " }.hasPrefix("\(number) ") })
+    }
+
+    @Test func helpHoldsNoSourceText() {
+        let commands = [Tool.self] + Tool.configuration.subcommands.flatMap { [$0] + $0.configuration.subcommands }
+        for command in commands { #expect(!Tool.helpMessage(for: command).contains(".self"), "\(command)") }
+    }
 }

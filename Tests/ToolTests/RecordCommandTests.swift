@@ -61,6 +61,30 @@ import Testing
         }
     }
 
+    /// `RecordProbe ask` is another program that uses BeagleNet, and does not look at the environment by itself.
+    @Test(arguments: [["--allow"], []]) func anAppIsRecordedWhereItAllowsIt(_ flags: [String]) async throws {
+        try await withDirectory { directory in
+            let path = "\(directory)/a.bglog"
+            let app = BeagleProcess.executable("RecordProbe").path
+            let server = try LoopbackServer(.response(200, [:], "answer"))
+            let arguments = ["record", "-o", path, "--", app, "ask", "\(server.url)/a"] + flags
+            let run = try await BeagleProcess(arguments).outcome()
+            #expect(run.exit == 0, "\(run.errors)")
+            #expect(run.text == "answer\n")
+            #expect(server.requests.count == 1)
+            guard !flags.isEmpty else {
+                #expect(run.errors.contains("nothing was recorded: \(app)"))
+                #expect(run.errors.contains("or does not allow BEAGLENET_LOG"))
+                #expect(!FileManager.default.fileExists(atPath: path))
+                return
+            }
+            #expect(run.errors.contains("1 entry was recorded in \(path)"))
+            let entry = try #require(try entries(path).first)
+            #expect(entry.request.url == "\(server.url)/a" && entry.kind == "raw")
+            #expect(entry.response?.body.content == .data(Data("answer".utf8)))
+        }
+    }
+
     @Test func aSignalIsPassedOn() async throws {
         try await withDirectory { directory in
             let script = "trap 'echo heard; exit 9' TERM; echo ready; while :; do sleep 0.05; done"

@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import BeagleNetReplay
 import BeagleNetTesting
 import Foundation
 import Testing
@@ -249,5 +250,19 @@ struct ReplayCommandTests {
         let run = try await replay(1, 1, ["--diff", "--methods", "PURGE"])
         #expect(run.exit == 64)
         #expect(run.errors.contains("none of the 1 entries fits"))
+    }
+
+    @Test func whatIsSentIsRecorded() async throws {
+        try await withDirectory { directory in
+            let log = "\(directory)/a.bglog"
+            #expect(try await replay(["a": 1], ["a": 1], ["--diff", "--record", log]).exit == 0)
+            #expect(try await replay(["a": 1], ["a": 2], ["--repeat", "2", "--record", log]).exit == 0)
+            let entries = Array(try LogReader(directory: log).entries())
+            let bodies = [1, 2, 2].map { LoggedBody.Content.data(Data("{\"a\":\($0)}".utf8)) }
+            #expect(entries.map { $0.response?.body.content } == bodies)
+            #expect(entries.allSatisfy { $0.request.url.hasSuffix("/a?token=REDACTED") })
+        }
+        let run = try await replay(1, 1, ["--record", "/proc/a.bglog"])
+        #expect(run.exit == 23)
     }
 }

@@ -154,6 +154,41 @@ struct WebSocketCommandTests {
         #expect(proxy.requests.map(\.target) == ["host.invalid:81"])
     }
 
+    @Test func aRecordingAnswersInPlaceOfTheServer() async throws {
+        try await withDirectory { directory in
+            let (log, copy) = ("\(directory)/a.bglog", "\(directory)/b.bglog")
+            let address = try await withBackend { url in
+                let run = try await beagle("ws", "\(url)/ws", "--count", "2", "--record", log, input: "a\nb\n")
+                #expect(run.exit == 0, "\(run.errors)")
+                return "\(url)/ws"
+            }
+            // There is no server any more.
+            let run = try await beagle(
+                "ws",
+                address,
+                "--count",
+                "2",
+                "--replay",
+                log,
+                "--record",
+                copy,
+                input: "a\nb\n"
+            )
+            #expect(run.exit == 0, "\(run.errors)")
+            #expect(run.lines == ["a", "b"])
+            #expect(try await beagle("log", "list", copy).lines.count == 1)
+            let other = try await beagle("ws", address, "--count", "2", "--replay", log, "--json", input: "a\nc\n")
+            #expect(other.exit == 103, "\(other.errors)")
+            let json = try other.json()
+            #expect(json["error"]?["code"] == "not_in_recording")
+            #expect(json["error"]?["nearest"]?[0]?["differences"]?[0] == "body: b → c")
+            let elsewhere = try await beagle("ws", "\(address)/other", "--replay", log)
+            #expect(elsewhere.exit == 103)
+            #expect(elsewhere.errors.contains("the recording has no answer to this request"))
+            #expect(try await beagle("ws", address, "--replay", "\(directory)/none.har").exit == 26)
+        }
+    }
+
     /// A server that agrees on a WebSocket and sends these bytes.
     private static func agreed(_ request: LoopbackServer.Request, then bytes: [UInt8]) -> LoopbackServer.Answer {
         let server = try? WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "")

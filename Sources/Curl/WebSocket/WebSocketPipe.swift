@@ -263,14 +263,5 @@ final class WebSocketPipe: WebSocketChannel {
         }
     }
 
-    private func closed(_ code: WebSocketClose.Code) -> NetworkError {
-        var error = NetworkError(
-            .closed,
-            during: .body,
-            "the server closed the WebSocket with code \(code.rawValue)",
-            advice: "WebSocket.peerClose holds its reason"
-        )
-        error.request = head
-        return error
-    }
+    private func closed(_ code: WebSocketClose.Code) -> NetworkError { code.error(of: head) }
 }

@@ -48,6 +48,20 @@ public struct WebSocketClose: Sendable, Hashable {
 
         /// Whether it is what a conversation that went well ends with.
         package var isNormal: Bool { [.normal, .goingAway, .noStatus].contains(self) }
+
+        /// What a conversation fails with that the server closed with this code.
+        ///
+        /// - Parameter head: of the message that opened it.
+        package func error(of head: HTTPRequest) -> NetworkError {
+            var error = NetworkError(
+                .closed,
+                during: .body,
+                "the server closed the WebSocket with code \(rawValue)",
+                advice: "WebSocket.peerClose holds its reason"
+            )
+            error.request = head
+            return error
+        }
     }
 
     /// The number that says why.

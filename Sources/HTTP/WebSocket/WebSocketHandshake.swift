@@ -138,7 +138,8 @@ package struct WebSocketHandshake {
         return error
     }
 
-    private static func refused(_ head: RawHead, _ body: Data) -> NetworkError {
+    /// Why there is no WebSocket where the server answered as to any request.
+    package static func refused(_ head: RawHead, _ body: Data) -> NetworkError {
         let status = head.head.status
         var error = NetworkError(
             .status,

@@ -216,7 +216,7 @@ final class SegmentWriter {
 }
 
 /// What a logger hears when a log cannot be written.
-private struct RecordingStopped: LogType {
+struct RecordingStopped: LogType {
     let what: String
     let directory: String
     let error: NetworkError

@@ -107,10 +107,12 @@ final class Playback: Sendable {
     }
 
     /// Entries that answered nothing; those apart that no server had to answer.
-    var unused: [LogEntry] {
+    var unused: [LogEntry] { unusedPlaces.map { entries[$0] } }
+
+    /// Their places among the entries.
+    var unusedPlaces: [Int] {
         let used = state.withLock { $0.used }
         return entries.indices.filter { !used.contains($0) && heads[$0] != nil && !entries[$0].isFromStore }
-            .map { entries[$0] }
     }
 }
 

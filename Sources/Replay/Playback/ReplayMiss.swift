@@ -1,6 +1,7 @@
 import BeagleNet
 
-/// Why a recording has no answer to a request: `underlying` of an error of kind `.notInRecording`. It holds no secrets.
+/// Why a recording has no answer to a request, or to a message of a WebSocket: `underlying` of an error of kind
+/// `.notInRecording`. It holds no secrets.
 public struct ReplayMiss: Error, Sendable, Hashable {
     /// An entry of the recording that is not the one.
     public struct Near: Sendable, Hashable {
@@ -13,13 +14,15 @@ public struct ReplayMiss: Error, Sendable, Hashable {
         public let differences: [Difference]
     }
 
-    /// Method and URL of what was asked.
+    /// Method and URL of what was asked; of a message of a WebSocket which one it is.
     public let request: String
     /// The entries that differ least, at most three, the nearest first.
     public let nearest: [Near]
     /// How many answers to this very request there were, all of which were given (`ReplayRepeats.sequenceThenFail`); 0
     /// where there was none.
     public let exhausted: Int
+    /// What was asked, in a word.
+    private let noun: String
 }
 
 extension ReplayMiss.Near: CustomStringConvertible {
@@ -43,6 +46,18 @@ extension ReplayMiss: CustomStringConvertible {
         request = subject.title
         self.nearest = nearest
         self.exhausted = exhausted
+        noun = "request"
+    }
+
+    /// - Parameters:
+    ///   - number: of a message of a WebSocket among those sent, from 1.
+    ///   - subject: what opened it.
+    ///   - nearest: what the recording has in its place.
+    init(ofMessage number: Int, to subject: MatchSubject, nearest: [Near]) {
+        request = "message \(number) to \(subject.url.origin)\(subject.url.path)"
+        self.nearest = nearest
+        exhausted = 0
+        noun = "message"
     }
 
     /// What is missing, and what is nearest, in a line each.
@@ -52,7 +67,7 @@ extension ReplayMiss: CustomStringConvertible {
 
     /// What is missing, in a sentence without what is nearest.
     package var reason: String {
-        let missing = "the recording has no answer to this request"
+        let missing = "the recording has no answer to this \(noun)"
         return exhausted > 0 ? "\(missing) any more: all \(exhausted) were given" : missing
     }
 

@@ -17,12 +17,14 @@ public final class ReplayTransport: HTTPTransport {
     /// What a `ReplayClient` says of the operation that is being performed.
     @TaskLocal static var kind: String?
 
-    private let recording: Recording
+    let recording: Recording
     private let playback: Playback
-    private let mode: ReplayMode
-    private let timing: ReplayTiming
-    private let redactor: Redactor
-    private let clock: any Clock<Duration>
+    let webSockets: Playback
+    let mode: ReplayMode
+    let rules: [MatchRule]
+    let timing: ReplayTiming
+    let redactor: Redactor
+    let clock: any Clock<Duration>
 
     /// A transport that answers from a recording.
     ///
@@ -45,14 +47,18 @@ public final class ReplayTransport: HTTPTransport {
     ) {
         self.recording = recording
         self.mode = mode
+        rules = matching
         self.timing = timing
         self.redactor = redactor
         self.clock = clock
         playback = recording.playback(of: .messages, matching, repeats, redactor)
+        webSockets = recording.playback(of: .webSockets, matching, repeats, redactor)
     }
 
     /// Entries that have answered nothing so far, in their order.
-    public var unused: [LogEntry] { playback.unused }
+    public var unused: [LogEntry] {
+        (playback.unusedPlaces + webSockets.unusedPlaces).sorted().map { recording.entries[$0] }
+    }
 
     /// Checks that every entry has answered something.
     ///
@@ -328,7 +334,7 @@ extension Recording {
     ) -> Playback {
         Playback(entries, kind, rules, repeats) { entry in
             MatchSubject(
-                entry.request,
+                kind == .webSockets ? entry.request.openingWebSocket : entry.request,
                 data: bytes(of: entry.request),
                 kind: entry.kind,
                 isRecorded: true,

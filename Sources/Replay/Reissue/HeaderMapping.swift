@@ -4,11 +4,19 @@ public import BeagleNet
 public struct HeaderMapping: Sendable, Hashable {
     let name: HTTPField.Name
     let value: String
+    /// What of the value no report shows.
+    let secrets: [String]
 
-    /// A field.
+    /// A field. Where its name is that of a credential, no report shows its value.
     public init(_ name: HTTPField.Name, _ value: String) {
+        self.init(name, value, secret: Redactor().isSecret(header: name.rawName) ? value : "")
+    }
+
+    private init(_ name: HTTPField.Name, _ value: String, secret: String) {
         self.name = name
         self.value = value
+        // A scheme before it may be left out by who says it again; what is short would be found everywhere.
+        secrets = [secret, secret.split(separator: " ").last.map(String.init) ?? ""].filter { $0.utf8.count > 3 }
     }
 
     /// Reads `Authorization=env:TOKEN`, whose value is that of a variable of the environment, or `X-Debug=1`.
@@ -26,21 +34,23 @@ public struct HeaderMapping: Sendable, Hashable {
             throw Self.fault("a mapped header is no Name=value or Name=env:VARIABLE")
         }
         var value = parts[1]
+        var secret = Redactor().isSecret(header: name.rawName) ? value : ""
         if let mark = value.firstRange(of: "env:"),
             mark.lowerBound == value.startIndex || value[..<mark.lowerBound].hasSuffix(" ")
         {
             let variable = String(value[mark.upperBound...])
-            guard let secret = environment[variable], !secret.isEmpty else {
+            guard let set = environment[variable], !set.isEmpty else {
                 throw Self.fault("the variable \(variable), which the header \(name) is mapped to, is not set")
             }
-            value = value[..<mark.lowerBound] + secret
+            value = value[..<mark.lowerBound] + set
+            secret = set
         }
         guard HTTPField.isValidValue(value) else {
             throw Self.fault(
                 "the value that the header \(name) is mapped to cannot be sent: it has a line feed or the like"
             )
         }
-        self.init(name, value)
+        self.init(name, value, secret: secret)
     }
 
     private static func fault(_ reason: String) -> NetworkError {

@@ -302,7 +302,7 @@ extension Reissuer {
             if let due { try await clock.sleep(until: due, tolerance: nil) }
             result = .success(try await transport.perform(message.request))
         } catch {
-            result = .failure(NetworkError(wrapping: error))
+            result = .failure(MappedSecrets(headers).hidden(in: NetworkError(wrapping: error)))
         }
         // Whoever asked is told that it was cancelled.
         if !Task.isCancelled { answered(message, turn, result, begin.duration(to: clock.now)) }
@@ -318,8 +318,10 @@ extension Reissuer {
         case .failure(let error): return .failed(error)
         case .success(let response):
             guard let recorded else { return .same(notes: []) }
-            let body = response.body.data ?? Data()
-            let differences = rules.differences(from: recorded, in: recording, to: response.head, body)
+            let secrets = MappedSecrets(headers)
+            let body = secrets.hidden(in: response.body.data ?? Data())
+            let head = secrets.hidden(in: response.head)
+            let differences = rules.differences(from: recorded, in: recording, to: head, body)
             return differences.isEmpty ? .same(notes: differences.notes) : .different(differences)
         }
     }

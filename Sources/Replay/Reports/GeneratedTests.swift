@@ -9,7 +9,8 @@ import BeagleNetHTTP
 /// A file for Swift Testing with a client that answers as a recording did, and a test for each request of it: a beginning for
 /// tests of an app's own code.
 ///
-/// Only the first answer to a method and URL is in it. Bodies of more than 64 KiB are left out, with their entries.
+/// Requests are the same where method, URL and body are, secrets apart; the same one asked again gets the next answer.
+/// Bodies of more than 64 KiB are left out, with their entries.
 public struct GeneratedTests: Sendable {
     private static let bodyLimit = 64 << 10
 
@@ -27,15 +28,18 @@ public struct GeneratedTests: Sendable {
     ///   - redactor: takes out what is secret; nil leaves it in.
     public init(_ recording: Recording, title: String, filter: EntryFilter? = nil, redactor: Redactor? = Redactor()) {
         self.title = title
-        var (exchanges, seen, names): ([Exchange], Set<String>, [String: Int]) = ([], [], [:])
+        var (exchanges, places, names): ([Exchange], [String: Int], [String: Int]) = ([], [:], [:])
         for item in recording.entries(matching: filter) {
             let entry = redactor.map(item.entry.redacted) ?? item.entry
-            guard seen.insert("\(entry.request.method) \(entry.request.url)").inserted,
-                var exchange = Exchange(entry, in: recording, redactor, limit: Self.bodyLimit)
-            else {
+            guard var exchange = Exchange(entry, in: recording, redactor, limit: Self.bodyLimit) else {
                 leftOut += 1
                 continue
             }
+            if let place = places[exchange.key] {
+                exchanges[place].answers += exchange.answers
+                continue
+            }
+            places[exchange.key] = exchanges.count
             let count = names[exchange.name, default: 0] + 1
             names[exchange.name] = count
             if count > 1 { exchange.name += "_\(count)" }
@@ -51,24 +55,32 @@ public struct GeneratedTests: Sendable {
     public var source: String {
         """
         // swift-format-ignore-file
-        // Made of \(title.filter { !$0.isNewline }) by `beagle log gen-test`. Let your own code ask `recorded`, and say what must come of it.
+        // Made of \(title.filter { !$0.isNewline }) by `beagle log gen-test`. Let your own code ask `recorded()`, and say what must come of it.
         import BeagleNet
         import Foundation
+        import Synchronization
         import Testing
 
-        /// Answers as they were recorded; what was not recorded is an error.
-        let recorded = StubClient { request in
-            switch "\\(request.method) \\(request.url)" {
-        \(exchanges.map(\.answer).joined())    default:
-                throw NetworkError(.notStored, during: .build, "nothing was recorded for \\(request.method) \\(request.url)")
+        /// Answers as they were recorded: the same asked again gets the next, and at last the last again. What was not recorded
+        /// is an error.
+        func recorded() -> StubClient {
+            let asked = AskedBefore()
+            return StubClient { request in
+                let key = try await request.key
+                switch (key, asked.count(key)) {
+        \(exchanges.map(\.cases).joined())        default:
+                    throw NetworkError(.notStored, during: .build, "nothing was recorded for \\(key)")
+                }
             }
         }
 
         @Suite struct RecordedTests {
         \(exchanges.map(\.test).joined(separator: "\n"))}
 
-        private func request(_ method: String, _ url: String) throws -> Request {
-            Request(url: try #require(URL(string: url)), type: .rawRequest(Request.RequestData(method: method)))
+        private func request(_ method: String, _ url: String, _ type: String? = nil, _ body: Data? = nil) throws -> Request {
+            var data = Request.RequestData(method: method)
+            if let body { data.content = .data(body, contentType: type ?? "application/octet-stream") }
+            return Request(url: try #require(URL(string: url)), type: .rawRequest(data))
         }
 
         private func answer(_ status: Int, _ fields: KeyValuePairs<String, String>, _ body: Data) throws -> NetworkResponse {
@@ -79,12 +91,32 @@ public struct GeneratedTests: Sendable {
             return NetworkResponse(data: body, response: head)
         }
 
+        /// How often each request was asked before.
+        private final class AskedBefore: Sendable {
+            private let counts = Mutex<[String: Int]>([:])
+
+            func count(_ key: String) -> Int {
+                counts.withLock { counts in
+                    defer { counts[key, default: 0] += 1 }
+                    return counts[key, default: 0]
+                }
+            }
+        }
+
         extension Request {
-            fileprivate var method: String {
-                switch type {
-                case .fetchComponent, .fetchImage: "GET"
-                case .submitForm(let form): form.method.rawValue
-                case .rawRequest(let data): data.method ?? "GET"
+            /// Method, URL and body without secrets, as they are recorded. Of a multipart form, whose boundary is always another,
+            /// the body does not count.
+            fileprivate var key: String {
+                get async throws {
+                    let message = try HttpRequestBuilder().build(self)
+                    let (head, redactor) = (message.head, Redactor())
+                    let url = redactor.redact(url: "\\(head.scheme ?? "")://\\(head.authority ?? "")\\(head.path ?? "")")
+                    let title = "\\(head.method.rawValue) \\(url)"
+                    let type = head.headerFields[.contentType]
+                    guard let body = try await message.body?.collect(), !body.isEmpty, type?.hasPrefix("multipart/") != true,
+                        case .body(let sent) = redactor.redact(body: body, contentType: type)
+                    else { return title }
+                    return "\\(title) \\(String(data: sent, encoding: .utf8) ?? sent.base64EncodedString())"
                 }
             }
         }
@@ -93,12 +125,82 @@ public struct GeneratedTests: Sendable {
     }
 }
 
-/// An entry as code.
+/// Entries of one request as code.
 private struct Exchange {
     var name: String
+    /// What tells its request from others: as the file has it of a request, which `key` there gives.
+    let key: String
+    var answers: [RecordedCase]
     private let request: LoggedRequest
-    /// Its URL as Foundation has it, which escapes what may not stand in one.
-    private let asked: String
+    private let type: String
+    /// What is sent; nil where that is nothing, or nobody knows.
+    private let body: Data?
+
+    /// - Returns: nil where it cannot be told as code.
+    init?(_ entry: LogEntry, in recording: Recording, _ redactor: Redactor?, limit: Int) {
+        request = entry.request
+        let sent = request.body.map { body in
+            Result { () throws(NetworkError) in try recording.data(of: body, redactedBy: redactor) }
+        }
+        // Of what is not known nothing is asked.
+        if case .success(let data)? = sent, !data.isEmpty { body = data } else { body = nil }
+        let named = request.fields["content-type"] ?? request.body?.mediaType ?? ""
+        type = named.isEmpty ? "application/octet-stream" : named
+        guard body?.count ?? 0 <= limit, let key = Self.key(of: request, type, body),
+            let answer = RecordedCase(entry, in: recording, redactor, limit: limit)
+        else { return nil }
+        self.key = key
+        answers = [answer]
+        name = Self.name(of: request)
+    }
+
+    /// - Returns: nil where it cannot be asked.
+    private static func key(of request: LoggedRequest, _ type: String, _ body: Data?) -> String? {
+        guard HTTPRequest.Method(request.method) != nil, let url = URL(string: request.url) else { return nil }
+        var data = Request.RequestData(method: request.method)
+        if let body { data.content = .data(body, contentType: type) }
+        let head: HTTPRequest
+        do throws(NetworkError) {
+            head = try HttpRequestBuilder().build(Request(url: url, type: .rawRequest(data))).head
+        } catch {
+            return nil
+        }
+        let redactor = Redactor()
+        let title = "\(head.method.rawValue) \(redactor.redact(url: head.urlText))"
+        guard let body, !type.hasPrefix("multipart/"),
+            case .body(let sent) = redactor.redact(body: body, contentType: head.headerFields[.contentType])
+        else { return title }
+        return "\(title) \(String(data: sent, encoding: .utf8) ?? sent.base64EncodedString())"
+    }
+
+    /// `getScreensHome` of `GET https://example.com/screens/home`.
+    private static func name(of request: LoggedRequest) -> String {
+        let words = URLPlace(request.url).path.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.suffix(4)
+        let path = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+        let method = request.method.lowercased().filter { $0.isASCII && $0.isLetter }
+        return method + (path.isEmpty ? "Root" : String(path.prefix(60)))
+    }
+
+    /// Cases of the client's: one for each answer.
+    var cases: String {
+        answers.enumerated().map { index, answer in
+            let count = index == answers.count - 1 ? "_" : "\(index)"
+            return "        case (\(key.literal), \(count)):\n            \(answer.code)\n"
+        }.joined()
+    }
+
+    /// Asks as often as there are answers.
+    var test: String {
+        let content = body.map { ", \(type.literal), \($0.literal)" } ?? ""
+        let asked = "\(request.method.literal), \(request.url.literal)\(content)"
+        let ask = ["let client = recorded()", "let asked = try request(\(asked))"]
+        let lines = ask + answers.enumerated().flatMap { $1.checks($0 == 0 ? "" : "\($0 + 1)") }
+        return "    @Test func \(name)() async throws {\n" + lines.map { "        \($0)\n" }.joined() + "    }\n"
+    }
+}
+
+/// An answer as code.
+private struct RecordedCase {
     private let status: Int
     private let fields: [LoggedField]
     private let body: Data
@@ -106,9 +208,6 @@ private struct Exchange {
 
     /// - Returns: nil where it cannot be told as code.
     init?(_ entry: LogEntry, in recording: Recording, _ redactor: Redactor?, limit: Int) {
-        request = entry.request
-        guard HTTPRequest.Method(request.method) != nil, let url = URL(string: request.url) else { return nil }
-        asked = url.absoluteString
         let response = entry.response
         status = response?.status ?? 0
         error = entry.failed ? entry.error ?? "no answer was recorded" : nil
@@ -128,46 +227,39 @@ private struct Exchange {
             return nil
         }
         guard body.count <= limit else { return nil }
-        name = Self.name(of: request)
     }
 
-    /// `getScreensHome` of `GET https://example.com/screens/home`.
-    private static func name(of request: LoggedRequest) -> String {
-        let words = URLPlace(request.url).path.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.suffix(4)
-        let path = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-        let method = request.method.lowercased().filter { $0.isASCII && $0.isLetter }
-        return method + (path.isEmpty ? "Root" : String(path.prefix(60)))
-    }
-
-    /// A case of the client's.
-    var answer: String {
-        let what = "    case \("\(request.method) \(asked)".literal):\n"
-        if let error {
-            return what + "        throw NetworkError(.network, during: .firstByte, \(error.literal))\n"
-        }
+    /// What the client does.
+    var code: String {
+        if let error { return "throw NetworkError(.network, during: .firstByte, \(error.literal))" }
         let fields = fields.map { "\($0.name.literal): \($0.value.literal)" }.joined(separator: ", ")
-        let data =
-            String(validating: body, as: UTF8.self).map { "Data(\($0.literal).utf8)" }
-            ?? "try #require(Data(base64Encoded: \(body.base64EncodedString().literal)))"
-        return what + "        return try answer(\(status), [\(fields.isEmpty ? ":" : fields)], \(data))\n"
+        return "return try answer(\(status), [\(fields.isEmpty ? ":" : fields)], \(body.literal))"
     }
 
-    var test: String {
-        let ask = "try await recorded.executeRequest(request(\(request.method.literal), \(request.url.literal)))"
-        let lines: [String]
-        if error != nil || !(200...299).contains(status) {
-            lines =
-                [
-                    "let error = await #expect(throws: NetworkError.self) { \(ask) }",
-                    "#expect(error?.kind == \(error == nil ? ".status" : ".network"))",
-                ] + (error == nil ? ["#expect(error?.response?.status.code == \(status))"] : [])
-        } else {
-            lines = [
-                "let answer = \(ask)", "#expect(answer.status.code == \(status))",
-                "#expect(answer.data.count == \(body.count))",
+    /// What a test expects of it.
+    ///
+    /// - Parameter number: tells it from others of the test.
+    func checks(_ number: String) -> [String] {
+        let ask = "try await client.executeRequest(asked)"
+        guard error != nil || !(200...299).contains(status) else {
+            return [
+                "let answer\(number) = \(ask)", "#expect(answer\(number).status.code == \(status))",
+                "#expect(answer\(number).data.count == \(body.count))",
             ]
         }
-        return "    @Test func \(name)() async throws {\n" + lines.map { "        \($0)\n" }.joined() + "    }\n"
+        let isStatus = error == nil
+        return [
+            "let error\(number) = await #expect(throws: NetworkError.self) { \(ask) }",
+            "#expect(error\(number)?.kind == \(isStatus ? ".status" : ".network"))",
+        ] + (isStatus ? ["#expect(error\(number)?.response?.status.code == \(status))"] : [])
+    }
+}
+
+extension Data {
+    /// The bytes as Swift writes them: as text, where they are.
+    fileprivate var literal: String {
+        String(validating: self, as: UTF8.self).map { "Data(\($0.literal).utf8)" }
+            ?? "try #require(Data(base64Encoded: \(base64EncodedString().literal)))"
     }
 }
 

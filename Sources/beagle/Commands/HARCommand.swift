@@ -67,14 +67,16 @@ struct HARCommand: AsyncParsableCommand {
 
     struct Convert: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write a log or an archive as an archive, compressed or not, bodies in it or beside it.",
+            abstract: "Write a log or an archive as an archive, compressed or not, or as a log.",
             discussion: """
-                The ending of the name tells the form: .gz is gzip, .zhar is zlib as mitmproxy has it, anything else is \
-                plain. Entries are in the order of their times, and keep their bytes but for bodies that move. The file \
+                The ending of the name tells the form: .gz is gzip, .zhar is zlib as mitmproxy has it, .bglog a log, \
+                anything else is plain. Entries are in the order of their times, and keep their bytes but for bodies that \
+                move. A log has entries alone, without secrets, and in a directory that is not there yet. What is written \
                 is there when it is whole, and only its owner may read it.
 
                 EXAMPLE
                   beagle har convert session.bglog -o session.har.gz
+                  beagle har convert browser.har -o browser.bglog
                   beagle har convert session.zhar -o session.har
                   beagle har convert session.har -o page.har --attach
                 """
@@ -97,6 +99,9 @@ struct HARCommand: AsyncParsableCommand {
 
         func validate() throws {
             if attach && embed { throw ValidationError("'--attach' and '--embed' exclude each other.") }
+            if attach || embed, LogImport.isLog(named: output) {
+                throw ValidationError("'--attach' and '--embed' are for archives, and '\(output)' is a log.")
+            }
         }
 
         func run() async throws {
@@ -128,6 +133,7 @@ struct HARCommand: AsyncParsableCommand {
             to output: String,
             _ bodies: HARWriter.Bodies
         ) throws -> (entries: Int, warnings: [RecordingWarning]) {
+            if LogImport.isLog(named: output) { return try log(file, to: output) }
             let writer = try HARWriter(to: output, bodies: bodies)
             var count = 0
             if LogReader.isLog(file) {
@@ -148,6 +154,34 @@ struct HARCommand: AsyncParsableCommand {
             }
             try writer.finish(members: reader.members)
             return (count, reader.warnings + writer.warnings)
+        }
+
+        /// Writes a log.
+        private static func log(
+            _ file: String,
+            to output: String
+        ) throws -> (entries: Int, warnings: [RecordingWarning]) {
+            var (count, warnings): (Int, [RecordingWarning]) = (0, [])
+            let log = try LogImport(to: output)
+            if LogReader.isLog(file) {
+                let entries = try reading { () throws(NetworkError) in try LogReader(directory: file).entries() }
+                for entry in entries {
+                    try Task.checkCancellation()
+                    log.write(entry, of: Recording([], directory: file))
+                    count += 1
+                }
+                warnings = entries.warnings
+            } else {
+                let reader = HARReader(contentsOf: file)
+                while let entry = try reading({ () throws(NetworkError) in try reader.next() }) {
+                    try Task.checkCancellation()
+                    log.write(entry.entry, of: Recording([], directory: entry.directory))
+                    count += 1
+                }
+                warnings = reader.warnings
+            }
+            try log.finish()
+            return (count, warnings + log.warnings)
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
@@ -114,6 +115,8 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Trust only the authorities in this PEM file.", valueName: "file"))
     var cacert: String?
 
+    @OptionGroup var recorder: RecordingFlags
+
     @OptionGroup(title: "COMPARING") var comparison: ComparisonFlags
 
     @Option(name: .long, help: ArgumentHelp("How the report is written: text, json or junit.", valueName: "format"))
@@ -172,7 +175,8 @@ struct ReplayCommand: AsyncParsableCommand {
 
     private func outcome(on console: Console) async throws -> CommandResult {
         let recording = try load(on: console)
-        let reissuer = try reissuer()
+        let transport = try recorder.recorded(CurlTransport(), console)
+        let reissuer = try reissuer(over: transport)
         do {
             return diff
                 ? try result(of: await reissuer.compare(recording)) : try result(of: await reissuer.load(recording))
@@ -202,7 +206,7 @@ struct ReplayCommand: AsyncParsableCommand {
         }
     }
 
-    private func reissuer() throws -> Reissuer {
+    private func reissuer(over transport: any HTTPTransport = CurlTransport()) throws -> Reissuer {
         var (fallback, hosts): (ReissueTarget?, [String: ReissueTarget]) = (nil, [:])
         for target in target {
             let parts = target.split(separator: "=", maxSplits: 1).map(String.init)
@@ -216,7 +220,7 @@ struct ReplayCommand: AsyncParsableCommand {
                 )
             }
         }
-        var reissuer = Reissuer(to: fallback)
+        var reissuer = Reissuer(to: fallback, transport: transport)
         reissuer.hosts = hosts
         let environment = ProcessInfo.processInfo.environment
         reissuer.headers = try mapHeader.map { text throws in try HeaderMapping(text, environment: environment) }

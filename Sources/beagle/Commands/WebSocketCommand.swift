@@ -137,10 +137,8 @@ private final class WebSocketTalk: Sendable {
         }
         let configuration = command.flags.access.configuration
         try command.flags.access.load(into: configuration)
-        let transport = CurlTransport(configuration)
-        let recorder: (any WebSocketTransport)? = try command.flags.recording.openLog(console)
-            .map { RecordingTransport(transport, log: $0) }
-        let socket = try await (recorder ?? transport).openWebSocket(request)
+        let transport = try command.flags.replay.transport().map(recorded) ?? recorded(CurlTransport(configuration))
+        let socket = try await transport.openWebSocket(request)
         try command.flags.access.save(configuration)
         state.withLock { $0.subprotocol = socket.subprotocol }
         if command.flags.verbose { note(socket) }
@@ -156,6 +154,14 @@ private final class WebSocketTalk: Sendable {
             defer { group.cancelAll() }
             while let isOver = try await group.next(), !isOver {}
         }
+    }
+
+    /// The transport, what goes through which is recorded where that is asked for.
+    private func recorded(
+        _ transport: some HTTPTransport & WebSocketTransport
+    ) throws(NetworkError) -> any WebSocketTransport {
+        guard let log = try command.flags.recording.openLog(console) else { return transport }
+        return RecordingTransport(transport, log: log)
     }
 
     private func note(_ socket: WebSocket) {

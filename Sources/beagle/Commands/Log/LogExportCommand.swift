@@ -7,10 +7,11 @@ import Foundation
 struct LogExportCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write entries as an HTTP Archive, which browsers and other tools read.",
+        abstract: "Write entries as an HTTP Archive, which browsers and other tools read, or as a log.",
         discussion: """
-            A name that ends in .gz is compressed by gzip, .zhar by zlib as mitmproxy has it. Only its owner may read the file. \
-            'har convert' writes an archive with nothing taken out.
+            A name that ends in .gz is compressed by gzip, .zhar by zlib as mitmproxy has it; one that ends in .bglog is a log, \
+            in a directory that is not there yet. Only its owner may read the file. 'har convert' writes an archive with nothing \
+            taken out.
 
             EXAMPLE
               beagle log export s.bglog 'type==fetchComponent' -o screens.har
@@ -22,7 +23,7 @@ struct LogExportCommand: LogSubcommand {
     @Argument(help: "Which entries, as 'status<400'.", transform: EntryFilter.argument)
     var filter: EntryFilter?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The archive to write.", valueName: "file"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("The archive or log to write.", valueName: "file"))
     var output: String
 
     @Flag(name: .long, help: "Put the bodies of answers into files beside it, in NAME_files.")
@@ -30,6 +31,9 @@ struct LogExportCommand: LogSubcommand {
 
     func validate() throws {
         if output.isEmpty || output == "-" { throw ValidationError("'-o' names no file.") }
+        guard LogImport.isLog(named: output) else { return }
+        if attach { throw ValidationError("'--attach' is for archives, and '\(output)' is a log.") }
+        if source.showSecrets { throw ValidationError("'--show-secrets' is for archives: a log holds no secrets.") }
     }
 
     func result(on console: Console) throws -> CommandResult {
@@ -46,7 +50,7 @@ struct LogExportCommand: LogSubcommand {
     }
 }
 
-/// Writes entries of a recording as an archive.
+/// Writes entries of a recording as an archive, or as a log where its name says so.
 struct ArchiveOfEntries {
     private let recording: Recording
     private let redactor: Redactor?
@@ -63,6 +67,7 @@ struct ArchiveOfEntries {
         _ bodies: HARWriter.Bodies,
         _ console: Console
     ) throws -> CommandResult {
+        if LogImport.isLog(named: output) { return try writeLog(entries, to: output, console) }
         let writer = try HARWriter(to: output, bodies: bodies)
         var places = 0
         for entry in entries {
@@ -71,14 +76,31 @@ struct ArchiveOfEntries {
             try writer.write(recording.archived(shown))
         }
         try writer.finish()
-        for warning in writer.warnings { console.note("beagle: \(warning)".printable) }
+        return result(output, entries.count, places, writer.warnings, console)
+    }
+
+    private func writeLog(_ entries: [LogEntry], to output: String, _ console: Console) throws -> CommandResult {
+        let log = try LogImport(to: output, redactor: redactor ?? Redactor())
+        for entry in entries { log.write(entry, of: recording) }
+        try log.finish()
+        return result(output, entries.count, log.redactions, log.warnings, console)
+    }
+
+    private func result(
+        _ output: String,
+        _ entries: Int,
+        _ places: Int,
+        _ warnings: [RecordingWarning],
+        _ console: Console
+    ) -> CommandResult {
+        for warning in warnings { console.note("beagle: \(warning)".printable) }
         var result = CommandResult(
             json: [
-                "file": .string(output), "entries": .integer(Int64(entries.count)), "redacted": .integer(Int64(places)),
-                "warnings": .array(writer.warnings.map { .string("\($0)") }),
+                "file": .string(output), "entries": .integer(Int64(entries)), "redacted": .integer(Int64(places)),
+                "warnings": .array(warnings.map { .string("\($0)") }),
             ]
         )
-        let count = "\(entries.count) \(entries.count == 1 ? "entry" : "entries")"
+        let count = "\(entries) \(entries == 1 ? "entry" : "entries")"
         result.note = "\(output): \(count)\(redactor == nil ? "" : ", secrets taken out of \(places) places")"
         return result
     }

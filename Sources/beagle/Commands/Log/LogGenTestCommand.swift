@@ -9,7 +9,7 @@ struct LogGenTestCommand: LogSubcommand {
         commandName: "gen-test",
         abstract: "Write a file for Swift Testing with a client that answers as it was recorded.",
         discussion: """
-            A test for each request; only the first answer to a method and URL, and no body of more than 64 KiB.
+            A test for each method, URL and body, with its answers in their order; no body of more than 64 KiB.
 
             EXAMPLE
               beagle log gen-test s.bglog 'type==fetchComponent' -o Tests/RecordedTests.swift

@@ -24,7 +24,7 @@ struct LogScrubCommand: LogSubcommand {
 
     @OptionGroup var source: LogSource
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The archive to write.", valueName: "file"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("The archive to write, or a log NAME.bglog.", valueName: "file"))
     var output: String?
 
     @Flag(name: .long, help: "Tell where secrets are, and change nothing.")

@@ -1,0 +1,170 @@
+import BeagleNet
+import BeagleNetHTTP
+import Dispatch
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Makes a log of entries that were recorded elsewhere, without their secrets. It is there when it is whole.
+package final class LogImport {
+    /// What is not in the log: bodies whose files cannot be read.
+    package private(set) var warnings: [RecordingWarning] = []
+    /// Places out of which secrets were taken; known after `finish()`.
+    package private(set) var redactions = 0
+
+    private let path: String
+    /// Where it is written.
+    private let part: String
+    private let log: RequestLog
+    private let redactor: Redactor
+    private let faults = Faults()
+    /// What entries are called now, by what they were called.
+    private var ids: [String: String] = [:]
+    /// Entries and messages.
+    private var count = 0
+    private var redactionsBefore = 0
+
+    /// Whether a name is that of a log: it ends in `.bglog`.
+    package static func isLog(named path: String) -> Bool { plain(path).hasSuffix(".bglog") }
+
+    /// - Parameter redactor: takes secrets out.
+    /// - Throws: `NetworkError` of kind `.file` where something is there already, or nothing can be written.
+    package init(to path: String, redactor: Redactor = Redactor()) throws(NetworkError) {
+        self.path = Self.plain(path)
+        self.redactor = redactor
+        try Self.checkRoom(at: self.path)
+        part = "\(self.path).\(UUID().uuidString).part"
+        var options = RequestLog.Options()
+        options.redactor = redactor
+        options.isLossless = true
+        (options.maxBodyBytes, options.maxBytes, options.maxAge) = (.max, .max, .seconds(Int64.max))
+        options.logger = faults
+        log = try RequestLog(directory: part, options: options)
+    }
+
+    /// What did not become a log leaves nothing.
+    deinit {
+        guard access(part, F_OK) == 0 else { return }
+        close()
+        do { try FileManager.default.removeItem(atPath: part) } catch {}
+    }
+
+    private static func plain(_ path: String) -> String {
+        var path = path[...]
+        while path.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        return String(path)
+    }
+
+    private static func checkRoom(at path: String) throws(NetworkError) {
+        guard access(path, F_OK) == 0 else { return }
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, try LogDirectory.names(in: path).isEmpty {
+            return
+        }
+        throw NetworkError(
+            .file,
+            during: .file,
+            "\(path) is there already",
+            advice: "name a directory that is not there yet"
+        )
+    }
+
+    /// Adds an entry.
+    ///
+    /// - Parameter recording: where the files are that its bodies name.
+    package func write(_ entry: LogEntry, of recording: Recording) {
+        let session = log.session
+        let number = session.nextNumber()
+        var entry = entry
+        if !entry.id.isEmpty { ids[entry.id] = session.entryID(number) }
+        entry.parent = entry.parent.flatMap { ids[$0] }
+        entry.request.body = entry.request.body.map { read($0, recording) }
+        if let body = entry.response?.body { entry.response?.body = read(body, recording) }
+        redactionsBefore += entry.redactions.count
+        let messages = entry.messages
+        count += 1 + messages.count
+        entry.messages = []
+        let head = LogJob.Draft(redactor: redactor) { [entry] in entry.withoutBodies }
+        if !messages.isEmpty { add(.start(head), number) }
+        for message in messages { add(.message(message, redactor), number, bytes: message.data.count) }
+        let bodies = [entry.request.body, entry.response?.body].reduce(0) { $0 + ($1?.bytesInMemory ?? 0) }
+        add(.end(LogJob.Draft(redactor: redactor) { [entry] in entry }), number, bytes: bodies)
+    }
+
+    private func add(_ work: LogJob.Work, _ number: Int, bytes: Int = 0) {
+        log.session.queue.add(LogJob(exchange: number, work: work, bytes: LogJob.headBytes + bytes))
+    }
+
+    /// The body with the bytes of its file, which the log names by what is in it.
+    private func read(_ body: LoggedBody, _ recording: Recording) -> LoggedBody {
+        guard case .file(let name) = body.content else { return body }
+        var body = body
+        do throws(NetworkError) {
+            body.content = .data(try recording.data(of: body))
+        } catch {
+            body.content = .omitted("not found")
+            warnings.append(RecordingWarning(file: path, reason: "\(name) is left out: \(error.message)"))
+        }
+        return body
+    }
+
+    /// Waits until all is written, and puts the log in its place.
+    ///
+    /// - Throws: `NetworkError` of kind `.file` where something could not be written; nothing is there then.
+    package func finish() throws(NetworkError) {
+        close()
+        if let fault = faults.first.withLock({ $0 }) { throw fault }
+        var written = 0
+        for entry in try LogReader(directory: part).entries() {
+            written += 1 + entry.messages.count
+            redactions += entry.redactions.count
+        }
+        redactions -= redactionsBefore
+        guard written == count else {
+            throw NetworkError(.file, during: .file, "\(count - written) of \(count) records are too large for a log")
+        }
+        guard rename(part, path) == 0 else { throw .file("cannot rename \(part) to", path, errno) }
+    }
+
+    private func close() {
+        let isWritten = DispatchSemaphore(value: 0)
+        log.session.queue.close()
+        log.session.queue.callAtEnd { isWritten.signal() }
+        isWritten.wait()
+    }
+}
+
+/// Keeps what went wrong first.
+private final class Faults: BeagleLogger {
+    let first = Lock<NetworkError?>(nil)
+
+    func log(_ log: any LogType) {
+        guard let log = log as? RecordingStopped else { return }
+        first.withLock { $0 = $0 ?? log.error }
+    }
+}
+
+extension LogEntry {
+    fileprivate var withoutBodies: LogEntry {
+        var entry = self
+        entry.request.body = nil
+        entry.response?.body = LoggedBody()
+        return entry
+    }
+}
+
+extension LoggedBody {
+    fileprivate var bytesInMemory: Int {
+        if case .data(let data) = content { return data.count }
+        return 0
+    }
+}

@@ -1,0 +1,115 @@
+import BeagleNet
+public import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension ReplayTransport: WebSocketTransport {
+    /// Opens a recorded WebSocket. Its messages come in their order, each when what was sent before it has been sent again;
+    /// what is sent otherwise, as the rules for bodies tell, is an error of kind `.notInRecording`, and the end.
+    ///
+    /// A base opens what the recording lacks where it opens WebSockets; with `.live` it opens them all, and nothing is
+    /// compared.
+    public func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
+        switch mode {
+        case .offline: return try await replay(request)
+        case .fallback(let base):
+            do throws(NetworkError) {
+                return try await replay(request)
+            } catch {
+                guard error.kind == .notInRecording, let base = base as? any WebSocketTransport else { throw error }
+                return try await base.openWebSocket(request)
+            }
+        case .refresh(let base), .live(let base, _, _):
+            guard let base = base as? any WebSocketTransport else {
+                throw NetworkError(
+                    .unsupported,
+                    during: .build,
+                    "the transport below the recording opens no WebSockets",
+                    advice: "replay over a CurlTransport"
+                )
+            }
+            return try await base.openWebSocket(request)
+        }
+    }
+
+    private func replay(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
+        do throws(NetworkError) {
+            try request.validate()
+            let asked = LoggedRequest(TransferRequest(request.head), body: nil).openingWebSocket
+            let subject = MatchSubject(asked, data: nil, kind: nil, isRecorded: false, redactor)
+            let (index, entry) = try webSockets.take(subject)
+            let waits = timing.waits(for: entry.timings, index: index)
+            let timeouts = request.options.timeouts
+            let limit = [timeouts.firstByte, timeouts.total].compactMap(\.self).min()
+            try await clock.pass(waits.head, limit: limit, during: .firstByte)
+            let answer = try ReplayAnswer(entry)
+            guard answer.head.status.code == 101 else { throw refusal(answer) }
+            let conversation = ReplayConversation(
+                RecordedConversation(entry, waits),
+                answer.failure,
+                ReplayScript(entry, asked, rules, redactor),
+                request,
+                clock
+            )
+            return WebSocket(response: answer.head, channel: conversation)
+        } catch {
+            var error = error
+            error.request = request.head
+            throw error
+        }
+    }
+
+    private func refusal(_ answer: ReplayAnswer) -> NetworkError {
+        var error = WebSocketHandshake.refused(RawHead(answer.head), Data())
+        do throws(NetworkError) {
+            error.data = try recording.data(of: answer.response.body, upTo: 64 << 10)
+        } catch {
+            // It was not kept, and says nothing of why there is no WebSocket.
+        }
+        return error
+    }
+}
+
+extension ReplayClient: WebSocketTransport {
+    /// Opens a recorded WebSocket; see `ReplayTransport`.
+    public func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
+        try await transport.openWebSocket(request)
+    }
+}
+
+extension LoggedRequest {
+    /// This message as what opens a WebSocket: `http` stands for `ws`.
+    var openingWebSocket: LoggedRequest {
+        guard url.lowercased().hasPrefix("http") else { return self }
+        var request = self
+        request.url = "ws" + url.dropFirst(4)
+        return request
+    }
+}
+
+extension WebSocketMessage {
+    /// A message as it was recorded.
+    init(_ message: LoggedMessage) {
+        self = message.opcode == 2 ? .binary(message.data) : .text(String(decoding: message.data, as: UTF8.self))
+    }
+
+    /// The message as it would be recorded, which it is when it is now.
+    var logged: LoggedMessage {
+        switch self {
+        case .text(let text): LoggedMessage(.send, at: Date(), Data(text.utf8))
+        case .binary(let data): LoggedMessage(.send, at: Date(), opcode: 2, data)
+        }
+    }
+}
+
+extension WebSocketClose {
+    /// A close as it was recorded: `1001 going away`.
+    init(_ message: LoggedMessage) {
+        let words = String(decoding: message.data, as: UTF8.self).split(separator: " ", maxSplits: 1)
+        let code = words.first.flatMap { UInt16($0) }
+        self.init(code.map { Code(rawValue: $0) } ?? .normal, reason: words.count > 1 ? String(words[1]) : "")
+    }
+}
