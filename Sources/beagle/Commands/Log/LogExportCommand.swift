@@ -10,7 +10,8 @@ struct LogExportCommand: LogSubcommand {
         abstract: "Write entries as an HTTP Archive, which browsers and other tools read.",
         discussion: """
             A name that ends in .gz is compressed by gzip, .zhar by zlib as mitmproxy has it. Only its owner may read the file. \
-            'har convert' writes an archive with nothing taken out.
+            Of an archive pages, browser and creator stay. 'har convert' writes an archive with nothing taken out. A broken \
+            archive ends the command with 101, or 61 where it cannot be decompressed, and nothing is written.
 
             EXAMPLE
               beagle log export s.bglog 'type==fetchComponent' -o screens.har
@@ -63,6 +64,7 @@ struct ArchiveOfEntries {
         _ bodies: HARWriter.Bodies,
         _ console: Console
     ) throws -> CommandResult {
+        if let breakage = recording.breakage { throw Failure(breakage, recording) }
         let writer = try HARWriter(to: output, bodies: bodies)
         var places = 0
         for entry in entries {
@@ -70,16 +72,35 @@ struct ArchiveOfEntries {
             places += shown.redactions.count - entry.redactions.count
             try writer.write(recording.archived(shown))
         }
-        try writer.finish()
+        try writer.finish(
+            members: redactor.map(recording.writableMembers(redactedBy:)) ?? recording.writableMembers
+        )
         for warning in writer.warnings { console.note("beagle: \(warning)".printable) }
         var result = CommandResult(
             json: [
                 "file": .string(output), "entries": .integer(Int64(entries.count)), "redacted": .integer(Int64(places)),
-                "warnings": .array(writer.warnings.map { .string("\($0)") }),
+                "warnings": .array((recording.told + writer.warnings.map { "\($0)" }).map { .string($0) }),
             ]
         )
         let count = "\(entries.count) \(entries.count == 1 ? "entry" : "entries")"
         result.note = "\(output): \(count)\(redactor == nil ? "" : ", secrets taken out of \(places) places")"
         return result
+    }
+}
+
+extension Recording {
+    /// Its warnings, the first thousand of them.
+    var told: [String] { warnings.prefix(1_000).map { "\($0)" } }
+}
+
+extension Failure {
+    /// An archive that breaks off, of which what comes before was read.
+    init(_ breakage: NetworkError, _ recording: Recording) {
+        self.init(breakage)
+        details["warnings"] = .array(recording.told.map { .string($0) })
+        guard let place = breakage.underlying as? RecordingWarning else { return }
+        details["file"] = .string(place.file)
+        details["offset"] = place.offset.map { .integer(Int64($0)) }
+        details["path"] = .string(place.path)
     }
 }
