@@ -1,10 +1,29 @@
 /// A moment as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7). The two obsolete forms are not read.
-package struct HTTPDate: Sendable, Hashable {
+package struct HTTPDate: Sendable, Hashable, CustomStringConvertible {
     /// Seconds since 1970, UTC.
     package let seconds: Int64
 
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    private static let weekdays: Set<Substring> = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    private static let weekdays: [Substring] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+
+    /// A moment from 1970 on.
+    package init(seconds: Int64) {
+        self.seconds = seconds
+    }
+
+    /// As HTTP writes it.
+    package var description: String {
+        let (days, second) = Int(seconds).quotientAndRemainder(dividingBy: 86_400)
+        let day = CivilDate(days: days)
+        let time = [second / 3_600, second / 60 % 60, second % 60].map { Self.padded($0, 2) }.joined(separator: ":")
+        let date = "\(Self.padded(day.day, 2)) \(Self.months[day.month - 1]) \(Self.padded(day.year, 4))"
+        return "\(Self.weekdays[days % 7]), \(date) \(time) GMT"
+    }
+
+    private static func padded(_ number: Int, _ digits: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(digits - text.utf8.count, 0)) + text
+    }
 
     /// Reads a date; nil where it is none.
     package init?(_ text: String) {

@@ -20,6 +20,7 @@ extension Recording {
         }
         let reader = HARReader(contentsOf: path)
         var (entries, warnings): ([LogEntry], [RecordingWarning]) = ([], [])
+        var breakage: NetworkError?
         do throws(NetworkError) {
             while let next = try reader.next() {
                 entries.append(next.entry)
@@ -27,12 +28,15 @@ extension Recording {
             }
         } catch {
             guard !entries.isEmpty, error.kind != .file else { throw error }
+            breakage = error
             warnings.append(
                 error.underlying as? RecordingWarning ?? RecordingWarning(file: path, reason: error.message)
             )
         }
         warnings += reader.warnings
         self.init(entries, directory: Self.directory(of: path), warnings: warnings)
+        members = reader.members
+        self.breakage = breakage
     }
 
     /// Where the files are that an archive's bodies name: beside it.
@@ -106,7 +110,7 @@ extension Recording {
 }
 
 extension Recording {
-    /// Writes an HTTP Archive of it; see `HARWriter`.
+    /// Writes an HTTP Archive of it, with pages, browser and creator of the one that it was read from; see `HARWriter`.
     ///
     /// - Returns: what is not in it, or not as it was.
     /// - Throws: `NetworkError` of kind `.file` where the file cannot be written; what was there stays.
@@ -117,7 +121,7 @@ extension Recording {
     ) throws(NetworkError) -> [RecordingWarning] {
         let writer = try HARWriter(to: path, bodies: bodies)
         for entry in entries { try writer.write(HAREntry(entry, directory: directory)) }
-        try writer.finish()
+        try writer.finish(members: writableMembers)
         return writer.warnings
     }
 }

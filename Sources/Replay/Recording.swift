@@ -7,6 +7,10 @@ public struct Recording: Sendable {
     public let warnings: [RecordingWarning]
     /// Where the files are that bodies name; nil where there is no such place.
     let directory: String?
+    /// What an archive has beside its entries, as `pages`.
+    package var members: [HARReader.Member] = []
+    /// Why an archive was not read to its end; nil where it was.
+    package var breakage: NetworkError?
 
     /// Exchanges from anywhere.
     ///

@@ -242,7 +242,7 @@ import Testing
         read.write(to: &output)
         let written = try JSONDocument(output.bytes).root
         #expect(written["timings"]?["_blocked_queueing"]?.numberText == "0.250")
-        #expect(written["cache"]?["afterRequest"]?["hitCount"]?.integer == 1)
+        #expect(written["_cache"]?["afterRequest"]?["hitCount"]?.integer == 1)
         #expect(written["comment"]?.string == "mine" && written["request"]?["settingEncodeUrl"]?.bool == true)
         #expect(LogEntry(written) == read)
     }

@@ -36,6 +36,21 @@ import Testing
         #expect(summary.errors == 0 && summary.hints == 0)
     }
 
+    @Test func whatIsNoUTF8HasItsOffset() async throws {
+        let text = archive(["comment": #""~~""#])
+        let place = try #require(text.utf8.firstIndex(of: UInt8(ascii: "~")))
+        let offset = text.utf8.distance(from: text.startIndex, to: place)
+        var bytes = Array(text.utf8)
+        bytes.replaceSubrange(offset..<(offset + 2), with: [0xE9, 0xFF])
+        try await withFile(bytes) { path in
+            var findings: [RecordingWarning] = []
+            let summary = try HARValidator(contentsOf: path).validate { findings.append($0) }
+            #expect(summary.errors == 1)
+            #expect(findings.map(\.offset) == [offset])
+            #expect(findings.first?.reason == "is not UTF-8")
+        }
+    }
+
     @Test(arguments: [
         // required members, and their types
         (["startedDateTime": ""], ["error: .startedDateTime is missing"]),

@@ -67,6 +67,10 @@ import Testing
         head("case of a path", "/A", "/a", false),
         head("escapes that need not be", "/%7Ea/b", "/~a/b", true),
         head("escapes in lower case", "/a%c3%a4", "/a%C3%A4", true),
+        head("a path that is not encoded", "/hömé a", "/h%C3%B6m%C3%A9%20a", true),
+        head("another path that is not encoded", "/hömé", "/h%C3%B6me", false),
+        Row("a method in lower case", [.method], Exchanges.entry("put", "/a"), Exchanges.message("PUT", "/a"), true),
+        Row("an unknown method", [.method], Exchanges.entry("purge", "/a"), Exchanges.message("PURGE", "/a"), false),
         head("an escaped slash is none", "/a%2Fb", "/a/b", false),
         head("host", "https://a.example/", "https://b.example/", false),
         head("case of a host", "https://API.Example.com/a", "/a", true),
@@ -261,6 +265,26 @@ import Testing
                 "fields of an archive",
                 LoggedBody(.parameters([LoggedParameter(name: "a", value: "1")]), mediaType: "x/y"),
                 Exchanges.form("a=1"),
+                true
+            ),
+            body(
+                "encoded fields of an archive",
+                LoggedBody(.parameters([LoggedParameter(name: "a%20b", value: "c%26d")])),
+                Exchanges.form("a+b=c%26d"),
+                true
+            ),
+            body(
+                "fields of an archive as they were typed",
+                LoggedBody(.parameters([LoggedParameter(name: "a b", value: "c+d&100%")])),
+                Exchanges.form("a+b=c%2Bd%26100%25"),
+                true
+            ),
+            body(
+                "OAuth's state in fields of an archive",
+                LoggedBody(
+                    .parameters([LoggedParameter(name: "code", value: "1"), LoggedParameter(name: "state", value: "2")])
+                ),
+                Exchanges.form("code=3&state=4"),
                 true
             ),
             body(

@@ -128,6 +128,36 @@ struct LogCommandTests {
         }
     }
 
+    @Test(arguments: ["export", "scrub"]) func aBrokenArchiveIsNotWritten(_ command: String) async throws {
+        try await withDirectory { directory in
+            let (path, file) = ("\(directory)/s.har", "\(directory)/o.har")
+            try Data(Self.archive.utf8.dropLast(200)).write(to: URL(fileURLWithPath: path))
+            let run = try await BeagleProcess(["log", command, path, "-o", file, "--json"]).outcome()
+            #expect(run.exit == 101)
+            let error = try run.json()["error"]
+            #expect(error?["code"] == "decoding" && error?["file"] == .string(path))
+            #expect(error?["warnings"]?.array?.count == 1)
+            #expect(!FileManager.default.fileExists(atPath: file))
+        }
+    }
+
+    @Test func exportKeepsWhatStandsBesideTheEntries() async throws {
+        try await withDirectory { directory in
+            let (path, file) = ("\(directory)/s.har", "\(directory)/o.har")
+            let start = #""startedDateTime":"2026-11-22T08:15:30Z","pageTimings":{}"#
+            let page = #"{"id":"p","title":"token=\#(Self.secret)",\#(start)}"#
+            let pages = "\"pages\":[\(page)]"
+            let archive = Self.archive.replacing(#""entries""#, with: "\(pages),\"entries\"")
+            try Data(archive.utf8).write(to: URL(fileURLWithPath: path))
+            #expect(try await beagle("log", "export", path, "-o", file).exit == 0)
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(text.contains(#""creator":{"name":"t","version":"1"}"#))
+            #expect(text.contains(#""title":"token=REDACTED""#))
+            #expect(try await beagle("har", "validate", "--strict", file).exit == 0)
+            #expect(try await beagle("log", "scrub", file, "--check").exit == 0)
+        }
+    }
+
     @Test func scrubTellsWhereSecretsAre() async throws {
         try await withArchive { path in
             let check = try await beagle("log", "scrub", path, "--check")

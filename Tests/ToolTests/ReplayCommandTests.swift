@@ -61,6 +61,23 @@ struct ReplayCommandTests {
         #expect(run.errors.isEmpty)
     }
 
+    @Test(arguments: [["--diff"], []]) func aBrokenRecordingIsToldInTheResult(_ flags: [String]) async throws {
+        let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "{}"))
+        try await withDirectory { directory in
+            let path = try archive([("GET", "https://a/", [:], [:]), ("GET", "https://a/", [:], [:])], in: directory)
+            let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+            try whole.dropLast(60).write(to: URL(fileURLWithPath: path))
+            let arguments = ["replay", path, "--target", server.url, "--json"] + flags
+            let run = try await BeagleProcess(arguments).outcome()
+            #expect(run.exit == 101, "\(run.errors)")
+            let error = try run.json()["error"]
+            #expect(error?["warnings"]?.array?.count == 1)
+            #expect(error?["report"] != nil)
+            #expect(error?["path"]?.string?.hasPrefix("$.log.entries[1]") == true, "\(run.text)")
+            #expect(server.requests.count == 1)
+        }
+    }
+
     @Test func differentAnswersEndWith104() async throws {
         let run = try await replay(["a": 1], ["a": 2])
         #expect(run.exit == 104)

@@ -79,8 +79,9 @@ private struct EntryReader {
         let items = node["queryString"]?.elements.compactMap { item in
             item["name"]?.string.map { FormText.pair($0, text(item["value"])) }
         }
-        guard let items, !items.isEmpty, !url.utf8.contains(UInt8(ascii: "?")) else { return url }
-        return "\(url)?\(items.joined(separator: "&"))"
+        let page = url.withoutFragment
+        guard let items, !items.isEmpty, !page.utf8.contains(UInt8(ascii: "?")) else { return url }
+        return "\(page)?\(items.joined(separator: "&"))\(Substring(url.utf8.dropFirst(page.utf8.count)))"
     }
 
     private func requestBody(_ node: JSONNode, _ own: JSONNode?) -> LoggedBody? {
@@ -273,8 +274,12 @@ extension EntryReader {
             let unknown = node.members.filter { name, value in
                 !known.contains(name) && (name != "cache" || !value.isEmptyObject)
             }
-            return unknown.map { member in
-                OtherMember(place: place, name: member.name, json: String(decoding: member.value.raw, as: UTF8.self))
+            return unknown.map { name, value in
+                let json = String(decoding: value.raw, as: UTF8.self)
+                // One that `cache` may not have was put there when it was written.
+                let isCache = place.isEmpty && name == "_cache" && node["cache"]?.isEmptyObject == true
+                let name = isCache && !HARCheck.allows(cache: json) ? "cache" : name
+                return OtherMember(place: place, name: name, json: json)
             }
         }
     }
@@ -283,6 +288,11 @@ extension EntryReader {
 extension JSONNode {
     /// Whether it says nothing, as `cache` mostly.
     fileprivate var isEmptyObject: Bool { kind == .object && members.first { _ in true } == nil }
+}
+
+extension String {
+    /// A URL's text before its fragment, which is never sent.
+    var withoutFragment: Substring { Substring(utf8.prefix { $0 != UInt8(ascii: "#") }) }
 }
 
 extension Character {

@@ -15,10 +15,7 @@ extension LogEntry {
             write(request, to: &output)
             output.name("response")
             write(response ?? .none, to: &output)
-            if !others.contains(where: { $0.place.isEmpty && $0.name == "cache" }) {
-                output.name("cache")
-                output.object { _ in }
-            }
+            writeCache(to: &output)
             output.name("timings")
             write(timings, to: &output)
             if let serverAddress { output.member("serverIPAddress", serverAddress) }
@@ -33,8 +30,19 @@ extension LogEntry {
         }
     }
 
+    /// What the cache had, as it is written; under a name of its own where HAR 1.2 does not allow it so.
+    private func writeCache(to output: inout JSONOutput) {
+        let cache = others.first(where: \.isCache)
+        let isValid = cache.map { HARCheck.allows(cache: $0.json) } ?? false
+        output.name("cache")
+        output.raw((isValid ? cache?.json ?? "{}" : "{}").utf8)
+        guard let cache, !isValid, !others.contains(where: { $0.place.isEmpty && $0.name == "_cache" }) else { return }
+        output.name("_cache")
+        output.raw(cache.json.utf8)
+    }
+
     private func writeOthers(at place: String, to output: inout JSONOutput) {
-        for other in others where other.place == place {
+        for other in others where other.place == place && !other.isCache {
             output.name(other.name)
             output.raw(other.json.utf8)
         }
@@ -51,13 +59,17 @@ extension LogEntry {
     }
 }
 
+extension OtherMember {
+    fileprivate var isCache: Bool { place.isEmpty && name == "cache" }
+}
+
 // MARK: - Messages
 
 extension LogEntry {
     private func write(_ request: LoggedRequest, to output: inout JSONOutput) {
         output.object { output in
             output.member("method", request.method)
-            output.member("url", request.url)
+            output.member("url", String(request.url.withoutFragment))
             output.member("httpVersion", ProtocolName.standard(request.httpVersion))
             output.cookies("cookies", LoggedCookie.sent(in: request.fields))
             output.fields("headers", request.fields)
@@ -88,7 +100,7 @@ extension LogEntry {
 
     private func write(_ response: LoggedResponse, to output: inout JSONOutput) {
         output.object { output in
-            output.member("status", response.status)
+            output.member("status", max(response.status, 0))
             output.member("statusText", response.statusText)
             output.member("httpVersion", ProtocolName.standard(response.httpVersion))
             output.cookies("cookies", LoggedCookie.set(in: response.fields))
@@ -235,7 +247,7 @@ extension JSONOutput {
         }
     }
 
-    fileprivate mutating func strings(_ name: String, _ strings: [String]) {
+    mutating func strings(_ name: String, _ strings: [String]) {
         self.name(name)
         array { output in
             for string in strings { output.string(string) }

@@ -22,7 +22,8 @@ public struct LoggedBody: Sendable, Hashable {
     public var content: Content
     /// What `Content-Type` says; empty where it said nothing.
     public var mediaType: String
-    /// Bytes of the whole body, also of those that were not kept; -1 where nobody knows.
+    /// Bytes of the whole body, also of those that were not kept, but for secrets that were taken out of it; -1 where nobody
+    /// knows.
     public var size: Int64
     /// Whether `content` is only the beginning.
     public var isTruncated: Bool

@@ -46,11 +46,20 @@ struct LoggedCookie: Hashable {
         } ?? []
     }
 
-    /// The field that sets it, without the time at which it ends: its moment is that of the recording.
+    /// The field that sets it.
     var text: String {
-        let attributes = [path.map { "Path=\($0)" }, domain.map { "Domain=\($0)" }, sameSite.map { "SameSite=\($0)" }]
+        let attributes = [
+            path.map { "Path=\($0)" }, domain.map { "Domain=\($0)" }, end.map { "Expires=\($0)" },
+            sameSite.map { "SameSite=\($0)" },
+        ]
         let flags = [isSecure ? "Secure" : nil, isHTTPOnly ? "HttpOnly" : nil]
         return (["\(name)=\(value)"] + (attributes + flags).compactMap(\.self)).joined(separator: "; ")
+    }
+
+    /// When it ends, as HTTP writes it; nil also in years that it has no digits for.
+    private var end: String? {
+        guard let seconds = expires?.timeIntervalSince1970, (0..<253_402_300_800).contains(seconds) else { return nil }
+        return HTTPDate(seconds: Int64(seconds)).description
     }
 
     private static func set(_ text: String) -> LoggedCookie {

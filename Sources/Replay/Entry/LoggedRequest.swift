@@ -14,7 +14,8 @@ public struct LoggedRequest: Sendable, Hashable {
     public var body: LoggedBody?
     /// Bytes of the head; -1 where nobody knows, as with HTTP/2.
     public var headBytes: Int64
-    /// Bytes of the body as they went over the wire; -1 where nobody knows.
+    /// Bytes of the body as they went over the wire; -1 where nobody knows. Where secrets were taken out of it, what is
+    /// left.
     public var bodyBytes: Int64
 
     /// Describes a message.

@@ -15,11 +15,30 @@ enum FormText {
 
     static func pair(_ name: String, _ value: String?) -> String { "\(encoded(name))=\(encoded(value ?? ""))" }
 
-    private static func encoded(_ text: String) -> String {
+    /// The item of one whose name and value are as they were typed, whatever they look like.
+    static func literalPair(_ name: String, _ value: String) -> String {
+        "\(encoded(name, isLiteral: true))=\(encoded(value, isLiteral: true))"
+    }
+
+    /// Fields as they were typed; those of an archive that has any encoded are taken to be encoded all.
+    static func decoded(_ fields: [LoggedParameter]) -> [LoggedParameter] {
+        let texts = fields.flatMap { [$0.name, $0.value ?? ""] }
+        guard texts.contains(where: { SecretNames.decoded($0[...]) != $0 }) else { return fields }
+        return fields.map { field in
+            var field = field
+            guard let item = QueryItems.items(pair(field.name, field.value)[...]).first else { return field }
+            field.name = item.name
+            field.value = field.value == nil ? nil : item.value
+            return field
+        }
+    }
+
+    private static func encoded(_ text: String, isLiteral: Bool = false) -> String {
         let bytes = Array(text.utf8)
         var encoded: [UInt8] = []
         for (index, byte) in bytes.enumerated() {
-            if byte.isUnreserved || (byte == UInt8(ascii: "%") && bytes[index...].isEscape) {
+            let stays = byte.isUnreserved || "+:".utf8.contains(byte) || bytes[index...].isEscape
+            if isLiteral ? byte.isUnreserved : stays {
                 encoded.append(byte)
             } else {
                 encoded += (byte < 0x10 ? "%0" : "%").utf8
@@ -35,7 +54,7 @@ extension UInt8 {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"), UInt8(ascii: "+"):
+            UInt8(ascii: "~"):
             true
         default: false
         }
@@ -45,6 +64,7 @@ extension UInt8 {
 extension ArraySlice<UInt8> {
     /// Whether it begins with a percent sign and two hexadecimal digits.
     fileprivate var isEscape: Bool {
+        guard first == UInt8(ascii: "%") else { return false }
         let digits = dropFirst().prefix(2)
         return digits.count == 2 && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit && $0 < 0x80 }
     }

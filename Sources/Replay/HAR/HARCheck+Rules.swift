@@ -91,6 +91,15 @@ extension HARCheck {
         find(".time", time, "is \(time.numberText ?? ""), and its phases make \(sum)", .hint)
     }
 
+    /// Whether JSON is what an entry may have as its `cache`.
+    static func allows(cache json: String) -> Bool {
+        guard let node = (try? JSONDocument(Array(json.utf8)))?.root, node.kind == .object else { return false }
+        var isAllowed = true
+        let part = ArchivePart(kind: .entry(0), path: "", offset: 0, bytes: [])
+        HARCheck(file: "", part: part) { if $0.severity == .error { isAllowed = false } }.cache(node)
+        return isAllowed
+    }
+
     private func cache(_ node: JSONNode) {
         let states = ["beforeRequest", "afterRequest"]
         object(".cache", node, states.map { Member($0, .objectOrNull, isRequired: false) })

@@ -41,6 +41,13 @@ struct HARCheck {
         )
     }
 
+    /// Archives are UTF-8, of which JSON's grammar says nothing.
+    func encoding() {
+        guard let offset = UTF8Text.fault(in: part.bytes) else { return }
+        let reason = "is not UTF-8"
+        report(RecordingWarning(file: file, offset: part.offset + offset, path: part.path, reason: reason))
+    }
+
     /// Checks an object's members.
     ///
     /// - Returns: whether it is an object.
@@ -112,6 +119,18 @@ struct HARCheck {
         }
         guard number < 0, !(orUnknown && number == -1) else { return }
         find(path, value, "is \(value.numberText ?? ""), and below 0\(orUnknown ? " only -1 may be" : " is nothing")")
+    }
+}
+
+/// Bytes that should be text.
+private enum UTF8Text {
+    /// Where they are not; nil where they are.
+    static func fault(in bytes: [UInt8]) -> Int? {
+        if String(validating: bytes, as: UTF8.self) != nil { return nil }
+        var parser = UTF8.ForwardParser()
+        var (rest, offset) = (bytes.makeIterator(), 0)
+        while case .valid(let scalar) = parser.parseScalar(from: &rest) { offset += scalar.count }
+        return offset
     }
 }
 

@@ -45,6 +45,7 @@ public final class HARValidator {
             guard let document = try? JSONDocument(part.bytes) else { continue }
             var findings: [RecordingWarning] = []
             let check = HARCheck(file: path, part: part) { findings.append($0) }
+            check.encoding()
             switch part.kind {
             case .entry:
                 summary.entries += 1

@@ -57,6 +57,9 @@ final class BodySink {
         redactor.audit.places + (redactor.unredactable.map { ["\(place):[\($0.rawValue)]"] } ?? [])
     }
 
+    /// Whether something was taken out of what is kept.
+    var isRedacted: Bool { !redactor.audit.places.isEmpty }
+
     /// Bytes that are kept.
     var shownBytes: Int64 { Int64(kept) }
 

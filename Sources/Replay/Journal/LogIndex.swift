@@ -85,7 +85,7 @@ struct LogIndex: Sendable {
             // The later one of two tells more.
             let messages = open[id]?.messages ?? []
             open[id] = Row(started: entry.started, place: place, messages: messages, isOpen: true)
-        case .message(let id, _):
+        case .message(let id, _, _):
             open[id, default: Row(started: 0, place: place, isOpen: true)].messages.append(place)
         case .end(let id, let entry):
             let messages = open.removeValue(forKey: id)?.messages ?? []

@@ -14,9 +14,8 @@ import BeagleNetHTTP
 
 /// Removes from a log what there is too much of, and what nobody refers to.
 struct LogLimits {
-    /// A body that was taken so lately may belong to a record that another process is about to write, in seconds.
-    private static let youth = 60
-    /// A body that is being written may rest so long, in seconds.
+    /// A body that was taken, or is being written, may wait so long for its record, in seconds: its process may have been
+    /// asleep, with the machine, for as long.
     private static let patience = 3_600
     /// A segment that was written to so lately may still be written to, in seconds.
     private static let rest = 10
@@ -102,7 +101,7 @@ struct LogLimits {
     /// it since they were listed.
     private func isUnused(_ body: File, _ now: Int) -> Bool {
         guard let body = file(path(body), body.name) else { return false }
-        return now - body.written > (body.isPart ? Self.patience : Self.youth)
+        return now - body.written > Self.patience
     }
 
     private func removeDeadSessions(_ now: Int) throws(NetworkError) {

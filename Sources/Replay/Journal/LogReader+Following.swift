@@ -62,7 +62,7 @@ private struct LogTail {
     /// Where each segment is read on.
     private var offsets: [Int: Int64] = [:]
     private var pending: [LogEntry] = []
-    private var messages: [String: [LoggedMessage]] = [:]
+    private var messages: [String: [(message: LoggedMessage, redactions: [String])]] = [:]
 
     init(_ directory: LogDirectory) {
         self.directory = directory
@@ -100,10 +100,10 @@ private struct LogTail {
         switch record {
         case .start(let id, _): messages[id] = messages[id] ?? []
         // Of one that has not begun here nobody would take them away.
-        case .message(let id, let node): messages[id]?.append(LoggedMessage(node))
+        case .message(let id, let node, let redactions): messages[id]?.append((LoggedMessage(node), redactions))
         case .end(let id, let node):
             var entry = LogEntry(node)
-            entry.messages += messages.removeValue(forKey: id) ?? []
+            for (message, redactions) in messages.removeValue(forKey: id) ?? [] { entry.take(message, redactions) }
             pending.append(entry)
         case .other: break
         }

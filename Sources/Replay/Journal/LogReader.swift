@@ -121,13 +121,13 @@ private struct LogFiles {
         switch record {
         case .start(_, let node), .end(_, let node): entry = LogEntry(node)
         // The segment in which it began is gone.
-        case .message(let id, let message):
+        case .message(let id, let message, _):
             entry = LogEntry(id: id, started: LoggedMessage(message).time, request: LoggedRequest(method: "", url: ""))
         case .other: return nil
         }
         for place in row.messages {
-            if case .message(_, let message) = self.record(at: place, in: directory) {
-                entry.messages.append(LoggedMessage(message))
+            if case .message(_, let message, let redactions) = self.record(at: place, in: directory) {
+                entry.take(LoggedMessage(message), redactions)
             }
         }
         if row.isOpen { entry.interrupt(in: directory) }
@@ -148,6 +148,12 @@ private struct LogFiles {
 }
 
 extension LogEntry {
+    /// Takes a message that has a record of its own.
+    mutating func take(_ message: LoggedMessage, _ redactions: [String]) {
+        self.redactions += redactions.map { "_webSocketMessages[\(messages.count)].data\($0)" }
+        messages.append(message)
+    }
+
     /// It has not ended: it has what came of its bodies.
     fileprivate mutating func interrupt(in directory: LogDirectory) {
         isInterrupted = true

@@ -4,8 +4,8 @@ import BeagleNetHTTP
 enum LogRecord {
     /// An exchange that has begun.
     case start(id: String, JSONNode)
-    /// A message of one.
-    case message(id: String, JSONNode)
+    /// A message of one, and where something was taken out of it, as the rest of a place.
+    case message(id: String, JSONNode, redactions: [String])
     /// One that has ended.
     case end(id: String, JSONNode)
     /// A session has begun or ended, or somebody noted something.
@@ -32,7 +32,8 @@ enum LogRecord {
             guard let id = root["id"]?.string, let message = root["message"] else {
                 return .failure(Problem(reason: "a record without a message"))
             }
-            return .success(.message(id: id, message))
+            let redactions = root["redactions"]?.elements.compactMap(\.string) ?? []
+            return .success(.message(id: id, message, redactions: redactions))
         case "open":
             guard let format = root["v"]?.integer, format > LogDirectory.format else { return .success(.other) }
             return .failure(Problem(reason: "a session that writes format \(format)"))

@@ -92,14 +92,13 @@ final class LogWriter: @unchecked Sendable {
         let redactor = options.redactor ?? draft.redactor
         var entry = draft.make()
         entry.id = session.entryID(job.exchange)
-        var places: [String] = []
-        entry.request.body = entry.request.body.map { body in
-            guard case .data(let data) = body.content, data.count <= options.maxInlineBytes else {
-                return body.omitted("not sent yet")
+        if let body = entry.request.body {
+            if case .data(let data) = body.content, data.count <= options.maxInlineBytes {
+                entry.take(stored(body, of: job, .request, redactor), .request)
+            } else {
+                entry.request.body = body.omitted("not sent yet")
             }
-            return stored(body, of: job, .request, redactor, noting: &places)
         }
-        entry.redactions += places
         write("start", entry, redactor)
     }
 
@@ -108,15 +107,13 @@ final class LogWriter: @unchecked Sendable {
         var entry = draft.make()
         entry.id = session.entryID(job.exchange)
         let before = fileBytes
-        var places: [String] = []
-        func kept(_ body: LoggedBody, _ side: BodySide) -> LoggedBody {
+        func kept(_ body: LoggedBody, _ side: BodySide) -> StoredBody {
             let comesInPieces = bodies[BodyPlace(exchange: job.exchange, side: side)] != nil
-            if job.isBodiless, !comesInPieces, case .data = body.content { return body.omitted("no room") }
-            return stored(body, of: job, side, redactor, noting: &places)
+            if job.isBodiless, !comesInPieces, case .data = body.content { return StoredBody(body.omitted("no room")) }
+            return stored(body, of: job, side, redactor)
         }
-        entry.request.body = entry.request.body.map { kept($0, .request) }
-        if let body = entry.response?.body { entry.response?.body = kept(body, .response) }
-        entry.redactions += places
+        if let body = entry.request.body { entry.take(kept(body, .request), .request) }
+        if let body = entry.response?.body { entry.take(kept(body, .response), .response) }
         write("end", entry, redactor)
         output.count(bodyBytes: fileBytes - before)
     }
@@ -129,27 +126,26 @@ final class LogWriter: @unchecked Sendable {
         _ body: LoggedBody,
         of job: LogJob,
         _ side: BodySide,
-        _ redactor: Redactor,
-        noting places: inout [String]
-    ) -> LoggedBody {
-        var body = body
+        _ redactor: Redactor
+    ) -> StoredBody {
         let pieces = bodies.removeValue(forKey: BodyPlace(exchange: job.exchange, side: side))
         let sink: BodySink
         if let pieces {
             sink = pieces
         } else if case .data(let data) = body.content {
-            if data.isEmpty { return body }
+            if data.isEmpty { return StoredBody(body) }
             sink = self.sink(job, side, body.mediaType, redactor)
             feed(data, to: sink)
         } else {
-            return body
+            return StoredBody(body)
         }
-        body.content = content(of: sink)
-        body.isTruncated = body.isTruncated || sink.isTruncated
-        // How long a secret was is not told.
-        if !sink.redactions.isEmpty, !body.isTruncated { body.size = sink.shownBytes }
-        places += sink.redactions
-        return body
+        var stored = StoredBody(body)
+        stored.body.content = content(of: sink)
+        stored.body.isTruncated = body.isTruncated || sink.isTruncated
+        stored.redactions = sink.redactions
+        stored.isRedacted = sink.isRedacted
+        stored.shownBytes = sink.shownBytes
+        return stored
     }
 
     private func content(of sink: BodySink) -> LoggedBody.Content {
@@ -193,11 +189,13 @@ final class LogWriter: @unchecked Sendable {
 
     private func write(_ message: LoggedMessage, _ job: LogJob, _ redactor: Redactor) {
         var redaction = EntryRedaction(redactor: options.redactor ?? redactor)
-        let message = redaction.redacted(message, at: "_webSocketMessages.data")
+        // Which of the exchange's messages it is, its reader knows.
+        let message = redaction.redacted(message, at: "")
         output.append("message") { output in
             output.member("id", session.entryID(job.exchange))
             output.name("message")
             message.write(to: &output)
+            if !redaction.places.isEmpty { output.strings("redactions", redaction.places) }
         }
     }
 
@@ -206,6 +204,32 @@ final class LogWriter: @unchecked Sendable {
             output.member("time", Timestamp.text(of: session.date(of: .now)))
             output.member("text", (options.redactor ?? Redactor()).redact(text: text))
         }
+    }
+}
+
+/// A body as the log has it.
+private struct StoredBody {
+    var body: LoggedBody
+    var redactions: [String] = []
+    /// Whether something was taken out of what is kept.
+    var isRedacted = false
+    /// Bytes that are kept.
+    var shownBytes: Int64 = 0
+
+    init(_ body: LoggedBody) {
+        self.body = body
+    }
+}
+
+extension LogEntry {
+    fileprivate mutating func take(_ stored: StoredBody, _ side: BodySide) {
+        redactions += stored.redactions
+        switch side {
+        case .request: request.body = stored.body
+        case .response: response?.body = stored.body
+        }
+        if case .omitted = stored.body.content { return }
+        if stored.isRedacted, !stored.body.isTruncated { tellSize(stored.shownBytes, of: side) }
     }
 }
 

@@ -20,7 +20,7 @@ extension RequestLog {
         /// A segment this old is followed by another. A day by default.
         public var segmentAge = Duration.seconds(86_400)
         /// The most bytes that the directory holds: beyond them the oldest closed segment goes, and then the bodies that
-        /// nothing refers to any more, once they are a minute old. 256 MiB by default.
+        /// nothing refers to any more, once they are an hour old. 256 MiB by default.
         public var maxBytes: Int64 = 256 << 20
         /// Segments that were closed longer ago than this go. 14 days by default.
         public var maxAge = Duration.seconds(14 * 86_400)

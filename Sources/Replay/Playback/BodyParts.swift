@@ -77,8 +77,10 @@ extension BodyParts {
 
     /// Fields of a form whose bytes an archive has not.
     private func read(_ fields: [LoggedParameter], into parts: inout [RequestPart]) {
-        for field in fields where !ignoredNames.contains(field.name) {
-            parts.append(RequestPart(.body, field.name, subject.redacted(field)))
+        let shown = subject.redacted(fields)
+        let isForm = FormText.body(shown, mediaType: type) != nil
+        for field in isForm ? FormText.decoded(shown) : shown where !ignoredNames.contains(field.name) {
+            parts.append(RequestPart(.body, field.name, field.value ?? Redactor.placeholder))
         }
     }
 

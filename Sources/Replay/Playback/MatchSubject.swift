@@ -24,6 +24,7 @@ struct MatchSubject: Sendable {
     init(_ request: LoggedRequest, data: Data?, kind: String?, isRecorded: Bool, _ redactor: Redactor) {
         var request = request
         request.url = redactor.redact(url: request.url)
+        request.method = Self.plain(method: request.method)
         let type = request.body?.mediaType ?? ""
         let redacted = data.flatMap { redactor.redact(body: $0, contentType: type.isEmpty ? nil : type).data }
         self.data = redacted ?? data
@@ -35,6 +36,16 @@ struct MatchSubject: Sendable {
         self.redactor = redactor
     }
 
+    /// Methods are told apart by case (RFC 9110, 9.1), but tools spell those that all know in any.
+    private static func plain(method: String) -> String {
+        let known = method.uppercased()
+        return methods.contains(known) ? known : method
+    }
+
+    private static let methods: Set = [
+        "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
+    ]
+
     /// Method and URL.
     var title: String { "\(request.method) \(request.url)" }
 
@@ -44,11 +55,11 @@ struct MatchSubject: Sendable {
         return redactor.redact([name: field.value]).first?.value ?? ""
     }
 
-    /// The value of a field of a form.
-    func redacted(_ parameter: LoggedParameter) -> String {
-        guard let value = parameter.value else { return Redactor.placeholder }
-        let isSecret = redactor.isSecret(name: parameter.name, length: value.count)
-        return isSecret ? Redactor.placeholder : redactor.redact(text: value)
+    /// The fields of a form.
+    func redacted(_ fields: [LoggedParameter]) -> [LoggedParameter] {
+        var audit = RedactionAudit()
+        let form = FormRedaction(redactor, fields)
+        return fields.compactMap { form.redacted($0, at: "", noting: &audit).field }
     }
 
     /// The request as a log would hold it, without a body in which nobody can tell what is secret.
@@ -94,15 +105,15 @@ struct RequestURL: Sendable {
         return "\(scheme)//\(name)"
     }
 
-    /// The path with what need not be encoded decoded (RFC 3986, 6.2.2.2), and all other escapes in upper case.
+    /// The path with what need not be encoded decoded (RFC 3986, 6.2.2.2), what must be encoded, and escapes in upper case.
     private static func plain(_ path: String) -> String {
-        guard path.utf8.contains(UInt8(ascii: "%")) else { return path }
+        guard path.utf8.contains(where: { $0 == UInt8(ascii: "%") || mustBeEncoded($0) }) else { return path }
         var bytes: [UInt8] = []
         var rest = Array(path.utf8)[...]
         while let byte = rest.popFirst() {
             let digits = String(decoding: rest.prefix(2), as: UTF8.self)
             guard byte == UInt8(ascii: "%"), digits.utf8.count == 2, let escaped = UInt8(digits, radix: 16) else {
-                bytes.append(byte)
+                bytes += mustBeEncoded(byte) ? escape(byte) : [byte]
                 continue
             }
             rest = rest.dropFirst(2)
@@ -113,6 +124,15 @@ struct RequestURL: Sendable {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether no URL has it as it is (RFC 3986, 2).
+    private static func mustBeEncoded(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || byte >= 0x7F || "\"<>\\^`{|}".utf8.contains(byte)
+    }
+
+    private static func escape(_ byte: UInt8) -> [UInt8] {
+        Array((byte < 0x10 ? "%0" : "%").utf8) + String(byte, radix: 16, uppercase: true).utf8
     }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {

@@ -71,7 +71,7 @@ final class Playback: Sendable {
             let places = parts.unknown
             state.sequences[parts.key(but: places), default: Sequence()].entries.append(index)
             unknown[parts.bucket, default: []].insert(places)
-            return Head(method: entry.request.method, origin: subject.url.origin, path: subject.url.path)
+            return Head(method: subject.request.method, origin: subject.url.origin, path: subject.url.path)
         }
         self.unknown = unknown.mapValues { lists in
             lists.sorted { $0.count == $1.count ? $0.lexicographicallyPrecedes($1) : $0.count < $1.count }

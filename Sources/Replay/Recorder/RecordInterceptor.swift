@@ -49,6 +49,7 @@ public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, StoreObs
         TransferRecorder.Context(
             redactor: operation.redactor,
             kind: operation.kind.name,
+            operationName: operation.operationName,
             attempt: operation.attempt,
             parent: operation.messages?.lastEntry.withLock { $0 }
         )
@@ -96,6 +97,7 @@ extension RequestLog {
                 response: answer,
                 timings: LogTimings(send: .zero, wait: .zero, receive: .zero),
                 kind: context.kind,
+                operationName: context.operationName,
                 isFromStore: true
             )
         }

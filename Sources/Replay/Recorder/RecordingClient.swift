@@ -23,7 +23,7 @@ public struct RecordingClient: NetworkClient {
     /// Hands the request on, and records it and its answer.
     @discardableResult
     public func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
-        let recorder = begin(request, kind: NetworkOperation(request).kind)
+        let recorder = begin(request)
         return client.executeRequest(request) { result in
             switch result {
             case .success(let response): recorder.end(response)
@@ -35,7 +35,7 @@ public struct RecordingClient: NetworkClient {
 
     /// Hands the request on, and records it and its answer.
     public func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse {
-        let recorder = begin(request, kind: NetworkOperation(request).kind)
+        let recorder = begin(request)
         do throws(NetworkError) {
             let response = try await client.executeRequest(request)
             recorder.end(response)
@@ -48,7 +48,7 @@ public struct RecordingClient: NetworkClient {
 
     /// Hands the request on, and records it and its answer as that is read.
     public func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
-        let recorder = begin(request, kind: NetworkOperation(request).kind)
+        let recorder = begin(request)
         do throws(NetworkError) {
             return recorder.receive(try await client.stream(request))
         } catch {
@@ -63,7 +63,7 @@ public struct RecordingClient: NetworkClient {
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let outcome: Result<NetworkOperation.Result, NetworkError>
-        let recorder = recorder(kind: operation.kind)
+        let recorder = recorder(for: operation)
         var transfer = transfer(of: operation.request)
         recorder.begin(&transfer)
         outcome = await .catching { () throws(NetworkError) in try await client.run(operation, emit: emit) }
@@ -74,16 +74,23 @@ public struct RecordingClient: NetworkClient {
         return try recorder.take(outcome, .collect).get()
     }
 
-    private func begin(_ request: Request, kind: NetworkOperation.Kind) -> TransferRecorder {
-        let recorder = recorder(kind: kind)
+    private func begin(_ request: Request) -> TransferRecorder {
+        let recorder = recorder(for: NetworkOperation(request))
         var transfer = transfer(of: request)
         // What the client sends is its own: of a streamed body it is not known here what was read.
         recorder.begin(&transfer)
         return recorder
     }
 
-    private func recorder(kind: NetworkOperation.Kind) -> TransferRecorder {
-        TransferRecorder(log, TransferRecorder.Context(redactor: container.redactor, kind: kind.name))
+    private func recorder(for operation: NetworkOperation) -> TransferRecorder {
+        TransferRecorder(
+            log,
+            TransferRecorder.Context(
+                redactor: container.redactor,
+                kind: operation.kind.name,
+                operationName: operation.operationName
+            )
+        )
     }
 
     /// The message that the client most likely makes of it.

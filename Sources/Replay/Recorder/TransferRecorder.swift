@@ -12,6 +12,7 @@ final class TransferRecorder: Sendable {
     struct Context: Sendable {
         var redactor = Redactor()
         var kind: String?
+        var operationName: String?
         var attempt = 1
         /// The entry that led to this transfer.
         var parent: String?
@@ -319,15 +320,22 @@ final class TransferRecorder: Sendable {
             started: session.date(of: sent.started),
             request: sent.message.logged(metrics, sent: sent.uploaded, limit: log.options.maxBodyBytes),
             response: answer?.logged,
-            timings: metrics.map { LogTimings($0, queuedBefore: sent.queuedBefore) } ?? LogTimings(),
+            timings: metrics.map { timings(of: sent, $0) } ?? LogTimings(),
             error: error.map { "\($0.kind.rawValue): \($0.message)" },
             serverAddress: metrics?.serverAddress,
             connection: metrics?.connectionName,
             kind: context.kind,
+            operationName: context.operationName,
             attempt: context.attempt,
             redirects: sent.redirects,
             parent: sent.parent
         )
+    }
+
+    private func timings(of sent: Sent, _ metrics: TransferMetrics) -> LogTimings {
+        let host = RecordedURL(sent.message.head.urlText).flatMap { IPAddress($0.hostName) }
+        let isAddress = host != nil && (metrics.serverAddress.flatMap { IPAddress($0) } ?? host) == host
+        return LogTimings(metrics, queuedBefore: sent.queuedBefore, isAddress: isAddress)
     }
 
     private func draft(_ make: @escaping @Sendable () -> LogEntry) -> LogJob.Draft {

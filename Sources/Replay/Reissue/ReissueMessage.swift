@@ -43,7 +43,7 @@ struct ReissueMessage {
         guard let target = routes.target(of: url) else {
             throw SkippedEntry(reason: "nothing says where messages to \(url.host) go; name a target for it")
         }
-        guard !url.target.contains(Redactor.placeholder) else {
+        guard !url.target.contains(Redactor.placeholder), !entry.redactions.contains(where: Self.isOfURL) else {
             throw SkippedEntry(reason: "its URL has a secret that the recording has not, and that cannot be given")
         }
         let fields = try fields(of: entry, addsMapped: routes.own(url) == nil)
@@ -89,6 +89,15 @@ struct ReissueMessage {
         return place.hasPrefix(prefix) ? place.dropFirst(prefix.count).lowercased() : nil
     }
 
+    /// Whether a redaction's place is in what is sent of the URL; what was there may have gone without a trace.
+    private static func isOfURL(_ place: String) -> Bool {
+        place.hasPrefix("request.url:") && !place.hasPrefix("request.url:#") && place != "request.url:user"
+    }
+
+    private static func isOfBody(_ place: String) -> Bool {
+        place.hasPrefix("request.postData.text:") || place.hasPrefix("request.postData.params")
+    }
+
     private static func missing(_ name: String) -> SkippedEntry {
         SkippedEntry(reason: "the secret in \(name) is not in the recording; map that header")
     }
@@ -103,7 +112,9 @@ struct ReissueMessage {
         } catch {
             throw SkippedEntry(reason: "its body cannot be sent: \(error.message)")
         }
-        guard bytes.firstRange(of: Data(Redactor.placeholder.utf8)) == nil else {
+        guard bytes.firstRange(of: Data(Redactor.placeholder.utf8)) == nil,
+            !entry.redactions.contains(where: Self.isOfBody)
+        else {
             throw SkippedEntry(reason: "its body has a secret that the recording has not, and that cannot be given")
         }
         return bytes

@@ -74,6 +74,14 @@ struct RecordedURL {
     }
 }
 
+extension RecordedURL {
+    /// The host without its port.
+    var hostName: String {
+        if host.hasPrefix("[") { return host.firstIndex(of: "]").map { String(host[...$0]) } ?? host }
+        return String(host.prefix { $0 != ":" })
+    }
+}
+
 /// Which server messages go to.
 struct ReissueRoutes {
     /// Where all go whose host is not among `hosts`.

@@ -38,8 +38,8 @@ private struct Repetitions {
 
     func findings(in entry: JSONNode) -> [String] {
         let (request, response) = (entry["request"], entry["response"])
-        return pairs(request?["queryString"], "request.queryString", where: isOpenItem)
-            + pairs(request?["postData"]?["params"], "request.postData.params", where: isOpenItem)
+        return pairs(request?["queryString"], "request.queryString") { isOpenItem(FormText.literalPair($0, $1)) }
+            + pairs(request?["postData"]?["params"], "request.postData.params") { isOpenItem(FormText.pair($0, $1)) }
             + pairs(request?["headers"], "request.headers", where: isOpenPseudoField)
             + pairs(request?["cookies"], "request.cookies") { isOpenField(.cookie, "\($0)=\($1)") }
             + pairs(response?["cookies"], "response.cookies") { isOpenField(.setCookie, "\($0)=\($1)") }
@@ -59,8 +59,8 @@ private struct Repetitions {
         } ?? []
     }
 
-    private func isOpenItem(_ name: String, _ value: String) -> Bool {
-        !redactor.findings(inURL: "?\(FormText.pair(name, value))", at: "").isEmpty
+    private func isOpenItem(_ item: String) -> Bool {
+        !redactor.findings(inURL: "?\(item)", at: "").isEmpty
     }
 
     private func isOpenField(_ name: HTTPField.Name, _ value: String) -> Bool {

@@ -10,7 +10,8 @@ extension LogEntry {
     /// whatever bytes they hold. Redirects are not followed: each hop is an entry.
     ///
     /// Where a secret was taken out, the command takes it from a variable named after its field, as `"${TOKEN:?}"`, and does
-    /// not run where that is not set. What cannot be sent again is said in a comment before it.
+    /// not run where that is not set. What cannot be sent again is said in a comment before it; where secrets were left out
+    /// and nothing stands in their place, it does not run at all.
     ///
     /// - Parameters:
     ///   - body: the body's bytes; those of the entry by default, which does not hold one that is in a file.
@@ -34,6 +35,7 @@ private struct EntryCommand {
     private static let argumentLimit = 100_000
 
     private let request: LoggedRequest
+    private let redactions: [String]
     private let body: Data?
     private let bodyFile: String?
     private var variables = SecretVariables()
@@ -44,6 +46,7 @@ private struct EntryCommand {
 
     init(_ entry: LogEntry, _ body: Data?, _ bodyFile: String?) {
         request = entry.request
+        redactions = entry.redactions
         self.body = body
         self.bodyFile = bodyFile
         addMethod()
@@ -54,12 +57,32 @@ private struct EntryCommand {
     }
 
     var text: String {
+        let lost = lost
         let command =
-            pipe
+            (lost.isEmpty ? "" : "false && ") + pipe
             + words.dropFirst().reduce(words[0]) { text, word in
                 text + (word.hasPrefix("--") ? " \\\n  " : " ") + word
             }
+        let comments = comments + lost.map { "it does not run, since secrets were left out of the recording: \($0)" }
         return comments.map { "# \($0.withoutControls)\n" }.joined() + command
+    }
+
+    /// Where more secrets were taken out of a part than it has placeholders; a place is told once, and has one at least.
+    private var lost: [String] {
+        let sent = body.map { String(decoding: $0, as: UTF8.self) }
+        let fields = request.fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+        let parts = [
+            ("request.url:", request.url), ("request.headers.", fields),
+            ("request.postData.text:", sent), ("request.postData.params", sent),
+        ]
+        return parts.flatMap { prefix, text -> [String] in
+            guard let text else { return [] }
+            // Fragments and the pseudo fields of HTTP/2 are not sent.
+            let places = redactions.filter { place in
+                place.hasPrefix(prefix) && !place.hasPrefix("request.url:#") && !place.hasPrefix("request.headers.:")
+            }
+            return text.ranges(of: Redactor.placeholder).count < places.count ? places : []
+        }
     }
 
     private var method: String { request.method.filter { $0.isASCII && !$0.isWhitespace }.withoutControls }

@@ -49,6 +49,11 @@ struct EntryRedaction {
         entry.request.fields = redacted(whole.request.fields, at: "request.headers")
         entry.request.body = whole.request.body.map { redacted($0, at: "request.postData") }
         entry.response = whole.response.map { redacted($0) }
+        if let bytes = entry.request.body?.left(of: whole.request.body) { entry.tellSize(bytes, of: .request) }
+        if let bytes = entry.response?.body.left(of: whole.response?.body) { entry.tellSize(bytes, of: .response) }
+        entry.operationName = whole.operationName.map {
+            redactor.redact(text: $0, at: "_beagle.operationName", noting: &audit)
+        }
         entry.error = whole.error.map { redactor.redact(text: $0, at: "_error", noting: &audit) }
         entry.messages = whole.messages.enumerated().map { redacted($1, at: "_webSocketMessages[\($0)].data") }
         entry.others = whole.others.compactMap { redacted($0) }
@@ -93,30 +98,25 @@ struct EntryRedaction {
         case .data where leavesBodies: break
         case .data(let data):
             switch redactor.redact(body: data, contentType: body.mediaType, at: "\(place).text", noting: &audit) {
-            case .body(let redacted):
-                // How long a secret was is not told.
-                if redacted != data, body.size == Int64(data.count) { body.size = Int64(redacted.count) }
-                body.content = .data(redacted)
+            case .body(let redacted): body.content = .data(redacted)
             case .omitted(let reason):
                 opaque.append("\(place).text:[\(reason.rawValue)]")
                 body.content = .omitted("unredactable")
             }
         case .parameters(let parameters):
-            body.content = .parameters(parameters.map { redacted($0, at: "\(place).params") })
+            body.content = .parameters(redacted(parameters, at: "\(place).params"))
         case .file, .omitted: break
         }
         return body
     }
 
-    private mutating func redacted(_ parameter: LoggedParameter, at place: String) -> LoggedParameter {
-        guard let value = parameter.value else { return parameter }
-        var parameter = parameter
-        let isSecret = redactor.isSecret(name: parameter.name, length: value.count)
-        parameter.value =
-            isSecret
-            ? Redactor.placeholder : redactor.redact(text: value, at: "\(place).\(parameter.name)", noting: &audit)
-        if isSecret, value != Redactor.placeholder, !value.isEmpty { opaque.append("\(place).\(parameter.name)") }
-        return parameter
+    private mutating func redacted(_ fields: [LoggedParameter], at place: String) -> [LoggedParameter] {
+        let form = FormRedaction(redactor, fields)
+        return fields.compactMap { field in
+            let (shown, isSecret) = form.redacted(field, at: place, noting: &audit)
+            if isSecret { opaque.append("\(place).\(redactor.redact(text: field.name).prefix(64))") }
+            return shown
+        }
     }
 
     mutating func redacted(_ message: LoggedMessage, at place: String) -> LoggedMessage {
@@ -131,9 +131,17 @@ struct EntryRedaction {
         return message
     }
 
+    /// What a person wrote; nil where it is no text.
+    private mutating func redactedComment(_ member: OtherMember, at place: String) -> OtherMember? {
+        guard let text = (try? JSONDocument(Data(member.json.utf8)))?.root.string else { return nil }
+        let redacted = redactor.redact(text: text, at: place, noting: &audit)
+        return redacted == text ? member : member.with(json: "\(JSONValue.string(redacted))")
+    }
+
     /// - Returns: nil where nobody can tell what is secret in it.
     private mutating func redacted(_ member: OtherMember) -> OtherMember? {
         let place = member.place.isEmpty ? member.name : "\(member.place).\(member.name)"
+        if member.name == "comment", let member = redactedComment(member, at: place) { return member }
         let json = Data(member.json.utf8)
         // In an object, as a member's name may say that it is secret.
         let named =
@@ -147,8 +155,23 @@ struct EntryRedaction {
         }
         // The member may have been dropped.
         guard data.count > start else { return nil }
-        var member = member
-        member.json = String(decoding: data.dropFirst(start).dropLast(), as: UTF8.self)
-        return member
+        return member.with(json: String(decoding: data.dropFirst(start).dropLast(), as: UTF8.self))
+    }
+}
+
+extension OtherMember {
+    fileprivate func with(json: String) -> OtherMember { OtherMember(place: place, name: name, json: json) }
+}
+
+extension LoggedBody {
+    /// Bytes that are left of a body out of which something was taken, -1 where nobody knows; nil where nothing was, or not
+    /// all of it was there.
+    fileprivate func left(of whole: LoggedBody?) -> Int64? {
+        guard !isTruncated, let whole, content != whole.content else { return nil }
+        switch content {
+        case .data(let data): return Int64(data.count)
+        case .parameters(let fields): return Int64(FormText.body(fields, mediaType: mediaType)?.utf8.count ?? -1)
+        case .file, .omitted: return nil
+        }
     }
 }

@@ -24,6 +24,7 @@ struct ReplayCommand: AsyncParsableCommand {
               0     all answers are what was recorded; without --diff, all came
               104   answers differ, or none was compared
               1-99  answers are missing; the number is libcurl's for the first of them
+              101   all answers are as they should be, but the recording is broken: what comes behind was not sent
               26    the recording cannot be read, or is empty
               64    the command line cannot be understood
 
@@ -178,8 +179,19 @@ struct ReplayCommand: AsyncParsableCommand {
         let transport = try recorder.recorded(CurlTransport(), console)
         let reissuer = try reissuer(over: transport)
         do {
-            return diff
+            let result =
+                diff
                 ? try result(of: await reissuer.compare(recording)) : try result(of: await reissuer.load(recording))
+            guard let breakage = recording.breakage else { return result.telling(of: recording) }
+            var failure = Failure(breakage, recording)
+            failure.output = result.output
+            failure.details["report"] = result.json
+            throw failure
+        } catch var failure as Failure {
+            if !recording.warnings.isEmpty {
+                failure.details["warnings"] = .array(recording.told.map { .string($0) })
+            }
+            throw failure
         } catch let error as NetworkError where error.kind == .badConfiguration {
             throw Failure(exit: ExitCode.usage, code: "usage", phase: .build, error.message, advice: error.advice)
         }
@@ -287,6 +299,17 @@ struct ReplayCommand: AsyncParsableCommand {
         case .json: Data("\(json)\n".utf8)
         case .junit: Data(junit().utf8)
         }
+    }
+}
+
+extension CommandResult {
+    /// With what is wrong with the recording, where something is.
+    fileprivate func telling(of recording: Recording) -> CommandResult {
+        guard !recording.warnings.isEmpty, case .object(var members) = json else { return self }
+        members["warnings"] = .array(recording.told.map { .string($0) })
+        var result = self
+        result.json = .object(members)
+        return result
     }
 }
 

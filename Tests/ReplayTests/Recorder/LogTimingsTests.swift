@@ -71,6 +71,15 @@ import Testing
         #expect(timings.total == row.metrics.queued + end)
     }
 
+    @Test func noNameIsLookedUpOfAnAddress() {
+        for row in Self.rows where !row.metrics.isConnectionReused {
+            let (timings, named) = (LogTimings(row.metrics, isAddress: true), LogTimings(row.metrics))
+            #expect(timings.dns == nil)
+            #expect(timings.total == named.total)
+        }
+        #expect(LogTimings(Self.rows[0].metrics, isAddress: true).connect == .milliseconds(3))
+    }
+
     @Test func whatWasQueuedBeforeBelongsToOthers() {
         let metrics = Self.metrics { metrics in
             metrics.queued = .milliseconds(50)

@@ -60,6 +60,21 @@ import Testing
         #expect(entry.error == nil)
         #expect(entry.timings.total > .zero)
         #expect(entry.timings.connect != nil)
+        #expect(entry.timings.dns == nil)
+    }
+
+    @Test func aGraphQLOperationIsNamed() async throws {
+        let entries = try await recorded({ _ in .response(200) }) { client, url in
+            for name in ["Home", "token=c4n4ry"] {
+                let data = Request.RequestData(method: "POST", body: "{}")
+                var operation = NetworkOperation(Request(url: try #require(URL(string: url)), type: .rawRequest(data)))
+                operation.operationName = name
+                _ = try await client.run(operation) { _ in }
+            }
+        }
+        #expect(entries.map(\.operationName) == ["Home", "token=REDACTED"])
+        let found = Recording(entries).entries(matching: try EntryFilter("operation==Home"))
+        #expect(found.map(\.number) == [1])
     }
 
     @Test func eachKindIsNamed() async throws {

@@ -3,6 +3,12 @@ import Testing
 
 @testable import BeagleNetReplay
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 @Suite struct ReissueMessageTests {
     private func entry(
         _ method: String = "GET",
@@ -61,6 +67,18 @@ import Testing
             )
         )
         #expect(fields(sent) == ["Accept: */*", "x-a: 1", "X-A: 2"])
+    }
+
+    @Test(arguments: [
+        "request.url:?token", "request.postData.text:=password", "request.postData.params.password",
+    ])
+    func whatWasLeftOutOfARecordingIsNotSent(_ place: String) throws {
+        let form = LoggedBody(.data(Data("a=1".utf8)), mediaType: "application/x-www-form-urlencoded")
+        #expect(throws: SkippedEntry.self) {
+            try request(entry("POST", "https://h/", [], form, redactions: [place]), unsafe: true)
+        }
+        let unsent = ["request.url:#token", "request.url:user", "response.content.text:$.token"]
+        #expect(try request(entry("POST", "https://h/", [], form, redactions: unsent), unsafe: true).body != nil)
     }
 
     @Test func mappedHeadersTakeThePlaceOfRecordedOnes() throws {

@@ -143,6 +143,23 @@ import Testing
         #expect(server.requests.first?.body == body)
     }
 
+    @Test(arguments: [Redactor.Mode.mask, .hash(), .drop])
+    func aCommandWithoutItsSecretsDoesNotRun(_ mode: Redactor.Mode) throws {
+        let form = "application/x-www-form-urlencoded"
+        let planted = [
+            entry("GET", "http://127.0.0.1:1/?token=canary&a=b"),
+            entry("GET", "http://127.0.0.1:1/", [LoggedField("X-Api-Key", "canary")]),
+            entry("POST", "http://127.0.0.1:1/", [LoggedField("Content-Type", form)], Data("a=1&password=canary".utf8)),
+        ]
+        for var entry in planted {
+            entry.request.body?.mediaType = form
+            let command = entry.redacted(by: Redactor(mode: mode)).curlCommand()
+            #expect(command.contains("\nfalse && curl") == (mode == .drop), "\(command)")
+            #expect(command.contains(":?}") == (mode != .drop), "\(command)")
+            #expect(entry.curlCommand().hasPrefix("curl"))
+        }
+    }
+
     @Test func whatAnArchiveSaysCannotAddToTheCommand() {
         let fields = [
             LoggedField("X-A", "b\r\nX-Evil: 1\0"), LoggedField("@/etc/passwd", "x"), LoggedField(":authority", "a"),

@@ -46,6 +46,46 @@ import Testing
         #expect(redacted.redacted(by: Redactor()) == redacted)
     }
 
+    private func form(_ fields: [(String, String)], _ mode: Redactor.Mode) throws -> [LoggedParameter] {
+        var entry = SampleRecording.exchange("https://a.example/", at: 0)
+        entry.request.body = LoggedBody(.parameters(fields.map { LoggedParameter(name: $0.0, value: $0.1) }))
+        let redacted = entry.redacted(by: Redactor(mode: mode))
+        guard case .parameters(let fields)? = redacted.request.body?.content else { return [] }
+        return fields
+    }
+
+    @Test func fieldsOfFormsGoByTheMode() throws {
+        let fields = [
+            ("password", "s e&c%72et"), ("a", "b"), ("state", "xyz"), ("password", "s e&crer"), ("p", "s e&c%72et"),
+        ]
+        #expect(try form(fields, .mask).map(\.value) == ["REDACTED", "b", "xyz", "REDACTED", "s e&c%72et"])
+        #expect(try form(fields, .drop).map(\.name) == ["a", "state", "p"])
+        let key = Redactor.Key(Data(repeating: 7, count: 32))
+        let hashed = try form(fields + [("pin", "s e&crer")], .hash(key)).map(\.value)
+        #expect(hashed[0]?.hasPrefix("REDACTED:h:") == true && hashed[0] != hashed[3])
+        #expect(hashed[3] == hashed[5])
+        #expect(try form([("code", "abc"), ("state", "xyz")], .mask).map(\.value) == ["REDACTED", "REDACTED"])
+        #expect(try form([("code", ""), ("state", "xyz")], .mask).map(\.value) == ["", "xyz"])
+    }
+
+    @Test func namesAndCommentsAreText() {
+        let secret = SampleRecording.secret
+        var entry = SampleRecording.exchange("https://a.example/", at: 0)
+        entry.operationName = "token=\(secret)"
+        let field = LoggedParameter(
+            name: #"{"password":"\#(secret)"}"#,
+            value: "x",
+            fileName: "https://a.example/?token=\(secret)",
+            contentType: "text/plain; token=\(secret)"
+        )
+        entry.request.body = LoggedBody(.parameters([field]))
+        entry.others = [OtherMember(place: "request", name: "comment", json: #""password: \#(secret)""#)]
+        let redacted = entry.redacted(by: Redactor())
+        #expect(!"\(redacted)".contains(secret), "\(redacted)")
+        #expect(redacted.others.first?.json == #""password: REDACTED""#)
+        #expect(redacted.redacted(by: Redactor()) == redacted)
+    }
+
     @Test func whatIsLeftIsFound() {
         #expect(planted().findings().count >= 11, "\(planted().findings())")
         #expect(planted().redacted(by: Redactor()).findings().filter { !$0.contains("bad name") } == [])

@@ -10,8 +10,9 @@ struct LogExportCommand: LogSubcommand {
         abstract: "Write entries as an HTTP Archive, which browsers and other tools read, or as a log.",
         discussion: """
             A name that ends in .gz is compressed by gzip, .zhar by zlib as mitmproxy has it; one that ends in .bglog is a log, \
-            in a directory that is not there yet. Only its owner may read the file. 'har convert' writes an archive with nothing \
-            taken out.
+            in a directory that is not there yet. Only its owner may read the file. Of an archive pages, browser and creator \
+            stay. 'har convert' writes an archive with nothing taken out. A broken archive ends the command with 101, or 61 \
+            where it cannot be decompressed, and nothing is written.
 
             EXAMPLE
               beagle log export s.bglog 'type==fetchComponent' -o screens.har
@@ -67,6 +68,7 @@ struct ArchiveOfEntries {
         _ bodies: HARWriter.Bodies,
         _ console: Console
     ) throws -> CommandResult {
+        if let breakage = recording.breakage { throw Failure(breakage, recording) }
         if LogImport.isLog(named: output) { return try writeLog(entries, to: output, console) }
         let writer = try HARWriter(to: output, bodies: bodies)
         var places = 0
@@ -75,7 +77,9 @@ struct ArchiveOfEntries {
             places += shown.redactions.count - entry.redactions.count
             try writer.write(recording.archived(shown))
         }
-        try writer.finish()
+        try writer.finish(
+            members: redactor.map(recording.writableMembers(redactedBy:)) ?? recording.writableMembers
+        )
         return result(output, entries.count, places, writer.warnings, console)
     }
 
@@ -97,11 +101,28 @@ struct ArchiveOfEntries {
         var result = CommandResult(
             json: [
                 "file": .string(output), "entries": .integer(Int64(entries)), "redacted": .integer(Int64(places)),
-                "warnings": .array(warnings.map { .string("\($0)") }),
+                "warnings": .array((recording.told + warnings.map { "\($0)" }).map { .string($0) }),
             ]
         )
         let count = "\(entries) \(entries == 1 ? "entry" : "entries")"
         result.note = "\(output): \(count)\(redactor == nil ? "" : ", secrets taken out of \(places) places")"
         return result
+    }
+}
+
+extension Recording {
+    /// Its warnings, the first thousand of them.
+    var told: [String] { warnings.prefix(1_000).map { "\($0)" } }
+}
+
+extension Failure {
+    /// An archive that breaks off, of which what comes before was read.
+    init(_ breakage: NetworkError, _ recording: Recording) {
+        self.init(breakage)
+        details["warnings"] = .array(recording.told.map { .string($0) })
+        guard let place = breakage.underlying as? RecordingWarning else { return }
+        details["file"] = .string(place.file)
+        details["offset"] = place.offset.map { .integer(Int64($0)) }
+        details["path"] = .string(place.path)
     }
 }

@@ -11,7 +11,7 @@ struct LogScrubCommand: LogSubcommand {
         discussion: """
             With -o the archive is written once more without them, by the rules by which logs are written: each is REDACTED; \
             with --hash equal ones stay equal, for this run; with --drop the item that holds it goes. A body in which nobody \
-            can tell what is secret is left out, and so are titles of pages.
+            can tell what is secret is left out. A broken archive ends the command as with 'log export'.
 
             With --check a line for each place that holds a secret, as a path in the archive, never what it is; it ends with 1 \
             where there is one, which stops a pipeline before an archive is shared.

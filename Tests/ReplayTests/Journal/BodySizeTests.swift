@@ -1,0 +1,70 @@
+import BeagleNetHTTP
+import Testing
+
+@testable import BeagleNetReplay
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What a log tells of how long bodies and messages were.
+@Suite(.timeLimit(.minutes(1))) struct BodySizeTests {
+    private func logged(_ entry: LogEntry) async throws -> LogEntry {
+        try await withLogDirectory { path in
+            let log = try RequestLog(directory: path)
+            log.append(entry)
+            await log.close()
+            return try #require(try LogReader.read(path).entries.first)
+        }
+    }
+
+    @Test func aBodyThatIsLeftOutHasItsSize() async throws {
+        let text = Data(#"{"a":"\#(String(repeating: "b", count: 1_000))",,}"#.utf8)
+        var sent = LogEntry.sample(body: text, mediaType: "application/json")
+        sent.response?.bodyBytes = 900
+        let entry = try await logged(sent)
+        let response = try #require(entry.response)
+        #expect(response.body.content == .omitted("unredactable"))
+        #expect(response.body.size == Int64(text.count))
+        #expect(response.bodyBytes == 900)
+    }
+
+    @Test func whereSecretsWereTakenOutSizesAreThoseOfWhatIsLeft() async throws {
+        let body = Data(#"{"password":"a secret of some length"}"#.utf8)
+        let left = Int64(#"{"password":"REDACTED"}"#.utf8.count)
+        var sent = LogEntry.sample(body: body, mediaType: "application/json")
+        sent.request.body = LoggedBody(.data(body), mediaType: "application/json")
+        sent.request.bodyBytes = Int64(body.count)
+        sent.response?.bodyBytes = Int64(body.count)
+        sent.request.fields = [LoggedField("content-length", "\(body.count)")]
+        sent.response?.fields.append(LoggedField("Content-Length", "\(body.count)"))
+        for entry in [try await logged(sent), sent.redacted(by: Redactor())] {
+            #expect(entry.request.body?.size == left && entry.response?.body.size == left)
+            #expect(entry.request.bodyBytes == left && entry.response?.bodyBytes == left)
+            #expect(entry.request.fields["Content-Length"] == "\(left)")
+            #expect(entry.response?.fields["Content-Length"] == "\(left)")
+        }
+    }
+
+    @Test func whatIsTakenOutOfMessagesIsNoted() async throws {
+        try await withLogDirectory { path in
+            let log = try RequestLog(directory: path)
+            let draft = LogJob.Draft(redactor: Redactor()) { .sample(url: "wss://a.example/") }
+            let messages = [#"{"a":1}"#, #"{"token":"canary"}"#, #"{"password":"#].map { text in
+                LoggedMessage(.receive, at: Date(timeIntervalSince1970: 1), Data(text.utf8))
+            }
+            let work = [.start(draft)] + messages.map { LogJob.Work.message($0, Redactor()) } + [.end(draft)]
+            for work in work { log.session.queue.add(LogJob(exchange: 1_000_000, work: work, bytes: 0)) }
+            await log.close()
+            let entry = try #require(try LogReader.read(path).entries.first)
+            #expect(entry.messages.count == 3)
+            #expect(
+                entry.redactions == [
+                    "_webSocketMessages[1].data:$.token", "_webSocketMessages[2].data:[truncated]",
+                ]
+            )
+        }
+    }
+}
