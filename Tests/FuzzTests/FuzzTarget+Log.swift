@@ -48,7 +48,7 @@ extension FuzzTarget {
         switch record {
         case .start(let id, let node), .end(let id, let node):
             precondition(LogEntry(node).id == id, "an entry has another id than its record")
-        case .message(_, let node):
+        case .message(_, let node, _):
             var output = JSONOutput()
             LoggedMessage(node).write(to: &output)
             precondition((try? JSONDocument(output.bytes)) != nil, "a written message is no JSON")

@@ -14,8 +14,7 @@ struct DemoCommand: AsyncParsableCommand {
             recorded, in a directory that is gone afterwards without '--record', and asked again of the recording. It \
             ends with another code than 0 as soon as a step does not do what it should.
 
-            EXAMPLES
-              beagle demo
+            EXAMPLE
               beagle demo --record story.bglog && beagle log list story.bglog
             """
     )
