@@ -73,9 +73,9 @@ final class LogWriter: @unchecked Sendable {
     private func work(on job: LogJob) {
         switch job.work {
         case .start(let draft): begin(job, draft)
-        case .open(let side, let mediaType, let redactor):
+        case .open(let side, let mediaType, let coding, let redactor):
             let place = BodyPlace(exchange: job.exchange, side: side)
-            bodies[place] = sink(job, side, mediaType, options.redactor ?? redactor)
+            bodies[place] = sink(job, side, mediaType, coding, options.redactor ?? redactor)
             if cuts.contains(place) { bodies[place]?.cut() }
         case .chunk(let side, let piece):
             if let body = bodies[BodyPlace(exchange: job.exchange, side: side)] { feed(piece, to: body) }
@@ -97,7 +97,7 @@ final class LogWriter: @unchecked Sendable {
             guard case .data(let data) = body.content, data.count <= options.maxInlineBytes else {
                 return body.omitted("not sent yet")
             }
-            return stored(body, of: job, .request, redactor, noting: &places)
+            return stored(body, of: job, .request, draft, noting: &places)
         }
         entry.redactions += places
         write("start", entry, redactor)
@@ -112,7 +112,7 @@ final class LogWriter: @unchecked Sendable {
         func kept(_ body: LoggedBody, _ side: BodySide) -> LoggedBody {
             let comesInPieces = bodies[BodyPlace(exchange: job.exchange, side: side)] != nil
             if job.isBodiless, !comesInPieces, case .data = body.content { return body.omitted("no room") }
-            return stored(body, of: job, side, redactor, noting: &places)
+            return stored(body, of: job, side, draft, noting: &places)
         }
         entry.request.body = entry.request.body.map { kept($0, .request) }
         if let body = entry.response?.body { entry.response?.body = kept(body, .response) }
@@ -129,7 +129,7 @@ final class LogWriter: @unchecked Sendable {
         _ body: LoggedBody,
         of job: LogJob,
         _ side: BodySide,
-        _ redactor: Redactor,
+        _ draft: LogJob.Draft,
         noting places: inout [String]
     ) -> LoggedBody {
         var body = body
@@ -139,7 +139,7 @@ final class LogWriter: @unchecked Sendable {
             sink = pieces
         } else if case .data(let data) = body.content {
             if data.isEmpty { return body }
-            sink = self.sink(job, side, body.mediaType, redactor)
+            sink = self.sink(job, side, body.mediaType, draft.codings()[side], options.redactor ?? draft.redactor)
             feed(data, to: sink)
         } else {
             return body
@@ -147,7 +147,8 @@ final class LogWriter: @unchecked Sendable {
         body.content = content(of: sink)
         body.isTruncated = body.isTruncated || sink.isTruncated
         // How long a secret was is not told.
-        if !sink.redactions.isEmpty, !body.isTruncated { body.size = sink.shownBytes }
+        if !sink.redactions.isEmpty || sink.isDecoded, !body.isTruncated { body.size = sink.shownBytes }
+        if sink.isDecoded, body.isTruncated { body.size = -1 }
         places += sink.redactions
         return body
     }
@@ -163,13 +164,20 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    private func sink(_ job: LogJob, _ side: BodySide, _ mediaType: String, _ redactor: Redactor) -> BodySink {
+    private func sink(
+        _ job: LogJob,
+        _ side: BodySide,
+        _ mediaType: String,
+        _ coding: BodyCoding?,
+        _ redactor: Redactor
+    ) -> BodySink {
         BodySink(
             directory,
             options,
             partName: directory.part(of: session.entryID(job.exchange), side),
             redactor: redactor,
             mediaType: mediaType,
+            coding: coding,
             at: side == .request ? "request.postData.text" : "response.content.text"
         )
     }
