@@ -105,7 +105,7 @@ private struct LogTail {
             var entry = LogEntry(node)
             entry.messages += messages.removeValue(forKey: id) ?? []
             pending.append(entry)
-        case .other: break
+        case .losses, .other: break
         }
     }
 }
