@@ -18,7 +18,7 @@ public struct EnvironmentSwitches: OptionSet, Sendable {
     /// `BEAGLENET_LOG=DIRECTORY`: what is sent is recorded there, as `beagle record -- COMMAND` asks a program to.
     public static let log = EnvironmentSwitches(rawValue: 1)
     /// `BEAGLENET_REPLAY=MODE:RECORDING`: a `ReplayClient` takes the place of the network client. Modes are `offline`,
-    /// `fallback`, and `record-new`, which adds to a log what it lacks.
+    /// `fallback`, `live`, which tells the logger of answers that differ, and `record-new`, which adds to a log what it lacks.
     public static let replay = EnvironmentSwitches(rawValue: 2)
 }
 

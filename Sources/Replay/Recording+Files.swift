@@ -51,14 +51,14 @@ extension Recording {
 extension Recording {
     /// The bytes of a body.
     ///
-    /// A file is only read where it lies in or below the recording's directory, and no link leads to it. The fields of a
-    /// form are written as `application/x-www-form-urlencoded`.
+    /// A file is only read where it lies in or below the recording's directory, and no link leads to it; that of a log's body
+    /// is held to the SHA-256 that names it. The fields of a form are written as `application/x-www-form-urlencoded`.
     ///
     /// - Parameters:
     ///   - body: of one of the recording's messages.
     ///   - limit: the most bytes of a file that are read, 256 MiB by default.
-    /// - Throws: `NetworkError` of kind `.file` where the file is not there, leads out of the directory, or is no regular
-    ///   file; `.tooLarge` where it is larger than `limit`; `.notStored` where the body was not kept, or only fields of a
+    /// - Throws: `NetworkError` of kind `.file` where the file is not there, leads out of the directory, is no regular file,
+    ///   or is damaged; `.tooLarge` where it is larger than `limit`; `.notStored` where the body was not kept, or only fields of a
     ///   form that had files.
     public func data(of body: LoggedBody, upTo limit: Int = 256 << 20) throws(NetworkError) -> Data {
         switch body.content {
@@ -81,13 +81,13 @@ extension Recording {
                 throw NetworkError(.tooLarge, during: .file, "\(name) is larger than the \(limit) bytes allowed")
             }
             var data = Data(capacity: Int(size))
-            let reader = FileReader(file, path: name)
+            let reader = SealedReader(file, name: name)
             while data.count <= limit, let piece = try reader.next() { data.append(piece) }
             return data
         }
     }
 
-    /// A body whose file is read as it is sent or iterated, and never held in memory.
+    /// A body whose file is read as it is sent or iterated, and never held in memory: where it is damaged its end is an error.
     ///
     /// - Throws: as `data(of:upTo:)`.
     public func body(of body: LoggedBody) throws(NetworkError) -> HTTPBody {
@@ -95,17 +95,21 @@ extension Recording {
         let file = try file(name)
         return HTTPBody(
             .stream(length: try file.size(), isReplayable: true) {
-                let reader = FileReader(file, path: name)
+                let reader = SealedReader(file, name: name)
                 return { try reader.next() }
             }
         )
     }
 
-    private func file(_ name: String) throws(NetworkError) -> OpenFile {
+    func file(_ name: String) throws(NetworkError) -> OpenFile {
         guard let directory else {
-            throw NetworkError(.file, during: .file, "cannot read \(name): the recording has no directory")
+            throw NetworkError(.file, during: .build, "cannot read \(name): the recording has no directory")
         }
-        return try OpenFile(reading: name, below: directory)
+        do throws(NetworkError) {
+            return try OpenFile(reading: name, below: directory)
+        } catch {
+            throw error.whileReading
+        }
     }
 }
 

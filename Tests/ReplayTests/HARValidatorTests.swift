@@ -156,6 +156,31 @@ import Testing
     }
 
     @Test(arguments: [
+        ("../secret", "is no path below"), ("/etc/passwd", "is no path below"), ("none", "No such file"),
+        (".", "is no path below"),
+    ])
+    func aFileThatCannotBeReadIsAnError(_ name: String, _ words: String) async throws {
+        let (texts, summary) = try await findings(
+            archive([
+                "response.content": #"{"size":1,"mimeType":"","_file":"\#(name)"}"#,
+                "request.postData": #"{"mimeType":"","_file":"\#(name)"}"#,
+            ])
+        )
+        #expect(summary.errors == 2 && summary.bodies == 0)
+        let places = [".request.postData._file", ".response.content._file"]
+        #expect(texts.count == 2)
+        for (text, place) in zip(texts, places) {
+            #expect(text.hasPrefix("error: \(place) names a file that cannot be read: "), "\(text)")
+            #expect(text.contains(words), "\(text)")
+        }
+    }
+
+    @Test func theFileOfABodyIsText() async throws {
+        let text = try await findings(archive(["response.content": #"{"size":1,"mimeType":"","_file":7}"#])).texts
+        #expect(text == ["error: .response.content._file should be text"])
+    }
+
+    @Test(arguments: [
         (#"{"log":{"entries":[]}}"#, ["error: $.log.version is missing", "error: $.log.creator is missing"]),
         (
             #"{"log":{"version":"2.0","creator":{"name":"a"},"browser":[],"pages":[{}],"entries":[],"x":1},"y":2,"_z":3}"#,

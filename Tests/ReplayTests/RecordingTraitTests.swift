@@ -70,16 +70,45 @@ import Testing
         #expect(try await Self.ask("/other").hasPrefix("not_in_recording"))
     }
 
-    @Test(.beagle(), arguments: ["offline", "offline:", "sometimes:a.har", ":a.har"])
+    @Test(.beagle(), arguments: ["offline", "offline:", "sometimes:a.har", ":a.har", "refresh:a.har"])
     func whatTheEnvironmentSaysWronglyIsAnError(_ text: String) {
         #expect {
             try Beagle.dependencies.allow(.replay, in: ["BEAGLENET_REPLAY": text])
         } throws: { error in
             let error = error as? NetworkError
-            return error?.kind == .badConfiguration && error?.message.contains("fallback, offline, record-new") == true
+            return error?.kind == .badConfiguration
+                && error?.message.contains("fallback, live, offline, record-new") == true
         }
         #expect(throws: NetworkError.self) {
             try Beagle.dependencies.allow(.replay, in: ["BEAGLENET_REPLAY": "offline:/nothing.har"])
+        }
+    }
+
+    private final class Lines: BeagleLogger {
+        let lines = Lock<[String]>([])
+
+        func log(_ log: any LogType) { lines.withLock { $0.append(log.message) } }
+    }
+
+    @Test(.beagle()) func whatIsNotAsRecordedIsLogged() async throws {
+        try await withDirectory { directory in
+            let server = try LoopbackServer(.response(200, ["Content-Type": "text/plain"], "new"))
+            let path = "\(directory)/a.bglog"
+            let log = try RequestLog(directory: path)
+            log.append(Exchanges.entry("GET", server.url + "/a?token=abc", answer: "old"))
+            await log.close()
+            let (dependencies, logger) = (Beagle.dependencies, Lines())
+            dependencies.logger = logger
+            try dependencies.allow(.replay, in: ["BEAGLENET_REPLAY": "live:\(path)"])
+            #expect(try await Self.ask(server) == "new")
+            let lines = logger.lines.withLock { $0 }
+            #expect(
+                lines.contains {
+                    $0.hasPrefix("GET \(server.url)/")
+                        && $0.hasSuffix("is not what was recorded: body line 1: old → new")
+                },
+                "\(lines)"
+            )
         }
     }
 

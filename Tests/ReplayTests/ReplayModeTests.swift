@@ -1,7 +1,8 @@
 import BeagleNet
 import BeagleNetHTTP
-import BeagleNetReplay
 import Testing
+
+@testable import BeagleNetReplay
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -104,6 +105,72 @@ import Testing
         #expect(await transport.text(Exchanges.message("GET", "/a")) == "new")
         #expect(await transport.text(Exchanges.message("GET", "/old")) == "connect")
         #expect(transport.unused.count == 3)
+    }
+
+    // MARK: - Recording
+
+    private static func texts(_ path: String) throws -> [String: String] {
+        let recording = try Recording(contentsOf: path)
+        return Dictionary(
+            try recording.entries.map { entry in
+                let data = try entry.response.map { try recording.data(of: $0.body) } ?? Data()
+                let path = String(entry.request.url.dropFirst(Exchanges.base.count))
+                return (path, String(decoding: data, as: UTF8.self))
+            }
+        ) { "\($0), \($1)" }
+    }
+
+    /// A log of one answer.
+    private static func record(_ answer: String, at path: String) async throws {
+        let log = try RequestLog(directory: path)
+        log.append(Exchanges.entry("GET", "/a", answer: answer))
+        await log.close()
+    }
+
+    @Test func whatIsMissingIsAddedToTheRecording() async throws {
+        try await withLogDirectory { path in
+            try await Self.record("old", at: path)
+            let network = Network(["/a": "never", "/b": "1"])
+            let log = try RequestLog(directory: path)
+            let mode = ReplayMode.recordNew(from: network, into: log)
+            let transport = ReplayTransport(try Recording(contentsOf: path), mode: mode)
+            #expect(await transport.text(Exchanges.message("GET", "/a")) == "old")
+            #expect(await transport.text(Exchanges.message("GET", "/b")) == "1")
+            await log.close()
+            #expect(network.asked == ["/b"])
+            #expect(try Self.texts(path) == ["/a": "old", "/b": "1"])
+            let again = ReplayTransport(try Recording(contentsOf: path))
+            #expect(await again.text(Exchanges.message("GET", "/b")) == "1")
+        }
+    }
+
+    /// Where the system cannot exchange two directories, the old one is moved away first.
+    @Test(arguments: [true, false]) func aRefreshTakesThePlaceOfTheRecording(_ exchanges: Bool) async throws {
+        try await withLogDirectory { path in
+            try await Self.record("old", at: path)
+            let network = Network(["/a": "1", "/b": "2"])
+            let update = try RecordingUpdate(of: path)
+            let base = RecordingTransport(network, log: update.log)
+            let transport = ReplayTransport(try Recording(contentsOf: path), mode: .refresh(from: base))
+            for name in ["/a", "/b"] { _ = await transport.text(Exchanges.message("GET", name)) }
+            #expect(try Self.texts(path) == ["/a": "old"])
+            if exchanges { try await update.commit() } else { try await update.commit { _, _ in false } }
+            #expect(try Self.texts(path) == ["/a": "1", "/b": "2"])
+            let folder = String(path.dropLast("/a.bglog".count))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["a.bglog"])
+        }
+    }
+
+    @Test func aRefreshThatIsGivenUpLeavesTheRecording() async throws {
+        try await withLogDirectory { path in
+            try await Self.record("old", at: path)
+            let update = try RecordingUpdate(of: path)
+            let base = RecordingTransport(Network(["/a": "new"]), log: update.log)
+            let transport = ReplayTransport(try Recording(contentsOf: path), mode: .refresh(from: base))
+            #expect(await transport.text(Exchanges.message("GET", "/a")) == "new")
+            await update.discard()
+            #expect(try Self.texts(path) == ["/a": "old"])
+        }
     }
 
     // MARK: - Live

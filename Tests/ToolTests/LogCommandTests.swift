@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import BeagleNetReplay
 import Foundation
 import Testing
 
@@ -214,6 +215,110 @@ struct LogCommandTests {
             #expect(scrub.exit == 0)
             #expect(try !String(contentsOfFile: "\(directory)/b.har", encoding: .utf8).contains("s3cret"))
             #expect(try await beagle("log", "scrub", "\(directory)/b.har", "--check").exit == 0)
+        }
+    }
+
+    // MARK: - What is not whole
+
+    /// A log of one exchange whose bodies are in files.
+    private func withLog(_ body: (_ path: String, _ files: [String]) async throws -> Void) async throws {
+        try await withDirectory { directory in
+            let path = "\(directory)/s.bglog"
+            var options = RequestLog.Options()
+            options.maxInlineBytes = 0
+            let log = try RequestLog(directory: path, options: options)
+            log.append(
+                LogEntry(
+                    started: Date(timeIntervalSince1970: 1),
+                    request: LoggedRequest(
+                        method: "POST",
+                        url: "https://a.example/",
+                        body: LoggedBody(.data(Data("sent".utf8)), mediaType: "text/plain")
+                    ),
+                    response: LoggedResponse(
+                        status: 200,
+                        body: LoggedBody(.data(Data("hello".utf8)), mediaType: "text/plain")
+                    )
+                )
+            )
+            await log.close()
+            let bodies = "\(path)/bodies"
+            let names = try FileManager.default.subpathsOfDirectory(atPath: bodies).filter { $0.utf8.count > 60 }
+            try await body(path, names.map { "\(bodies)/\($0)" })
+        }
+    }
+
+    @Test func whatCannotBeLookedAtIsNotClean() async throws {
+        try await withLog { path, files in
+            #expect(try await beagle("log", "scrub", path, "--check").exit == 0)
+            #expect(files.count == 2)
+            for file in files { try FileManager.default.removeItem(atPath: file) }
+            let check = try await beagle("log", "scrub", path, "--check")
+            #expect(check.exit == 1)
+            #expect(
+                check.lines == [
+                    "$.log.entries[0].request.postData._file:[unreadable]",
+                    "$.log.entries[0].response.content._file:[unreadable]",
+                ]
+            )
+            #expect(!check.errors.contains("has no secrets"))
+        }
+        try await withArchive { path in
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let named = text.replacing(#""text":"[]""#, with: #""_file":"../secret""#)
+            #expect(named != text)
+            try Data(named.utf8).write(to: URL(fileURLWithPath: path))
+            let check = try await beagle("log", "scrub", path, "--check")
+            #expect(check.lines.contains("$.log.entries[1].response.content._file:[unreadable]"), "\(check.text)")
+        }
+    }
+
+    @Test(arguments: [nil, "hullo"]) func bodiesThatAreDamagedAreTold(_ text: String?) async throws {
+        try await withLog { path, files in
+            for file in files {
+                try FileManager.default.removeItem(atPath: file)
+                if let text { try Data(text.utf8).write(to: URL(fileURLWithPath: file)) }
+            }
+            let words = text == nil ? "No such file" : "is damaged"
+            let show = try await beagle("log", "show", path, "1")
+            #expect(show.exit == 0)
+            #expect(show.text.contains(words), "\(show.text)")
+            for flag in ["--body", "--sent-body"] {
+                let body = try await beagle("log", "show", path, "1", flag)
+                #expect(body.exit == 26)
+                #expect(body.errors.contains(words), "\(body.errors)")
+            }
+            let curl = try await beagle("log", "curl", path, "1")
+            #expect(curl.exit == 0)
+            #expect(curl.errors.contains(words), "\(curl.errors)")
+            #expect(curl.text.contains("# the body is in a file, which cannot be read"))
+            let report = try await beagle("log", "report", path, "-o", "-")
+            #expect(report.exit == 0)
+            #expect(!report.text.contains("hullo"))
+            let valid = try await beagle("har", "validate", "--strict", path)
+            #expect(valid.exit == 101)
+            #expect(valid.errors.contains("$.log.entries[0].request.postData._file: "), "\(valid.errors)")
+            #expect(valid.errors.contains(words))
+        }
+    }
+
+    @Test func aLogThatHasHolesSaysSo() async throws {
+        try await withLog { path, _ in
+            let whole = try await beagle("har", "validate", "--strict", path)
+            #expect(whole.exit == 0)
+            #expect(whole.lines == ["\(path): 1 entry, 2 bodies of 9 B, 0 errors, 0 hints"])
+            let segment = "\(path)/000001.jsonl"
+            var text = try String(contentsOfFile: segment, encoding: .utf8)
+            text += #"{"k":"note","text":"there was no room for everything","lostRecords":2,"lostBodies":0}"# + "\n"
+            try Data(text.utf8).write(to: URL(fileURLWithPath: segment))
+            let words = "2 records before it are missing"
+            for run in [["list", path], ["stats", path], ["show", path, "1"], ["report", path, "-o", "-"]] {
+                let outcome = try await BeagleProcess(["log"] + run).outcome()
+                #expect(outcome.exit == 0)
+                #expect(outcome.errors.contains(words), "\(run): \(outcome.errors)")
+            }
+            let valid = try await beagle("har", "validate", "--json", path).json()
+            #expect(valid["result"]?["files"]?[0]?["errors"] == 1)
         }
     }
 

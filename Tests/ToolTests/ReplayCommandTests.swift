@@ -87,6 +87,23 @@ struct ReplayCommandTests {
         #expect(run.errors == "beagle: answers differ: 0 same, 1 different, 0 failed, 0 skipped\n")
     }
 
+    @Test func aBodyThatWasNotKeptEndsWith104() async throws {
+        let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "1"))
+        try await withDirectory { directory in
+            let path = try archive([("GET", "https://h/", [:], 1)], in: directory)
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let content = #""text":"1""#
+            #expect(text.contains(content))
+            try Data(text.replacing(content, with: #""_file":"none""#).utf8).write(to: URL(fileURLWithPath: path))
+            let arguments = ["replay", path, "--diff", "--target", server.url]
+            let run = try await BeagleProcess(arguments).outcome()
+            #expect(run.exit == 104)
+            #expect(run.lines.last == "0 same, 1 unchecked, 0 different, 0 failed, 0 skipped")
+            #expect(run.errors.contains("--allow-missing-bodies"))
+            #expect(try await BeagleProcess(arguments + ["--allow-missing-bodies"]).outcome().exit == 0)
+        }
+    }
+
     @Test(
         arguments: [
             (["--ignore", "$..t", "--ignore", "$.u"], ["a": [["t": 1]], "u": 1], ["a": [["t": 2]], "u": 2]),
@@ -235,6 +252,7 @@ struct ReplayCommandTests {
         (["--target", "http://h", "--diff", "--array-set", "$."], "wrong at character 3"),
         (["--target", "http://h", "--diff", "--tolerance", "2"], "'--tolerance' takes"),
         (["--target", "http://h", "--ignore", "$.a"], "go with '--diff'"),
+        (["--target", "http://h", "--allow-missing-bodies"], "goes with '--diff'"),
         (["--target", "http://h", "--format", "junit"], "goes with '--diff'"),
         (["--target", "http://h", "--diff", "--json", "--format", "text"], "exclude each other"),
         (["--target", "http://h", "--concurrency", "0"], "'--concurrency' takes"),

@@ -1,4 +1,6 @@
 import BeagleNetHTTP
+import BeagleNetReplay
+import BeagleNetTesting
 import Foundation
 import Testing
 
@@ -70,6 +72,63 @@ struct ReplayFlagTests {
             #expect(form.exit == 0, "\(form.errors)")
             let batch = try await beagle("batch", "--replay", path, input: #"{"id":1,"url":"http://h.example/logo"}"#)
             #expect(try JSONValue(parsing: Data(batch.text.utf8))["body"] == "bytes")
+        }
+    }
+
+    // MARK: - The environment
+
+    @Test func theEnvironmentNamesARecordingForAllCommands() async throws {
+        try await withRecording { path in
+            let environment = ["BEAGLENET_REPLAY": "offline:\(path)"]
+            let raw = try await BeagleProcess(["raw", "http://h.example/logo"], environment: environment).outcome()
+            #expect(raw.exit == 0 && raw.text == "bytes", "\(raw.errors)")
+            let line = #"{"id":1,"url":"http://h.example/logo"}"#
+            let batch = try await BeagleProcess(["batch"], input: line, environment: environment).outcome()
+            #expect(try JSONValue(parsing: Data(batch.text.utf8))["body"] == "bytes")
+            // What the command line says goes first.
+            let flag = ["raw", "http://h.example/logo", "--replay", path]
+            let other = try await BeagleProcess(flag, environment: ["BEAGLENET_REPLAY": "offline:/none"]).outcome()
+            #expect(other.exit == 0)
+        }
+    }
+
+    @Test(arguments: ["fallback", "live", "record-new"]) func theNetworkMayBeAsked(_ mode: String) async throws {
+        try await withDirectory { directory in
+            let server = try LoopbackServer(.response(200, ["Content-Type": "text/plain"], "new"))
+            let path = "\(directory)/a.bglog"
+            let log = try RequestLog(directory: path)
+            log.note("begun")
+            await log.close()
+            func run() async throws -> BeagleProcess.Outcome {
+                let environment = ["BEAGLENET_REPLAY": "\(mode):\(path)"]
+                return try await BeagleProcess(["raw", server.url], environment: environment).outcome()
+            }
+            let first = try await run()
+            #expect(first.exit == 0 && first.text == "new", "\(first.errors)")
+            #expect(first.errors.contains("no answer was recorded") == (mode == "live"))
+            _ = try await run()
+            #expect(server.requests.count == (mode == "record-new" ? 1 : 2))
+        }
+    }
+
+    @Test(arguments: [("refresh:a.bglog", "BEAGLENET_LOG"), ("offline:/nothing.har", "/nothing.har")])
+    func whatTheEnvironmentSaysWronglyIsAnError(_ text: String, _ words: String) async throws {
+        let environment = ["BEAGLENET_REPLAY": text]
+        let run = try await BeagleProcess(["raw", "http://h.example/"], environment: environment).outcome()
+        #expect(run.exit != 0)
+        #expect(run.errors.contains(words), "\(run.errors)")
+    }
+
+    /// A file of the recording is read: 23 would say that one cannot be written.
+    @Test func aBodyThatCannotBeReadEndsWith26() async throws {
+        try await withRecording { path in
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let named = text.replacing(#""text":"bytes""#, with: #""_file":"none""#)
+            #expect(named != text)
+            try Data(named.utf8).write(to: URL(fileURLWithPath: path))
+            let run = try await beagle("raw", "http://h.example/logo", "--replay", path)
+            #expect(run.exit == 26)
+            #expect(run.errors.contains("No such file"), "\(run.errors)")
         }
     }
 

@@ -1,10 +1,10 @@
-import BeagleNetHTTP
+package import BeagleNetHTTP
 
 /// Undoes the content encodings of a body (RFC 9110, 8.4), a piece at a time.
 ///
 /// libcurl's own decoding is off: it takes a body that was cut off for a whole one, fails on encodings it does not
 /// know, and counts no decoded bytes.
-final class ContentDecoder {
+package final class ContentDecoder {
     /// More layers than this are an attack, not an encoding.
     private static let maxLayers = 4
 
@@ -20,7 +20,7 @@ final class ContentDecoder {
 
     /// The decoder for these encodings; nil when there are none or one that we do not know: the body is handed over
     /// as it came then.
-    init?(contentEncoding: String) throws(NetworkError) {
+    package init?(contentEncoding: String) throws(NetworkError) {
         var layers: [any DecodingLayer] = []
         for token in contentEncoding.split(separator: ",") {
             let name = token.filter { $0 != " " && $0 != "\t" }.lowercased()
@@ -49,14 +49,14 @@ final class ContentDecoder {
     /// and nothing more comes of it.
     ///
     /// - Parameter input: what has been used is taken off.
-    func decode(_ input: inout UnsafeRawBufferPointer) throws(NetworkError) -> UnsafeRawBufferPointer {
+    package func decode(_ input: inout UnsafeRawBufferPointer) throws(NetworkError) -> UnsafeRawBufferPointer {
         try last.fill(from: &input)
         defer { last.output = .none }
         return last.output
     }
 
     /// Checks that every layer came to its end. A body of no bytes at all is whole: a 204 has no content to encode.
-    func finish() throws(NetworkError) {
+    package func finish() throws(NetworkError) {
         var stage: Stage? = last
         while let layer = stage?.layer {
             if layer.isBegun && !layer.isEnded { throw .encoding("the encoded body was cut off") }

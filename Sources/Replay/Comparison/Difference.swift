@@ -54,6 +54,9 @@ public struct Differences: Sendable, Hashable {
     public private(set) var further = 0
     /// What could not be compared, and why, as sentences.
     public internal(set) var notes: [String] = []
+    /// Why the bodies were not compared, as a sentence that is in `notes` too; nil where they were, or where there was none to
+    /// be had.
+    public internal(set) var missingBody: String?
     private let limit: Int
 
     /// No differences.

@@ -29,10 +29,12 @@ extension ComparisonRules {
         }
         compare(recorded.fields, [LoggedField](answer.headerFields), into: &found)
         do throws(NetworkError) {
-            let before = (try recording.wholeBody(recorded.body), recorded.mediaType)
-            compare(before, (body, answer.headerFields[.contentType] ?? ""), into: &found)
+            let before = recorded.isEmpty ? Data() : try recording.wholeBody(recorded.body)
+            compare((before, recorded.mediaType), (body, answer.headerFields[.contentType] ?? ""), into: &found)
         } catch {
-            found.notes.append("the body was not compared: \(error.message)")
+            let note = "the body was not compared: \(error.message)"
+            found.notes.append(note)
+            if !recorded.isPassedOver { found.missingBody = note }
         }
         return found
     }
@@ -51,6 +53,19 @@ extension JSONDocument {
 extension LoggedResponse {
     /// What the body is, as it or the header says.
     var mediaType: String { body.mediaType.isEmpty ? fields["content-type"] ?? "" : body.mediaType }
+
+    /// Whether there is no body, which archives say in several ways: it has none by its status (RFC 9110, 6.4.1), or none of
+    /// any length.
+    fileprivate var isEmpty: Bool {
+        guard case .omitted = body.content else { return false }
+        return status == 204 || status == 304 || body.size == 0
+    }
+
+    /// Whether it was the way to another answer, so that nobody has read its body.
+    fileprivate var isPassedOver: Bool {
+        guard case .omitted(let reason) = body.content else { return false }
+        return (300..<400).contains(status) || reason == "not read"
+    }
 }
 
 // MARK: - Header fields

@@ -161,6 +161,7 @@ extension HARCheck {
                 Member("text", .text, isRequired: !isElsewhere && node["params"] == nil),
             ]
         )
+        bodyFile(".request.postData", node)
         elements(".request.postData.params", node["params"]) { path, item in
             let optional = ["value", "fileName", "contentType"].map { Member($0, .text, isRequired: false) }
             object(path, item, [Member("name", .text)] + optional)
@@ -182,10 +183,22 @@ extension HARCheck {
             Member("encoding", .text, isRequired: false),
         ]
         object(path, content, members)
+        bodyFile(path, content)
         guard let text = content["text"]?.string else { return }
         if content["encoding"]?.string == "base64", Data(base64Encoded: text, options: .ignoreUnknownCharacters) == nil
         {
             find("\(path).text", content["text"] ?? content, "is not base64, as its encoding says")
+        }
+    }
+
+    /// The file of a body: it must be there, and lie beside the archive.
+    private func bodyFile(_ path: String, _ node: JSONNode) {
+        guard let member = node["_file"] else { return }
+        guard let name = member.string else { return find("\(path)._file", member, "should be text") }
+        do throws(NetworkError) {
+            _ = try OpenFile(reading: name, below: Recording.directory(of: file))
+        } catch {
+            find("\(path)._file", member, "names a file that cannot be read: \(error.message)")
         }
     }
 

@@ -12,7 +12,7 @@ public final class HARValidator {
         public var bodies = 0
         /// Bytes of these bodies, decoded; of those in files what the archive says.
         public var bodyBytes: Int64 = 0
-        /// Breaches of HAR 1.2.
+        /// Breaches of HAR 1.2, and bodies whose files cannot be read.
         public var errors = 0
         /// What is allowed, and not advisable.
         public var hints = 0
@@ -39,6 +39,7 @@ public final class HARValidator {
     public func validate(_ report: (RecordingWarning) -> Void) throws(NetworkError) -> Summary {
         let file = ArchiveFile(path: path, limits: limits)
         summary = Summary()
+        let recording = Recording([], directory: Recording.directory(of: path))
         var seen: Set<String> = []
         var last: String?
         while let part = try file.next() {
@@ -50,7 +51,7 @@ public final class HARValidator {
             case .entry:
                 summary.entries += 1
                 check.entry(document.root, after: &last)
-                summary.count(LogEntry(document.root))
+                summary.count(LogEntry(document.root), in: recording)
             case .logMember(let name):
                 if !seen.insert(name).inserted { check.find("", document.root, "is there more than once") }
                 check.logMember(name, document.root)
@@ -58,7 +59,7 @@ public final class HARValidator {
                 check.find("", document.root, "is no member of HAR: only log is", name.isOwn ? .hint : .error)
             }
             for finding in findings {
-                if finding.severity == .error { summary.errors += 1 } else { summary.hints += 1 }
+                summary.count(finding)
                 report(finding)
             }
         }
@@ -71,14 +72,19 @@ public final class HARValidator {
 }
 
 extension HARValidator.Summary {
-    fileprivate mutating func count(_ entry: LogEntry) {
+    mutating func count(_ entry: LogEntry, in recording: Recording) {
         for body in [entry.request.body, entry.response?.body].compactMap(\.self) {
             switch body.content {
             case .data(let data) where !data.isEmpty: (bodies, bodyBytes) = (bodies + 1, bodyBytes + Int64(data.count))
-            case .file: (bodies, bodyBytes) = (bodies + 1, bodyBytes &+ max(body.size, 0))
-            case .data, .parameters, .omitted: break
+            case .file(let name) where recording.hasFile(name):
+                (bodies, bodyBytes) = (bodies + 1, bodyBytes &+ max(body.size, 0))
+            case .data, .file, .parameters, .omitted: break
             }
         }
+    }
+
+    mutating func count(_ finding: RecordingWarning) {
+        if finding.severity == .error { errors += 1 } else { hints += 1 }
     }
 }
 

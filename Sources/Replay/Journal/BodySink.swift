@@ -1,4 +1,5 @@
 import BeagleNet
+import BeagleNetCurl
 import BeagleNetHTTP
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -21,16 +22,21 @@ final class BodySink {
     private let partName: String
     private let place: String
     private var redactor: BodyRedactor
+    /// Undoes what the body is coded in; nil where that is nothing.
+    private let decoder: ContentDecoder?
     private var digest: RunningSHA256?
     private var file: OpenFile?
     private var memory = Data()
     private var kept = 0
     private var omitted: String?
+    /// Whether the body is coded, and that could not be undone.
+    private var isOpaque = false
     /// Whether it is only the beginning.
     private(set) var isTruncated = false
 
     /// - Parameters:
     ///   - partName: the file of a long body while it comes, relative to the directory.
+    ///   - coding: what it is coded in; nil where that is nothing.
     ///   - place: what an audit calls the body.
     init(
         _ directory: LogDirectory,
@@ -38,6 +44,7 @@ final class BodySink {
         partName: String,
         redactor: Redactor,
         mediaType: String,
+        coding: BodyCoding? = nil,
         at place: String
     ) {
         self.directory = directory
@@ -45,6 +52,8 @@ final class BodySink {
         self.partName = partName
         self.place = place
         self.redactor = BodyRedactor(redactor, contentType: mediaType, at: place)
+        decoder = coding?.decoder()
+        if coding != nil, decoder == nil { omitCoded() }
     }
 
     /// A body that does not come to its end leaves nothing.
@@ -54,7 +63,8 @@ final class BodySink {
 
     /// What was taken out of it, as places; what must not be kept because nobody can tell, as one.
     var redactions: [String] {
-        redactor.audit.places + (redactor.unredactable.map { ["\(place):[\($0.rawValue)]"] } ?? [])
+        let reason = isOpaque ? .encoding : redactor.unredactable
+        return redactor.audit.places + (reason.map { ["\(place):[\($0.rawValue)]"] } ?? [])
     }
 
     /// Whether something was taken out of what is kept.
@@ -65,9 +75,32 @@ final class BodySink {
 
     private var part: String { "\(directory.path)/\(partName)" }
 
+    /// Whether it was coded, so that the bytes that are kept are others than those that were sent.
+    var isDecoded: Bool { decoder != nil }
+
     /// Takes the next piece in.
     func feed(_ piece: Data) throws(NetworkError) {
         guard omitted == nil, !isTruncated else { return }
+        guard let decoder else { return try look(at: piece) }
+        var failure: NetworkError?
+        do throws(NetworkError) {
+            try decoder.decode(piece) { decoded in
+                do throws(NetworkError) { try look(at: decoded) } catch { failure = error }
+                return omitted == nil && !isTruncated
+            }
+        } catch {
+            omitCoded()
+        }
+        if let failure { throw failure }
+    }
+
+    /// Of what cannot be decoded nobody can tell what is secret.
+    private func omitCoded() {
+        isOpaque = true
+        omit("unredactable")
+    }
+
+    private func look(at piece: Data) throws(NetworkError) {
         let shown = redactor.feed(piece)
         guard redactor.unredactable == nil else { return omit("unredactable") }
         try keep(shown)
@@ -129,6 +162,7 @@ final class BodySink {
     /// - Parameter syncs: whether it is to outlive a loss of power.
     func finish(syncs: Bool) throws(NetworkError) -> LoggedBody.Content {
         if omitted == nil {
+            checkDecoded()
             let rest = redactor.finish()
             switch redactor.unredactable {
             case nil: try keep(rest)
@@ -149,6 +183,11 @@ final class BodySink {
             omit("not written")
             throw error
         }
+    }
+
+    /// What was cut off in its coding is a beginning.
+    private func checkDecoded() {
+        do throws(NetworkError) { try decoder?.finish() } catch { isTruncated = true }
     }
 
     private func move(to name: String) throws(NetworkError) {

@@ -62,6 +62,7 @@ struct LogIndex: Sendable {
             switch line.content {
             case .whole(let bytes):
                 switch LogRecord.read(bytes) {
+                case .success(.losses(let records, let bodies)): tellLosses(records, bodies, path, line.offset)
                 case .success(let record):
                     take(
                         record,
@@ -90,12 +91,24 @@ struct LogIndex: Sendable {
         case .end(let id, let entry):
             let messages = open.removeValue(forKey: id)?.messages ?? []
             rows.append(Row(started: entry.started, place: place, messages: messages))
-        case .other: break
+        case .losses, .other: break
         }
+    }
+
+    /// What the log has not, since there was no room for it.
+    private mutating func tellLosses(_ records: Int64, _ bodies: Int64, _ file: String, _ offset: Int64) {
+        let lost = [(records, "record", "records"), (bodies, "body", "bodies")].compactMap { count, one, many in
+            count > 0 ? "\(count) \(count == 1 ? one : many)" : nil
+        }
+        append(file, offset, "\(lost.joined(separator: " and ")) before it are missing: there was no room for them")
     }
 
     mutating func warn(_ file: String, _ offset: Int64?, _ reason: String) {
         skipped += 1
+        append(file, offset, reason)
+    }
+
+    private mutating func append(_ file: String, _ offset: Int64?, _ reason: String) {
         guard warnings.count < Self.maxWarnings else { return }
         warnings.append(RecordingWarning(file: file, offset: offset.map { Int($0) }, reason: reason))
     }

@@ -7,7 +7,7 @@ struct LogJob: Sendable {
         /// An exchange has begun, or has its head.
         case start(Draft)
         /// A body begins to come in pieces; one of the same place before is forgotten.
-        case open(BodySide, mediaType: String, Redactor)
+        case open(BodySide, mediaType: String, coding: BodyCoding? = nil, Redactor)
         /// The next piece of a body.
         case chunk(BodySide, Data)
         /// A message of a WebSocket or an event stream.
@@ -23,6 +23,8 @@ struct LogJob: Sendable {
     /// An entry as it is before anything was taken out of it, made by the writer: who asks does not pay for it.
     struct Draft: Sendable {
         let redactor: Redactor
+        /// What bodies in it are still coded in.
+        var codings: @Sendable () -> [BodySide: BodyCoding] = { [:] }
         let make: @Sendable () -> LogEntry
     }
 

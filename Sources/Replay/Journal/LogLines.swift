@@ -7,7 +7,7 @@ struct LogLines {
         enum Content {
             case whole([UInt8])
             /// No line feed has come behind it yet.
-            case unfinished
+            case unfinished([UInt8])
             /// Longer than any record.
             case tooLong
         }
@@ -58,7 +58,7 @@ struct LogLines {
                 if !isEmpty { return line }
             } else if isOver {
                 guard taken < buffer.count else { return nil }
-                let line = Line(offset: offset, content: isSkipping ? .tooLong : .unfinished)
+                let line = Line(offset: offset, content: isSkipping ? .tooLong : .unfinished(Array(buffer[taken...])))
                 taken = buffer.count
                 return line
             } else {

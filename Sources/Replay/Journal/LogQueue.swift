@@ -172,7 +172,7 @@ extension LogQueue.State {
     mutating func add(_ job: LogJob, _ maxBytes: Int, _ maxCount: Int) {
         var job = job
         switch job.work {
-        case .open(let side, _, _):
+        case .open(let side, _, _, _):
             let place = BodyPlace(exchange: job.exchange, side: side)
             cuts.remove(place)
             newCuts.remove(place)
@@ -212,7 +212,7 @@ extension LogQueue.State {
     /// Counts what there is no room for, and notes what becomes of its bodies.
     private mutating func remember(losing job: LogJob) {
         switch job.work {
-        case .open(let side, _, _):
+        case .open(let side, _, _, _):
             cuts.insert(BodyPlace(exchange: job.exchange, side: side))
             losses.bodies += 1
             return

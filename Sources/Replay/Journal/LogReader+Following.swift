@@ -105,7 +105,7 @@ private struct LogTail {
             var entry = LogEntry(node)
             for (message, redactions) in messages.removeValue(forKey: id) ?? [] { entry.take(message, redactions) }
             pending.append(entry)
-        case .other: break
+        case .losses, .other: break
         }
     }
 }

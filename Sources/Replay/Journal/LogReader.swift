@@ -68,7 +68,7 @@ public struct LogReader: Sendable {
 
         /// How many there are.
         public var count: Int { index.rows.count }
-        /// What was passed over, with its place; the first thousand.
+        /// What was passed over, and what there was no room for when it was written, with its place; the first thousand.
         public var warnings: [RecordingWarning] { index.warnings }
         /// How much was passed over.
         public var skipped: Int { index.skipped }
@@ -123,7 +123,7 @@ private struct LogFiles {
         // The segment in which it began is gone.
         case .message(let id, let message, _):
             entry = LogEntry(id: id, started: LoggedMessage(message).time, request: LoggedRequest(method: "", url: ""))
-        case .other: return nil
+        case .losses, .other: return nil
         }
         for place in row.messages {
             if case .message(_, let message, let redactions) = self.record(at: place, in: directory) {

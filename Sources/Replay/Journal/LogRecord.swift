@@ -8,6 +8,8 @@ enum LogRecord {
     case message(id: String, JSONNode, redactions: [String])
     /// One that has ended.
     case end(id: String, JSONNode)
+    /// There was no room for so much.
+    case losses(records: Int64, bodies: Int64)
     /// A session has begun or ended, or somebody noted something.
     case other
 
@@ -37,10 +39,16 @@ enum LogRecord {
         case "open":
             guard let format = root["v"]?.integer, format > LogDirectory.format else { return .success(.other) }
             return .failure(Problem(reason: "a session that writes format \(format)"))
-        case "note", "close": return .success(.other)
+        case "note": return .success(note(root))
+        case "close": return .success(.other)
         case let kind?: return .failure(Problem(reason: "a record of the unknown kind \(kind.prefix(40))"))
         case nil: return .failure(Problem(reason: "no record"))
         }
+    }
+
+    private static func note(_ root: JSONNode) -> LogRecord {
+        let (records, bodies) = (root["lostRecords"]?.integer ?? 0, root["lostBodies"]?.integer ?? 0)
+        return records > 0 || bodies > 0 ? .losses(records: records, bodies: bodies) : .other
     }
 
     struct Problem: Error {

@@ -73,9 +73,9 @@ final class LogWriter: @unchecked Sendable {
     private func work(on job: LogJob) {
         switch job.work {
         case .start(let draft): begin(job, draft)
-        case .open(let side, let mediaType, let redactor):
+        case .open(let side, let mediaType, let coding, let redactor):
             let place = BodyPlace(exchange: job.exchange, side: side)
-            bodies[place] = sink(job, side, mediaType, options.redactor ?? redactor)
+            bodies[place] = sink(job, side, mediaType, coding, options.redactor ?? redactor)
             if cuts.contains(place) { bodies[place]?.cut() }
         case .chunk(let side, let piece):
             if let body = bodies[BodyPlace(exchange: job.exchange, side: side)] { feed(piece, to: body) }
@@ -94,7 +94,7 @@ final class LogWriter: @unchecked Sendable {
         entry.id = session.entryID(job.exchange)
         if let body = entry.request.body {
             if case .data(let data) = body.content, data.count <= options.maxInlineBytes {
-                entry.take(stored(body, of: job, .request, redactor), .request)
+                entry.take(stored(body, of: job, .request, draft), .request)
             } else {
                 entry.request.body = body.omitted("not sent yet")
             }
@@ -110,7 +110,7 @@ final class LogWriter: @unchecked Sendable {
         func kept(_ body: LoggedBody, _ side: BodySide) -> StoredBody {
             let comesInPieces = bodies[BodyPlace(exchange: job.exchange, side: side)] != nil
             if job.isBodiless, !comesInPieces, case .data = body.content { return StoredBody(body.omitted("no room")) }
-            return stored(body, of: job, side, redactor)
+            return stored(body, of: job, side, draft)
         }
         if let body = entry.request.body { entry.take(kept(body, .request), .request) }
         if let body = entry.response?.body { entry.take(kept(body, .response), .response) }
@@ -126,7 +126,7 @@ final class LogWriter: @unchecked Sendable {
         _ body: LoggedBody,
         of job: LogJob,
         _ side: BodySide,
-        _ redactor: Redactor
+        _ draft: LogJob.Draft
     ) -> StoredBody {
         let pieces = bodies.removeValue(forKey: BodyPlace(exchange: job.exchange, side: side))
         let sink: BodySink
@@ -134,7 +134,7 @@ final class LogWriter: @unchecked Sendable {
             sink = pieces
         } else if case .data(let data) = body.content {
             if data.isEmpty { return StoredBody(body) }
-            sink = self.sink(job, side, body.mediaType, redactor)
+            sink = self.sink(job, side, body.mediaType, draft.codings()[side], options.redactor ?? draft.redactor)
             feed(data, to: sink)
         } else {
             return StoredBody(body)
@@ -145,6 +145,8 @@ final class LogWriter: @unchecked Sendable {
         stored.redactions = sink.redactions
         stored.isRedacted = sink.isRedacted
         stored.shownBytes = sink.shownBytes
+        if case .omitted = stored.body.content { return stored }
+        if sink.isDecoded { stored.body.size = stored.body.isTruncated ? -1 : sink.shownBytes }
         return stored
     }
 
@@ -159,13 +161,20 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    private func sink(_ job: LogJob, _ side: BodySide, _ mediaType: String, _ redactor: Redactor) -> BodySink {
+    private func sink(
+        _ job: LogJob,
+        _ side: BodySide,
+        _ mediaType: String,
+        _ coding: BodyCoding?,
+        _ redactor: Redactor
+    ) -> BodySink {
         BodySink(
             directory,
             options,
             partName: directory.part(of: session.entryID(job.exchange), side),
             redactor: redactor,
             mediaType: mediaType,
+            coding: coding,
             at: side == .request ? "request.postData.text" : "response.content.text"
         )
     }

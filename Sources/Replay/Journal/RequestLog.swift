@@ -69,7 +69,7 @@ public final class RequestLog: Sendable {
             if case .data(let data)? = body?.content { return bytes + data.count }
             return bytes
         }
-        let draft = LogJob.Draft(redactor: Redactor()) { entry.withoutFiles }
+        let draft = LogJob.Draft(redactor: Redactor()) { entry.decoded.withoutFiles }
         session.queue.add(
             LogJob(
                 exchange: session.nextNumber(),
@@ -137,6 +137,16 @@ extension LogQueue {
 }
 
 extension LogEntry {
+    /// What it sent is without the coding that others write it in.
+    fileprivate var decoded: LogEntry {
+        guard case .data(let data)? = request.body?.content, request.coding != nil else { return self }
+        var entry = self
+        let readable = request.readable(data)
+        entry.request.body?.content = readable.map { .data($0) } ?? .omitted("unredactable")
+        entry.request.body?.size = Int64(readable?.count ?? -1)
+        return entry
+    }
+
     fileprivate var withoutFiles: LogEntry {
         var entry = self
         func left(_ body: LoggedBody) -> LoggedBody {

@@ -20,8 +20,9 @@ struct MatchSubject: Sendable {
     let isOpaque: Bool
     private let redactor: Redactor
 
-    /// - Parameter data: the body's bytes, where it has some and they are known.
+    /// - Parameter data: the body's bytes, where it has some and they are known; coded or not.
     init(_ request: LoggedRequest, data: Data?, kind: String?, isRecorded: Bool, _ redactor: Redactor) {
+        let data = data.map(request.decoded)
         var request = request
         request.url = redactor.redact(url: request.url)
         request.method = Self.plain(method: request.method)

@@ -49,13 +49,16 @@ public final class RecordingUpdate: Sendable {
     /// Ends the recording and puts it in the place of the one that is there, all at once.
     ///
     /// - Throws: `NetworkError` of kind `.file` where that cannot be done; what was there stays.
-    public func commit() async throws(NetworkError) {
+    public func commit() async throws(NetworkError) { try await commit(exchanging: Self.exchange) }
+
+    /// - Parameter exchange: puts two directories in each other's place; false where the system cannot.
+    func commit(exchanging exchange: (String, String) -> Bool) async throws(NetworkError) {
         await log.close()
         do throws(NetworkError) {
             if [".har", ".gz", ".zhar"].contains(where: path.hasSuffix) {
                 try LogReader(directory: log.directory).recording().writeHAR(to: path)
             } else {
-                try replaceDirectory()
+                try replaceDirectory(exchange)
             }
         } catch {
             await discard()
@@ -65,9 +68,9 @@ public final class RecordingUpdate: Sendable {
     }
 
     /// Where the system cannot exchange two directories there is none for a moment.
-    private func replaceDirectory() throws(NetworkError) {
+    private func replaceDirectory(_ exchange: (String, String) -> Bool) throws(NetworkError) {
         let new = log.directory
-        if rename(new, path) == 0 || Self.exchange(new, path) { return }
+        if rename(new, path) == 0 || exchange(new, path) { return }
         let old = "\(new).old"
         guard rename(path, old) == 0 else { throw .file("cannot replace", path, errno) }
         guard rename(new, path) == 0 else {

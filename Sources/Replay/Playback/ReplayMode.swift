@@ -53,3 +53,12 @@ public struct ReplayComparison: Sendable {
     /// Why the network gave no whole answer; nil where it did.
     public let failure: NetworkError?
 }
+
+extension ReplayComparison: CustomStringConvertible {
+    /// The message, and in what its answer differs.
+    public var description: String {
+        if let failure { return "\(request): no whole answer came: \(failure.sentence)" }
+        if let recordedFailure { return "\(request): no answer was recorded: \(recordedFailure.sentence)" }
+        return "\(request): the answer is not what was recorded: \(differences.lines.joined(separator: ", "))"
+    }
+}

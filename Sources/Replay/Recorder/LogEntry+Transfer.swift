@@ -21,12 +21,31 @@ struct SentMessage: Sendable {
     private let isStreamed: Bool
     /// How a file to send was when it was first looked at.
     let file: FileStamp?
+    /// Whether who asks undoes the coding of the answer: with fields of their own, or where the transport is told to ask for
+    /// none.
+    private let decodesAnswer: Bool
 
     init(_ transfer: TransferRequest) {
         head = transfer.head
+        decodesAnswer =
+            [.acceptEncoding, .range].contains(where: transfer.head.headerFields.contains)
+            || transfer.options.codings == []
         if case .stream? = transfer.body?.content { isStreamed = true } else { isStreamed = false }
         body = isStreamed ? nil : transfer.body
         if case .file(let path)? = body?.content { file = FileStamp(path) } else { file = nil }
+    }
+
+    /// What its body is coded in, and that of its answer where the transport hands it over as it came.
+    func codings(with answer: HTTPResponse?) -> [BodySide: BodyCoding] {
+        var codings: [BodySide: BodyCoding] = [:]
+        codings[.request] = BodyCoding(head.headerFields[.contentEncoding])
+        codings[.response] = answer.flatMap(coding)
+        return codings
+    }
+
+    private func coding(of answer: HTTPResponse) -> BodyCoding? {
+        guard let coding = BodyCoding(answer.headerFields[.contentEncoding]) else { return nil }
+        return decodesAnswer || !coding.isKnown ? coding : nil
     }
 
     /// The message as it is recorded.

@@ -83,7 +83,8 @@ extension RequestLog {
         let session = session
         let now = session.date(of: .now)
         let (message, limit) = (SentMessage(transfer), options.maxBodyBytes)
-        let draft = LogJob.Draft(redactor: context.redactor) {
+        let codings = { @Sendable in message.codings(with: response.response) }
+        let draft = LogJob.Draft(redactor: context.redactor, codings: codings) {
             let head = response.response
             var answer = ReceivedAnswer(
                 head: head,

@@ -69,7 +69,7 @@ final class TransferRecorder: Sendable {
 
     private func send(_ sent: Sent, mayWait: Bool = true) {
         state.withLock { $0.sent = sent }
-        let draft = draft { [self] in entry(of: sent, nil, nil) }
+        let draft = draft(of: sent, nil) { [self] in entry(of: sent, nil, nil) }
         add(sent.number, .start(draft), bytes: LogJob.headBytes + sent.inMemory, mayWait: mayWait)
     }
 
@@ -121,7 +121,8 @@ final class TransferRecorder: Sendable {
         }
         let mediaType = sent?.message.head.headerFields[.contentType] ?? ""
         let number = sent?.number ?? 0
-        add(number, .open(.request, mediaType: mediaType, context.redactor), bytes: 0)
+        let coding = sent?.message.codings(with: nil)[.request]
+        add(number, .open(.request, mediaType: mediaType, coding: coding, context.redactor), bytes: 0)
         return number
     }
 
@@ -168,12 +169,17 @@ final class TransferRecorder: Sendable {
         var told = stream
         told.body = HTTPBody()
         let head = told
-        let begun = draft { [self] in
+        let begun = draft(of: sent, head.response) { [self] in
             let body = LoggedBody(.omitted("interrupted"), mediaType: head.response.mediaType, size: -1)
             return entry(of: sent, ReceivedAnswer(head, body), nil)
         }
         // On the transport's thread, as it may be; who reads the pieces waits.
-        let opened = LogJob.Work.open(.response, mediaType: head.response.mediaType, context.redactor)
+        let opened = LogJob.Work.open(
+            .response,
+            mediaType: head.response.mediaType,
+            coding: sent.message.codings(with: head.response)[.response],
+            context.redactor
+        )
         add(sent.number, .start(begun), bytes: LogJob.headBytes, mayWait: false)
         add(sent.number, opened, bytes: 0, mayWait: false)
         let isEventStream = head.response.isEventStream
@@ -243,7 +249,8 @@ final class TransferRecorder: Sendable {
                 return state.hasEnded ? nil : state.sent
             })
         else { return }
-        add(sent.number, .start(draft { [self] in entry(of: sent, answer, nil) }), bytes: LogJob.headBytes)
+        let begun = draft(of: sent, answer.head) { [self] in entry(of: sent, answer, nil) }
+        add(sent.number, .start(begun), bytes: LogJob.headBytes)
     }
 
     func record(_ direction: LoggedMessage.Direction, _ opcode: Int, _ data: Data) {
@@ -288,7 +295,7 @@ final class TransferRecorder: Sendable {
         sent.uploaded = uploaded
         let limit = log.options.maxBodyBytes
         let stamp = file.flatMap { FileStamp($0) }
-        let draft = draft { [self, sent] in
+        let draft = draft(of: sent, answer?.head) { [self, sent] in
             var answer = answer
             if let head = answer?.head {
                 answer?.body.mediaType = head.mediaType
@@ -338,8 +345,13 @@ final class TransferRecorder: Sendable {
         return LogTimings(metrics, queuedBefore: sent.queuedBefore, isAddress: isAddress)
     }
 
-    private func draft(_ make: @escaping @Sendable () -> LogEntry) -> LogJob.Draft {
-        LogJob.Draft(redactor: context.redactor, make: make)
+    private func draft(
+        of sent: Sent,
+        _ answer: HTTPResponse?,
+        _ make: @escaping @Sendable () -> LogEntry
+    ) -> LogJob.Draft {
+        let message = sent.message
+        return LogJob.Draft(redactor: context.redactor, codings: { message.codings(with: answer) }, make: make)
     }
 
     private func add(

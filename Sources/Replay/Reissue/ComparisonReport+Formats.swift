@@ -7,7 +7,8 @@ extension ComparisonReport {
         [
             "isSame": .bool(isSame),
             "summary": [
-                "same": .integer(Int64(same)), "different": .integer(Int64(different)),
+                "same": .integer(Int64(same)), "unchecked": .integer(Int64(unchecked)),
+                "different": .integer(Int64(different)),
                 "failed": .integer(Int64(failed)), "skipped": .integer(Int64(skipped)),
             ],
             "entries": .array(entries.map(\.json)),
@@ -27,6 +28,9 @@ extension ReissuedEntry {
         case .same(let notes):
             members["outcome"] = "same"
             members["notes"] = notes.json
+        case .unchecked(let reason):
+            members["outcome"] = "unchecked"
+            members["reason"] = .string(reason)
         case .different(let differences):
             members["outcome"] = "different"
             members["differences"] = .array(differences.list.map(\.json))
@@ -72,7 +76,7 @@ extension ComparisonReport {
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <testsuites name="replay" \(counts) time="\(time)">
-              <testsuite name="replay" \(counts) skipped="\(skipped)" time="\(time)">
+              <testsuite name="replay" \(counts) skipped="\(skipped + unchecked)" time="\(time)">
             \(entries.map(\.junit).joined(separator: "\n"))
               </testsuite>
             </testsuites>
@@ -101,7 +105,7 @@ extension ReissuedEntry {
             """
         case .failed(let error):
             "<error message=\"\(error.message.xml)\" type=\"\(error.kind.rawValue.xml)\">\(error.sentence.xml)</error>"
-        case .skipped(let reason): "<skipped message=\"\(reason.xml)\"/>"
+        case .skipped(let reason), .unchecked(let reason): "<skipped message=\"\(reason.xml)\"/>"
         }
     }
 }

@@ -4,8 +4,10 @@ public import BeagleNet
 public struct ReissuedEntry: Sendable {
     /// What came of it.
     public enum Outcome: Sendable {
-        /// The answer is what was recorded; the notes tell what could not be compared.
+        /// The answer is what was recorded; the notes tell what there was not to compare.
         case same(notes: [String])
+        /// Status and header fields are what was recorded; the body could not be compared, for this reason.
+        case unchecked(String)
         /// The answer differs.
         case different(Differences)
         /// There was no answer.
@@ -46,6 +48,8 @@ public struct ComparisonReport: Sendable {
     public let entries: [ReissuedEntry]
     /// How many answers are what was recorded.
     public let same: Int
+    /// How many answers are what was recorded but for a body that could not be compared.
+    public let unchecked: Int
     /// How many answers differ.
     public let different: Int
     /// How many had no answer.
@@ -55,20 +59,21 @@ public struct ComparisonReport: Sendable {
 
     init(_ entries: [ReissuedEntry]) {
         self.entries = entries
-        var counts = (same: 0, different: 0, failed: 0, skipped: 0)
+        var counts = (same: 0, unchecked: 0, different: 0, failed: 0, skipped: 0)
         for entry in entries {
             switch entry.outcome {
             case .same: counts.same += 1
+            case .unchecked: counts.unchecked += 1
             case .different: counts.different += 1
             case .failed: counts.failed += 1
             case .skipped: counts.skipped += 1
             }
         }
-        (same, different, failed, skipped) = counts
+        (same, unchecked, different, failed, skipped) = counts
     }
 
-    /// Whether something was compared, all answers came, and none differs.
-    public var isSame: Bool { same > 0 && different == 0 && failed == 0 }
+    /// Whether something was compared, all answers came and were compared, and none differs.
+    public var isSame: Bool { same > 0 && unchecked == 0 && different == 0 && failed == 0 }
 
     /// Why the first of those that had no answer had none.
     public var error: NetworkError? {
@@ -77,8 +82,11 @@ public struct ComparisonReport: Sendable {
         }.first
     }
 
-    /// `3 same, 1 different, 0 failed, 2 skipped`
-    public var summary: String { "\(same) same, \(different) different, \(failed) failed, \(skipped) skipped" }
+    /// `3 same, 1 different, 0 failed, 2 skipped`, and `4 unchecked` where there are such.
+    public var summary: String {
+        let unchecked = unchecked > 0 ? "\(unchecked) unchecked, " : ""
+        return "\(same) same, \(unchecked)\(different) different, \(failed) failed, \(skipped) skipped"
+    }
 }
 
 // MARK: - Text
@@ -97,6 +105,7 @@ extension ReissuedEntry {
     fileprivate var lines: [String] {
         switch outcome {
         case .same(let notes): notes.isEmpty ? [] : ["same       \(title)"] + notes.map { "  \($0)" }
+        case .unchecked(let reason): ["unchecked  \(title)", "  \(reason)"]
         case .different(let differences): ["different  \(title)"] + differences.lines.map { "  \($0)" }
         case .failed(let error): ["failed     \(title)", "  \(error.sentence)"]
         case .skipped(let reason): ["skipped    \(title)", "  \(reason)"]

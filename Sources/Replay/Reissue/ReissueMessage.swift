@@ -46,16 +46,17 @@ struct ReissueMessage {
         guard !url.target.contains(Redactor.placeholder), !entry.redactions.contains(where: Self.isOfURL) else {
             throw SkippedEntry(reason: "its URL has a secret that the recording has not, and that cannot be given")
         }
-        let fields = try fields(of: entry, addsMapped: routes.own(url) == nil)
+        let bytes = try self.body(of: entry, body)
+        let fields = try fields(of: entry, bytes, addsMapped: routes.own(url) == nil)
         var head = HTTPRequest(method: method, scheme: target.scheme, authority: target.authority, path: url.target)
         head.headerFields = fields
-        return TransferRequest(head, body: try self.body(of: entry, body).map { HTTPBody($0) })
+        return TransferRequest(head, body: bytes.map { HTTPBody($0) })
     }
 
     /// What was recorded, with the mapped fields in their places. A host with a target of its own gets no more of them than
     /// it was sent, since they may be secret.
-    private func fields(of entry: LogEntry, addsMapped: Bool) throws(SkippedEntry) -> HTTPFields {
-        let recorded = entry.request.fields.filter { !$0.name.hasPrefix(":") }
+    private func fields(of entry: LogEntry, _ body: Data?, addsMapped: Bool) throws(SkippedEntry) -> HTTPFields {
+        let recorded = entry.request.fields(for: body).filter { !$0.name.hasPrefix(":") }
         let named = recorded.filter { $0.name.lowercased() == "connection" }
             .flatMap { $0.value.lowercased().split { $0 == "," || $0 == " " }.map(String.init) }
         let dropped = Self.own.union(named)

@@ -48,6 +48,9 @@ public struct Reissuer: Sendable {
     /// hops are not sent. No by default: each hop is an entry. To other hosts than the targets, mapped header fields do not
     /// go, and no message whose method may change something: the redirect is then the answer.
     public var followsRedirects = false
+    /// Whether an answer counts as the same where the recording has no whole body to compare with it, as one that was cut off
+    /// or left out. No by default: it is `unchecked`.
+    public var allowsMissingBodies = false
     /// What counts as a difference.
     public var rules = ComparisonRules()
     /// Timeouts, limits and policies of each message; of the redirects, `followsRedirects` decides.
@@ -82,7 +85,7 @@ public struct Reissuer: Sendable {
             var item = message.item
             item.turn = turn
             item.latency = latency
-            item.outcome = outcome(of: result, message.recorded, in: recording)
+            item.outcome = outcome(of: result, message, in: recording)
             items.withLock { [item] in $0.append(item) }
         }
         return ComparisonReport(items.withLock { $0 }.sorted { ($0.entry, $0.turn) < ($1.entry, $1.turn) })
@@ -311,18 +314,22 @@ extension Reissuer {
     /// What an answer comes to.
     private func outcome(
         of result: Result<TransferResponse, NetworkError>,
-        _ recorded: LoggedResponse?,
+        _ message: Message,
         in recording: Recording
     ) -> ReissuedEntry.Outcome {
         switch result {
         case .failure(let error): return .failed(error)
         case .success(let response):
-            guard let recorded else { return .same(notes: []) }
+            guard var recorded = message.recorded else { return .same(notes: []) }
+            // What it would have had is not sent.
+            if message.request.head.method == .head { recorded.body = LoggedBody() }
             let secrets = MappedSecrets(headers)
             let body = secrets.hidden(in: response.body.data ?? Data())
             let head = secrets.hidden(in: response.head)
             let differences = rules.differences(from: recorded, in: recording, to: head, body)
-            return differences.isEmpty ? .same(notes: differences.notes) : .different(differences)
+            guard differences.isEmpty else { return .different(differences) }
+            if let reason = differences.missingBody, !allowsMissingBodies { return .unchecked(reason) }
+            return .same(notes: differences.notes)
         }
     }
 }

@@ -8,7 +8,7 @@ import BeagleNetHTTP
 
 extension HAREntry {
     /// Where an entry that claims to be redacted still has secrets, as places in the archive's entry: in what it says, in its
-    /// bodies' files, and in what it says again, as items of the query beside the URL.
+    /// bodies' files, and in what it says again, as items of the query beside the URL. A file that cannot be read is a finding.
     public func findings(by redactor: Redactor = Redactor()) -> [String] {
         let said = Recording([], directory: directory).findings(in: entry, by: redactor)
         guard let json else { return said }

@@ -105,7 +105,7 @@ private struct EntryCommand {
         let place = request.url.unicodeScalars.firstRange(of: "://".unicodeScalars)?.upperBound
         let authority = place.map { String(request.url[$0...].prefix { $0 != "/" && $0 != "?" }) } ?? ""
         // Names that no field can have are those of HTTP/2's pseudo fields, and attacks.
-        for field in request.fields where HTTPField.Name(field.name) != nil {
+        for field in request.fields(for: body) where HTTPField.Name(field.name) != nil {
             switch field.name.lowercased() {
             case "content-length": continue
             case "transfer-encoding" where !hasBody: continue

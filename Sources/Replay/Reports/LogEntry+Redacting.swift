@@ -47,7 +47,7 @@ struct EntryRedaction {
         var entry = whole
         entry.request.url = redactor.redact(url: whole.request.url, at: "request.url", noting: &audit)
         entry.request.fields = redacted(whole.request.fields, at: "request.headers")
-        entry.request.body = whole.request.body.map { redacted($0, at: "request.postData") }
+        entry.request.body = whole.request.body.map { redacted($0, of: whole.request) }
         entry.response = whole.response.map { redacted($0) }
         if let bytes = entry.request.body?.left(of: whole.request.body) { entry.tellSize(bytes, of: .request) }
         if let bytes = entry.response?.body.left(of: whole.response?.body) { entry.tellSize(bytes, of: .response) }
@@ -89,6 +89,23 @@ struct EntryRedaction {
             one.append(HTTPField(name: name, value: field.value))
             return redactor.redact(one, at: place, noting: &audit).first.map { LoggedField($0.name, $0.value) }
         }
+    }
+
+    /// Of a body that is coded nobody can tell before it is decoded.
+    private mutating func redacted(_ body: LoggedBody, of request: LoggedRequest) -> LoggedBody {
+        let place = "request.postData"
+        guard !leavesBodies, request.coding != nil, case .data(let data) = body.content else {
+            return redacted(body, at: place)
+        }
+        var body = body
+        if let readable = request.readable(data) {
+            body.content = .data(readable)
+            if readable != data { body.size = Int64(readable.count) }
+        } else {
+            opaque.append("\(place).text:[\(RedactedBody.Reason.encoding.rawValue)]")
+            body.content = .omitted("unredactable")
+        }
+        return redacted(body, at: place)
     }
 
     private mutating func redacted(_ body: LoggedBody, at place: String) -> LoggedBody {

@@ -48,10 +48,23 @@ extension Recording {
     /// The entry as a writer of archives takes it.
     package func archived(_ entry: LogEntry) -> HAREntry { HAREntry(entry, directory: directory) }
 
-    /// Where an entry that claims to be redacted still has secrets, its bodies in files included.
+    /// Where an entry that claims to be redacted still has secrets, its bodies in files included; a file that cannot be read is
+    /// a finding.
     package func findings(in entry: LogEntry, by redactor: Redactor) -> [String] {
-        held(entry).findings(by: redactor)
+        let held = held(entry)
+        let bodies = [
+            ("request.postData._file", entry.request.body, held.request.body),
+            ("response.content._file", entry.response?.body, held.response?.body),
+        ]
+        // Of what cannot be looked at nobody can say that it has none.
+        let unread = bodies.compactMap { place, body, held in
+            body?.isInFile == true && held?.heldData == nil ? "\(place):[\(Self.unreadable)]" : nil
+        }
+        return held.findings(by: redactor) + unread
     }
+
+    /// Why a file that is not there, or cannot be read, is a finding.
+    static let unreadable = "unreadable"
 
     private func held(_ entry: LogEntry) -> LogEntry {
         var entry = entry
@@ -80,5 +93,12 @@ extension Recording {
         case .omitted(let reason):
             throw NetworkError(.notStored, during: .file, "what is secret in it cannot be told: \(reason.rawValue)")
         }
+    }
+}
+
+extension LoggedBody {
+    fileprivate var isInFile: Bool {
+        if case .file = content { return true }
+        return false
     }
 }

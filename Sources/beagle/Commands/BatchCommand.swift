@@ -37,7 +37,8 @@ struct BatchCommand: AsyncParsableCommand {
         let console = Console()
         let transport: any HTTPTransport
         do throws(NetworkError) {
-            let answering: any HTTPTransport = try replay.transport() ?? CurlTransport()
+            let network = CurlTransport()
+            let answering: any HTTPTransport = try replay.transport(network, console) ?? network
             transport = try recording.recorded(answering, console)
         } catch {
             console.note("beagle: \(error.message)")

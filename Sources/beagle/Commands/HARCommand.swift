@@ -12,23 +12,26 @@ struct HARCommand: AsyncParsableCommand {
 
     struct Validate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say what archives have, and where they are not as HAR 1.2 has it.",
+            abstract: "Say what archives and logs have, and where they are not as they should be.",
             discussion: """
                 A line for each file: entries, bodies, errors, hints. On standard error each of the first thousand \
                 findings of a file, with byte offset and JSON path. Files may be compressed by gzip or zlib; offsets are \
                 those of the text. A broken file ends the command with 101, or 61 where it cannot be decompressed, and \
-                what comes before the break is counted. Findings alone are no failure without --strict.
+                what comes before the break is counted. Of a log NAME.bglog: records that were cut off, what there was \
+                no room for, and bodies whose files are missing or damaged. Findings alone are no failure without \
+                --strict.
 
                 EXAMPLE
                   beagle har validate session.har
+                  beagle har validate --strict app.bglog
                   beagle har validate --strict --json *.har
                 """
         )
 
-        @Argument(help: "The archives.")
+        @Argument(help: "Archives, or logs.")
         var files: [String]
 
-        @Flag(name: .long, help: "End with 101 where anything breaks a rule of HAR 1.2; hints are none.")
+        @Flag(name: .long, help: "End with 101 where there is any error; hints are none.")
         var strict = false
 
         @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
@@ -44,22 +47,28 @@ struct HARCommand: AsyncParsableCommand {
             var reports: [JSONValue] = []
             for file in files {
                 let validator = HARValidator(contentsOf: file)
+                var summary: HARValidator.Summary?
                 var findings: [RecordingWarning] = []
+                func take(_ finding: RecordingWarning) { if findings.count < 1_000 { findings.append(finding) } }
                 do {
                     try reading { () throws(NetworkError) in
-                        try validator.validate { if findings.count < 1_000 { findings.append($0) } }
+                        summary =
+                            LogReader.isLog(file)
+                            ? try LogReader(directory: file).check(take) : try validator.validate(take)
                     }
-                    if strict, validator.summary.errors > 0 { throw Failure(breaking: validator.summary, in: file) }
+                    if strict, let summary, summary.errors > 0 { throw Failure(breaking: summary, in: file) }
                 } catch {
                     let new = Failure(archive: error, file)
                     // Standard output has one object, with the first of them.
                     if !json { console.note(new) }
                     failure = failure ?? new
                 }
-                reports.append(validator.summary.json(file, findings))
+                // Of a broken archive what comes before the break.
+                let told = summary ?? validator.summary
+                reports.append(told.json(file, findings))
                 guard !json else { continue }
                 for finding in findings { console.note("\(finding.severity): \(finding)".printable) }
-                console.line("\(file): \(validator.summary.words)".printable)
+                console.line("\(file): \(told.words)".printable)
             }
             try console.end(failure, ["files": .array(reports)], json: json, since: start)
         }
@@ -227,7 +236,8 @@ extension Failure {
 
     /// An archive that breaks rules.
     fileprivate init(breaking summary: HARValidator.Summary, in file: String) {
-        let message = "\(file) is not as HAR 1.2 has it: \(summary.words)"
+        let what = LogReader.isLog(file) ? "has parts that are missing or damaged" : "is not as HAR 1.2 has it"
+        let message = "\(file) \(what): \(summary.words)"
         self.init(exit: ExitCode.notAScreen, code: "not_valid", phase: .decode, message)
         details["file"] = .string(file)
     }

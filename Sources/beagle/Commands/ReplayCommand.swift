@@ -12,7 +12,9 @@ struct ReplayCommand: AsyncParsableCommand {
         discussion: """
             With --diff each answer is compared with the recorded one: status, header fields, and the body by what it \
             means. In JSON the order of members, whitespace and the spelling of numbers do not count, and Beagle's \
-            components are found by type and id. Without --diff it only tells statuses and how long answers took.
+            components are found by type and id. Where the recording has no whole body, as one that was left out, cut off \
+            or is in a file that is gone, the answer is unchecked, unless --allow-missing-bodies is given. Without --diff \
+            it only tells statuses and how long answers took.
 
             GET, HEAD and OPTIONS are sent, what may change something only with --unsafe-methods. Secrets are not in \
             a recording: give those that the server needs with --map-header. What cannot be sent is told as skipped, \
@@ -22,7 +24,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
             EXIT CODES
               0     all answers are what was recorded; without --diff, all came
-              104   answers differ, or none was compared
+              104   answers differ, or were not compared
               1-99  answers are missing; the number is libcurl's for the first of them
               101   all answers are as they should be, but the recording is broken: what comes behind was not sent
               26    the recording cannot be read, or is empty
@@ -54,6 +56,9 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @Flag(name: .long, help: "Compare the answers with the recorded ones.")
     var diff = false
+
+    @Flag(name: .long, help: "Status and headers are enough where the recording has no whole body.")
+    var allowMissingBodies = false
 
     @Option(
         name: .long,
@@ -140,6 +145,7 @@ struct ReplayCommand: AsyncParsableCommand {
         if json, format != nil { throw ValidationError("'--json' and '--format' exclude each other.") }
         if !diff {
             if comparison.isGiven { throw ValidationError("\(ComparisonFlags.names) go with '--diff'.") }
+            if allowMissingBodies { throw ValidationError("'--allow-missing-bodies' goes with '--diff'.") }
             if format == .junit { throw ValidationError("'--format junit' goes with '--diff'.") }
         }
         if concurrency < 1 || concurrency > 512 {
@@ -239,6 +245,7 @@ struct ReplayCommand: AsyncParsableCommand {
         reissuer.methods = methods.map { Set($0.uppercased().split { $0 == "," || $0 == " " }.map(String.init)) }
         reissuer.allowsUnsafeMethods = unsafeMethods
         reissuer.followsRedirects = followRedirects
+        reissuer.allowsMissingBodies = allowMissingBodies
         reissuer.concurrency = concurrency
         reissuer.rate = rps
         reissuer.repeats = turns
@@ -260,7 +267,7 @@ struct ReplayCommand: AsyncParsableCommand {
             failure = Failure(error)
             failure.message = report.summary + ": " + failure.message
         } else if !report.isSame {
-            let reason = report.different > 0 ? "answers differ" : "no answer was compared"
+            let reason = report.reason
             failure = Failure(
                 exit: ExitCode.different,
                 code: "different",
@@ -313,66 +320,11 @@ extension CommandResult {
     }
 }
 
-/// The flags that say what counts as a difference.
-struct ComparisonFlags: ParsableArguments {
-    /// For messages.
-    static let names = "'--ignore', '--ignore-header', '--array-key', '--array-set', '--tolerance' and '--types-only'"
-
-    @Option(name: .long, help: ArgumentHelp("Pass over this place in JSON. Repeatable.", valueName: "path"))
-    var ignore: [String] = []
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp("Pass over these header fields too, with commas between. Repeatable.", valueName: "names")
-    )
-    var ignoreHeader: [String] = []
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "Match the elements of this array by a member, as '$.items=id'. Repeatable.",
-            valueName: "path=member"
-        )
-    )
-    var arrayKey: [String] = []
-
-    @Option(name: .long, help: ArgumentHelp("The order of this array does not count. Repeatable.", valueName: "path"))
-    var arraySet: [String] = []
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp("Numbers may be this far apart, as a part of the larger: 1e-9.", valueName: "part")
-    )
-    var tolerance = 0.0
-
-    @Flag(name: .long, help: "Values may be any others of their kind; only members and kinds count.")
-    var typesOnly = false
-
-    func validate() throws {
-        guard tolerance >= 0, tolerance < 1 else {
-            throw ValidationError("'--tolerance' takes a number from 0 to below 1.")
-        }
-    }
-
-    /// Whether any is given.
-    var isGiven: Bool {
-        !(ignore + ignoreHeader + arrayKey + arraySet).isEmpty || tolerance > 0 || typesOnly
-    }
-
-    func rules() throws -> ComparisonRules {
-        var rules = ComparisonRules()
-        rules.ignoredPaths = try ignore.map { path throws in try JSONPath(path) }
-        rules.arrays = try arrayKey.map { text throws in
-            guard let equals = text.lastIndex(of: "="), text.index(after: equals) < text.endIndex else {
-                throw ValidationError("'--array-key' takes PATH=MEMBER, as '$.items=id'.")
-            }
-            return .init(try JSONPath(String(text[..<equals])), .key(String(text[text.index(after: equals)...])))
-        }
-        rules.arrays += try arraySet.map { path throws in .init(try JSONPath(path), .set) }
-        let headers = ignoreHeader.flatMap { $0.lowercased().split { $0 == "," || $0 == " " }.map(String.init) }
-        rules.ignoredHeaders.formUnion(headers)
-        rules.tolerance = tolerance
-        rules.comparesTypesOnly = typesOnly
-        return rules
+extension ComparisonReport {
+    /// Why it is no success, where all that were sent have answers.
+    fileprivate var reason: String {
+        if different > 0 { return "answers differ" }
+        guard unchecked > 0 else { return "no answer was compared" }
+        return "bodies were not compared, which '--allow-missing-bodies' allows"
     }
 }

@@ -137,7 +137,8 @@ private final class WebSocketTalk: Sendable {
         }
         let configuration = command.flags.access.configuration
         try command.flags.access.load(into: configuration)
-        let transport = try command.flags.replay.transport().map(recorded) ?? recorded(CurlTransport(configuration))
+        let network = CurlTransport(configuration)
+        let transport = try command.flags.replay.transport(network, console).map(recorded) ?? recorded(network)
         let socket = try await transport.openWebSocket(request)
         try command.flags.access.save(configuration)
         state.withLock { $0.subprotocol = socket.subprotocol }

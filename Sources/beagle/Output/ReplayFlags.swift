@@ -1,13 +1,17 @@
 import ArgumentParser
 import BeagleNetHTTP
 import BeagleNetReplay
+import Foundation
 
 /// The flag of every command that sends requests: what answers instead of the network.
 struct ReplayFlags: ParsableArguments {
     @Option(
         name: .customLong("replay"),
         help: ArgumentHelp(
-            "Ask no server: answer from this recording, a log or an HTTP Archive. What it lacks ends with 103.",
+            """
+            Ask no server: answer from this recording, a log or an HTTP Archive. What it lacks ends with 103. \
+            BEAGLENET_REPLAY names one for all commands, as MODE:RECORDING with offline, fallback, live or record-new.
+            """,
             valueName: "recording"
         )
     )
@@ -18,9 +22,15 @@ struct ReplayFlags: ParsableArguments {
     }
 
     /// What answers instead of the network; nil where the network does.
-    func transport() throws(NetworkError) -> ReplayTransport? {
-        guard let path else { return nil }
-        return ReplayTransport(try reading { () throws(NetworkError) in try Recording(contentsOf: path) })
+    ///
+    /// - Parameter base: what asks the network, where the environment wants both.
+    func transport(_ base: any HTTPTransport, _ console: Console) throws(NetworkError) -> ReplayTransport? {
+        try reading { () throws(NetworkError) in
+            if let path { return ReplayTransport(try Recording(contentsOf: path)) }
+            guard let replay = try ReplaySwitch(in: ProcessInfo.processInfo.environment) else { return nil }
+            let (recording, mode) = try replay.open(base) { console.note("beagle: \($0)".printable) }
+            return ReplayTransport(recording, mode: mode)
+        }
     }
 }
 

@@ -28,10 +28,13 @@ final class Session: Sendable {
         self.interceptors = interceptors
         self.kind = kind
         configuration = flags.access.configuration
-        transport = CurlTransport(configuration)
+        let transport = CurlTransport(configuration)
+        self.transport = transport
         let console = Console(flags.color)
         self.console = console
-        replay = Result { () throws(NetworkError) in flags.offline ? nil : try flags.replay.transport() }
+        replay = Result { () throws(NetworkError) in
+            flags.offline ? nil : try flags.replay.transport(transport, console)
+        }
         recording = Result { () throws(NetworkError) in flags.offline ? nil : try flags.recording.openLog(console) }
     }
 

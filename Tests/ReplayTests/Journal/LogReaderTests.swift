@@ -70,6 +70,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (#""lostRecords":3,"lostBodies":1"#, "3 records and 1 body before it are missing"),
+        (#""lostRecords":1,"lostBodies":0"#, "1 record before it are missing"),
+        (#""lostRecords":0,"lostBodies":2"#, "2 bodies before it are missing"),
+    ])
+    func whatThereWasNoRoomForIsTold(_ members: String, _ words: String) async throws {
+        let note = #"{"k":"note","time":"2026-11-22T08:15:30Z","text":"there was no room for everything",\#(members)}"#
+        try await withLog([record("end", id: "s-1") + Data("\n\(note)\n".utf8)]) { path in
+            let entries = try LogReader(directory: path).entries()
+            #expect(entries.warnings.map(\.offset) == [record("end", id: "s-1").count + 1])
+            #expect(entries.warnings.first?.reason.hasPrefix(words) == true, "\(entries.warnings)")
+            #expect(entries.warnings.first?.severity == .error)
+            // It was never there to be passed over.
+            #expect(entries.skipped == 0)
+            #expect(try Recording(contentsOf: path).warnings == entries.warnings)
+        }
+    }
+
     @Test func aRecordCutOffAnywhereCostsNoOther() async throws {
         let (first, second, third) = (
             record("end", id: "s-1", at: 1), record("end", id: "s-2", at: 2), record("end", id: "s-3", at: 3)

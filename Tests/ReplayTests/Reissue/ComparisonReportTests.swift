@@ -24,7 +24,7 @@ import Testing
         return ComparisonReport([
             entry(0, .same(notes: [])), entry(1, .same(notes: ["n<1>"])), entry(2, .different(differences)),
             entry(3, .failed(NetworkError(.timeout, during: .body, "time \"is\" up", advice: "wait"))),
-            entry(4, .skipped("POST\nmay")),
+            entry(4, .skipped("POST\nmay")), entry(5, .unchecked("the body was not compared: <cut>")),
         ])
     }
 
@@ -42,7 +42,9 @@ import Testing
                 skipped    GET http://h/?a=1&b=<"4">
                   POST
                 may
-                2 same, 1 different, 1 failed, 1 skipped
+                unchecked  GET http://h/?a=1&b=<"5">
+                  the body was not compared: <cut>
+                2 same, 1 unchecked, 1 different, 1 failed, 1 skipped
                 """
         )
     }
@@ -50,9 +52,10 @@ import Testing
     @Test func jsonTellsAll() throws {
         let json = report.json
         #expect(json["isSame"] == false)
-        #expect(json["summary"] == ["same": 2, "different": 1, "failed": 1, "skipped": 1])
+        #expect(json["summary"] == ["same": 2, "unchecked": 1, "different": 1, "failed": 1, "skipped": 1])
         let entries = try #require(json["entries"]?.array)
-        #expect(entries.map { $0["outcome"] } == ["same", "same", "different", "failed", "skipped"])
+        #expect(entries.map { $0["outcome"] } == ["same", "same", "different", "failed", "skipped", "unchecked"])
+        #expect(entries[5]["reason"] == "the body was not compared: <cut>")
         #expect(entries[2]["differences"]?[0]?["place"] == "$.a")
         #expect(entries[2]["further"] == 1)
         #expect(entries[3]["error"]?["code"] == "timeout")
@@ -64,7 +67,7 @@ import Testing
         let xml = report.junit
         #expect(
             xml.contains(
-                "<testsuite name=\"replay\" tests=\"5\" failures=\"1\" errors=\"1\" skipped=\"1\" time=\"6.173\">"
+                "<testsuite name=\"replay\" tests=\"6\" failures=\"1\" errors=\"1\" skipped=\"2\" time=\"7.407\">"
             )
         )
         #expect(
@@ -75,6 +78,7 @@ import Testing
         #expect(xml.contains("$.a: ]]&gt;&amp;\u{FFFD} → \u{FFFD}é😀&#10;and 1 more&#10;note</failure>"))
         #expect(xml.contains("<error message=\"time &quot;is&quot; up\" type=\"timeout\">"))
         #expect(xml.contains("<skipped message=\"POST&#10;may\"/>"))
+        #expect(xml.contains("<skipped message=\"the body was not compared: &lt;cut&gt;\"/>"))
         #expect(xml.contains("<system-out>n&lt;1&gt;</system-out>"))
     }
 }

@@ -36,6 +36,7 @@ import Testing
         report.entries.map { entry in
             switch entry.outcome {
             case .same: "same"
+            case .unchecked(let reason): reason
             case .different(let differences): differences.list.map(\.description).joined(separator: ", ")
             case .failed(let error): error.kind.rawValue
             case .skipped(let reason): reason
@@ -75,6 +76,48 @@ import Testing
         )
         #expect(other.entries.map(\.url) == ["\(changed.url)/a", "\(changed.url)/b?c=d", "\(changed.url)/gone"])
         #expect(other.entries.allSatisfy { $0.latency > .zero })
+    }
+
+    /// A body that is not there must not let anything pass.
+    @Test(arguments: [
+        LoggedBody(.omitted("unredactable")), LoggedBody(.omitted("unknown")), LoggedBody(.file("bodies/none")),
+        LoggedBody(.file("../secret")), LoggedBody(.data(Data("[1".utf8)), isTruncated: true),
+    ])
+    func whatIsNotComparedIsNotTheSame(_ body: LoggedBody) async throws {
+        let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "[1]"))
+        var cut = entry("/a")
+        cut.response?.body = body
+        let recording = Recording([cut, entry("/b", "GET", "[1]")], directory: "/nowhere")
+        var reissuer = try reissuer(to: server)
+        let report = try await reissuer.compare(recording)
+        #expect(!report.isSame)
+        #expect(report.unchecked == 1 && report.same == 1)
+        #expect(words(report).first?.hasPrefix("the body was not compared: ") == true)
+        reissuer.allowsMissingBodies = true
+        #expect(try await reissuer.compare(recording).isSame)
+        cut.response?.status = 201
+        #expect(try await reissuer.compare(Recording([cut])).different == 1)
+    }
+
+    @Test func whatHasNoBodyIsCompared() async throws {
+        let server = try LoopbackServer { request in
+            switch request.target {
+            case "/old": .response(302, ["Location": "/new"], "moved")
+            case "/none": .response(204)
+            default: .response(200)
+            }
+        }
+        var entries = [
+            entry("/none", status: 204), entry("/old", status: 302), entry("/head", "HEAD"), entry("/empty"),
+        ]
+        for index in entries.indices {
+            entries[index].response?.fields = index == 1 ? [LoggedField("Location", "/new")] : []
+            let size: Int64 = index == 3 ? 0 : -1
+            entries[index].response?.body = LoggedBody(.omitted(index == 1 ? "not read" : "unknown"), size: size)
+        }
+        let report = try await reissuer(to: server).compare(Recording(entries))
+        #expect(words(report) == ["same", "same", "same", "same"])
+        #expect(report.isSame)
     }
 
     @Test func messagesGoOutAsRecorded() async throws {

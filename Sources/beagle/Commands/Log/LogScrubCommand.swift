@@ -13,8 +13,9 @@ struct LogScrubCommand: LogSubcommand {
             with --hash equal ones stay equal, for this run; with --drop the item that holds it goes. A body in which nobody \
             can tell what is secret is left out. A broken archive ends the command as with 'log export'.
 
-            With --check a line for each place that holds a secret, as a path in the archive, never what it is; it ends with 1 \
-            where there is one, which stops a pipeline before an archive is shared.
+            With --check a line for each place that holds a secret, as a path in the archive, never what it is, and for each that \
+            nobody can look at, as a body's file that is missing; it ends with 1 where there is one, which stops a pipeline \
+            before an archive is shared. Of a log, records that were cut off and files that no entry names are looked at too.
 
             EXAMPLE
               beagle log scrub browser.har -o fixtures/home.har
@@ -69,7 +70,8 @@ struct LogScrubCommand: LogSubcommand {
             return CommandResult(json: ["secrets": []], note: "\(source.path) has no secrets")
         }
         let count = places.count == 1 ? "1 place" : "\(places.count) places"
-        var failure = Failure(exit: 1, code: "secrets", phase: .file, "\(source.path) has secrets in \(count)")
+        let message = "\(source.path) has secrets, or what cannot be looked at, in \(count)"
+        var failure = Failure(exit: 1, code: "secrets", phase: .file, message)
         failure.details = ["secrets": .array(places.map { .string($0) })]
         if !source.json { console.write(Data(places.map { $0.printable + "\n" }.joined().utf8)) }
         throw failure
@@ -78,19 +80,14 @@ struct LogScrubCommand: LogSubcommand {
     /// Where secrets are, in the order of the file.
     private func places(by redactor: Redactor) throws(NetworkError) -> [String] {
         var (places, count): ([String], Int) = ([], 0)
-        func look(at entry: HAREntry) {
+        if LogReader.isLog(source.path) {
+            return try LogReader(directory: source.path).findings(by: redactor)
+        }
+        let reader = HARReader(contentsOf: source.path)
+        while let entry = try reader.next() {
             places += entry.findings(by: redactor).map { "$.log.entries[\(count)].\($0)" }
             count += 1
         }
-        if LogReader.isLog(source.path) {
-            for entry in try LogReader(directory: source.path).entries() {
-                look(at: HAREntry(entry, directory: source.path))
-            }
-        } else {
-            let reader = HARReader(contentsOf: source.path)
-            while let entry = try reader.next() { look(at: entry) }
-            places += reader.members.flatMap { $0.findings(by: redactor) }.map { "$.log.\($0)" }
-        }
-        return places
+        return places + reader.members.flatMap { $0.findings(by: redactor) }.map { "$.log.\($0)" }
     }
 }

@@ -1,0 +1,31 @@
+import BeagleNet
+import BeagleNetHTTP
+
+extension LogReader {
+    /// Reads the whole log.
+    ///
+    /// - Parameter report: hears of what was passed over, of what there was no room for, and of bodies whose files are not
+    ///   there or are damaged.
+    /// - Returns: what the log has.
+    /// - Throws: `NetworkError` of kind `.file` where the directory cannot be read.
+    package func check(_ report: (RecordingWarning) -> Void) throws(NetworkError) -> HARValidator.Summary {
+        var summary = HARValidator.Summary()
+        let entries = try entries()
+        let recording = Recording([], directory: directory.path)
+        for warning in entries.warnings { report(warning) }
+        // Of what was passed over only the first are told.
+        summary.errors = max(entries.skipped, entries.warnings.count)
+        for (index, entry) in entries.enumerated() {
+            summary.entries += 1
+            summary.count(entry, in: recording)
+            let bodies = [("request.postData", entry.request.body), ("response.content", entry.response?.body)]
+            for (place, body) in bodies {
+                guard let damage = recording.damage(of: body) else { continue }
+                summary.errors += 1
+                let path = "$.log.entries[\(index)].\(place)._file"
+                report(RecordingWarning(file: directory.path, path: path, reason: damage.message))
+            }
+        }
+        return summary
+    }
+}

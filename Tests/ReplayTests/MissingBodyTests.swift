@@ -1,0 +1,104 @@
+import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+@testable import BeagleNetReplay
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A recording whose body is in a file that is not as it was.
+@Suite(.timeLimit(.minutes(1))) struct MissingBodyTests {
+    enum Harm: CaseIterable {
+        case removed, cutOff, changed
+
+        func happen(to file: String) throws {
+            switch self {
+            case .removed: try FileManager.default.removeItem(atPath: file)
+            case .cutOff: try Data("hel".utf8).write(to: URL(fileURLWithPath: file))
+            case .changed: try Data("hullo".utf8).write(to: URL(fileURLWithPath: file))
+            }
+        }
+    }
+
+    /// Runs `body` with a recording whose answer's body has come to harm.
+    private func withHarm(_ harm: Harm, _ body: (Recording) async throws -> Void) async throws {
+        try await LogFindingsTests.withLog { path, file in
+            try harm.happen(to: file)
+            try await body(try Recording(contentsOf: path))
+        }
+    }
+
+    @Test(arguments: Harm.allCases, [TransferRequest.Delivery.collect, .stream])
+    func nothingPassesForTheAnswer(_ harm: Harm, _ delivery: TransferRequest.Delivery) async throws {
+        try await withHarm(harm) { recording in
+            var message = Exchanges.message("GET", "https://a.example/")
+            message.body = HTTPBody("sent")
+            message.head.headerFields[.contentType] = "text/plain"
+            message.delivery = delivery
+            await #expect {
+                let response = try await ReplayTransport(recording).perform(message)
+                _ = try await response.body.collect()
+            } throws: { error in
+                // Not `.file`, which is where something is written.
+                (error as? NetworkError)?.kind == .file && (error as? NetworkError)?.phase == .build
+            }
+        }
+    }
+
+    @Test(arguments: [Harm.removed, .cutOff]) func aServerGivesNoWholeAnswer(_ harm: Harm) async throws {
+        try await withHarm(harm) { recording in
+            let server = try RecordedServer(recording)
+            var request = TransferRequest(
+                HTTPRequest(
+                    method: .get,
+                    scheme: "http",
+                    authority: String(server.url.dropFirst("http://".count)),
+                    path: "/"
+                )
+            )
+            request.body = HTTPBody("sent")
+            request.head.headerFields[.contentType] = "text/plain"
+            guard harm == .removed else {
+                await #expect(throws: NetworkError.self) { try await CurlTransport().perform(request) }
+                return
+            }
+            let response = try await CurlTransport().perform(request)
+            #expect(response.head.status.code == 501)
+            #expect(String(decoding: response.body.data ?? Data(), as: UTF8.self).contains("No such file"))
+        }
+    }
+
+    @Test(arguments: Harm.allCases) func nothingPassesForItsBytes(_ harm: Harm) async throws {
+        try await withHarm(harm) { recording in
+            let body = try #require(recording.entries.first?.response?.body)
+            #expect(throws: NetworkError.self) { try recording.data(of: body) }
+            #expect(recording.damage(of: body)?.kind == .file)
+            #expect(recording.damage(of: recording.entries.first?.request.body) == nil)
+        }
+    }
+
+    @Test(arguments: Harm.allCases) func aCheckOfTheLogTellsIt(_ harm: Harm) async throws {
+        try await withHarm(harm) { recording in
+            let directory = try #require(recording.directory)
+            var findings: [RecordingWarning] = []
+            let summary = try LogReader(directory: directory).check { findings.append($0) }
+            #expect(summary.entries == 1)
+            #expect(summary.errors == 1)
+            #expect(findings.map(\.path) == ["$.log.entries[0].response.content._file"])
+        }
+    }
+
+    @Test func aCheckOfAWholeLogTellsNothing() async throws {
+        try await LogFindingsTests.withLog { path, _ in
+            let summary = try LogReader(directory: path).check { Issue.record($0) }
+            #expect(summary.entries == 1 && summary.bodies == 2 && summary.errors == 0)
+            try LogFindingsTests.append("\n{\"k\":\"en", path)
+            #expect(try LogReader(directory: path).check { _ in }.errors == 1)
+        }
+    }
+}
