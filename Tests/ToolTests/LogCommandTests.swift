@@ -132,7 +132,7 @@ struct LogCommandTests {
     }
 
     @Test func aFilterReadsBodiesThatAreInFiles() async throws {
-        try await withLog { log, _ in
+        try await withLongBody { log, _ in
             let list = try await beagle("log", "list", log, "body~\"*needle*\"")
             #expect(list.lines.count == 1, "\(list.errors)")
             #expect(list.text.contains("https://h/long"))
@@ -142,7 +142,7 @@ struct LogCommandTests {
     }
 
     @Test func bodiesOfALogAreAttached() async throws {
-        try await withLog { log, long in
+        try await withLongBody { log, long in
             let file = "\(log)-exported.har"
             let run = try await beagle("log", "export", log, "-o", file, "--attach")
             #expect(run.exit == 0, "\(run.errors)")
@@ -161,7 +161,7 @@ struct LogCommandTests {
     }
 
     /// A log of a short body and one that is in a file.
-    private func withLog(_ body: (_ log: String, _ long: Data) async throws -> Void) async throws {
+    private func withLongBody(_ body: (_ log: String, _ long: Data) async throws -> Void) async throws {
         try await withDirectory { directory in
             let log = try RequestLog(directory: "\(directory)/s.bglog")
             let long = Data((String(repeating: "hay ", count: 10_000) + "needle").utf8)

@@ -67,8 +67,9 @@ extension RecordSoakTests {
     ) {
         let phase = phase ?? .zero
         print("\(what): \(phase), at the server \(measured)")
-        // To the microsecond that entries have.
-        #expect(measured > .zero && phase >= measured - .microseconds(1), "\(what)", sourceLocation: location)
+        // To the microsecond that entries have; on a busy machine a thread may be late to see what it has sent.
+        let late: Duration = Self.isAlone ? .microseconds(1) : .milliseconds(10)
+        #expect(measured > .zero && phase >= measured - late, "\(what)", sourceLocation: location)
         let limit = (most ?? measured) + .milliseconds(3)
         if Self.isAlone { #expect(phase < limit, "\(what)", sourceLocation: location) }
     }
@@ -117,8 +118,7 @@ extension RecordSoakTests {
                 expect([entry], takeNoLongerThan: seen)
                 // The first has made the connection that the others use.
                 #expect((entry.timings.connect != nil) == (number == 0))
-                #expect((entry.timings.dns != nil) == (number == 0))
-                #expect(entry.timings.tls == nil)
+                #expect(entry.timings.dns == nil && entry.timings.tls == nil)
             }
         }
     }
