@@ -356,9 +356,9 @@ import Testing
         arguments: [
             "{\"state\":1,\"a\":{\"code\":1},\"pin\":1,\"code\":2},", "{\"state\":1,\"state\":2,", "data: [\n",
             "[1,2]\n", "sk-", "\"\\",
-            "state=1&", "\\u0065yJ", "--b\r\n\r\n{",
+            "state=1&", "\\u0065yJ", "--b\r\n\r\n{", "<a value=\"x\" ", "<password>", "pin%3D",
         ],
-        [json, form, "text/event-stream", "multipart/mixed; boundary=b", "application/graphql"]
+        [json, form, "text/event-stream", "text/html", "multipart/mixed; boundary=b", "application/graphql"]
     )
     func timeGrowsWithTheBodyAlone(piece: String, type: String) {
         let body = Data(String(repeating: piece, count: 300_000 / piece.utf8.count).utf8)

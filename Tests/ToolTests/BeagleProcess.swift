@@ -130,6 +130,8 @@ final class BeagleProcess {
         let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
         Thread.detachNewThread {
             while case let chunk = nextBytes(of: handle), !chunk.isEmpty { continuation.yield(chunk) }
+            // Here, as a `Process` is never let go of: with thousands of open files Foundation misses the end of others.
+            handle.closeFile()
             continuation.finish()
         }
         return stream

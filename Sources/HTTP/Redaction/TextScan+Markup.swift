@@ -1,5 +1,8 @@
 /// XML and HTML.
 extension TextScan {
+    /// How far behind an attribute its tag is looked at.
+    private static let tagLimit = 1 << 10
+
     /// What stands between the tags of an element with a secret name: `<wsse:Password>x</wsse:Password>`.
     mutating func element(at candidate: Candidate) -> Step {
         guard rules.contains(.elements), let tag = tag(before: candidate.start) else { return .pass }
@@ -25,7 +28,8 @@ extension TextScan {
         guard name.elementsEqual("value".utf8) || name.elementsEqual("content".utf8) else { return .pass }
         let lowest = max(floor, name.startIndex - Self.lookBack)
         guard let open = bytes[lowest..<name.startIndex].lastIndex(of: UInt8(ascii: "<")) else { return .pass }
-        let end = endOfRun(start, candidate) { $0 != UInt8(ascii: ">") }
+        let edge = min(candidate.edge, start + Self.tagLimit)
+        let end = bytes[start..<edge].firstIndex(of: UInt8(ascii: ">")) ?? edge
         if end == candidate.edge, !candidate.isFinal { return .more }
         guard let other = secretName(in: open..<end) else { return .pass }
         return value(of: other, .secret, from: start, candidate)

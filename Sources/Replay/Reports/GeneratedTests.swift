@@ -91,6 +91,9 @@ public struct GeneratedTests: Sendable {
             return NetworkResponse(data: body, response: head)
         }
 
+        /// Bytes that are no text.
+        private func bytes(_ base64: String) throws -> Data { try #require(Data(base64Encoded: base64)) }
+
         /// How often each request was asked before.
         private final class AskedBefore: Sendable {
             private let counts = Mutex<[String: Int]>([:])
@@ -259,7 +262,7 @@ extension Data {
     /// The bytes as Swift writes them: as text, where they are.
     fileprivate var literal: String {
         String(validating: self, as: UTF8.self).map { "Data(\($0.literal).utf8)" }
-            ?? "try #require(Data(base64Encoded: \(base64EncodedString().literal)))"
+            ?? "try bytes(\(base64EncodedString().literal))"
     }
 }
 

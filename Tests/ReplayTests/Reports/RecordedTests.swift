@@ -15,7 +15,7 @@ func recorded() -> StubClient {
         case ("GET https://api.example.com/home", _):
             return try answer(200, ["Content-Type": "application/json", "Set-Cookie": "id=REDACTED; Path=/"], Data("{\"_beagleComponent_\":\"beagle:screenComponent\",\"price\":1.10,\"big\":12345678901234567890123,\"a\":[]}".utf8))
         case ("GET https://cdn.example.com/hero.png", _):
-            return try answer(200, [:], try #require(Data(base64Encoded: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")))
+            return try answer(200, [:], try bytes("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="))
         case ("GET https://cdn.example.com/icon.svg", _):
             return try answer(200, [:], Data("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"120\" height=\"60\"><rect width=\"120\" height=\"60\" rx=\"8\" fill=\"#4f8ff7\"/><script>document.title=\"pwned\"</script></svg>".utf8))
         case ("GET https://api.example.com/offers?token=REDACTED&page=1", _):
@@ -184,7 +184,7 @@ func recorded() -> StubClient {
 
     @Test func postBytes() async throws {
         let client = recorded()
-        let asked = try request("POST", "https://api.example.com/bytes", "application/octet-stream", try #require(Data(base64Encoded: "/wA=")))
+        let asked = try request("POST", "https://api.example.com/bytes", "application/octet-stream", try bytes("/wA="))
         let answer = try await client.executeRequest(asked)
         #expect(answer.status.code == 200)
         #expect(answer.data.count == 1)
@@ -226,6 +226,9 @@ private func answer(_ status: Int, _ fields: KeyValuePairs<String, String>, _ bo
     }
     return NetworkResponse(data: body, response: head)
 }
+
+/// Bytes that are no text.
+private func bytes(_ base64: String) throws -> Data { try #require(Data(base64Encoded: base64)) }
 
 /// How often each request was asked before.
 private final class AskedBefore: Sendable {
