@@ -62,6 +62,8 @@ package struct RecordedAnswers: Sendable {
         } catch {
             return RecordedAnswer(wait: waits.head, failure: error)
         }
+        // Once its head has gone out, nobody is told any more.
+        if let damage = recording.damage(of: answer.response.body) { throw damage }
         let limits: (Duration?, Int?) = (nil, nil)
         let pieces = try ReplayBody(answer, of: recording, waits, clock, limits: limits).stream({ _ in }, {})
         return RecordedAnswer(answer, wait: waits.head, pieces) { $0.map { located($0, at: base) } }
