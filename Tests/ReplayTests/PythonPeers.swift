@@ -59,7 +59,7 @@ final class ReplayingProxy: Sendable {
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments =
-            ["-c", "\"$@\" & cat >/dev/null; kill $!; wait", "sh", PythonPeers.path("mitmdump"), "-p", "0"]
+            ["-c", "\"$@\" & cat >/dev/null; kill -KILL $!; wait", "sh", PythonPeers.path("mitmdump"), "-p", "0"]
             + ["--listen-host", "127.0.0.1"] + settings.flatMap { ["--set", $0] }
         process.environment = ProcessInfo.processInfo.environment.merging(["PYTHONUNBUFFERED": "1"]) { $1 }
         process.standardInput = pipes.input
