@@ -10,6 +10,13 @@ let settings: [SwiftSetting] = [
 ]
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let withoutCombine = TargetDependencyCondition.when(platforms: [.linux, .android, .windows])
+let openCombine = Target.Dependency.product(name: "OpenCombine", package: "OpenCombine", condition: withoutCombine)
+let openCombineDispatch = Target.Dependency.product(
+    name: "OpenCombineDispatch",
+    package: "OpenCombine",
+    condition: withoutCombine
+)
 let flyingFox = Target.Dependency.product(name: "FlyingFox", package: "FlyingFox")
 
 let package = Package(
@@ -17,7 +24,9 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "BeagleNet", targets: ["BeagleNet", "BeagleNetCurl"]),
+        .library(name: "BeagleNetGraphQL", targets: ["BeagleNetGraphQL"]),
         .library(name: "BeagleNetURLSession", targets: ["BeagleNetURLSession"]),
+        .library(name: "BeagleNetCombine", targets: ["BeagleNetCombine"]),
         .library(name: "BeagleNetObservability", targets: ["BeagleNetObservability"]),
         .library(name: "BeagleNetReplay", targets: ["BeagleNetReplay"]),
         .library(name: "BeagleNetTesting", targets: ["BeagleNetTesting"]),
@@ -29,6 +38,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
@@ -68,9 +78,21 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "BeagleNetURLSession",
+            name: "BeagleNetGraphQL",
             dependencies: ["BeagleNet"],
+            path: "Sources/GraphQL",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "BeagleNetURLSession",
+            dependencies: ["BeagleNet", "BeagleNetGraphQL"],
             path: "Sources/URLSession",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "BeagleNetCombine",
+            dependencies: ["BeagleNetURLSession", openCombine, openCombineDispatch],
+            path: "Sources/Combine",
             swiftSettings: settings
         ),
         .target(
@@ -97,7 +119,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "beagle",
-            dependencies: ["BeagleNet", "BeagleNetReplay", "BeagleNetCurl", argumentParser, flyingFox],
+            dependencies: [
+                "BeagleNet", "BeagleNetGraphQL", "BeagleNetReplay", "BeagleNetCurl", argumentParser, flyingFox,
+            ],
             swiftSettings: settings
         ),
         .testTarget(
@@ -130,6 +154,17 @@ let package = Package(
         .testTarget(
             name: "BeagleNetTests",
             dependencies: ["BeagleNet", "BeagleNetTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "GraphQLTests",
+            dependencies: ["BeagleNetGraphQL", "BeagleNetReplay", "BeagleNetTesting"],
+            exclude: ["Peers/graphql_server.py"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CombineTests",
+            dependencies: ["BeagleNetCombine", "BeagleNetTesting"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -183,13 +218,13 @@ let package = Package(
         // The seed's listings must compile as an app without our upcoming features would compile them.
         .testTarget(
             name: "SeedTests5",
-            dependencies: ["BeagleNet", "BeagleNetURLSession", "BeagleNetTesting"],
+            dependencies: ["BeagleNet", "BeagleNetCombine", "BeagleNetTesting"],
             path: "Tests/SeedTests/Swift5",
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
         .testTarget(
             name: "SeedTests6",
-            dependencies: ["BeagleNet", "BeagleNetURLSession", "BeagleNetTesting"],
+            dependencies: ["BeagleNet", "BeagleNetCombine", "BeagleNetTesting"],
             path: "Tests/SeedTests/Swift6"
         ),
     ],

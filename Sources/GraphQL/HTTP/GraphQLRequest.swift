@@ -1,0 +1,44 @@
+public import BeagleNet
+
+/// One GraphQL operation as it goes over the wire: the parameters of GraphQL over HTTP.
+///
+/// Variables are JSON already, so that what is sent, hashed and compared is the same to the byte.
+public struct GraphQLRequest: Sendable, Hashable {
+    /// The document's text, sent as it is; nil where the server knows it by `documentID`.
+    public var query: String?
+    /// What a server knows the document by, as `sha256:…` (GraphQL over HTTP, appendix A); nil where it does not.
+    public var documentID: String?
+    /// Which operation of the document is meant. A server needs it where there are several.
+    public var operationName: String?
+    /// What the operation does.
+    public var kind: OperationKind
+    /// The variables: the text of a JSON object; empty where there are none.
+    public var variables: Data
+    /// What else the server is told, by scope.
+    public var extensions: [String: JSONValue]
+
+    /// An operation.
+    ///
+    /// - Parameters:
+    ///   - query: the document's text.
+    ///   - documentID: what a server knows the document by.
+    ///   - operationName: which operation of the document is meant.
+    ///   - kind: what it does; a query by default.
+    ///   - variables: the text of a JSON object; empty, the default, where there are none.
+    ///   - extensions: what else the server is told.
+    public init(
+        query: String? = nil,
+        documentID: String? = nil,
+        operationName: String? = nil,
+        kind: OperationKind = .query,
+        variables: Data = Data(),
+        extensions: [String: JSONValue] = [:]
+    ) {
+        self.query = query
+        self.documentID = documentID
+        self.operationName = operationName
+        self.kind = kind
+        self.variables = variables
+        self.extensions = extensions
+    }
+}

@@ -1,0 +1,10 @@
+import BeagleNetCombine
+import Testing
+
+@Suite struct ExportsTests {
+    @Test func oneImportBringsPublishers() {
+        var heard: [Int] = []
+        _ = [1, 2].publisher.sink { heard.append($0) }
+        #expect(heard == [1, 2])
+    }
+}
