@@ -116,12 +116,15 @@ public struct MultipartReader: Sendable {
         }
     }
 
+    /// Whether the last boundary has come: nothing after it counts.
+    public var isFinished: Bool { state == .epilogue }
+
     /// Says that the body has ended.
     ///
     /// - Throws: `NetworkError` of kind `.truncated` where its last boundary has not come.
     public func finish() throws(NetworkError) {
         if let failure { throw failure }
-        guard state == .epilogue else {
+        guard isFinished else {
             throw NetworkError(.truncated, during: .body, "the multipart body ended before its last boundary")
         }
     }
