@@ -1,0 +1,74 @@
+public import BeagleNetGraphQL
+#if canImport(Combine)
+    public import Combine
+#else
+    public import OpenCombine
+#endif
+
+/// Gives what comes of a request. Cold: nothing is asked before somebody wants a value, and each subscriber asks anew.
+///
+/// Values come on any thread: say where they are wanted with `receive(on:)`, on the main thread
+/// `receive(on: DispatchQueue.main)`, without Combine `receive(on: DispatchQueue.main.ocombine)`. Cancelling ends the
+/// request, down to the transport, unless somebody else waits for the same. Values that nobody wants yet are kept, up to
+/// 64 of them; then the oldest make room.
+public struct ClientPublisher<Output: Sendable>: Publisher, Sendable {
+    /// Why there is no answer.
+    public typealias Failure = NetworkError
+
+    typealias Emit = @Sendable (Output) -> Void
+
+    private let limit: Int
+    private let produce: @Sendable (@escaping Emit) async throws(NetworkError) -> Void
+
+    /// - Parameters:
+    ///   - limit: how many values are kept that nobody wants yet.
+    ///   - produce: asks, and sends what comes; called in a task for each subscriber.
+    init(keeping limit: Int = 64, _ produce: @escaping @Sendable (@escaping Emit) async throws(NetworkError) -> Void) {
+        self.limit = limit
+        self.produce = produce
+    }
+
+    /// Connects a subscriber, for whom it is asked when it wants a value.
+    public func receive<Downstream: Subscriber>(subscriber: Downstream)
+    where Downstream.Input == Output, Downstream.Failure == NetworkError {
+        let outlet = Outlet(to: subscriber, keeping: limit) { [produce] outlet in
+            TaskToken(
+                task: Task {
+                    do throws(NetworkError) {
+                        try await produce { outlet.send($0) }
+                        outlet.finish(.finished)
+                    } catch {
+                        outlet.finish(.failure(error))
+                    }
+                }
+            )
+        }
+        subscriber.receive(subscription: outlet)
+    }
+}
+
+private struct TaskToken: RequestToken {
+    let task: Task<Void, Never>
+
+    func cancel() {
+        task.cancel()
+    }
+}
+
+extension NetworkClient {
+    /// A publisher of a request's answer, whose status is in 200...299; any other is a failure of kind `.status` with
+    /// response and data.
+    public func publisher(for request: Request) -> ClientPublisher<NetworkResponse> {
+        ClientPublisher { emit throws(NetworkError) in
+            guard let response = try await run(NetworkOperation(request)).response else {
+                throw NetworkError(.other, during: .response, "the client gave no whole response")
+            }
+            emit(response)
+        }
+    }
+
+    /// A publisher of all that comes of an operation, up to its settled result: progress, a stored answer, the network's.
+    public func publisher(for operation: NetworkOperation) -> ClientPublisher<NetworkOperation.Result> {
+        ClientPublisher { emit throws(NetworkError) in emit(try await run(operation, emit: emit)) }
+    }
+}

@@ -1,0 +1,141 @@
+import BeagleNetHTTP
+#if canImport(Combine)
+    import Combine
+#else
+    import OpenCombine
+#endif
+
+/// One subscriber's side of values that come from another thread: begins when the first is wanted, hands over as many as
+/// are wanted, one after another, and keeps the newest of the rest.
+final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
+    /// Begins to send; the token ends it.
+    typealias Begin = @Sendable (Outlet) -> any RequestToken
+
+    /// `@unchecked Sendable` is sound because it is called by one delivery at a time.
+    private struct Downstream: @unchecked Sendable {
+        let subscriber: AnySubscriber<Output, Failure>
+    }
+
+    private enum Step: Sendable {
+        case value(Output, Downstream)
+        case completion(Subscribers.Completion<Failure>, Downstream)
+    }
+
+    private struct State: Sendable {
+        /// nil after the end.
+        var downstream: Downstream?
+        var hasBegun = false
+        var demand = Subscribers.Demand.none
+        var kept: [Output] = []
+        var completion: Subscribers.Completion<Failure>?
+        var isDelivering = false
+        var isCancelled = false
+        /// nil before the beginning, and when there is nothing to end any more.
+        var token: (any RequestToken)?
+
+        /// What is due; where it is nothing, the delivery is over.
+        mutating func next() -> Step? {
+            if let downstream, let value = kept.first, demand > .none {
+                kept.removeFirst()
+                demand -= 1
+                return .value(value, downstream)
+            }
+            isDelivering = false
+            guard let downstream, kept.isEmpty, let completion else { return nil }
+            self.downstream = nil
+            return .completion(completion, downstream)
+        }
+    }
+
+    private let state: Lock<State>
+    private let limit: Int
+    private let begin: Begin
+
+    /// An outlet.
+    ///
+    /// - Parameters:
+    ///   - subscriber: who takes the values.
+    ///   - limit: how many are kept that nobody wants yet; then the oldest make room.
+    ///   - begin: called once, when the first value is wanted.
+    init(
+        to subscriber: some Subscriber<Output, Failure>,
+        keeping limit: Int,
+        begin: @escaping Begin
+    ) {
+        state = Lock(State(downstream: Downstream(subscriber: AnySubscriber(subscriber))))
+        self.limit = limit
+        self.begin = begin
+    }
+
+    /// Wants so many values more.
+    func request(_ demand: Subscribers.Demand) {
+        let isFirst = state.withLock { state in
+            state.demand += demand
+            if state.hasBegun || state.downstream == nil || demand == .none { return false }
+            state.hasBegun = true
+            return true
+        }
+        if isFirst { hold(begin(self)) }
+        deliver()
+    }
+
+    /// Keeps what ends the sending, unless that is over or unwanted already.
+    private func hold(_ token: any RequestToken) {
+        let isUnwanted = state.withLock { state in
+            if !state.isCancelled, state.completion == nil { state.token = token }
+            return state.isCancelled
+        }
+        if isUnwanted { token.cancel() }
+    }
+
+    /// Ends the sending; nothing is delivered that was not begun.
+    func cancel() {
+        let ended = state.withLock { state in
+            let ended = state
+            state = State(hasBegun: true, isDelivering: state.isDelivering, isCancelled: true)
+            return ended
+        }
+        ended.token?.cancel()
+    }
+
+    /// Sends a value.
+    func send(_ value: Output) {
+        let dropped: Output? = state.withLock { state in
+            guard state.downstream != nil, state.completion == nil else { return nil }
+            state.kept.append(value)
+            return state.kept.count > limit ? state.kept.removeFirst() : nil
+        }
+        withExtendedLifetime(dropped) {}
+        deliver()
+    }
+
+    /// Sends the end.
+    func finish(_ completion: Subscribers.Completion<Failure>) {
+        let token: (any RequestToken)? = state.withLock { state in
+            guard state.downstream != nil, state.completion == nil else { return nil }
+            state.completion = completion
+            return state.token.take()
+        }
+        withExtendedLifetime(token) {}
+        deliver()
+    }
+
+    /// Hands over what is due, unless somebody is about it, who then does it.
+    private func deliver() {
+        let isFree = state.withLock { state in
+            if state.isDelivering { return false }
+            state.isDelivering = true
+            return true
+        }
+        guard isFree else { return }
+        while let step = state.withLock({ $0.next() }) {
+            switch step {
+            case .value(let value, let downstream):
+                let more = downstream.subscriber.receive(value)
+                state.withLock { $0.demand += more }
+            case .completion(let completion, let downstream):
+                return downstream.subscriber.receive(completion: completion)
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+@testable import BeagleNetCombine
+import BeagleNetHTTP
+import Synchronization
+import Testing
+
+@Suite struct OutletTests {
+    /// Hears what comes and wants what it is told to want.
+    final class Listener: Subscriber, Sendable {
+        typealias Input = Int
+        typealias Failure = NetworkError
+
+        struct State {
+            var subscription: (any Subscription)?
+            var values: [Int] = []
+            var ends = 0
+            var depth = 0
+            var deepest = 0
+        }
+
+        private let state = Lock(State())
+        private let onValue: @Sendable (Listener, Int) -> Subscribers.Demand
+
+        init(_ onValue: @escaping @Sendable (Listener, Int) -> Subscribers.Demand = { _, _ in .none }) {
+            self.onValue = onValue
+        }
+
+        var values: [Int] { state.withLock { $0.values } }
+        var ends: Int { state.withLock { $0.ends } }
+        var deepest: Int { state.withLock { $0.deepest } }
+
+        func receive(subscription: any Subscription) {
+            let box = Box(subscription: subscription)
+            state.withLock { $0.subscription = box.subscription }
+        }
+
+        func receive(_ input: Int) -> Subscribers.Demand {
+            state.withLock { state in
+                state.values.append(input)
+                state.depth += 1
+                state.deepest = max(state.deepest, state.depth)
+            }
+            defer { state.withLock { $0.depth -= 1 } }
+            return onValue(self, input)
+        }
+
+        func receive(completion: Subscribers.Completion<NetworkError>) {
+            state.withLock { $0.ends += 1 }
+        }
+
+        func want(_ demand: Subscribers.Demand) { subscription?.request(demand) }
+        func cancel() { subscription?.cancel() }
+
+        private var subscription: (any Subscription)? {
+            state.withLock { Box(subscription: $0.subscription) }.subscription
+        }
+    }
+
+    /// `@unchecked Sendable` is sound because the one kind of subscription here is an `Outlet`, which is `Sendable`.
+    struct Box: @unchecked Sendable {
+        let subscription: (any Subscription)?
+    }
+
+    final class Token: RequestToken {
+        let cancels = Atomic(0)
+
+        func cancel() { cancels.add(1, ordering: .relaxed) }
+    }
+
+    struct World {
+        let listener: Listener
+        let outlet: Outlet<Int, NetworkError>
+        let token = Token()
+        let begun: Lock<Int>
+
+        init(
+            _ listener: Listener = Listener(),
+            keeping limit: Int = 64,
+            atOnce: @escaping @Sendable (Outlet<Int, NetworkError>) -> Void = { _ in }
+        ) {
+            self.listener = listener
+            let (begun, token) = (Lock(0), token)
+            self.begun = begun
+            outlet = Outlet(to: listener, keeping: limit) { outlet in
+                begun.withLock { $0 += 1 }
+                atOnce(outlet)
+                return token
+            }
+            listener.receive(subscription: outlet)
+        }
+    }
+
+    @Test func nothingBeginsBeforeAValueIsWanted() {
+        let world = World()
+        world.listener.want(.none)
+        #expect(world.begun.withLock { $0 } == 0)
+        world.listener.want(.max(1))
+        world.listener.want(.max(1))
+        #expect(world.begun.withLock { $0 } == 1)
+    }
+
+    @Test func noMoreComesThanIsWanted() {
+        let world = World()
+        world.listener.want(.max(2))
+        for value in 1...6 { world.outlet.send(value) }
+        #expect(world.listener.values == [1, 2])
+        world.outlet.finish(.finished)
+        world.listener.want(.max(3))
+        #expect(world.listener.values == [1, 2, 3, 4, 5])
+        #expect(world.listener.ends == 0)
+        world.listener.want(.max(1))
+        #expect(world.listener.values == [1, 2, 3, 4, 5, 6])
+        #expect(world.listener.ends == 1)
+    }
+
+    @Test func endNeedsNoDemand() {
+        let world = World()
+        world.listener.want(.max(1))
+        world.outlet.send(1)
+        world.outlet.finish(.finished)
+        world.outlet.finish(.finished)
+        world.outlet.send(2)
+        #expect(world.listener.values == [1])
+        #expect(world.listener.ends == 1)
+    }
+
+    @Test func oldestMakeRoom() {
+        let world = World(keeping: 3)
+        world.listener.want(.max(1))
+        for value in 0...9 { world.outlet.send(value) }
+        world.listener.want(.unlimited)
+        #expect(world.listener.values == [0, 7, 8, 9])
+    }
+
+    @Test func demandFromInsideOfAValueIsServedWithoutNesting() {
+        let world = World(
+            Listener { listener, value in
+                if value == 1 { listener.want(.max(1)) }
+                return value == 2 ? .max(2) : .none
+            }
+        )
+        world.listener.want(.max(1))
+        for value in 1...9 { world.outlet.send(value) }
+        #expect(world.listener.values == [1, 2, 3, 4])
+        #expect(world.listener.deepest == 1)
+    }
+
+    @Test func cancellingTwiceEndsItOnce() {
+        let world = World()
+        world.listener.want(.max(1))
+        world.listener.cancel()
+        world.listener.cancel()
+        world.outlet.send(1)
+        world.outlet.finish(.finished)
+        world.listener.want(.unlimited)
+        #expect(world.token.cancels.load(ordering: .relaxed) == 1)
+        #expect(world.listener.values.isEmpty)
+        #expect(world.listener.ends == 0)
+        #expect(world.begun.withLock { $0 } == 1)
+    }
+
+    @Test func cancellingBeforeTheBeginningBeginsNothing() {
+        let world = World()
+        world.listener.cancel()
+        world.listener.want(.max(1))
+        #expect(world.begun.withLock { $0 } == 0)
+        #expect(world.token.cancels.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func cancellingInsideOfAValueStopsTheRest() {
+        let world = World(
+            Listener { listener, value in
+                if value == 2 { listener.cancel() }
+                return .none
+            }
+        ) { outlet in
+            for value in 1...4 { outlet.send(value) }
+        }
+        world.listener.want(.unlimited)
+        #expect(world.listener.values == [1, 2])
+        #expect(world.token.cancels.load(ordering: .relaxed) == 1)
+    }
+
+    @Test func cancellingAfterTheEndCancelsNothing() {
+        let world = World { outlet in
+            outlet.send(1)
+            outlet.finish(.finished)
+        }
+        world.listener.want(.unlimited)
+        world.listener.cancel()
+        #expect(world.listener.values == [1])
+        #expect(world.listener.ends == 1)
+        #expect(world.token.cancels.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func valuesOfManyThreadsComeOneAtATime() async {
+        let worlds = (0..<200).map { _ in World(Listener { _, _ in .max(1) }) }
+        await withTaskGroup(of: Void.self) { group in
+            for world in worlds {
+                world.listener.want(.max(2))
+                for value in 0..<20 { group.addTask { world.outlet.send(value) } }
+                group.addTask { world.listener.want(.max(1)) }
+            }
+        }
+        for world in worlds {
+            world.outlet.finish(.finished)
+            #expect(Set(world.listener.values) == Set(0..<20))
+            #expect(world.listener.values.count == 20)
+            #expect(world.listener.deepest == 1)
+            #expect(world.listener.ends == 1)
+        }
+    }
+}
