@@ -20,6 +20,10 @@ done
 
 missing=
 python_packages="websockets==17.4 mitmproxy==11.0.2 haralyzer==2.4.0 jsonschema==4.26.0"
+# GraphQL's servers.
+python_packages="$python_packages strawberry-graphql==0.341.2 ariadne==1.1.1 starlette==1.10.0 uvicorn==0.54.0"
+python_packages="$python_packages python-multipart==0.0.34"
+python_modules="haralyzer, jsonschema, mitmproxy, websockets.asyncio.server, strawberry.asgi, ariadne, uvicorn, python_multipart"
 
 # need PACKAGE FILE...: PACKAGE is missing when none of the files exists (an unmatched pattern is no file).
 need() {
@@ -124,9 +128,7 @@ setup_macos() {
 
 # What tests talk to that is Python's, in an environment of its own: PyPI's packages.
 setup_python() {
-    if [ "$peers" = no ] || .build/python/bin/python3 -c 'import haralyzer, jsonschema, mitmproxy, websockets.asyncio.server' 2>/dev/null; then
-        return
-    fi
+    if [ "$peers" = no ] || .build/python/bin/python3 -c "import $python_modules" 2>/dev/null; then return; fi
     echo "setup: .build/python/bin/pip install $python_packages" >&2
     if [ "$dry_run" = yes ]; then return; fi
     # shellcheck disable=SC2086 # one word a package

@@ -29,6 +29,7 @@ struct Tool: AsyncParsableCommand {
               64    the command line cannot be understood
               77    the file of authorities cannot be read
               101   what came is no screen, or a file is not what it should be
+              102   the server answered with GraphQL errors
               103   the recording that --replay names has no answer
               104   answers are not what was recorded
               105   the form is kept in the outbox and will be sent by 'outbox flush'
@@ -43,7 +44,7 @@ struct Tool: AsyncParsableCommand {
         version: CurlTransport.capabilities.report,
         subcommands: [
             FetchCommand.self, SubmitCommand.self, OutboxCommand.self, ImageCommand.self, RawCommand.self,
-            ListenCommand.self, WebSocketCommand.self, BatchCommand.self, RecordCommand.self, LogCommand.self,
+            GraphQLCommand.self, ListenCommand.self, WebSocketCommand.self, BatchCommand.self, RecordCommand.self, LogCommand.self,
             ReplayCommand.self, HARCommand.self, ServeCommand.self, DemoCommand.self,
         ]
     )
@@ -52,7 +53,7 @@ struct Tool: AsyncParsableCommand {
         // A reader of ours that goes away is an error of the write, not the end of the program.
         signal(SIGPIPE, SIG_IGN)
         do {
-            let command = try await asyncParseAsRoot()
+            let command = try await asyncParseAsRoot(GraphQLCommand.expanding(Array(CommandLine.arguments.dropFirst())))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

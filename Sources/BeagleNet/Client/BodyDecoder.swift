@@ -16,7 +16,7 @@ extension PropertyListDecoder: BodyDecoder {}
 
 extension NetworkError {
     /// A body that did not become a value, with the place of the fault where it is known.
-    init(decoding type: any Decodable.Type, failedWith error: any Error) {
+    package init(decoding type: any Decodable.Type, failedWith error: any Error) {
         let (fault, place) = Self.explain(error)
         let message = "the body is no \(type): \(fault)" + (place.isEmpty ? "" : " at \(place)")
         self.init(.decoding, during: .decode, message, underlying: error)

@@ -212,7 +212,7 @@ public final class NetworkClientDefault: NetworkClient {
             listening.tasks[id] = listener
             return listener
         }
-        return TaskToken(task: listener)
+        return TaskToken(listener)
     }
 
     /// Refetches after each event, until the events end or there is no client any more.
@@ -271,7 +271,7 @@ public final class NetworkClientDefault: NetworkClient {
             }
             once.give(outcome)
         }
-        return TaskToken(task: task)
+        return TaskToken(task)
     }
 
     /// The operation with its message and its key, and the way it goes.
@@ -324,14 +324,20 @@ public final class NetworkClientDefault: NetworkClient {
 }
 
 /// The token of what was answered at once.
-private struct EndedToken: RequestToken {
-    func cancel() {}
+package struct EndedToken: RequestToken {
+    package init() {}
+
+    package func cancel() {}
 }
 
-struct TaskToken: RequestToken {
+package struct TaskToken: RequestToken {
     let task: Task<Void, Never>
 
-    func cancel() {
+    package init(_ task: Task<Void, Never>) {
+        self.task = task
+    }
+
+    package func cancel() {
         task.cancel()
     }
 }

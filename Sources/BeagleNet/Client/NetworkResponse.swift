@@ -66,7 +66,7 @@ public struct NetworkResponse: Sendable {
     }
 
     /// The response that an error of kind `.status` holds.
-    init?(of error: NetworkError) {
+    package init?(of error: NetworkError) {
         guard error.kind == .status, let response = error.response else { return nil }
         self.init(
             data: error.data ?? Data(),
@@ -138,7 +138,7 @@ public struct NetworkResponse: Sendable {
 }
 
 extension NetworkError {
-    fileprivate func holding(_ response: NetworkResponse) -> NetworkError {
+    package func holding(_ response: NetworkResponse) -> NetworkError {
         var error = self
         error.response = response.response
         error.data = response.data

@@ -28,7 +28,7 @@ struct ScopedClient: NetworkClient {
             }
             completion(result)
         }
-        return TaskToken(task: task)
+        return TaskToken(task)
     }
 
     func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse {

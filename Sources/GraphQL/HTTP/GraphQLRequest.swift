@@ -16,6 +16,8 @@ public struct GraphQLRequest: Sendable, Hashable {
     public var variables: Data
     /// What else the server is told, by scope.
     public var extensions: [String: JSONValue]
+    /// Files that are variables. A mutation or query with files is posted as a form.
+    public var files: [File] = []
 
     /// An operation.
     ///

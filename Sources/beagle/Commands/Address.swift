@@ -17,7 +17,7 @@ struct Address: ParsableArguments {
     }
 
     /// Messages show it without secrets.
-    private func target() throws(NetworkError) -> URL {
+    func target() throws(NetworkError) -> URL {
         let shown = Redactor().redact(argument: url)
         guard !url.isEmpty else { throw .badAddress("the URL is empty", advice: "write http://HOST:PORT/PATH") }
         if url.contains("://") { return try UrlBuilder().url(for: url) }

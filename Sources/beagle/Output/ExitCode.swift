@@ -20,6 +20,8 @@ extension ExitCode {
     static let usage: Int32 = 64
     /// The answer is no screen.
     static let notAScreen: Int32 = 101
+    /// The server answered with GraphQL errors.
+    static let graphQLErrors: Int32 = 102
     /// Answers are not what was recorded.
     static let different: Int32 = 104
     /// The recording that `--replay` names has no answer.

@@ -17,6 +17,9 @@ protocol TransferCommand: AsyncParsableCommand, Sendable {
     /// What a response with a status below 400 means.
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult
 
+    /// What a response with a status from 400 on means; by default that the server refused.
+    func refusal(of received: ReceivedResponse) -> Failure
+
     /// Whether the body of an error is a result as well. No by default.
     var showsErrorBody: Bool { get }
 
@@ -35,6 +38,8 @@ extension TransferCommand {
     var keepsBody: Bool { false }
     var kind: NetworkOperation.Kind { .raw }
     var continuation: Continuation? { nil }
+
+    func refusal(of received: ReceivedResponse) -> Failure { Failure(received) }
 
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
         try await session.receive(request, keepsBody: keepsBody, from: continuation)
@@ -66,7 +71,7 @@ extension TransferCommand {
         if let continuation { try continuation.check(request, flags) }
         let received = try await receive(request, in: session)
         guard !received.isRefused else {
-            var failure = Failure(received)
+            var failure = refusal(of: received)
             if showsErrorBody { failure.output = head(of: received) + received.output }
             throw failure
         }

@@ -1,0 +1,48 @@
+extension UInt8 {
+    /// Whether a name may begin with it (GraphQL specification, 2.1.9).
+    var isNameStart: Bool { (self | 0x20) &- UInt8(ascii: "a") < 26 || self == UInt8(ascii: "_") }
+
+    /// Whether it is a decimal digit.
+    var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
+
+    /// Whether it may stand in a name.
+    var isNamePart: Bool { isNameStart || isDigit }
+
+    /// What it means as a hexadecimal digit.
+    var hexDigit: UInt32? {
+        if isDigit { return UInt32(self & 0xF) }
+        let letter = (self | 0x20) &- UInt8(ascii: "a")
+        return letter < 6 ? UInt32(letter) + 10 : nil
+    }
+}
+
+extension GraphQLToken.Kind {
+    /// What a single byte is by itself (2.1.8).
+    init?(punctuator byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "{"): self = .braceLeft
+        case UInt8(ascii: "}"): self = .braceRight
+        case UInt8(ascii: "("): self = .parenLeft
+        case UInt8(ascii: ")"): self = .parenRight
+        case UInt8(ascii: ":"): self = .colon
+        case UInt8(ascii: "$"): self = .dollar
+        case UInt8(ascii: "!"): self = .bang
+        case UInt8(ascii: "["): self = .bracketLeft
+        case UInt8(ascii: "]"): self = .bracketRight
+        case UInt8(ascii: "@"): self = .at
+        case UInt8(ascii: "="): self = .equals
+        case UInt8(ascii: "|"): self = .pipe
+        case UInt8(ascii: "&"): self = .ampersand
+        default: return nil
+        }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether these bytes are this word.
+    func has(_ word: StaticString, _ start: Int, _ end: Int) -> Bool {
+        guard end - start == word.utf8CodeUnitCount else { return false }
+        for index in 0..<(end - start) where self[start + index] != word.utf8Start[index] { return false }
+        return true
+    }
+}

@@ -1,0 +1,97 @@
+import BeagleNet
+
+/// What was read of a document, once for all its copies; what few ask for is made when it is asked for.
+final class GraphQLDocumentStorage: Sendable {
+    let text: String
+    let bytes: [UInt8]
+    let nodes: [GraphQLNode]
+    /// Where descriptions begin.
+    let descriptions: [Int]
+    private let made = Lock(Made())
+
+    private struct Made {
+        var details: GraphQLDocumentDetails?
+        var minified: String?
+        var hash: String?
+    }
+
+    init(_ text: String) throws(NetworkError) {
+        let bytes = Array(text.utf8)
+        do throws(GraphQLFault) {
+            guard bytes.count < Int32.max else { throw GraphQLFault(0, "the text is larger than 2 GB") }
+            (nodes, descriptions) = try bytes.withUnsafeBufferPointer { bytes throws(GraphQLFault) in
+                var parser = GraphQLParser(bytes)
+                try parser.document()
+                var check = DocumentCheck(parser.nodes, bytes)
+                try check.run()
+                return (check.nodes, parser.descriptions)
+            }
+        } catch {
+            throw NetworkError(error, in: bytes)
+        }
+        self.text = text
+        self.bytes = bytes
+    }
+
+    var details: GraphQLDocumentDetails {
+        made.withLock { made in
+            if let details = made.details { return details }
+            let details = GraphQLDocumentDetails(self)
+            made.details = details
+            return details
+        }
+    }
+
+    var minified: String {
+        made.withLock { made in
+            if let minified = made.minified { return minified }
+            let minified = DocumentMinifier.text(of: bytes, without: descriptions)
+            made.minified = minified
+            return minified
+        }
+    }
+
+    func hash() throws(NetworkError) -> String {
+        if let hash = made.withLock({ $0.hash }) { return hash }
+        let hash = try SHA256Digest.hex(of: Data(bytes))
+        made.withLock { $0.hash = hash }
+        return hash
+    }
+
+    /// What is written at a place.
+    func text(_ place: GraphQLNode.Place) -> String {
+        String(decoding: bytes[place.range], as: UTF8.self)
+    }
+}
+
+extension NetworkError {
+    /// What is wrong with a document, with line and column.
+    init(_ fault: GraphQLFault, in bytes: [UInt8]) {
+        let place = GraphQLError.Location(of: fault.offset, in: bytes)
+        self.init(
+            .badRequest,
+            during: .build,
+            "the document is no GraphQL at line \(place.line), column \(place.column): \(fault.reason)",
+            advice: fault.advice ?? "look at that place of the document"
+        )
+    }
+}
+
+extension GraphQLError.Location {
+    /// The line and the column, in characters of Unicode, of a place that is given in bytes.
+    init(of offset: Int, in bytes: [UInt8]) {
+        self.init(line: 1, column: 1)
+        var index = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        while index < min(offset, bytes.count) {
+            let byte = bytes[index]
+            index += 1
+            if byte == 0x0D, index < bytes.count, bytes[index] == 0x0A { continue }
+            if byte == 0x0A || byte == 0x0D {
+                line += 1
+                column = 1
+            } else if byte & 0xC0 != 0x80 {
+                column += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+/// Splits a document's text into tokens (GraphQL specification, 2.1, October 2021 and the draft of 2025).
+///
+/// It reads UTF-8 where it lies and makes no text of its own. What it is given must outlive it.
+struct GraphQLLexer {
+    let bytes: UnsafeBufferPointer<UInt8>
+    /// Where the next token is looked for.
+    private(set) var offset: Int
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+        let hasMark = bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
+        offset = hasMark ? 3 : 0
+    }
+
+    /// The next token; `.end` at the end of the text, again and again.
+    mutating func next() throws(GraphQLFault) -> GraphQLToken {
+        skipIgnored()
+        guard offset < bytes.count else { return GraphQLToken(kind: .end, start: offset, end: offset) }
+        let byte = bytes[offset]
+        if byte.isNameStart { return name() }
+        if let kind = GraphQLToken.Kind(punctuator: byte) { return take(kind, 1) }
+        switch byte {
+        case UInt8(ascii: "."): return try spread()
+        case UInt8(ascii: "\""): return try isBlockQuote(at: offset) ? blockString() : string()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+        default: throw GraphQLFault(offset, "\(shown) belongs to no token", advice: Self.quoteAdvice(byte))
+        }
+    }
+
+    /// White space, line ends, commas and comments mean nothing (2.1.2 to 2.1.5).
+    private mutating func skipIgnored() {
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case 0x20, 0x0A, 0x0D, 0x09, UInt8(ascii: ","): offset += 1
+            case UInt8(ascii: "#"): skipComment()
+            case 0xEF where byte(at: offset + 1) == 0xBB && byte(at: offset + 2) == 0xBF: offset += 3
+            default: return
+            }
+        }
+    }
+
+    private mutating func skipComment() {
+        while offset < bytes.count, bytes[offset] != 0x0A, bytes[offset] != 0x0D { offset += 1 }
+    }
+
+    /// The byte at a place, or 0 behind the end.
+    private func byte(at index: Int) -> UInt8 { index < bytes.count ? bytes[index] : 0 }
+
+    private mutating func take(_ kind: GraphQLToken.Kind, _ count: Int) -> GraphQLToken {
+        let start = offset
+        offset += count
+        return GraphQLToken(kind: kind, start: start, end: offset)
+    }
+
+    private mutating func name() -> GraphQLToken {
+        var end = offset + 1
+        while end < bytes.count, bytes[end].isNamePart { end += 1 }
+        return take(.name, end - offset)
+    }
+
+    private mutating func spread() throws(GraphQLFault) -> GraphQLToken {
+        guard byte(at: offset + 1) == UInt8(ascii: "."), byte(at: offset + 2) == UInt8(ascii: ".") else {
+            throw GraphQLFault(offset, "\".\" belongs to no token, only \"...\" does")
+        }
+        return take(.spread, 3)
+    }
+
+    /// The character at the offset, for messages.
+    private var shown: String {
+        let rest = String(decoding: bytes[offset..<min(offset + 4, bytes.count)], as: UTF8.self)
+        guard let scalar = rest.unicodeScalars.first, scalar.value >= 0x20, scalar.value != 0x7F else {
+            return "a control character"
+        }
+        return "\"\(scalar)\""
+    }
+
+    private static func quoteAdvice(_ byte: UInt8) -> String? {
+        byte == UInt8(ascii: "'") ? "text stands in double quotes" : nil
+    }
+}
+
+// MARK: - Numbers
+
+extension GraphQLLexer {
+    /// A whole number or one with a fraction or exponent (2.9.1, 2.9.2).
+    private mutating func number() throws(GraphQLFault) -> GraphQLToken {
+        var end = offset + (bytes[offset] == UInt8(ascii: "-") ? 1 : 0)
+        var kind = GraphQLToken.Kind.int
+        if byte(at: end) == UInt8(ascii: "0") {
+            end += 1
+            guard !byte(at: end).isDigit else {
+                throw GraphQLFault(end, "a number begins with 0 only where nothing but 0 stands before its point")
+            }
+        } else {
+            end = try digits(from: end)
+        }
+        if byte(at: end) == UInt8(ascii: ".") {
+            kind = .float
+            end = try digits(from: end + 1)
+        }
+        if byte(at: end) | 0x20 == UInt8(ascii: "e") {
+            kind = .float
+            end += 1
+            if byte(at: end) == UInt8(ascii: "+") || byte(at: end) == UInt8(ascii: "-") { end += 1 }
+            end = try digits(from: end)
+        }
+        guard !byte(at: end).isNameStart, byte(at: end) != UInt8(ascii: ".") else {
+            throw GraphQLFault(end, "a number should end here")
+        }
+        return take(kind, end - offset)
+    }
+
+    private func digits(from start: Int) throws(GraphQLFault) -> Int {
+        guard byte(at: start).isDigit else { throw GraphQLFault(start, "a digit should be here") }
+        var end = start + 1
+        while byte(at: end).isDigit { end += 1 }
+        return end
+    }
+}
+
+// MARK: - Text
+
+extension GraphQLLexer {
+    private func isBlockQuote(at index: Int) -> Bool {
+        byte(at: index) == UInt8(ascii: "\"") && byte(at: index + 1) == UInt8(ascii: "\"")
+            && byte(at: index + 2) == UInt8(ascii: "\"")
+    }
+
+    private mutating func string() throws(GraphQLFault) -> GraphQLToken {
+        var end = offset + 1
+        while end < bytes.count {
+            switch bytes[end] {
+            case UInt8(ascii: "\""): return take(.string, end + 1 - offset)
+            case UInt8(ascii: "\\"): end = try escape(at: end)
+            case 0x0A, 0x0D:
+                throw GraphQLFault(
+                    end,
+                    "the line ends before the text does",
+                    advice: "end it with \", or put text of several lines between \"\"\""
+                )
+            default: end += 1
+            }
+        }
+        throw GraphQLFault(offset, "the text that begins here has no end")
+    }
+
+    private mutating func blockString() throws(GraphQLFault) -> GraphQLToken {
+        var end = offset + 3
+        while end < bytes.count {
+            if isBlockQuote(at: end) { return take(.blockString, end + 3 - offset) }
+            end += bytes[end] == UInt8(ascii: "\\") && isBlockQuote(at: end + 1) ? 4 : 1
+        }
+        throw GraphQLFault(offset, "the text that begins here has no end")
+    }
+
+    /// Where the escape at this place ends.
+    private func escape(at start: Int) throws(GraphQLFault) -> Int {
+        switch byte(at: start + 1) {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return start + 2
+        case UInt8(ascii: "u"):
+            let (scalar, end) = GraphQLString.scalar(in: bytes, at: start)
+            guard scalar != nil else {
+                throw GraphQLFault(start, "\"\\u\" should be followed by a character's number, as in \\u00E9")
+            }
+            return end
+        default:
+            throw GraphQLFault(start, "no escape begins like this", advice: "write a backslash as \\\\")
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// A part of a document's tree. Nodes lie one behind the other as they are written: what is in a node follows it, up
+/// to `next`.
+struct GraphQLNode {
+    enum Kind: UInt8 {
+        case query, mutation, subscription, fragment
+        case variableDefinition, type, directive, argument
+        case field, spread, inlineFragment
+        case variable, int, float, string, boolean, null, enumValue, list, object, objectField
+    }
+
+    /// Where something stands in the text, in bytes.
+    struct Place: Equatable {
+        var start: Int32 = 0
+        var end: Int32 = 0
+
+        static let none = Place()
+
+        init() {}
+
+        init(_ token: GraphQLToken) {
+            start = Int32(truncatingIfNeeded: token.start)
+            end = Int32(truncatingIfNeeded: token.end)
+        }
+
+        var isEmpty: Bool { start == end }
+        var range: Range<Int> { Int(start)..<Int(end) }
+    }
+
+    let kind: Kind
+    /// Whether a type is without null.
+    var isNonNull = false
+    /// All of it.
+    var place = Place()
+    /// Its name, as it is declared by the server or the document.
+    var name = Place()
+    /// A field's alias or a fragment's type condition.
+    var other = Place()
+    /// Behind the last node that is in it.
+    var next: Int32 = 0
+    /// The node of the fragment that a spread names.
+    var target: Int32 = -1
+
+    /// Whether it is an operation.
+    var isOperation: Bool { kind.rawValue <= Kind.subscription.rawValue }
+
+    /// Whether it is a member of a selection set.
+    var isSelection: Bool { kind == .field || kind == .spread || kind == .inlineFragment }
+}

@@ -1,0 +1,326 @@
+/// Reads a document's definitions (GraphQL specification, 2.2 to 2.12) into nodes, by recursive descent.
+struct GraphQLParser {
+    /// How deep selections, values and types may be nested, so that no text exhausts the stack.
+    static let depthLimit = 200
+
+    let bytes: UnsafeBufferPointer<UInt8>
+    private(set) var nodes: [GraphQLNode] = []
+    /// Where descriptions of definitions and variables begin, which execution ignores.
+    private(set) var descriptions: [Int] = []
+    private var lexer: GraphQLLexer
+    private(set) var token = GraphQLToken(kind: .end, start: 0, end: 0)
+    /// Where the token before `token` ends.
+    private var end = 0
+    private var depth = 0
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+        lexer = GraphQLLexer(bytes)
+        // A node takes about seven bytes of text; what is spare is given back when the parser goes.
+        nodes.reserveCapacity(bytes.count / 6 + 8)
+    }
+
+    /// Reads all of it.
+    mutating func document() throws(GraphQLFault) {
+        token = try lexer.next()
+        repeat { try definition() } while token.kind != .end
+    }
+}
+
+// MARK: - Definitions
+
+extension GraphQLParser {
+    private mutating func definition() throws(GraphQLFault) {
+        if token.kind == .braceLeft {
+            let node = open(.query)
+            try selectionSet()
+            return close(node)
+        }
+        try description()
+        if isWord("query") { return try operation(.query) }
+        if isWord("mutation") { return try operation(.mutation) }
+        if isWord("subscription") { return try operation(.subscription) }
+        if isWord("fragment") { return try fragment() }
+        if isTypeSystemWord {
+            throw GraphQLFault(
+                token.start,
+                "\(shown) defines a part of a schema; a document that a server runs has operations and fragments only",
+                advice: "keep the schema in a file of its own"
+            )
+        }
+        throw expected("query, mutation, subscription, fragment or \"{\"")
+    }
+
+    private var isTypeSystemWord: Bool {
+        isWord("schema") || isWord("scalar") || isWord("type") || isWord("interface") || isWord("union")
+            || isWord("enum") || isWord("input") || isWord("directive") || isWord("extend")
+    }
+
+    /// Text before what it describes (draft of 2025, 2.3.1).
+    private mutating func description() throws(GraphQLFault) {
+        guard token.kind.isText else { return }
+        descriptions.append(token.start)
+        try advance()
+    }
+
+    private mutating func operation(_ kind: GraphQLNode.Kind) throws(GraphQLFault) {
+        let node = open(kind)
+        try advance()
+        if token.kind == .name { nodes[node].name = try take() }
+        if token.kind == .parenLeft { try variableDefinitions() }
+        try directives()
+        try selectionSet()
+        close(node)
+    }
+
+    private mutating func variableDefinitions() throws(GraphQLFault) {
+        try advance()
+        repeat {
+            try description()
+            let node = open(.variableDefinition)
+            try expect(.dollar, "a variable as $id")
+            nodes[node].name = try name("a variable's name")
+            try expect(.colon, "\":\" and the variable's type")
+            try type()
+            if token.kind == .equals {
+                try advance()
+                try value(isConstant: true)
+            }
+            try directives(isConstant: true)
+            close(node)
+        } while token.kind != .parenRight
+        try advance()
+    }
+
+    /// A list's node has the node of its elements' type in it.
+    private mutating func type() throws(GraphQLFault) {
+        let node = open(.type)
+        if token.kind == .bracketLeft {
+            try enter()
+            try advance()
+            try type()
+            try expect(.bracketRight, "\"]\"")
+            depth -= 1
+        } else {
+            nodes[node].name = try name("a type as ID! or [String]")
+        }
+        if token.kind == .bang {
+            nodes[node].isNonNull = true
+            try advance()
+        }
+        close(node)
+    }
+
+    private mutating func fragment() throws(GraphQLFault) {
+        let node = open(.fragment)
+        try advance()
+        guard !isWord("on") else { throw expected("a fragment's name") }
+        nodes[node].name = try name("a fragment's name")
+        guard isWord("on") else { throw expected("\"on\" and the fragment's type") }
+        try advance()
+        nodes[node].other = try name("the fragment's type")
+        try directives()
+        try selectionSet()
+        close(node)
+    }
+}
+
+// MARK: - Selections
+
+extension GraphQLParser {
+    private mutating func selectionSet() throws(GraphQLFault) {
+        try enter()
+        try expect(.braceLeft, "\"{\" and fields")
+        try selection("a field")
+        while token.kind != .braceRight { try selection("a field or \"}\"") }
+        try advance()
+        depth -= 1
+    }
+
+    private mutating func selection(_ what: StaticString) throws(GraphQLFault) {
+        switch token.kind {
+        case .name: try field()
+        case .spread: try spread()
+        default: throw expected("\(what)")
+        }
+    }
+
+    private mutating func field() throws(GraphQLFault) {
+        let node = open(.field)
+        nodes[node].name = try take()
+        if token.kind == .colon {
+            try advance()
+            nodes[node].other = nodes[node].name
+            nodes[node].name = try name("the name of the field that gets this alias")
+        }
+        try arguments(isConstant: false)
+        try directives()
+        if token.kind == .braceLeft { try selectionSet() }
+        close(node)
+    }
+
+    private mutating func spread() throws(GraphQLFault) {
+        let start = token
+        try advance()
+        if token.kind == .name, !isWord("on") {
+            let node = open(.spread, at: start)
+            nodes[node].name = try take()
+            try directives()
+            return close(node)
+        }
+        let node = open(.inlineFragment, at: start)
+        if token.kind == .name {
+            try advance()
+            nodes[node].other = try name("the fragment's type")
+        }
+        try directives()
+        try selectionSet()
+        close(node)
+    }
+
+    private mutating func arguments(isConstant: Bool) throws(GraphQLFault) {
+        guard token.kind == .parenLeft else { return }
+        try advance()
+        repeat {
+            let node = open(.argument)
+            nodes[node].name = try name("an argument's name")
+            try expect(.colon, "\":\" and the argument's value")
+            try value(isConstant: isConstant)
+            close(node)
+        } while token.kind != .parenRight
+        try advance()
+    }
+
+    private mutating func directives(isConstant: Bool = false) throws(GraphQLFault) {
+        while token.kind == .at {
+            let node = open(.directive)
+            try advance()
+            nodes[node].name = try name("a directive's name")
+            try arguments(isConstant: isConstant)
+            close(node)
+        }
+    }
+}
+
+// MARK: - Values
+
+extension GraphQLParser {
+    private mutating func value(isConstant: Bool) throws(GraphQLFault) {
+        switch token.kind {
+        case .int: try leaf(.int)
+        case .float: try leaf(.float)
+        case .string, .blockString: try leaf(.string)
+        case .name: try leaf(wordKind)
+        case .dollar: try variable(isConstant: isConstant)
+        case .bracketLeft: try list(isConstant: isConstant)
+        case .braceLeft: try object(isConstant: isConstant)
+        default: throw expected("a value")
+        }
+    }
+
+    private var wordKind: GraphQLNode.Kind {
+        if isWord("true") || isWord("false") { return .boolean }
+        return isWord("null") ? .null : .enumValue
+    }
+
+    private mutating func leaf(_ kind: GraphQLNode.Kind) throws(GraphQLFault) {
+        let node = open(kind)
+        nodes[node].name = try take()
+        close(node)
+    }
+
+    private mutating func variable(isConstant: Bool) throws(GraphQLFault) {
+        guard !isConstant else { throw GraphQLFault(token.start, "no variable can stand in a variable's default") }
+        let node = open(.variable)
+        try advance()
+        nodes[node].name = try name("a variable's name")
+        close(node)
+    }
+
+    private mutating func list(isConstant: Bool) throws(GraphQLFault) {
+        try enter()
+        let node = open(.list)
+        try advance()
+        while token.kind != .bracketRight { try value(isConstant: isConstant) }
+        try advance()
+        close(node)
+        depth -= 1
+    }
+
+    private mutating func object(isConstant: Bool) throws(GraphQLFault) {
+        try enter()
+        let node = open(.object)
+        try advance()
+        while token.kind != .braceRight {
+            let member = open(.objectField)
+            nodes[member].name = try name("a member's name")
+            try expect(.colon, "\":\" and the member's value")
+            try value(isConstant: isConstant)
+            close(member)
+        }
+        try advance()
+        close(node)
+        depth -= 1
+    }
+}
+
+// MARK: - Tokens and nodes
+
+extension GraphQLParser {
+    private mutating func advance() throws(GraphQLFault) {
+        end = token.end
+        token = try lexer.next()
+    }
+
+    private mutating func take() throws(GraphQLFault) -> GraphQLNode.Place {
+        let place = GraphQLNode.Place(token)
+        try advance()
+        return place
+    }
+
+    private mutating func name(_ what: StaticString) throws(GraphQLFault) -> GraphQLNode.Place {
+        guard token.kind == .name else { throw expected("\(what)") }
+        return try take()
+    }
+
+    private mutating func expect(_ kind: GraphQLToken.Kind, _ what: StaticString) throws(GraphQLFault) {
+        guard token.kind == kind else { throw expected("\(what)") }
+        try advance()
+    }
+
+    private mutating func enter() throws(GraphQLFault) {
+        depth += 1
+        guard depth <= Self.depthLimit else {
+            throw GraphQLFault(token.start, "nested deeper than \(Self.depthLimit) levels")
+        }
+    }
+
+    private mutating func open(_ kind: GraphQLNode.Kind) -> Int { open(kind, at: token) }
+
+    private mutating func open(_ kind: GraphQLNode.Kind, at start: GraphQLToken) -> Int {
+        var node = GraphQLNode(kind: kind)
+        node.place = GraphQLNode.Place(start)
+        nodes.append(node)
+        return nodes.count - 1
+    }
+
+    private mutating func close(_ node: Int) {
+        nodes[node].place.end = Int32(truncatingIfNeeded: end)
+        nodes[node].next = Int32(truncatingIfNeeded: nodes.count)
+    }
+
+    private func isWord(_ word: StaticString) -> Bool {
+        token.kind == .name && bytes.has(word, token.start, token.end)
+    }
+
+    private func expected(_ what: String) -> GraphQLFault {
+        GraphQLFault(token.start, "\(what) should be here, not \(shown)")
+    }
+
+    /// The token as it is written, for messages.
+    private var shown: String {
+        guard token.kind != .end else { return "the end of the text" }
+        let text = String(decoding: bytes[token.start..<min(token.end, token.start + 30)], as: UTF8.self)
+        return token.kind.isText ? "text in quotes" : "\"\(text)\""
+    }
+}

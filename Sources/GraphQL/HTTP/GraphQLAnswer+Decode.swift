@@ -1,0 +1,93 @@
+package import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension GraphQLAnswer {
+    /// Reads what a server answered, whatever its status.
+    ///
+    /// GraphQL's own media type says that the body is an answer. Any other body is trusted only with a status of success,
+    /// as something on the way might have written it (GraphQL over HTTP, 7.2).
+    ///
+    /// - Parameter refusal: the error of a status outside 200...299.
+    package init(_ response: NetworkResponse, refusal: NetworkError?) throws(NetworkError) {
+        let type = response.response.headerFields[.contentType].flatMap(MediaType.init)
+        if type?.essence == "application/graphql-response+json" {
+            try self.init(reading: response)
+        } else if let refusal {
+            throw refusal.telling(errorsOf: response, type)
+        } else if type == nil || type?.isJSON == true {
+            try self.init(reading: response)
+        } else {
+            throw .malformed(
+                "the answer is \(type?.essence ?? ""), not JSON",
+                response,
+                advice: "check the URL of the endpoint"
+            )
+        }
+    }
+
+    /// Makes the answer of an operation.
+    ///
+    /// - Parameter key: the response key of what to decode; nil for all of the data.
+    func decode<Output: Decodable>(
+        _ type: Output.Type,
+        at key: String?,
+        _ policy: GraphQLEndpoint.ErrorPolicy,
+        with decoder: any BodyDecoder
+    ) throws(NetworkError) -> GraphQLResponse<Output> {
+        if policy == .strict, !errors.isEmpty { throw NetworkError(errors, of: response) }
+        let output = try output(type, at: key, with: decoder)
+        if output == nil, !errors.isEmpty { throw NetworkError(errors, of: response) }
+        return GraphQLResponse(
+            data: output,
+            errors: policy == .ignore ? [] : errors,
+            extensions: extensions,
+            response: response
+        )
+    }
+
+    /// The value that was asked for; nil where the server gave null.
+    private func output<Output: Decodable>(
+        _ type: Output.Type,
+        at key: String?,
+        with decoder: any BodyDecoder
+    ) throws(NetworkError) -> Output? {
+        guard let data else { return nil }
+        var range: Range<Int>? = data
+        if let key {
+            guard let field = fields.last(where: { $0.name == key }) else {
+                if !errors.isEmpty { return nil }
+                throw .malformed("the data has no field \(key)", response)
+            }
+            range = field.kind == .null ? nil : field.range
+        }
+        guard let range else { return nil }
+        do {
+            return try decoder.decode(type, from: self[range])
+        } catch {
+            // What is missing was told in errors: they explain more than the missing value does.
+            if !errors.isEmpty { throw NetworkError(errors, of: response) }
+            throw NetworkError(decoding: type, failedWith: error).holding(response)
+        }
+    }
+}
+
+extension MediaType {
+    fileprivate var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
+}
+
+extension NetworkError {
+    /// A refusal with what its body says, where that is of GraphQL.
+    fileprivate func telling(errorsOf response: NetworkResponse, _ type: MediaType?) -> NetworkError {
+        guard type?.isJSON == true, let answer = try? GraphQLAnswer(reading: response), !answer.errors.isEmpty else {
+            return self
+        }
+        var error = self
+        error.underlying = GraphQLErrors(errors: answer.errors)
+        return error
+    }
+}

@@ -1,0 +1,119 @@
+public import BeagleNet
+import BeagleNetHTTP
+
+/// Where GraphQL operations go, and how.
+///
+/// ```swift
+/// dependencies.graphQLEndpoint = GraphQLEndpoint("https://example.org/graphql")
+/// ```
+public struct GraphQLEndpoint: Sendable {
+    /// How queries are sent. Mutations are posted always (GraphQL over HTTP, 6.2).
+    public enum QueryMethod: Sendable, Hashable {
+        /// In the body. The default.
+        case post
+        /// In the URL, so that what lies between may store answers; in the body where the URL would be too long.
+        case get
+    }
+
+    /// What is sent of a document.
+    public enum DocumentStyle: Sendable, Hashable {
+        /// Its text. The default.
+        case text
+        /// Its hash; its text beside it only where the server asks for that (automatic persisted queries).
+        case automatic
+        /// What the server knows it by: the request's `documentID`, else `sha256:` and its hash (GraphQL over HTTP,
+        /// appendix A).
+        case documentID
+        /// The same, without `sha256:`, under another name, as `doc_id`.
+        case parameter(String)
+        /// The same, without `sha256:`, as the last part of the URL's path.
+        case path
+    }
+
+    /// What becomes of an answer that has errors.
+    public enum ErrorPolicy: Sendable, Hashable {
+        /// It is a failure that holds them, whatever data there is.
+        case strict
+        /// What is there counts: data and errors are both given, and it is a failure only without data. The default.
+        case partial
+        /// As `partial`, and errors beside data are left out.
+        case ignore
+    }
+
+    /// The path or URL.
+    public var target: any RequestTarget
+    /// Header fields of each request.
+    public var headers: [String: String]
+    /// How queries are sent.
+    public var queryMethod = QueryMethod.post
+    /// The longest URL of a query, in bytes; above 0. 2,000 by default, as servers and proxies refuse longer ones.
+    public var maxURLBytes = 2000
+    /// What is sent of documents.
+    public var documents = DocumentStyle.text
+    /// What becomes of answers with errors.
+    public var errorPolicy = ErrorPolicy.partial
+    /// The name of a field that tells servers that no form of another site sent this; nil sends none. Of GETs and uploads,
+    /// which a browser would send without asking; `GraphQL-Require-Preflight` by default.
+    public var preflightField: String? = "GraphQL-Require-Preflight"
+    /// Limits and policies of requests; nil, the default, takes the client's.
+    public var options: TransferOptions?
+    /// What was learned of the server.
+    let memory = EndpointMemory()
+
+    /// An endpoint.
+    ///
+    /// - Parameters:
+    ///   - target: path or URL.
+    ///   - headers: header fields of each request.
+    public init(_ target: some RequestTarget, headers: [String: String] = [:]) {
+        self.target = target
+        self.headers = headers
+    }
+}
+
+/// What was learned of a server, shared by the copies of its endpoint.
+final class EndpointMemory: Sendable {
+    private let refusesHashes = Lock(false)
+
+    /// Whether it said that it knows no persisted queries.
+    var knowsNoPersistedQueries: Bool {
+        get { refusesHashes.withLock { $0 } }
+        set { refusesHashes.withLock { $0 = newValue } }
+    }
+}
+
+extension BeagleDependencies {
+    /// Where GraphQL operations go that name no endpoint; nil, the default, where none is set.
+    public var graphQLEndpoint: GraphQLEndpoint? {
+        get { self[GraphQLEndpointKey.self] }
+        set { self[GraphQLEndpointKey.self] = newValue }
+    }
+
+    /// How variables are written, where the app has scalars of its own; nil, the default, writes JSON with sorted keys. One
+    /// that does not sort them makes equal operations different ones: they share no run and no stored answer.
+    public var graphQLEncoder: (any BodyEncoder)? {
+        get { self[GraphQLEncoderKey.self] }
+        set { self[GraphQLEncoderKey.self] = newValue }
+    }
+
+    /// This endpoint, else the one that is set.
+    ///
+    /// - Throws: `NetworkError` of kind `.notConfigured` where there is none.
+    package func endpoint(_ endpoint: GraphQLEndpoint?) throws(NetworkError) -> GraphQLEndpoint {
+        if let endpoint = endpoint ?? graphQLEndpoint { return endpoint }
+        throw NetworkError(
+            .notConfigured,
+            during: .build,
+            "no GraphQL endpoint is set",
+            advice: "set dependencies.graphQLEndpoint, or name one in the call"
+        )
+    }
+}
+
+enum GraphQLEndpointKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> GraphQLEndpoint? { nil }
+}
+
+enum GraphQLEncoderKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> (any BodyEncoder)? { nil }
+}

@@ -1,0 +1,94 @@
+import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension GraphQLEndpoint {
+    /// The media types of an answer, the specification's first (GraphQL over HTTP, 5.2).
+    package static let accept = "application/graphql-response+json, application/json;q=0.9"
+
+    /// The request of an operation.
+    ///
+    /// - Parameters:
+    ///   - style: what is sent of the document; the endpoint's where nil.
+    ///   - dependencies: where paths are looked up.
+    package func makeRequest(
+        _ request: GraphQLRequest,
+        style: DocumentStyle? = nil,
+        method: QueryMethod? = nil,
+        accept: String = GraphQLEndpoint.accept,
+        in dependencies: BeagleDependencies
+    ) throws(NetworkError) -> Request {
+        let message = try GraphQLMessage(request, style ?? documents)
+        var url = try target.url(in: dependencies)
+        if let suffix = message.pathSuffix { url = try url.appending(id: suffix) }
+        if !request.files.isEmpty { return form(url, try request.form(of: message.json), accept) }
+        if request.kind == .query, (method ?? queryMethod) == .get {
+            let items = try message.queryItems()
+            if url.byteCount(with: items) <= maxURLBytes { return get(url, items, accept) }
+        }
+        return post(url, message.json, accept)
+    }
+
+    private func get(_ url: URL, _ items: [URLQueryItem], _ accept: String) -> Request {
+        let data = Request.RequestData(method: "GET", headers: preflightFields(accept))
+        return Request(url: url, type: .rawRequest(data), options: options, query: items)
+    }
+
+    private func post(_ url: URL, _ body: Data, _ accept: String) -> Request {
+        let data = Request.RequestData(
+            method: "POST",
+            headers: fields(accept),
+            body: .data(body, contentType: "application/json")
+        )
+        return Request(url: url, type: .rawRequest(data), options: options)
+    }
+
+    private func form(_ url: URL, _ form: [FormField], _ accept: String) -> Request {
+        let data = Request.RequestData(method: "POST", headers: preflightFields(accept), body: .multipart(form))
+        return Request(url: url, type: .rawRequest(data), options: options)
+    }
+
+    /// The fields of what a browser would send for another site without asking.
+    private func preflightFields(_ accept: String) -> [String: String] {
+        preflightField.map { fields(accept).merging([$0: "true"]) { app, _ in app } } ?? fields(accept)
+    }
+
+    /// The fields of a request: those of the app go before ours, in whatever case it writes their names.
+    private func fields(_ accept: String) -> [String: String] {
+        headers.keys.contains { $0.lowercased() == "accept" }
+            ? headers : headers.merging(["Accept": accept]) { app, _ in app }
+    }
+}
+
+extension URL {
+    /// Bytes of this URL with these items, each encoded as it will be.
+    fileprivate func byteCount(with items: [URLQueryItem]) -> Int {
+        items.reduce(absoluteString.utf8.count) { count, item in
+            (item.name.utf8.count + 2 + (item.value ?? "").utf8.reduce(0) { $0 + ($1.isUnreserved ? 1 : 3) }) + count
+        }
+    }
+
+    fileprivate func appending(id: String) throws(NetworkError) -> URL {
+        guard id.utf8.allSatisfy({ $0.isUnreserved || $0 == UInt8(ascii: ":") }) else {
+            throw NetworkError(.badRequest, during: .build, "the document's id cannot stand in a path")
+        }
+        return appending(path: id)
+    }
+}
+
+extension UInt8 {
+    /// RFC 3986, 2.3.
+    fileprivate var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,40 @@
+public import BeagleNet
+import BeagleNetHTTP
+
+extension NetworkError.Kind {
+    /// The server understood the operation and answered with errors; `NetworkError.graphQLErrors` has them.
+    public static let graphQL = NetworkError.Kind(rawValue: "graphql")
+}
+
+extension NetworkError {
+    /// What the server said went wrong, of an error of kind `.graphQL`, or of one of kind `.status` whose body says it.
+    public var graphQLErrors: [GraphQLError] {
+        (underlying as? GraphQLErrors)?.errors ?? []
+    }
+
+    /// The server's errors.
+    init(_ errors: [GraphQLError], of response: NetworkResponse) {
+        let others = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
+        self = NetworkError(
+            .graphQL,
+            during: .response,
+            "the server answered with an error\(errors.first?.code.map { " \($0)" } ?? "")\(others)",
+            advice: "graphQLErrors has what it says",
+            underlying: GraphQLErrors(errors: errors)
+        ).holding(response)
+    }
+
+    /// An answer that is none of GraphQL's.
+    static func malformed(_ what: String, _ response: NetworkResponse, advice: String? = nil) -> NetworkError {
+        NetworkError(.decoding, during: .decode, what, advice: advice).holding(response)
+    }
+}
+
+/// What a server said went wrong, below a `NetworkError`.
+public struct GraphQLErrors: Error, Sendable, Hashable, CustomStringConvertible {
+    /// At least one.
+    public var errors: [GraphQLError]
+
+    /// One line for each.
+    public var description: String { errors.map(\.description).joined(separator: "\n") }
+}

@@ -1,0 +1,103 @@
+public import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension GraphQLOperation {
+    /// The operation as it goes over the wire.
+    ///
+    /// - Parameter encoder: how the variables are written. By default as JSON with its keys sorted, so that equal variables
+    ///   are equal bytes: hashes, URLs and recordings hold to that.
+    /// - Throws: `NetworkError` of kind `.badRequest` where the document is none, or the variables have no JSON form or are
+    ///   no object.
+    public func request(encoder: (any BodyEncoder)? = nil) throws(NetworkError) -> GraphQLRequest {
+        let operation = try GraphQLDocument.cached(operationString).operation(named: operationName)
+        let marks = UploadMarks()
+        let written = try GraphQLRequest.variables(of: input, encoder: encoder, marks)
+        let (variables, files) = try marks.resolve(written)
+        var request = GraphQLRequest(
+            query: operationString,
+            operationName: operation.name,
+            kind: operation.kind,
+            variables: variables,
+            extensions: extensions
+        )
+        request.files = files
+        return request
+    }
+
+    /// The response key of what `Output` is made of; nil for all of the data.
+    ///
+    /// - Throws: `NetworkError` where there is no such field, or no single one.
+    func rootKey() throws(NetworkError) -> String? {
+        if root == .wholeData { return nil }
+        let keys = try GraphQLDocument.cached(operationString).operation(named: operationName).responseKeys
+        switch root {
+        case .field(let key) where keys.contains(key): return key
+        case .onlyField where keys.count == 1: return keys[0]
+        default:
+            throw NetworkError(
+                .badRequest,
+                during: .build,
+                "\(Output.self) is to be made of \(root.words), and the operation has "
+                    + (keys.isEmpty ? "no root field" : keys.joined(separator: ", ")),
+                advice: "say which with root: .field(…), or .wholeData for all of them"
+            )
+        }
+    }
+}
+
+extension GraphQLRoot {
+    fileprivate var words: String {
+        switch self {
+        case .onlyField: "the only root field"
+        case .field(let key): "the root field \(key)"
+        case .wholeData: "all data"
+        }
+    }
+}
+
+extension GraphQLRequest {
+    /// Variables as JSON.
+    fileprivate static func variables(
+        of input: some Encodable,
+        encoder: (any BodyEncoder)?,
+        _ marks: UploadMarks
+    ) throws(NetworkError) -> Data {
+        let data: Data
+        do {
+            data = try UploadMarks.$current.withValue(marks) {
+                try encoder?.encode(input) ?? JSONEncoder.sorted.encode(input)
+            }
+        } catch {
+            throw NetworkError(
+                .badRequest,
+                during: .build,
+                "the variables have no JSON form",
+                advice: "look at underlying",
+                underlying: error
+            )
+        }
+        if data == Data("null".utf8) { return Data() }
+        guard data.first == UInt8(ascii: "{") else {
+            throw NetworkError(
+                .badRequest,
+                during: .build,
+                "the variables are no JSON object",
+                advice: "give a struct or a dictionary whose members are named as the variables"
+            )
+        }
+        return data == Data("{}".utf8) ? Data() : data
+    }
+}
+
+extension JSONEncoder {
+    fileprivate static var sorted: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+}

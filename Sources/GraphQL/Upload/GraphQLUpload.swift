@@ -1,0 +1,108 @@
+public import BeagleNet
+import BeagleNetHTTP
+
+/// A file as a variable, anywhere among the variables: the operation is then sent as a form of several parts (GraphQL
+/// multipart request specification).
+///
+/// ```swift
+/// struct Photos: Encodable { var album: String; var files: [GraphQLUpload] }
+/// ```
+///
+/// The same file at two places is sent once. Files are read as they are sent.
+public struct GraphQLUpload: Encodable, Sendable, Hashable {
+    /// What is sent.
+    public var file: FormFile
+
+    /// This file.
+    public init(_ file: FormFile) {
+        self.file = file
+    }
+
+    /// Writes null, which the specification puts in a file's place.
+    ///
+    /// - Throws: `EncodingError` where this is not a variable of an operation: the file would be lost.
+    public func encode(to encoder: any Encoder) throws {
+        guard let marks = UploadMarks.current else {
+            throw EncodingError.invalidValue(
+                self,
+                EncodingError.Context(
+                    codingPath: encoder.codingPath,
+                    debugDescription: "a file can be sent as a variable of an operation only"
+                )
+            )
+        }
+        var container = encoder.singleValueContainer()
+        try container.encode(marks.mark(for: file))
+    }
+}
+
+/// Text that stands for files while variables are written: an encoder may rename what leads to them, so that they are
+/// looked for in what it wrote.
+final class UploadMarks: Sendable {
+    @TaskLocal static var current: UploadMarks?
+
+    /// A text that no variable has by chance.
+    private let nonce = "upload-\(UInt64.random(in: .min ... .max))-\(UInt64.random(in: .min ... .max))-"
+    private let files = Lock<[FormFile]>([])
+
+    /// The text that stands for this file.
+    func mark(for file: FormFile) -> String {
+        files.withLock { files in
+            if let index = files.firstIndex(of: file) { return nonce + "\(index)" }
+            files.append(file)
+            return nonce + "\(files.count - 1)"
+        }
+    }
+
+    /// Variables with null in the places of files, and where those are.
+    func resolve(_ variables: Data) throws(NetworkError) -> (variables: Data, files: [GraphQLRequest.File]) {
+        let known = files.withLock { $0 }
+        guard !known.isEmpty else { return (variables, []) }
+        var found = known.map { GraphQLRequest.File($0, at: []) }
+        var tree = try JSONValue(parsing: variables)
+        take(from: &tree, at: "variables", into: &found)
+        return (try tree.data(), found)
+    }
+
+    private func take(from value: inout JSONValue, at path: String, into found: inout [GraphQLRequest.File]) {
+        switch value {
+        case .string(let text):
+            guard text.hasPrefix(nonce), let index = Int(text.dropFirst(nonce.count)), index < found.count else { return }
+            found[index].paths.append(path)
+            value = .null
+        case .array(var elements):
+            for index in elements.indices { take(from: &elements[index], at: "\(path).\(index)", into: &found) }
+            value = .array(elements)
+        case .object(var members):
+            for name in members.keys.sorted() { take(from: &members[name, default: .null], at: "\(path).\(name)", into: &found) }
+            value = .object(members)
+        default: break
+        }
+    }
+}
+
+extension GraphQLRequest {
+    /// A file that goes with an operation.
+    public struct File: Sendable, Hashable {
+        /// What is sent.
+        public var file: FormFile
+        /// Where it belongs, as `variables.photos.0`; null stands there.
+        public var paths: [String]
+
+        /// A file for these places.
+        public init(_ file: FormFile, at paths: [String]) {
+            self.file = file
+            self.paths = paths
+        }
+    }
+
+    /// The parts of a form that carry an operation and its files: `operations`, `map`, then the files.
+    func form(of operation: Data) throws(NetworkError) -> [FormField] {
+        var map: [String: JSONValue] = [:]
+        for (index, file) in files.enumerated() { map["\(index)"] = .array(file.paths.map(JSONValue.string)) }
+        return [
+            FormField("operations", String(decoding: operation, as: UTF8.self)),
+            FormField("map", try JSONValue.object(map).text()),
+        ] + files.enumerated().map { index, file in FormField("\(index)", file.file) }
+    }
+}

@@ -1,0 +1,235 @@
+import ArgumentParser
+import BeagleNet
+import BeagleNetGraphQL
+import Foundation
+
+/// `beagle graphql`: one operation.
+struct GraphQLCommand: TransferCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "graphql",
+        abstract: "Perform a GraphQL query or mutation.",
+        discussion: """
+            Writes the data. Where the server answers with errors they go to standard error, beside them what data \
+            there is to standard output, and the command ends with 102. Here -v is a variable, and only --verbose shows \
+            what goes on.
+
+            EXAMPLE
+              beagle graphql http://127.0.0.1:8080/graphql -q '{ hero { name } }'
+              beagle graphql http://127.0.0.1:8080/graphql -q @post.graphql -v id=1 --json
+              beagle graphql http://127.0.0.1:8080/graphql -q @photo.graphql --upload file=@sea.jpg
+            """
+    )
+
+    @OptionGroup var address: Address
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The document: text, @FILE, or @- for standard input.", valueName: "document"))
+    var query: String
+
+    @Option(
+        name: .customLong("variable"),
+        help: ArgumentHelp(
+            "-v too. A variable: JSON, or else text; text where the document declares ID or String. Repeatable.",
+            valueName: "name=value"
+        )
+    )
+    var variable: [FieldArgument] = []
+
+    @Option(name: .long, help: ArgumentHelp("The variables as a JSON object, or @FILE.", valueName: "json"))
+    var variables: String?
+
+    @Option(name: .long, help: ArgumentHelp("Which operation, where the document has several.", valueName: "name"))
+    var operation: String?
+
+    @Flag(name: .long, help: "Send the document's hash, and its text only if the server asks for it.")
+    var persisted = false
+
+    @Flag(name: .long, help: "Put a query into the URL.")
+    var get = false
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A file as a variable, with dots on the way to it: input.photos.0=@a.jpg. Repeatable.",
+            valueName: "name=@file"
+        )
+    )
+    var upload: [FormPart] = []
+
+    @OptionGroup var retries: RetryFlags
+    @OptionGroup var flags: CommonFlags
+
+    /// With `-v` as the short form of `--variable`, as in other tools for GraphQL.
+    static func expanding(_ arguments: [String]) -> [String] {
+        guard arguments.first == configuration.commandName else { return arguments }
+        return arguments.map { $0 == "-v" ? "--variable" : $0 }
+    }
+
+    var keepsBody: Bool { true }
+
+    func validate() throws {
+        if let index = variable.firstIndex(where: \.name.isEmpty) {
+            throw ValidationError("Variable \(index + 1) has no name: write 'name=value'.")
+        }
+        if let index = upload.firstIndex(where: { $0.field?.file == nil }) {
+            throw ValidationError("'--upload' takes 'name=@file'; upload \(index + 1) is none.")
+        }
+        if get, !upload.isEmpty { throw ValidationError("'--get' sends no files; leave it out.") }
+    }
+
+    func request() throws -> TransferRequest {
+        try message(of: question(), persisted ? .automatic : .text)
+    }
+
+    func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
+        let received = try await session.receive(request, keepsBody: keepsBody, from: continuation)
+        guard persisted, let answer = try? answer(received), let refusal = answer.refusalOfHash else { return received }
+        let question = try question()
+        var second = try message(of: refusal == .unknown ? question.registration() : question, .text)
+        flags.apply(to: &second.head)
+        second.options = request.options
+        return try await session.receive(second, keepsBody: keepsBody, from: continuation)
+    }
+
+    func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
+        let answer = try answer(received)
+        guard answer.errors.isEmpty else { throw failure(of: answer, received) }
+        return CommandResult(json: try answer.json, output: received.isForFile ? Data() : try answer.dataText)
+    }
+
+    func refusal(of received: ReceivedResponse) -> Failure {
+        guard let answer = try? answer(received), !answer.errors.isEmpty else { return Failure(received) }
+        return (try? failure(of: answer, received)) ?? Failure(received)
+    }
+}
+
+// MARK: - What is asked
+
+extension GraphQLCommand {
+    private func question() throws -> GraphQLRequest {
+        let text = try document()
+        let found = try GraphQLDocument.cached(text).operation(named: operation)
+        guard !get || found.kind == .query else {
+            throw NetworkError(.badRequest, during: .build, "a \(found.kind) is not sent in a URL", advice: "leave --get out")
+        }
+        guard found.kind != .subscription else {
+            throw NetworkError(.unsupported, during: .build, "a subscription has more than one answer")
+        }
+        var tree = try givenVariables()
+        for field in variable { tree[field.name] = value(field.value, declared: found.variables.first { $0.name == field.name }?.type.description) }
+        var request = GraphQLRequest(query: text, operationName: found.name, kind: found.kind)
+        for field in upload.compactMap(\.field) {
+            guard let file = field.file else { continue }
+            tree = tree.settingNull(at: field.name.split(separator: ".").map(String.init))
+            request.files.append(.init(file, at: ["variables.\(field.name)"]))
+        }
+        if tree != .object([:]) { request.variables = try tree.data() }
+        return request
+    }
+
+    private func document() throws -> String {
+        guard query.hasPrefix("@") else { return query }
+        let path = String(query.dropFirst())
+        let data: Data
+        do {
+            data = try path == "-"
+                ? FileHandle.standardInput.readToEnd() ?? Data() : Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw Failure(exit: ExitCode.readFailed, code: "file", phase: .build, "cannot read \(path)")
+        }
+        guard let text = String(validating: data, as: UTF8.self) else {
+            throw Failure(exit: ExitCode.readFailed, code: "file", phase: .build, "\(path) is not UTF-8")
+        }
+        return text
+    }
+
+    private func givenVariables() throws -> JSONValue {
+        guard let variables else { return .object([:]) }
+        let tree =
+            variables.hasPrefix("@")
+            ? try JSONValue(parsing: Data(contentsOf: URL(fileURLWithPath: String(variables.dropFirst()))))
+            : try JSONValue(parsing: variables)
+        guard tree.object != nil else {
+            throw Failure(exit: ExitCode.usage, code: "usage", phase: .build, "--variables is no JSON object")
+        }
+        return tree
+    }
+
+    /// JSON where it is that; what is declared as text stays text: `-v id=1` is "1" for an `ID`.
+    private func value(_ text: String, declared type: String?) -> JSONValue {
+        if let type, ["ID", "String"].contains(type.filter { $0 != "!" }), !text.hasPrefix("\""), text != "null" {
+            return .string(text)
+        }
+        return (try? JSONValue(parsing: text)) ?? .string(text)
+    }
+
+    private func message(
+        of question: GraphQLRequest,
+        _ style: GraphQLEndpoint.DocumentStyle
+    ) throws -> TransferRequest {
+        var endpoint = GraphQLEndpoint(try address.target())
+        endpoint.queryMethod = get ? .get : .post
+        return try HttpRequestBuilder().build(endpoint.makeRequest(question, style: style, in: BeagleDependencies()))
+    }
+}
+
+// MARK: - What came
+
+extension GraphQLCommand {
+    private func answer(_ received: ReceivedResponse) throws(NetworkError) -> GraphQLAnswer {
+        let response = NetworkResponse(data: received.body, response: received.head, url: received.url)
+        return try GraphQLAnswer(response, refusal: received.isRefused ? NetworkError(.status, during: .response, "") : nil)
+    }
+
+    /// What the server said went wrong, and what data there is.
+    private func failure(of answer: GraphQLAnswer, _ received: ReceivedResponse) throws(NetworkError) -> Failure {
+        var failure = Failure(
+            exit: ExitCode.graphQLErrors,
+            code: NetworkError.Kind.graphQL.rawValue,
+            phase: .response,
+            answer.errors.map(\.description.printable).joined(separator: "\n  ")
+        )
+        failure.url = received.url
+        failure.details = try answer.json.object ?? [:]
+        failure.details["status"] = .integer(Int64(received.head.status.code))
+        if answer.data != nil { failure.output = try answer.dataText }
+        return failure
+    }
+}
+
+extension GraphQLAnswer {
+    /// `result` of the tool's `--json`.
+    fileprivate var json: JSONValue {
+        get throws(NetworkError) {
+            var members: [String: JSONValue] = [:]
+            if let data { members["data"] = try JSONValue(parsing: self[data]) }
+            if !errors.isEmpty { members["errors"] = .array(errors.map(\.raw)) }
+            if !extensions.isEmpty { members["extensions"] = .object(extensions) }
+            return .object(members)
+        }
+    }
+
+    /// The data for people.
+    fileprivate var dataText: Data {
+        get throws(NetworkError) {
+            guard let data else { return Data() }
+            return try JSONValue(parsing: self[data]).data(.pretty) + Data("\n".utf8)
+        }
+    }
+}
+
+extension JSONValue {
+    /// This with null at a place, and objects and lists on the way to it.
+    fileprivate func settingNull(at path: [String]) -> JSONValue {
+        guard let first = path.first else { return .null }
+        let rest = Array(path.dropFirst())
+        if let index = Int(first), index >= 0, index < 1000, object == nil {
+            var elements = array ?? []
+            while elements.count <= index { elements.append(.null) }
+            elements[index] = elements[index].settingNull(at: rest)
+            return .array(elements)
+        }
+        var members = object ?? [:]
+        members[first] = (members[first] ?? .null).settingNull(at: rest)
+        return .object(members)
+    }
+}

@@ -1,0 +1,50 @@
+import BeagleNetGraphQL
+import Testing
+
+/// Rules that need no schema (GraphQL specification, 5.2 to 5.8).
+@Suite struct DocumentCheckTests {
+    @Test(arguments: [
+        ("query A { a } query A { b }", 21, "another operation is named A, too"),
+        ("query A { a } { b }", 15, "an operation without a name must be the only one of its document"),
+        ("{ a } { b }", 1, "an operation without a name must be the only one of its document"),
+        ("{ ...A }", 6, "no fragment of the document is named A"),
+        ("{ a } fragment A on B { ...C }", 28, "no fragment of the document is named C"),
+        ("{ a } fragment A on B { c } fragment A on B { d }", 38, "another fragment is named A, too"),
+        ("fragment A on B { ...A }", 19, "fragments may not contain themselves: A -> A"),
+        (
+            "{ ...A } fragment A on T { x { ...B } } fragment B on T { ...D ...C } fragment C on T { ... { ...B } } fragment D on T { x }",
+            95, "fragments may not contain themselves: B -> C -> B"
+        ),
+        ("query A($a: Int, $a: Int) { b }", 19, "another variable of the operation is named $a, too"),
+        ("query A { a(b: $c) }", 16, "$c is no variable that A declares"),
+        ("query ($d: Int) { a(b: [{x: $c}]) }", 29, "$c is no variable that the operation declares"),
+        (
+            "query A($c: Int) { ...F } query B { ...F } fragment F on T { ...G } fragment G on T { a @skip(if: $c) }",
+            99,
+            "$c is no variable that B declares"
+        ),
+    ])
+    func isBroken(_ text: String, column: Int, reason: String) {
+        let error = #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: text) }
+        #expect(error?.message == "the document is no GraphQL at line 1, column \(column): \(reason)")
+    }
+
+    @Test func variablesOfFragmentsThatNothingUsesAreLeftAlone() throws {
+        _ = try GraphQLDocument(parsing: "query A($c: Int) { a(b: $c) } fragment F on T { a(b: $d) }")
+    }
+
+    @Test func manyNamesAreToldApart() throws {
+        let names = (0..<100).map { "f\($0)" }
+        let fragments = names.map { "fragment \($0) on T { x(v: $\($0)) }" }.joined(separator: " ")
+        let variables = names.map { "$\($0): Int" }.joined(separator: ", ")
+        let spreads = names.map { "...\($0)" }.joined(separator: " ")
+        let document = try GraphQLDocument(parsing: "query Q(\(variables)) { \(spreads) } " + fragments)
+        #expect(document.fragments == names)
+        #expect(throws: NetworkError.self) {
+            try GraphQLDocument(parsing: "query Q(\(variables)) { \(spreads) ...f100 } " + fragments)
+        }
+        #expect(throws: NetworkError.self) {
+            try GraphQLDocument(parsing: "query Q(\(variables), $f99: Int) { \(spreads) } " + fragments)
+        }
+    }
+}
