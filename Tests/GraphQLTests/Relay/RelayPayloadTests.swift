@@ -12,7 +12,8 @@ import Testing
             (#"{"errors":null,"extensions":null,"data":{}}"#, #"{"data":{}}"#),
             (#"{"data":null,"errors":null,"extensions":null}"#, "{}"),
             (#"{"data":null}"#, "{}"),
-            ("{ \"data\" : null ,\n \"x\" : 1.50 }", "{ \"x\" : 1.50 }"),
+            ("{ \"data\" : null ,\n \"x\" : 1.50 }", "{\n \"x\" : 1.50 }"),
+            ("\u{FEFF}{\"data\":null,\"a\":[{}]}", "\u{FEFF}{\"a\":[{}]}"),
             ("{ \"x\" : [ null ] ,\n \"data\" : null }", "{ \"x\" : [ null ] }"),
             (#"{"\u0064ata":null,"errors":[]}"#, #"{"errors":[]}"#),
         ]
