@@ -40,7 +40,11 @@ package struct GraphQLAnswer {
         errors = (try value(members["errors"]) ?? .null).errors
         extensions = try value(members["extensions"])?.object ?? [:]
         if data == nil, errors.isEmpty {
-            throw .malformed("the answer has neither data nor errors", response, advice: "check the URL of the endpoint")
+            throw .malformed(
+                "the answer has neither data nor errors",
+                response,
+                advice: "check the URL of the endpoint"
+            )
         }
     }
 

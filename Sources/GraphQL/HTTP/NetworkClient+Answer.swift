@@ -50,7 +50,11 @@ extension NetworkClient {
         do throws(NetworkError) {
             let result = try await run(operation)
             guard let response = result.response else {
-                throw NetworkError(.protocol, during: .response, "the answer to a GraphQL operation is no whole message")
+                throw NetworkError(
+                    .protocol,
+                    during: .response,
+                    "the answer to a GraphQL operation is no whole message"
+                )
             }
             return (try GraphQLAnswer(response, refusal: nil), result.source)
         } catch {

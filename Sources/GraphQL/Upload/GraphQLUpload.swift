@@ -67,14 +67,18 @@ final class UploadMarks: Sendable {
     private func take(from value: inout JSONValue, at path: String, into found: inout [GraphQLRequest.File]) {
         switch value {
         case .string(let text):
-            guard text.hasPrefix(nonce), let index = Int(text.dropFirst(nonce.count)), index < found.count else { return }
+            guard text.hasPrefix(nonce), let index = Int(text.dropFirst(nonce.count)), index < found.count else {
+                return
+            }
             found[index].paths.append(path)
             value = .null
         case .array(var elements):
             for index in elements.indices { take(from: &elements[index], at: "\(path).\(index)", into: &found) }
             value = .array(elements)
         case .object(var members):
-            for name in members.keys.sorted() { take(from: &members[name, default: .null], at: "\(path).\(name)", into: &found) }
+            for name in members.keys.sorted() {
+                take(from: &members[name, default: .null], at: "\(path).\(name)", into: &found)
+            }
             value = .object(members)
         default: break
         }

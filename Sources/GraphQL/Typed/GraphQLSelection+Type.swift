@@ -1,0 +1,138 @@
+public import BeagleNet
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A type whose selection cannot be seen by decoding it, because no made-up value is one: an enumeration that doesn't
+/// list its cases, or a struct that checks what it reads.
+public protocol GraphQLSample: Decodable {
+    /// Any value, which stands for what is decoded while a selection is derived.
+    static var graphQLSample: Self { get }
+    /// What is to be selected; by default nothing: a leaf.
+    static var graphQLSelection: GraphQLSelection { get }
+}
+
+extension GraphQLSample {
+    /// Nothing: a leaf.
+    public static var graphQLSelection: GraphQLSelection { GraphQLSelection() }
+}
+
+extension GraphQLSelection {
+    /// What a type reads, as a selection: `{ id title author { name } }`.
+    ///
+    /// The type decodes itself from made-up values, and what it asks for is written down: keys as its `CodingKeys` name
+    /// them, objects and lists of objects with their fields. What is decoded by a `keyDecodingStrategy` must name its keys
+    /// as the server does. Leaves are text, numbers, truth values, `Date`, `URL`, `UUID`, `Decimal`, `Data`, `JSONValue`,
+    /// dictionaries, and enumerations that list their cases; a type that accepts none of the made-up values (empty text, 0,
+    /// false) conforms to `GraphQLSample`. Of an enumeration that decodes each case in its own way only one is seen.
+    ///
+    /// - Parameters:
+    ///   - type: the type; of an array or an optional, its elements' fields are selected.
+    ///   - userInfo: what the type asks its decoder for.
+    /// - Returns: the selection; one without parts for a leaf.
+    /// - Throws: `NetworkError` of kind `.badRequest`, with the path, where the type refuses made-up values, contains
+    ///   itself, or has a key that is no name.
+    public static func of(
+        _ type: (some Decodable).Type,
+        userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) throws(NetworkError) -> GraphQLSelection {
+        let recording = SelectionRecording()
+        let recorder = SelectionRecorder(recording: recording, userInfo: userInfo, failure: RecordingFailure())
+        do {
+            _ = try recorder.value(type)
+            if let error = recorder.failure.error { throw error }
+            return try recording.selection(at: [])
+        } catch {
+            throw NetworkError(deriving: error, of: type)
+        }
+    }
+}
+
+extension NetworkError {
+    fileprivate init(deriving error: any Error, of type: any Any.Type) {
+        let (reason, advice) =
+            switch error {
+            case let error as SelectionFault: (error.reason, error.advice)
+            case let error as DecodingError: (error.place + " refuses a made-up value", SelectionFault.sample)
+            default: ("it refuses made-up values", SelectionFault.sample)
+            }
+        self.init(
+            .badRequest,
+            during: .build,
+            "what to select for \(type) cannot be told: \(reason)",
+            advice: advice,
+            underlying: error
+        )
+    }
+}
+
+extension DecodingError {
+    fileprivate var place: String {
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+            .dataCorrupted(let context):
+            SelectionFault.place(context.codingPath)
+        @unknown default: "a part of it"
+        }
+    }
+}
+
+/// Why no selection can be derived.
+struct SelectionFault: Error {
+    let reason: String
+    let advice: String
+
+    static let sample = "make that type conform to GraphQLSample, or write the selection into the document"
+
+    static func place(_ path: [any CodingKey]) -> String {
+        path.isEmpty ? "the type itself" : path.map(\.stringValue).joined(separator: ".")
+    }
+}
+
+/// The fields that a type asked for, in order.
+final class SelectionRecording {
+    private var names: [String] = []
+    private var fields: [String: SelectionRecording] = [:]
+    private var given = GraphQLSelection()
+    /// Whether the type asked for fields at all.
+    var isObject = false
+
+    func field(_ name: String) -> SelectionRecording {
+        if let known = fields[name] { return known }
+        let field = SelectionRecording()
+        names.append(name)
+        fields[name] = field
+        return field
+    }
+
+    func give(_ selection: GraphQLSelection) {
+        given = selection
+    }
+
+    func selection(at path: [String]) throws(SelectionFault) -> GraphQLSelection {
+        var selection = given
+        for name in names {
+            let path = path + [name]
+            guard name.isGraphQLName else {
+                throw SelectionFault(
+                    reason: "\(path.joined(separator: ".")) is no name of a field",
+                    advice: "give it a name of letters, digits and _ in CodingKeys, and an alias in the document"
+                )
+            }
+            let field = try fields[name]?.selection(at: path) ?? GraphQLSelection()
+            selection.parts.append(.field(GraphQLField(name) { field }))
+        }
+        guard selection.parts.isEmpty, isObject else { return selection }
+        throw SelectionFault(
+            reason: "\(path.isEmpty ? "it" : path.joined(separator: ".")) is an object that reads no field",
+            advice: SelectionFault.sample
+        )
+    }
+}
+
+/// A fault that must not get lost where a type tries to decode something and goes on without it.
+final class RecordingFailure {
+    var error: SelectionFault?
+}

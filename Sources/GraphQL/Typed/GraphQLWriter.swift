@@ -1,0 +1,141 @@
+/// Writes parts of a document in one line.
+struct GraphQLWriter {
+    private(set) var text = ""
+    /// The fragments that were spread and those they use, each once.
+    private(set) var fragments: [GraphQLFragment] = []
+    /// Why the text is no GraphQL, if it is none.
+    private(set) var problem: GraphQLText.Problem?
+
+    mutating func write(_ selection: GraphQLSelection) {
+        guard !selection.parts.isEmpty else { return }
+        text += "{"
+        for part in selection.parts {
+            text += " "
+            write(part)
+        }
+        text += " }"
+    }
+
+    private mutating func write(_ part: GraphQLSelection.Part) {
+        switch part {
+        case .field(let field): write(field)
+        case .fragment(let fragment):
+            text += "..."
+            write(name: fragment.name)
+            problem = problem ?? fragment.selection.problem
+            for known in [fragment] + fragment.selection.fragments where !fragments.contains(known) {
+                fragments.append(known)
+            }
+        case .inline(let type, let directives, let selection):
+            text += "..."
+            if let type {
+                text += " on "
+                write(name: type)
+            }
+            write(directives)
+            text += " "
+            if selection.parts.isEmpty { fail("an inline fragment selects nothing", instead: "{}") }
+            write(selection)
+        }
+    }
+
+    private mutating func write(_ field: GraphQLField) {
+        if let alias = field.alias {
+            write(name: alias)
+            text += ": "
+        }
+        write(name: field.name)
+        write(arguments: field.arguments)
+        write(field.directives)
+        if !field.selection.parts.isEmpty { text += " " }
+        write(field.selection)
+    }
+
+    mutating func write(_ directives: [GraphQLDirective]) {
+        for directive in directives {
+            text += " @"
+            write(name: directive.name)
+            write(arguments: directive.arguments)
+        }
+    }
+
+    private mutating func write(arguments: GraphQLMembers) {
+        guard !arguments.members.isEmpty else { return }
+        text += "("
+        write(arguments.members)
+        text += ")"
+    }
+
+    private mutating func write(_ members: [GraphQLMembers.Member]) {
+        for (index, member) in members.enumerated() {
+            if index > 0 { text += ", " }
+            write(name: member.name)
+            text += ": "
+            write(member.value)
+        }
+    }
+
+    /// Writes a value.
+    mutating func write(_ value: GraphQLValue) {
+        switch value {
+        case .null: text += "null"
+        case .bool(let value): text += value ? "true" : "false"
+        case .int(let number): text += "\(number)"
+        case .float(let number) where number.isFinite: text += "\(number)"
+        case .float(let number): fail("\(number) is no number that GraphQL can write", instead: "?")
+        case .string(let value): text += GraphQLString.quoted(value)
+        case .word(let word): write(name: word)
+        case .variable(let name):
+            text += "$"
+            write(name: name)
+        case .list(let elements):
+            text += "["
+            for (index, element) in elements.enumerated() {
+                if index > 0 { text += ", " }
+                write(element)
+            }
+            text += "]"
+        case .object(let object):
+            text += "{"
+            write(object.members)
+            text += "}"
+        }
+    }
+
+    /// Writes a name; what is none could be anything, and stays out.
+    mutating func write(name: String) {
+        if name.isGraphQLName {
+            text += name
+        } else {
+            fail("\"\(name)\" is no name: names have letters, digits and _ only", instead: "?")
+        }
+    }
+
+    /// Writes a type.
+    mutating func write(type: String) {
+        let name = type.filter { !"[]!".contains($0) }
+        if name.isGraphQLName {
+            text += type
+        } else {
+            fail("\"\(type)\" is no type", instead: "?")
+        }
+    }
+
+    /// Writes text as it is, which must be GraphQL.
+    mutating func write(verbatim words: StaticString) {
+        text += "\(words)"
+    }
+
+    /// - Parameter placeholder: what keeps the text from being a document.
+    private mutating func fail(_ message: String, instead placeholder: StaticString) {
+        text += "\(placeholder)"
+        problem = problem ?? GraphQLText.Problem(message: message, advice: "look at where the selection is made")
+    }
+}
+
+extension String {
+    /// Whether it is a name (GraphQL specification, 2.1.9).
+    var isGraphQLName: Bool {
+        utf8.first?.isNameStart == true && utf8.allSatisfy(\.isNamePart)
+    }
+}

@@ -1,0 +1,94 @@
+/// A variable as a template has it.
+struct TemplateVariable: Sendable {
+    let name: String
+    let shape: ValueShape
+
+    /// What keeps its values from being those of the variable that the document declares.
+    func problem(with declared: GraphQLDocument.Variable?) -> String? {
+        guard let declared else { return "$\(name) is given, and the document does not declare it" }
+        let type = declared.hasDefault && shape.mayBeLeftOut ? declared.type.nullable : declared.type
+        return shape.problem(with: type).map { "$\(name) is declared as \(declared.type), and \($0)" }
+    }
+}
+
+/// What can be told of values by their Swift type.
+indirect enum ValueShape: Sendable {
+    case text, integer, float, bool
+    case list(ValueShape)
+    case optional(ValueShape)
+    case nullable(ValueShape)
+    /// Anything else: it may encode to whatever it likes.
+    case other
+
+    init(_ type: any Any.Type) {
+        self = (type as? any ShapedValue.Type)?.shape ?? .other
+    }
+
+    var mayBeLeftOut: Bool {
+        if case .nullable = self { return true }
+        return false
+    }
+
+    /// Why values of this shape are not of a type.
+    func problem(with type: GraphQLType) -> String? {
+        switch (self, type) {
+        case (.optional, .nonNull):
+            "nil would be null; give a type without nil, or GraphQLNullable where there is a default"
+        case (.nullable, .nonNull): "it can neither be null nor be left out"
+        case (.optional(let shape), _), (.nullable(let shape), _): shape.problem(with: type)
+        case (_, .nonNull(let type)): problem(with: type)
+        case (.other, _): nil
+        case (.list(let shape), .list(let type)): shape.problem(with: type).map { "of the list, \($0)" }
+        case (_, .list): "\(words) is no list"
+        case (_, .named(let name)): fits(name) ? nil : "\(words) is none"
+        }
+    }
+
+    /// Whether values are of a type of the language; those of a server's own types are its business.
+    private func fits(_ name: String) -> Bool {
+        switch (name, self) {
+        case ("String", .text), ("ID", .text), ("ID", .integer), ("Int", .integer), ("Float", .integer),
+            ("Float", .float), ("Boolean", .bool):
+            true
+        case ("String", _), ("ID", _), ("Int", _), ("Float", _), ("Boolean", _): false
+        default: true
+        }
+    }
+
+    private var words: String {
+        switch self {
+        case .text: "text"
+        case .integer: "a whole number"
+        case .float: "a number"
+        case .bool: "a truth value"
+        case .list: "a list"
+        case .optional(let shape), .nullable(let shape): shape.words
+        case .other: "another value"
+        }
+    }
+}
+
+private protocol ShapedValue {
+    static var shape: ValueShape { get }
+}
+
+extension String: ShapedValue { fileprivate static var shape: ValueShape { .text } }
+extension Bool: ShapedValue { fileprivate static var shape: ValueShape { .bool } }
+extension Double: ShapedValue { fileprivate static var shape: ValueShape { .float } }
+extension Float: ShapedValue { fileprivate static var shape: ValueShape { .float } }
+extension Int: ShapedValue { fileprivate static var shape: ValueShape { .integer } }
+extension Int8: ShapedValue { fileprivate static var shape: ValueShape { .integer } }
+extension Int16: ShapedValue { fileprivate static var shape: ValueShape { .integer } }
+extension Int32: ShapedValue { fileprivate static var shape: ValueShape { .integer } }
+extension Int64: ShapedValue { fileprivate static var shape: ValueShape { .integer } }
+extension UInt: ShapedValue { fileprivate static var shape: ValueShape { .integer } }
+extension UInt8: ShapedValue { fileprivate static var shape: ValueShape { .integer } }
+extension UInt16: ShapedValue { fileprivate static var shape: ValueShape { .integer } }
+extension UInt32: ShapedValue { fileprivate static var shape: ValueShape { .integer } }
+extension UInt64: ShapedValue { fileprivate static var shape: ValueShape { .integer } }
+extension Array: ShapedValue { fileprivate static var shape: ValueShape { .list(ValueShape(Element.self)) } }
+extension Set: ShapedValue { fileprivate static var shape: ValueShape { .list(ValueShape(Element.self)) } }
+extension Optional: ShapedValue { fileprivate static var shape: ValueShape { .optional(ValueShape(Wrapped.self)) } }
+extension GraphQLNullable: ShapedValue {
+    fileprivate static var shape: ValueShape { .nullable(ValueShape(Value.self)) }
+}

@@ -1,0 +1,66 @@
+import BeagleNetGraphQL
+import Testing
+
+@Suite struct GraphQLTextTests {
+    private struct Author: Decodable {
+        let id: String
+        let name: String
+    }
+
+    private struct Person: Decodable {
+        let friend: [Person]
+    }
+
+    private static let avatar = GraphQLFragment("Avatar", on: "Image", "{ url }")
+    private static let author = GraphQLFragment("AuthorParts", on: "User", "{ id avatar { \(avatar) } }")
+
+    @Test func fragmentsAreSpreadAndDefinedOnce() throws {
+        let text: GraphQLText = "query Q { a { \(Self.author) } b { \(Self.author) } c { \(Self.avatar) } }"
+        #expect(
+            text.description == """
+                query Q { a { ...AuthorParts } b { ...AuthorParts } c { ...Avatar } }
+                fragment AuthorParts on User { id avatar { ...Avatar } }
+                fragment Avatar on Image { url }
+                """
+        )
+        #expect(try text.document().fragments == ["AuthorParts", "Avatar"])
+    }
+
+    @Test func partsBringTheirFragments() throws {
+        let part: GraphQLText = "a { \(Self.avatar) }"
+        let text: GraphQLText = "{ \(part) b { \(Self.avatar) } }"
+        #expect(text.description == "{ a { ...Avatar } b { ...Avatar } }\nfragment Avatar on Image { url }")
+    }
+
+    @Test func selectionsAreThoseOfATypeAndNothingForLeaves() throws {
+        let text: GraphQLText = "{ post { author \(selectionOf: [Author].self) count \(selectionOf: Int.self)} }"
+        #expect(text.description == "{ post { author { id name } count } }")
+        let fragment = GraphQLFragment("A", on: "User", selectionOf: Author.self)
+        let other: GraphQLText = "{ a { \(fragment) } }"
+        #expect(other.description == "{ a { ...A } }\nfragment A on User { id name }")
+    }
+
+    @Test func whatCannotBeSelectedIsToldWhenTheTextIsRead() {
+        let text: GraphQLText = "{ person \(selectionOf: Person.self) }"
+        let error = #expect(throws: NetworkError.self) { try text.document() }
+        #expect(error?.message.contains("what to select for Person cannot be told") == true)
+        // The text alone is no document either, wherever it goes.
+        #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: text.description) }
+        let outer: GraphQLText = "{ a { \(GraphQLFragment("F", on: "P", text)) } }"
+        #expect(throws: NetworkError.self) { try outer.document() }
+    }
+
+    @Test func twoFragmentsOfOneNameAreNoDocument() {
+        let other = GraphQLFragment("Avatar", on: "Image", "{ width }")
+        let text: GraphQLText = "{ a { \(Self.avatar) \(other) } }"
+        let error = #expect(throws: NetworkError.self) { try text.document() }
+        #expect(error?.message.contains("another fragment is named Avatar, too") == true)
+    }
+
+    @Test func verbatimTextIsWrittenAsItIs() {
+        let name = "posts"
+        let text: GraphQLText = "{ \(verbatim: name) { id } }"
+        #expect(text.description == "{ posts { id } }")
+        #expect(GraphQLText(verbatim: "{ a }") == "{ a }")
+    }
+}
