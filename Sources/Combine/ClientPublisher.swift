@@ -1,4 +1,4 @@
-public import BeagleNetGraphQL
+public import BeagleNet
 #if canImport(Combine)
     public import Combine
 #else
@@ -33,7 +33,7 @@ public struct ClientPublisher<Output: Sendable>: Publisher, Sendable {
     where Downstream.Input == Output, Downstream.Failure == NetworkError {
         let outlet = Outlet(to: subscriber, keeping: limit) { [produce] outlet in
             TaskToken(
-                task: Task {
+                Task {
                     do throws(NetworkError) {
                         try await produce { outlet.send($0) }
                         outlet.finish(.finished)
@@ -44,14 +44,6 @@ public struct ClientPublisher<Output: Sendable>: Publisher, Sendable {
             )
         }
         subscriber.receive(subscription: outlet)
-    }
-}
-
-private struct TaskToken: RequestToken {
-    let task: Task<Void, Never>
-
-    func cancel() {
-        task.cancel()
     }
 }
 

@@ -44,7 +44,8 @@ struct Tool: AsyncParsableCommand {
         version: CurlTransport.capabilities.report,
         subcommands: [
             FetchCommand.self, SubmitCommand.self, OutboxCommand.self, ImageCommand.self, RawCommand.self,
-            GraphQLCommand.self, ListenCommand.self, WebSocketCommand.self, BatchCommand.self, RecordCommand.self, LogCommand.self,
+            GraphQLCommand.self, ListenCommand.self, WebSocketCommand.self, BatchCommand.self, RecordCommand.self,
+            LogCommand.self,
             ReplayCommand.self, HARCommand.self, ServeCommand.self, DemoCommand.self,
         ]
     )

@@ -17,7 +17,7 @@ struct AnswerMembers {
     }
 
     private(set) var isObject = false
-    private var members: [Member] = []
+    private(set) var members: [Member] = []
     /// The members of `data`.
     private(set) var ofData: [Member] = []
 

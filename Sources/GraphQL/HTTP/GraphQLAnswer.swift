@@ -40,7 +40,11 @@ package struct GraphQLAnswer {
         errors = (try value(members["errors"]) ?? .null).errors
         extensions = try value(members["extensions"])?.object ?? [:]
         if data == nil, errors.isEmpty {
-            throw .malformed("the answer has neither data nor errors", response, advice: "check the URL of the endpoint")
+            throw .malformed(
+                "the answer has neither data nor errors",
+                response,
+                advice: "check the URL of the endpoint"
+            )
         }
     }
 
@@ -57,7 +61,7 @@ package struct GraphQLAnswer {
 
 extension JSONValue {
     /// The entries of `errors`. One error that is no list counts as well.
-    fileprivate var errors: [GraphQLError] {
+    var errors: [GraphQLError] {
         switch self {
         case .array(let entries): entries.map { GraphQLError($0) }
         case .object: [GraphQLError(self)]

@@ -49,7 +49,7 @@ struct GraphQLMessage {
 
     /// SHA-256 of the exact text, in lower hexadecimal digits.
     fileprivate static func hash(of query: String) throws(NetworkError) -> String {
-        try SHA256Digest.hex(of: Data(query.utf8))
+        try GraphQLDocument.cached(query).hash
     }
 
     private mutating func add(_ name: String, text: String) {

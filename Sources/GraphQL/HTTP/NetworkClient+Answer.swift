@@ -50,7 +50,11 @@ extension NetworkClient {
         do throws(NetworkError) {
             let result = try await run(operation)
             guard let response = result.response else {
-                throw NetworkError(.protocol, during: .response, "the answer to a GraphQL operation is no whole message")
+                throw NetworkError(
+                    .protocol,
+                    during: .response,
+                    "the answer to a GraphQL operation is no whole message"
+                )
             }
             return (try GraphQLAnswer(response, refusal: nil), result.source)
         } catch {
@@ -82,6 +86,11 @@ extension GraphQLRequest {
                 advice: "read it with results(of:)"
             )
         }
+        try checkKind()
+    }
+
+    /// The same of what may have more than one answer.
+    func checkKind() throws(NetworkError) {
         guard let query else { return }
         let found = try GraphQLDocument.cached(query).operation(named: operationName).kind
         guard found == kind else {

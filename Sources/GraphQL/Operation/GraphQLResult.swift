@@ -46,7 +46,8 @@ public struct GraphQLResult<T: Decodable>: Decodable {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
                     codingPath: data.codingPath,
-                    debugDescription: "several root fields: \(fields.map(\.stringValue).sorted().joined(separator: ", "))"
+                    debugDescription:
+                        "several root fields: \(fields.map(\.stringValue).sorted().joined(separator: ", "))"
                 )
             )
         }

@@ -22,7 +22,10 @@ struct GraphQLCommand: TransferCommand {
 
     @OptionGroup var address: Address
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The document: text, @FILE, or @- for standard input.", valueName: "document"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The document: text, @FILE, or @- for standard input.", valueName: "document")
+    )
     var query: String
 
     @Option(
@@ -92,7 +95,7 @@ struct GraphQLCommand: TransferCommand {
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
         let answer = try answer(received)
-        guard answer.errors.isEmpty else { throw failure(of: answer, received) }
+        guard answer.errors.isEmpty else { throw try failure(of: answer, received) }
         return CommandResult(json: try answer.json, output: received.isForFile ? Data() : try answer.dataText)
     }
 
@@ -109,13 +112,23 @@ extension GraphQLCommand {
         let text = try document()
         let found = try GraphQLDocument.cached(text).operation(named: operation)
         guard !get || found.kind == .query else {
-            throw NetworkError(.badRequest, during: .build, "a \(found.kind) is not sent in a URL", advice: "leave --get out")
+            throw NetworkError(
+                .badRequest,
+                during: .build,
+                "a \(found.kind) is not sent in a URL",
+                advice: "leave --get out"
+            )
         }
         guard found.kind != .subscription else {
             throw NetworkError(.unsupported, during: .build, "a subscription has more than one answer")
         }
         var tree = try givenVariables()
-        for field in variable { tree[field.name] = value(field.value, declared: found.variables.first { $0.name == field.name }?.type.description) }
+        for field in variable {
+            tree[field.name] = value(
+                field.value,
+                declared: found.variables.first { $0.name == field.name }?.type.description
+            )
+        }
         var request = GraphQLRequest(query: text, operationName: found.name, kind: found.kind)
         for field in upload.compactMap(\.field) {
             guard let file = field.file else { continue }
@@ -131,7 +144,8 @@ extension GraphQLCommand {
         let path = String(query.dropFirst())
         let data: Data
         do {
-            data = try path == "-"
+            data =
+                try path == "-"
                 ? FileHandle.standardInput.readToEnd() ?? Data() : Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
             throw Failure(exit: ExitCode.readFailed, code: "file", phase: .build, "cannot read \(path)")
@@ -177,7 +191,10 @@ extension GraphQLCommand {
 extension GraphQLCommand {
     private func answer(_ received: ReceivedResponse) throws(NetworkError) -> GraphQLAnswer {
         let response = NetworkResponse(data: received.body, response: received.head, url: received.url)
-        return try GraphQLAnswer(response, refusal: received.isRefused ? NetworkError(.status, during: .response, "") : nil)
+        return try GraphQLAnswer(
+            response,
+            refusal: received.isRefused ? NetworkError(.status, during: .response, "") : nil
+        )
     }
 
     /// What the server said went wrong, and what data there is.

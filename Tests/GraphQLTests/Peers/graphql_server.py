@@ -410,7 +410,7 @@ class Strict(Persisting):
             return body, 294
         if any("path" in error for error in errors):
             return body, 200
-        del body["data"]
+        body.pop("data", None)
         return body, 400 if errors[0]["message"].startswith("Syntax Error") else 422
 
 

@@ -1,0 +1,193 @@
+import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Operations that go in one request.
+final class Batch: Sendable {
+    typealias Completion = @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
+
+    /// What operations must have in common.
+    struct Company: Hashable {
+        private let kind: NetworkOperation.Kind
+        private let head: HTTPRequest
+        private let options: TransferOptions
+        private let partition: String
+
+        init(of operation: NetworkOperation) {
+            kind = operation.kind
+            head = operation.transfer.head
+            options = operation.transfer.options
+            partition = operation.partition
+        }
+    }
+
+    private struct Member {
+        let id: Int
+        let operation: NetworkOperation
+        let completion: Completion
+    }
+
+    private struct State {
+        var members: [Member] = []
+        var added = 0
+        var bytes = 2
+        var isSent = false
+        /// What performs the request, and how many still wait for it.
+        var task: Task<Void, Never>?
+        var waiting = 0
+    }
+
+    private let state = Lock(State())
+
+    /// How many are to be sent.
+    var count: Int { state.withLock { $0.members.count } }
+
+    /// Whether a body of this size still goes with it.
+    func hasRoom(for size: Int, _ maxBytes: Int) -> Bool {
+        state.withLock { !$0.isSent && ($0.members.isEmpty || $0.bytes + size < maxBytes) }
+    }
+
+    /// Takes an operation on.
+    ///
+    /// - Returns: lets it leave; nil where the batch has been sent.
+    func add(_ operation: NetworkOperation, _ completion: @escaping Completion) -> (any RequestToken)? {
+        let id = state.withLock { state -> Int? in
+            if state.isSent { return nil }
+            state.added += 1
+            state.bytes += (operation.listed?.count ?? 0) + 1
+            state.waiting += 1
+            state.members.append(Member(id: state.added, operation: operation, completion: completion))
+            return state.added
+        }
+        return id.map { Leaving(batch: self, id: $0) }
+    }
+
+    /// Sends what is there; the first time.
+    func send(_ next: Interceptor.Next) {
+        let members = state.withLock { state -> [Member] in
+            defer { state.isSent = true }
+            return state.isSent ? [] : state.members
+        }
+        guard !members.isEmpty else { return }
+        let task = Task {
+            let results = await Self.results(of: members.map(\.operation), next)
+            for (member, result) in zip(members, results) { member.completion(result) }
+        }
+        let isLeft = state.withLock { state in
+            state.task = task
+            return state.waiting == 0
+        }
+        if isLeft { task.cancel() }
+    }
+
+    fileprivate func leave(_ id: Int) {
+        let (completion, task) = state.withLock { state -> (Completion?, Task<Void, Never>?) in
+            guard let index = state.members.firstIndex(where: { $0.id == id }) else { return (nil, nil) }
+            let member = state.members.remove(at: index)
+            state.waiting -= 1
+            return (member.completion, state.waiting == 0 ? state.task : nil)
+        }
+        completion?(.failure(NetworkError(.cancelled, during: .queue, "the request was cancelled")))
+        task?.cancel()
+    }
+
+    /// The result of each, in order.
+    private static func results(
+        of operations: [NetworkOperation],
+        _ next: Interceptor.Next
+    ) async -> [Result<NetworkOperation.Result, NetworkError>] {
+        var whole = operations[0]
+        if operations.count > 1 { whole.transfer.body = HTTPBody(operations.joined) }
+        let operation = whole
+        let result = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
+            try await next(operation) { _ in }
+        }
+        return operations.count == 1 ? [result] : split(result, in: operations.count)
+    }
+
+    private static func split(
+        _ result: Result<NetworkOperation.Result, NetworkError>,
+        in count: Int
+    ) -> [Result<NetworkOperation.Result, NetworkError>] {
+        switch result {
+        case .success(let whole):
+            guard let response = whole.response else { return Array(repeating: result, count: count) }
+            return response.data.split(in: count).map { part in
+                part.map { data in
+                    var response = response
+                    response.data = data
+                    return NetworkOperation.Result(.response(response), from: whole.source)
+                }.mapError { $0.holding(response) }
+            }
+        case .failure(let error):
+            // Some servers refuse with one answer to each.
+            guard let data = error.data, data.first == UInt8(ascii: "[") else {
+                return Array(repeating: result, count: count)
+            }
+            return data.split(in: count).map { part in
+                var own = error
+                if case .success(let data) = part { own.data = data }
+                return .failure(own)
+            }
+        }
+    }
+}
+
+private struct Leaving: RequestToken {
+    let batch: Batch
+    let id: Int
+
+    func cancel() {
+        batch.leave(id)
+    }
+}
+
+extension Data {
+    /// The elements of a list of as many.
+    fileprivate func split(in count: Int) -> [Result<Data, NetworkError>] {
+        func all(_ message: String) -> [Result<Data, NetworkError>] {
+            let advice = "the server may know no batches: leave the BatchInterceptor out"
+            let error = NetworkError(.decoding, during: .decode, message, advice: advice)
+            return Array(repeating: .failure(error), count: count)
+        }
+        do throws(JSONFault) {
+            let root = try JSONDocument(self).root
+            guard root.kind == .array else { return all("the answer to \(count) operations is no list") }
+            let parts = root.elements.map { Result<Data, NetworkError>.success(Data($0.raw)) }
+            guard parts.count == count else {
+                return all("the answer to \(count) operations has \(parts.count) elements")
+            }
+            return parts
+        } catch {
+            return all("the answer to \(count) operations is no JSON: \(error.reason) at byte \(error.offset)")
+        }
+    }
+}
+
+extension [NetworkOperation] {
+    /// Their bodies as a list.
+    fileprivate var joined: Data {
+        var list = Data("[".utf8)
+        for (index, operation) in enumerated() {
+            if index > 0 { list.append(UInt8(ascii: ",")) }
+            list.append(operation.listed ?? Data())
+        }
+        list.append(UInt8(ascii: "]"))
+        return list
+    }
+}
+
+extension NetworkOperation {
+    /// What stands for it in a list; nil where it can stand in none.
+    var listed: Data? {
+        guard transfer.head.method == .post, transfer.delivery == .collect, let data = transfer.body?.data,
+            data.first == UInt8(ascii: "{"),
+            transfer.head.headerFields[.contentType]?.hasPrefix("application/json") == true
+        else { return nil }
+        return data
+    }
+}

@@ -1,0 +1,106 @@
+import BeagleNet
+import BeagleNetCombine
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+@Suite struct RelayPollTests {
+    /// Answers with the number of the request, and refuses from one on.
+    private func world(refusingFrom last: Int = .max) throws -> RelayWorld {
+        let count = Lock(0)
+        let world = try RelayWorld { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number >= last { return .response(404, ["Content-Type": "text/plain"], "gone") }
+            return .response(200, ["Content-Type": "application/json"], #"{"data":{"n":\#(number)}}"#)
+        }
+        // It waits by the same clock.
+        world.dependencies.interceptors.removeAll { $0 is DeadlineInterceptor }
+        return world
+    }
+
+    /// What came, up to the error that ended it.
+    private func poll(_ world: RelayWorld, _ config: CacheConfig) -> Task<
+        (texts: [String], error: NetworkError?), Never
+    > {
+        Task {
+            var texts: [String] = []
+            do {
+                for try await data in world.publisher(.posts, [:], config).values {
+                    texts.append(String(decoding: data, as: UTF8.self))
+                }
+                return (texts, nil)
+            } catch {
+                return (texts, NetworkError(wrapping: error))
+            }
+        }
+    }
+
+    @Test func operationIsExecutedAgainUntilAnErrorEndsIt() async throws {
+        let policies = Lock<[RequestPolicy]>([])
+        let world = try world(refusingFrom: 4)
+        world.dependencies.interceptors.insert(
+            Spy { operation in policies.withLock { $0.append(operation.policy) } },
+            at: 0
+        )
+        let polling = poll(world, CacheConfig(poll: 2.5))
+        for asked in 1...3 {
+            await world.clock.sleepers(1)
+            #expect(world.server.requests.count == asked)
+            #expect(world.clock.nextWait == .milliseconds(2_500))
+            world.clock.advance(by: .milliseconds(2_500))
+        }
+        let (texts, error) = await polling.value
+        #expect(error?.kind == .status)
+        #expect(texts == (1...3).map { #"{"data":{"n":\#($0)}}"# })
+        #expect(policies.withLock { $0 } == [.cacheFirst, .networkOnly, .networkOnly, .networkOnly])
+        #expect(world.clock.nextWait == nil)
+    }
+
+    @Test func storedAnswerIsGivenOnlyAtFirst() async throws {
+        var world = try world(refusingFrom: 3)
+        world.network.cache = RelayResponseCache(size: 10, ttl: .seconds(60)) { Date(timeIntervalSince1970: 1) }
+        _ = try await world.texts()
+        let polling = poll(world, CacheConfig(poll: 1))
+        for _ in 0..<2 {
+            await world.clock.sleepers(1)
+            world.clock.advance(by: .seconds(1))
+        }
+        let stored = #"{"data":{"n":1},"extensions":{"cacheTimestamp":1000}}"#
+        #expect(await polling.value.texts == [stored, #"{"data":{"n":2}}"#])
+    }
+
+    @Test func cancellingEndsTheWait() async throws {
+        let world = try world()
+        let held = world.publisher(.posts, [:], CacheConfig(poll: 1)).sink { _ in
+        } receiveValue: { _ in
+        }
+        await world.clock.sleepers(1)
+        held.cancel()
+        #expect(world.clock.nextWait == nil)
+        world.clock.advance(by: .seconds(10))
+        #expect(world.server.requests.count == 1)
+    }
+
+    @Test(arguments: [0, -1, .nan, .infinity])
+    func pauseMustBeATime(poll: Double) async throws {
+        let world = try world()
+        #expect(try await world.failure(.posts, CacheConfig(poll: poll)).kind == .badConfiguration)
+        #expect(world.server.requests.isEmpty)
+    }
+
+    @Test func filesAreNotSentAgainAndAgain() async throws {
+        let world = try world()
+        let publisher = world.network.execute(
+            request: .like,
+            variables: [:],
+            cacheConfig: CacheConfig(poll: 1),
+            uploadables: ["file": FormFile(Data(), filename: "f")]
+        )
+        let error = await #expect(throws: NetworkError.self) { try await publisher.texts() }
+        #expect(error?.kind == .badConfiguration)
+        #expect(world.server.requests.isEmpty)
+    }
+}

@@ -1,0 +1,163 @@
+import BeagleNetGraphQL
+import Foundation
+import Testing
+
+/// Statuses, media types and bodies of every kind (GraphQL over HTTP, 7).
+@Suite struct GraphQLAnswerTests {
+    private static let ours = "application/graphql-response+json"
+    private static let json = "application/json; charset=utf-8"
+    private static let data = #"{"data":{"post":{"id":"1","title":"First"}}}"#
+    private static let refused = #"{"errors":[{"message":"no such field","extensions":{"code":"NOPE"}}]}"#
+
+    private func execute<Output: Decodable & Sendable>(
+        _ body: String,
+        as type: Output.Type = Post.self,
+        _ document: String = "query Post($id: ID!) { post(id: $id) { id title } }",
+        status: Int = 200,
+        type contentType: String? = GraphQLAnswerTests.ours,
+        _ change: (inout GraphQLEndpoint) -> Void = { _ in }
+    ) async throws(NetworkError) -> GraphQLResponse<Output> {
+        let client = StubClient { _ in
+            var response = HTTPResponse(status: .init(code: status))
+            response.headerFields[.contentType] = contentType
+            return NetworkResponse(data: Data(body.utf8), response: response)
+        }
+        var endpoint = GraphQLEndpoint("http://localhost/graphql")
+        change(&endpoint)
+        return try await client.execute(.document(document), at: endpoint)
+    }
+
+    private func failure(
+        _ body: String,
+        status: Int = 200,
+        type: String? = GraphQLAnswerTests.ours,
+        _ change: (inout GraphQLEndpoint) -> Void = { _ in }
+    ) async -> NetworkError? {
+        do throws(NetworkError) {
+            _ = try await execute(body, status: status, type: type, change)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: [
+        (200, ours), (294, ours), (400, ours), (500, ours), (200, json), (201, json), (200, "application/problem+json"),
+        (200, nil),
+    ])
+    func dataIsReadWhereTheAnswerIsOfGraphQL(status: Int, type: String?) async throws {
+        let response = try await execute(Self.data, status: status, type: type)
+        #expect(response.data == Post(id: "1", title: "First"))
+        #expect(response.response.status.code == status)
+    }
+
+    @Test(arguments: [(200, ours), (400, ours), (422, ours), (200, json)])
+    func errorsWithoutDataAreTheServers(status: Int, type: String) async throws {
+        let error = try #require(await failure(Self.refused, status: status, type: type))
+        #expect(error.kind == .graphQL)
+        #expect(error.graphQLErrors.map(\.description) == ["no such field [NOPE]"])
+        #expect(error.response?.status.code == status)
+        #expect(error.data == Data(Self.refused.utf8))
+    }
+
+    @Test func refusalKeepsWhatItsBodySays() async throws {
+        let error = try #require(await failure(Self.refused, status: 400, type: Self.json))
+        #expect(error.kind == .status)
+        #expect(error.graphQLErrors.map(\.message) == ["no such field"])
+    }
+
+    @Test func dataOfARefusalIsNotTrusted() async throws {
+        let error = try #require(await failure(Self.data, status: 500, type: Self.json))
+        #expect(error.kind == .status)
+    }
+
+    @Test(arguments: [
+        ("<html>", 500, "text/html", "status"), ("<html>", 200, "text/html", "decoding"),
+        ("", 200, json, "decoding"), ("", 500, json, "status"), ("null", 200, json, "decoding"),
+        ("[1]", 200, json, "decoding"), ("{}", 200, json, "decoding"), (#"{"data":null}"#, 200, ours, "decoding"),
+        (#"{"data":null,"errors":[]}"#, 200, ours, "decoding"), (#"{"data":7}"#, 200, ours, "decoding"),
+        (#"{"data":{"post":{"id":"1""#, 200, ours, "decoding"), (#"{"data":{}}"#, 200, ours, "decoding"),
+        (#"{"data":{"post":null}}"#, 200, ours, "none"), (#"{"data":{"post":{"id":7}}}"#, 200, ours, "decoding"),
+        ("\u{FEFF}" + #"{"data":{"post":null}}"#, 200, ours, "none"),
+    ])
+    func badAnswersAreToldApart(body: String, status: Int, type: String, kind: String) async throws {
+        let error = await failure(body, status: status, type: type)
+        #expect(error?.kind.rawValue ?? "none" == kind)
+        if let error { #expect(error.data == Data(body.utf8)) }
+    }
+
+    @Test func dataAndErrorsAreBothGiven() async throws {
+        let body = #"{"errors":[{"message":"half","path":["post",0,"x"]}],"data":{"post":{"id":"1","title":"T"}}}"#
+        let response = try await execute(body)
+        #expect(response.data?.title == "T")
+        #expect(response.errors.map(\.description) == ["half at post.0.x"])
+        #expect(try await execute(body) { $0.errorPolicy = .ignore }.errors.isEmpty)
+        let error = try #require(await failure(body) { $0.errorPolicy = .strict })
+        #expect(error.graphQLErrors.first?.path == [.key("post"), .index(0), .key("x")])
+    }
+
+    @Test func nullWithErrorsIsTheErrorAndWithoutIsNull() async throws {
+        let body = #"{"data":{"post":null},"errors":[{"message":"gone"}]}"#
+        #expect(await failure(body)?.graphQLErrors.map(\.message) == ["gone"])
+        let response = try await execute(#"{"data":{"post":null}}"#, as: Post?.self)
+        #expect(response.data == nil)
+    }
+
+    @Test(arguments: [
+        #"[{"locations":"x"},"text",7,null,{"message":3,"path":"p","extensions":[]}]"#, #"{"message":"alone"}"#,
+    ])
+    func oddErrorsAreKept(errors: String) async throws {
+        let error = try #require(await failure(#"{"errors":\#(errors)}"#))
+        #expect(error.kind == .graphQL)
+        let raw = try JSONValue(parsing: errors)
+        #expect(error.graphQLErrors.map(\.raw) == raw.array ?? [raw])
+    }
+
+    @Test(arguments: [#"null"#, "[]"]) func emptyMembersAreAsAbsent(errors: String) async throws {
+        let response = try await execute(
+            #"{"data":{"post":{"id":"1","title":"T"}},"errors":\#(errors),"extensions":null}"#
+        )
+        #expect(response.errors.isEmpty)
+        #expect(response.extensions.isEmpty)
+    }
+
+    @Test func extensionsAndUnknownMembersDoNoHarm() async throws {
+        let response = try await execute(
+            #"{"x":[{"data":1}],"extensions":{"cost":3},"data":{"__typename":"Query","post":{"id":"1","title":"T"}}}"#
+        )
+        #expect(response.extensions == ["cost": 3])
+        #expect(response.data?.title == "T")
+    }
+
+    @Test func rootFieldIsThatOfTheDocument() async throws {
+        let two = "{ a: post(id: 1) { id title } b: post(id: 2) { id title } }"
+        let body = #"{"data":{"b":{"id":"2","title":"B"},"a":{"id":"1","title":"A"}}}"#
+        do throws(NetworkError) {
+            _ = try await execute(body, two)
+            Issue.record("one of two was chosen")
+        } catch {
+            #expect(error.kind == .badRequest)
+            #expect(error.message.contains("a, b"))
+        }
+    }
+
+    @Test func oneOfSeveralRootFieldsIsChosenOrAll() async throws {
+        let body = #"{"data":{"b":{"id":"2","title":"B"},"a":{"id":"1","title":"A"}}}"#
+        let client = StubClient { _ in try NetworkResponse(json: JSONValue(parsing: body)) }
+        let endpoint = GraphQLEndpoint("http://localhost/graphql")
+        let text = "{ a: post(id: 1) { id title } ...Rest } fragment Rest on Query { b: post(id: 2) { id title } }"
+        var one = GraphQLOperation<NoInput, Post>.document(text)
+        one.root = .field("b")
+        #expect(try await client.perform(one, at: endpoint).title == "B")
+        var all = GraphQLOperation<NoInput, [String: Post]>.document(text)
+        all.root = .wholeData
+        #expect(try await client.perform(all, at: endpoint).keys.sorted() == ["a", "b"])
+        one.root = .field("c")
+        await #expect(throws: NetworkError.self) { try await client.perform(one, at: endpoint) }
+    }
+
+    @Test func errorTellsNoSecretOfTheServer() async throws {
+        let error = try #require(await failure(#"{"errors":[{"message":"token abc is stale"}]}"#))
+        #expect(!"\(error)".contains("abc"))
+    }
+}

@@ -1,0 +1,128 @@
+import BeagleNetGraphQL
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// What goes over the wire, to the byte.
+@Suite struct GraphQLMessageTests {
+    private let client = NetworkClientDefault(dependencies: BeagleDependencies())
+    private let answer = LoopbackServer.Answer.response(
+        200,
+        ["Content-Type": "application/json"],
+        #"{"data":{"post":{"id":"1","title":"First"}}}"#
+    )
+
+    /// What the server received of an operation.
+    private func received<Input: Encodable & Sendable>(
+        _ operation: GraphQLOperation<Input, Post>,
+        _ change: (inout GraphQLEndpoint) -> Void = { _ in }
+    ) async throws -> LoopbackServer.Request {
+        let server = try LoopbackServer(answer)
+        var endpoint = GraphQLEndpoint(server.url + "/graphql?tenant=a")
+        change(&endpoint)
+        _ = try await client.execute(operation, at: endpoint)
+        return try #require(server.requests.first)
+    }
+
+    @Test func parametersAreInTheOrderOfTheSpecification() async throws {
+        var operation = GraphQLOperation<IDInput, Post>.post("1")
+        operation.extensions = ["b": 1, "a": true]
+        let request = try await received(operation)
+        #expect(request.method == "POST")
+        #expect(request.target == "/graphql?tenant=a")
+        #expect(request["Content-Type"] == "application/json")
+        #expect(request["Accept"] == "application/graphql-response+json, application/json;q=0.9")
+        #expect(
+            String(decoding: request.body, as: UTF8.self)
+                == #"{"query":"query Post($id: ID!) { post(id: $id) { id title } }","operationName":"Post","#
+                + #""variables":{"id":"1"},"extensions":{"a":true,"b":1}}"#
+        )
+    }
+
+    @Test func whatIsEmptyIsLeftOut() async throws {
+        let request = try await received(.document("{ post(id: 1) { id title } }"))
+        #expect(String(decoding: request.body, as: UTF8.self) == #"{"query":"{ post(id: 1) { id title } }"}"#)
+    }
+
+    @Test func equalVariablesAreEqualBytes() async throws {
+        struct Many: Encodable { var values = Dictionary(uniqueKeysWithValues: (0..<20).map { ("k\($0)", $0) }) }
+        let operation = GraphQLOperation<Many, Post>(
+            input: Many(),
+            operationString: "query($values: Values) { post(v: $values) { id } }"
+        )
+        let bodies = try (0..<20).map { _ in try operation.request().variables }
+        #expect(Set(bodies).count == 1)
+    }
+
+    @Test func queryGoesIntoTheURLWhereItIsShort() async throws {
+        let request = try await received(.post("a+b &=")) { $0.queryMethod = .get }
+        #expect(request.method == "GET")
+        #expect(request.body.isEmpty)
+        #expect(request["Content-Type"] == nil)
+        #expect(request["GraphQL-Require-Preflight"] == "true")
+        #expect(
+            request.target
+                == "/graphql?tenant=a&query=query%20Post%28%24id%3A%20ID%21%29%20%7B%20post%28id%3A%20%24id%29%20%7B%20id"
+                + "%20title%20%7D%20%7D&operationName=Post&variables=%7B%22id%22%3A%22a%2Bb%20%26%3D%22%7D"
+        )
+    }
+
+    @Test func queryGoesIntoABodyWhereTheURLWouldBeTooLong() async throws {
+        let request = try await received(.post(String(repeating: "x", count: 2000))) { $0.queryMethod = .get }
+        #expect(request.method == "POST")
+    }
+
+    @Test func queryThatTheServerFindsTooLongIsPosted() async throws {
+        let answer = answer
+        let server = try LoopbackServer { $0.method == "GET" ? .response(414, [:], "") : answer }
+        var endpoint = GraphQLEndpoint(server.url)
+        endpoint.queryMethod = .get
+        #expect(try await client.perform(.post("1"), at: endpoint) == Post(id: "1", title: "First"))
+        #expect(server.requests.map(\.method) == ["GET", "POST"])
+    }
+
+    @Test func mutationIsNeverInTheURL() async throws {
+        let request = try await received(.document("mutation { post { id } }")) { $0.queryMethod = .get }
+        #expect(request.method == "POST")
+        #expect(request["GraphQL-Require-Preflight"] == nil)
+    }
+
+    @Test func mutationThatSaysItIsAQueryIsNotSent() async throws {
+        let server = try LoopbackServer(answer)
+        let request = GraphQLRequest(query: "mutation { drop }", kind: .query)
+        let error = await #expect(throws: NetworkError.self) {
+            try await client.response(to: request, at: GraphQLEndpoint(server.url))
+        }
+        #expect(error?.kind == .badRequest)
+        #expect(error?.mayHaveReachedServer == false)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func documentIsSentByItsName() async throws {
+        let text = "query ($id: ID!) {\n  user(id: $id) {\n    name\n  }\n}"
+        let hash = "7dba4bd717b41f10434822356a93c32b1fb4907b983e854300ad839f84cdcd6e"
+        let operation = GraphQLOperation<IDInput, Post?>(input: IDInput(id: "1"), operationString: text)
+        let server = try LoopbackServer(
+            .response(200, ["Content-Type": "application/json"], #"{"data":{"user":null}}"#)
+        )
+        var endpoint = GraphQLEndpoint(server.url + "/graphql")
+        for style: GraphQLEndpoint.DocumentStyle in [.documentID, .parameter("doc_id"), .path] {
+            endpoint.documents = style
+            #expect(try await client.perform(operation, at: endpoint) == nil)
+        }
+        let bodies = server.requests.map { String(decoding: $0.body, as: UTF8.self) }
+        #expect(
+            bodies == [
+                #"{"documentId":"sha256:\#(hash)","variables":{"id":"1"}}"#,
+                #"{"doc_id":"\#(hash)","variables":{"id":"1"}}"#, #"{"variables":{"id":"1"}}"#,
+            ]
+        )
+        #expect(server.requests.map(\.target) == ["/graphql", "/graphql", "/graphql/\(hash)"])
+    }
+
+    @Test func appsFieldsGoBeforeOurs() async throws {
+        let request = try await received(.post("1")) { $0.headers = ["accept": "application/json", "X-App": "7"] }
+        #expect(request["Accept"] == "application/json")
+        #expect(request["X-App"] == "7")
+    }
+}

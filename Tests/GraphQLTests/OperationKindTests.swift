@@ -1,8 +1,0 @@
-import BeagleNetGraphQL
-import Testing
-
-@Suite struct OperationKindTests {
-    @Test func namesAreThoseOfTheLanguage() {
-        #expect(OperationKind.allCases.map(\.rawValue) == ["query", "mutation", "subscription"])
-    }
-}
