@@ -124,7 +124,7 @@ extension NetworkError {
 extension HTTPBody: AsyncSequence {
     /// Gives the chunks of a body one after another.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        let reader: Reader
+        package let reader: Reader
 
         /// The next chunk, never empty, or nil at the end.
         public mutating func next() async throws -> Data? {

@@ -9,10 +9,14 @@ struct MultipartReaderTests {
         var isPartOpen = false
         var kind: NetworkError.Kind?
 
-        init(_ pieces: [Data], boundary: String, maxHeadBytes: Int = 1 << 10) {
+        init(_ pieces: [Data], boundary: String, maxHeadBytes: Int = 1 << 10, acceptsLineFeeds: Bool = false) {
             var body = Data()
             do throws(NetworkError) {
-                var reader = try MultipartReader(boundary: boundary, maxHeadBytes: maxHeadBytes)
+                var reader = try MultipartReader(
+                    boundary: boundary,
+                    maxHeadBytes: maxHeadBytes,
+                    acceptsLineFeeds: acceptsLineFeeds
+                )
                 for piece in pieces {
                     reader.feed(piece)
                     while let element = try reader.next() {
@@ -38,9 +42,21 @@ struct MultipartReaderTests {
     }
 
     /// The reading of the whole, which is that of every split and of one byte at a time.
-    private func read(_ text: String, boundary: String = "b", maxHeadBytes: Int = 1 << 10) -> Reading {
+    private func read(
+        _ text: String,
+        boundary: String = "b",
+        maxHeadBytes: Int = 1 << 10,
+        acceptsLineFeeds: Bool = false
+    ) -> Reading {
         let bytes = Data(text.utf8)
-        func reading(_ pieces: [Data]) -> Reading { Reading(pieces, boundary: boundary, maxHeadBytes: maxHeadBytes) }
+        func reading(_ pieces: [Data]) -> Reading {
+            Reading(
+                pieces,
+                boundary: boundary,
+                maxHeadBytes: maxHeadBytes,
+                acceptsLineFeeds: acceptsLineFeeds
+            )
+        }
         let whole = reading([bytes])
         for place in 0...bytes.count {
             #expect(reading([bytes.prefix(place), bytes.dropFirst(place)]) == whole, "split at \(place)")
@@ -66,6 +82,9 @@ struct MultipartReaderTests {
             // Some write no line end for a body of nothing.
             ("--b\r\nA: 1\r\n\r\n--b\r\n\r\n--b--", ["A: 1>", ">"]), ("--b\r\n\r\n--bc\r\n--b--", [">--bc"]),
             ("--b--", []),
+            // Nor do some for a part of nothing.
+            ("--b\r\n\r\nx\r\n--b\r\n--b--", [">x", ">"]), ("--b\r\n--b \r\n\r\nx\r\n--b--", [">", ">x"]),
+            ("--b\r\n--b: 1\r\n--bc: 2\r\n\r\nx\r\n--b--", ["--b: 1|--bc: 2>x"]),
             // A field may go on in the next line (RFC 5322, 2.2.3).
             ("--b\r\nA: 1;\r\n b=2\r\n\r\nx\r\n--b--", ["A: 1; b=2>x"]),
             ("--b\r\nA: é\r\n\r\né😀\r\n--b--", ["A: é>é😀"]),
@@ -75,6 +94,35 @@ struct MultipartReaderTests {
         let reading = read(text)
         #expect(reading.parts == expected)
         #expect(reading.kind == nil)
+    }
+
+    @Test(
+        "a line feed alone may end a line where that is accepted",
+        arguments: [
+            ("--b\nA: 1\n\nx\n--b\n\ny\n--b--\n", ["A: 1>x", ">y"]),
+            ("about\n--b\r\nA: 1\n\r\nx\r\n--b \n\r\n\n\n\n--b--", ["A: 1>x", ">\n\n"]),
+            ("--b\n\nx\r\r\n--bc\n--b\rd\n\n--b\n--b--", [">x\r\r\n--bc\n--b\rd\n", ">"]),
+            ("--b\nA: 1;\n b=2\n\n--b\n\n--b--", ["A: 1; b=2>", ">"]),
+            ("--b\r\nA: 1\r\n\r\nx\r\n--b--\r\n", ["A: 1>x"]),
+        ]
+    )
+    func lineFeeds(text: String, expected: [String]) {
+        let reading = read(text, acceptsLineFeeds: true)
+        #expect(reading.parts == expected)
+        #expect(reading.kind == nil)
+    }
+
+    @Test func whatCannotBeABoundaryIsGivenAtOnce() throws {
+        var reader = try MultipartReader(boundary: "boundary")
+        reader.feed(Data("--boundary\r\n\r\n{}".utf8))
+        #expect(try reader.next() == .head(HTTPFields()))
+        #expect(try reader.next() == .body(Data("{}".utf8)))
+        reader.feed(Data("\r\n--boundary".utf8))
+        #expect(try reader.next() == nil)
+        reader.feed(Data("x".utf8))
+        var given = Data()
+        while case .body(let bytes) = try reader.next() { given += bytes }
+        #expect(String(decoding: given, as: UTF8.self) == "\r\n--boundaryx")
     }
 
     @Test func dashesMayBeTheBoundary() {

@@ -124,7 +124,7 @@ public struct NetworkResponse: Sendable {
     }
 
     /// The failure that holds this response.
-    func refusal(of request: HTTPRequest? = nil) -> NetworkError {
+    package func refusal(of request: HTTPRequest? = nil) -> NetworkError {
         var error = NetworkError(
             .status,
             during: .response,

@@ -47,7 +47,7 @@ public struct StreamingResponse: Sendable {
     }
 
     /// A whole response, to be read.
-    init(_ response: NetworkResponse) {
+    package init(_ response: NetworkResponse) {
         self.init(response: response.response, body: HTTPBody(response.data), url: response.url) {
             TransferEnd(metrics: response.metrics, trailers: response.trailers)
         }

@@ -249,8 +249,8 @@ extension NetworkOperation.Kind: CustomStringConvertible {
 
 extension NetworkOperation {
     /// The operation of a streamed body, which only one can read.
-    static func stream(_ request: Request) -> NetworkOperation {
-        var operation = NetworkOperation(request)
+    package static func stream(_ request: Request, kind: Kind? = nil) -> NetworkOperation {
+        var operation = NetworkOperation(request, kind: kind)
         operation.isShared = false
         operation.transfer.delivery = .stream
         return operation

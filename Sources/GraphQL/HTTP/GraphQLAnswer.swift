@@ -61,7 +61,7 @@ package struct GraphQLAnswer {
 
 extension JSONValue {
     /// The entries of `errors`. One error that is no list counts as well.
-    fileprivate var errors: [GraphQLError] {
+    var errors: [GraphQLError] {
         switch self {
         case .array(let entries): entries.map { GraphQLError($0) }
         case .object: [GraphQLError(self)]

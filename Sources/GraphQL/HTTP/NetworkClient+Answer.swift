@@ -86,6 +86,11 @@ extension GraphQLRequest {
                 advice: "read it with results(of:)"
             )
         }
+        try checkKind()
+    }
+
+    /// The same of what may have more than one answer.
+    func checkKind() throws(NetworkError) {
         guard let query else { return }
         let found = try GraphQLDocument.cached(query).operation(named: operationName).kind
         guard found == kind else {

@@ -33,15 +33,17 @@ public struct MultipartReader: Sendable {
     /// The most blanks behind a boundary that count as padding.
     private static let maxPadding = 256
 
+    /// The two dashes and the boundary, behind the end of a line.
     private let delimiter: [UInt8]
     private let maxHeadBytes: Int
+    private let acceptsLineFeeds: Bool
     private var state = State.content
     private var isInPart = false
     /// What was fed; up to `position` it was taken. The line end that belongs to a boundary may be the body's first.
     private var bytes: [UInt8] = [.carriageReturn, .lineFeed]
     private var position = 0
-    /// Whether `position` is past the empty line that ends a head: a body of nothing may share its line end.
-    private var isBodyBegun = true
+    /// How many bytes at `position` are the empty line that ends a head: a body of nothing may share its line end.
+    private var emptyLine = 0
     private var lines: [[UInt8]] = []
     private var headBytes = 0
     private var failure: NetworkError?
@@ -51,13 +53,19 @@ public struct MultipartReader: Sendable {
     /// - Parameters:
     ///   - boundary: what stands behind the two dashes; 1 to 70 characters.
     ///   - maxHeadBytes: the most bytes that a part's head may have, 16 KiB by default.
+    ///   - acceptsLineFeeds: whether a line feed alone ends a line too, as some servers write; no by default.
     /// - Throws: `NetworkError` of kind `.protocol` for any other boundary.
-    public init(boundary: String, maxHeadBytes: Int = 16 << 10) throws(NetworkError) {
+    public init(
+        boundary: String,
+        maxHeadBytes: Int = 16 << 10,
+        acceptsLineFeeds: Bool = false
+    ) throws(NetworkError) {
         guard (1...70).contains(boundary.utf8.count) else {
             throw .multipart("the boundary has \(boundary.utf8.count) characters, not 1 to 70")
         }
-        delimiter = Array("\r\n--\(boundary)".utf8)
+        delimiter = Array("--\(boundary)".utf8)
         self.maxHeadBytes = maxHeadBytes
+        self.acceptsLineFeeds = acceptsLineFeeds
     }
 
     /// Reads a body of this `Content-Type`.
@@ -65,14 +73,19 @@ public struct MultipartReader: Sendable {
     /// - Parameters:
     ///   - contentType: `multipart/…` with a `boundary`.
     ///   - maxHeadBytes: the most bytes that a part's head may have, 16 KiB by default.
+    ///   - acceptsLineFeeds: whether a line feed alone ends a line too, as some servers write; no by default.
     /// - Throws: `NetworkError` of kind `.protocol` where it is not of that kind.
-    public init(contentType: String, maxHeadBytes: Int = 16 << 10) throws(NetworkError) {
+    public init(
+        contentType: String,
+        maxHeadBytes: Int = 16 << 10,
+        acceptsLineFeeds: Bool = false
+    ) throws(NetworkError) {
         let mediaType = MediaType(contentType)
         guard let mediaType, mediaType.essence.hasPrefix("multipart/"), let boundary = mediaType.parameters["boundary"]
         else {
             throw .multipart("the media type \(mediaType?.essence ?? "") names no boundary")
         }
-        try self.init(boundary: boundary, maxHeadBytes: maxHeadBytes)
+        try self.init(boundary: boundary, maxHeadBytes: maxHeadBytes, acceptsLineFeeds: acceptsLineFeeds)
     }
 
     /// Takes bytes in; `next()` makes elements of them. They stay in memory until it has given nil.
@@ -103,12 +116,15 @@ public struct MultipartReader: Sendable {
         }
     }
 
+    /// Whether the last boundary has come: nothing after it counts.
+    public var isFinished: Bool { state == .epilogue }
+
     /// Says that the body has ended.
     ///
     /// - Throws: `NetworkError` of kind `.truncated` where its last boundary has not come.
     public func finish() throws(NetworkError) {
         if let failure { throw failure }
-        guard state == .epilogue else {
+        guard isFinished else {
             throw NetworkError(.truncated, during: .body, "the multipart body ended before its last boundary")
         }
     }
@@ -131,45 +147,73 @@ extension MultipartReader {
     // MARK: content
 
     private mutating func stepThroughContent() -> Step {
-        let found = first(delimiter)
-        // What may be the beginning of a delimiter is kept.
-        let end = found ?? max(position, bytes.count - delimiter.count + 1)
-        let start = min(position + (isBodyBegun ? 0 : 2), end)
+        let found = firstDelimiter()
+        let end = found ?? possibleDelimiter
+        let start = min(position + emptyLine, end)
         if found != nil { state = .boundary } else if start == end { return .more }
-        isBodyBegun = isBodyBegun || end > position
+        if end > position { emptyLine = 0 }
         position = end
         return isInPart && start < end ? .element(.body(Data(bytes[start..<end]))) : .again
     }
 
-    /// Where these bytes, the first of which is a carriage return, come next.
-    private func first(_ wanted: [UInt8]) -> Int? {
-        var start = position
-        while let index = bytes[start...].firstIndex(of: .carriageReturn), bytes.count - index >= wanted.count {
-            if bytes[index...].starts(with: wanted) { return index }
-            start = index + 1
+    /// Where the end of a line comes next that a delimiter follows.
+    private func firstDelimiter() -> Int? {
+        var place = position
+        while let lineEnd = firstLineEnd(from: place) {
+            if bytes[lineEnd.upperBound...].starts(with: delimiter) { return lineEnd.lowerBound }
+            place = lineEnd.upperBound
         }
         return nil
+    }
+
+    /// Where what may be the beginning of a delimiter stands at the end; all else need not wait.
+    private var possibleDelimiter: Int {
+        let earliest = max(position, bytes.count - delimiter.count - 1)
+        return bytes[earliest...].indices.first { place in
+            let lineEnd = lineEndCount(at: place)
+            return lineEnd == nil
+                ? bytes[place] == .carriageReturn && place == bytes.count - 1
+                : delimiter.starts(with: bytes[(place + lineEnd!)...])
+        } ?? bytes.count
+    }
+
+    /// The next end of a line.
+    private func firstLineEnd(from place: Int) -> Range<Int>? {
+        var place = place
+        while let feed = bytes[place...].firstIndex(of: .lineFeed) {
+            if feed > position, bytes[feed - 1] == .carriageReturn { return (feed - 1)..<(feed + 1) }
+            if acceptsLineFeeds { return feed..<(feed + 1) }
+            place = feed + 1
+        }
+        return nil
+    }
+
+    /// How many bytes the end of a line has that stands here; nil where none does.
+    private func lineEndCount(at place: Int) -> Int? {
+        let rest = bytes[place...].prefix(2)
+        if rest.elementsEqual([.carriageReturn, .lineFeed]) { return 2 }
+        return acceptsLineFeeds && rest.first == .lineFeed ? 1 : nil
     }
 
     // MARK: boundaries
 
     private mutating func stepOverBoundary() -> Step {
-        let rest = bytes[(position + delimiter.count)...]
+        let rest = bytes[(position + (lineEndCount(at: position) ?? 0) + delimiter.count)...]
         if rest.starts(with: [.dash, .dash]) {
             state = .epilogue
             bytes = []
             position = 0
         } else {
             let padding = rest.prefix(Self.maxPadding).prefix { $0 == .space || $0 == .tab }
-            let lineEnd = rest[padding.endIndex...].prefix(2)
-            guard lineEnd.elementsEqual([.carriageReturn, .lineFeed]) else {
+            guard let lineEnd = lineEndCount(at: padding.endIndex) else {
+                let next = rest[padding.endIndex...].prefix(2)
                 let isUndecided =
-                    lineEnd.isEmpty || lineEnd.elementsEqual([.carriageReturn])
-                    || (padding.isEmpty && lineEnd.elementsEqual([.dash]))
+                    next.isEmpty || next.elementsEqual([.carriageReturn])
+                    || (padding.isEmpty && next.elementsEqual([.dash]))
                 return isUndecided ? .more : stepOverLineEnd()
             }
             state = .head
-            position = lineEnd.endIndex
+            position = padding.endIndex + lineEnd
         }
         defer { isInPart = state == .head }
         return isInPart ? .element(.end) : .again
@@ -178,28 +222,35 @@ extension MultipartReader {
     /// What looked like a boundary is a longer line of the body.
     private mutating func stepOverLineEnd() -> Step {
         state = .content
+        let lineEnd = bytes[position..<(position + (lineEndCount(at: position) ?? 0))]
         defer {
-            position += 2
-            isBodyBegun = true
+            position = lineEnd.endIndex
+            emptyLine = 0
         }
-        return isInPart && isBodyBegun ? .element(.body(Data(bytes[position..<position + 2]))) : .again
+        return isInPart && emptyLine == 0 ? .element(.body(Data(lineEnd))) : .again
     }
 
     // MARK: heads
 
     private mutating func stepThroughHead() throws(NetworkError) -> Step {
-        let line = first([.carriageReturn, .lineFeed]).map { bytes[position..<$0] }
-        headBytes += line.map { $0.count + 2 } ?? 0
-        guard headBytes + (line == nil ? bytes.count - position : 0) <= maxHeadBytes else {
+        if lines.isEmpty, isAtDelimiterLine {
+            // A part of nothing, whose boundary's line end is that of the next boundary too.
+            state = .boundary
+            return .element(.head(HTTPFields()))
+        }
+        let lineEnd = firstLineEnd(from: position)
+        headBytes += (lineEnd?.upperBound ?? position) - position
+        guard headBytes + (lineEnd == nil ? bytes.count - position : 0) <= maxHeadBytes else {
             throw NetworkError(
                 .tooLarge,
                 during: .body,
                 "the head of a part is larger than the \(maxHeadBytes) bytes allowed"
             )
         }
-        guard let line else { return .more }
+        guard let lineEnd else { return .more }
+        let line = bytes[position..<lineEnd.lowerBound]
         guard line.isEmpty else {
-            position = line.endIndex + 2
+            position = lineEnd.upperBound
             // A line that begins with a blank goes on with the one before (RFC 5322, 2.2.3).
             if let first = line.first, first == .space || first == .tab, !lines.isEmpty {
                 lines[lines.count - 1] += line
@@ -213,8 +264,17 @@ extension MultipartReader {
         lines = []
         headBytes = 0
         state = .content
-        isBodyBegun = false
+        emptyLine = lineEnd.count
         return .element(.head(fields))
+    }
+
+    /// Whether a whole line with a delimiter comes next, or the last one.
+    private var isAtDelimiterLine: Bool {
+        guard bytes[position...].starts(with: delimiter) else { return false }
+        let rest = bytes[(position + delimiter.count)...]
+        if rest.starts(with: [.dash, .dash]) { return true }
+        let padding = rest.prefix(Self.maxPadding).prefix { $0 == .space || $0 == .tab }
+        return lineEndCount(at: padding.endIndex) != nil
     }
 
     private func field(of line: [UInt8]) throws(NetworkError) -> HTTPField {

@@ -1,0 +1,96 @@
+package import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// The payloads of an answer whose body is still to be read, as JSON text: one after another where it is a stream, or one.
+///
+/// Iterated once. A stream that ends before it said so ends in an error of kind `.truncated`. Whoever stops reading and
+/// lets it go ends the transfer.
+package struct GraphQLPayloads: AsyncSequence, Sendable {
+    package typealias Element = Data
+
+    private let response: StreamingResponse
+    private let maxPayloadBytes: Int
+
+    /// The payloads of this answer.
+    ///
+    /// - Parameter maxPayloadBytes: the most bytes that one payload may have, 64 MiB by default.
+    package init(_ response: StreamingResponse, maxPayloadBytes: Int = 64 << 20) {
+        self.response = response
+        self.maxPayloadBytes = maxPayloadBytes
+    }
+
+    package func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(response, maxPayloadBytes)
+    }
+
+    /// Gives the payloads one after another.
+    package struct AsyncIterator: AsyncIteratorProtocol {
+        private let contentType: String?
+        private let maxPayloadBytes: Int
+        private var reader: GraphQLPayloadReader?
+        private var body: HTTPBody.AsyncIterator?
+
+        fileprivate init(_ response: StreamingResponse, _ maxPayloadBytes: Int) {
+            contentType = response.response.headerFields[.contentType]
+            self.maxPayloadBytes = maxPayloadBytes
+            body = response.body.makeAsyncIterator()
+        }
+
+        /// The next payload; nil when there are no more.
+        ///
+        /// - Throws: `NetworkError`: why there are no more. After it comes nil.
+        package mutating func next() async throws(NetworkError) -> Data? {
+            do throws(NetworkError) {
+                while true {
+                    if let payload = try nextAtHand() { return payload }
+                    guard reader?.isFinished == false, body != nil else {
+                        body = nil
+                        return nil
+                    }
+                    if let chunk = try await chunk() {
+                        reader?.feed(chunk)
+                    } else {
+                        body = nil
+                        return try reader?.finish()
+                    }
+                }
+            } catch {
+                body = nil
+                throw error
+            }
+        }
+
+        /// The next payload, where it has come already.
+        package mutating func nextAtHand() throws(NetworkError) -> Data? {
+            if reader == nil {
+                reader = try GraphQLPayloadReader(contentType: contentType, maxPayloadBytes: maxPayloadBytes)
+            }
+            return body == nil ? nil : try reader?.next()
+        }
+
+        /// Reads on to the end of the body, so that its connection can be used again, but no longer than this.
+        mutating func drain(for patience: Duration) async {
+            guard let read = body?.reader else { return }
+            body = nil
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { do { while try await read() != nil {} } catch {} }
+                group.addTask { do { try await Task.sleep(for: patience) } catch {} }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+
+        private mutating func chunk() async throws(NetworkError) -> Data? {
+            do {
+                return try await body?.next()
+            } catch {
+                throw NetworkError(wrapping: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+import BeagleNet
+package import BeagleNetHTTP
+
+/// Makes one response of the payloads of an incremental answer, in any of the forms that servers write: that of the
+/// specification (`pending`, `incremental` with `id`, `completed`), the one before it (`deferSpec=20220824`), and
+/// Relay's own. Each payload tells by itself which it is; what is unknown in it is passed over.
+///
+/// A payload with `data` and without `path` begins a new response. Source:
+/// https://github.com/graphql/graphql-spec/pull/1110, section 7
+package struct IncrementalMerge: Sendable {
+    private struct Pending: Sendable {
+        let label: String?
+        let path: JSONValue.Path
+    }
+
+    /// The data so far; nil where the response has none.
+    package private(set) var data: JSONValue?
+    /// What went wrong so far.
+    package private(set) var errors: [GraphQLError] = []
+    /// What else the server said; of two values of one name the later.
+    package private(set) var extensions: [String: JSONValue] = [:]
+    /// Whether more is to come; nil where the server did not say.
+    package private(set) var hasNext: Bool?
+    private var isBegun = false
+    private var pending: [String: Pending] = [:]
+
+    /// Nothing so far.
+    package init() {}
+
+    /// The response so far, as one that came whole.
+    package var response: JSONValue {
+        var members: [String: JSONValue] = [:]
+        members["data"] = data
+        if !errors.isEmpty { members["errors"] = .array(errors.map(\.raw)) }
+        if !extensions.isEmpty { members["extensions"] = .object(extensions) }
+        return .object(members)
+    }
+
+    /// Takes a payload, or several as Relay's servers send them.
+    ///
+    /// - Returns: what changed.
+    /// - Throws: `NetworkError` of kind `.decoding` where it is none, or belongs nowhere. What was taken stays.
+    package mutating func take(_ payload: JSONValue) throws(NetworkError) -> [GraphQLPatch] {
+        if case .array(let payloads) = payload {
+            var patches: [GraphQLPatch] = []
+            for payload in payloads { patches += try take(payload) }
+            return patches
+        }
+        guard payload.object != nil else { throw .payload("a payload is no object") }
+        var patches: [GraphQLPatch] = []
+        let isPiece = payload.isPiece
+        if !isPiece, payload["data"] != nil || !isBegun { patches.append(try begin(payload)) }
+        for entry in try payload.list("pending") { try announce(entry) }
+        if isPiece {
+            patches.append(try place(payload))
+        } else {
+            errors += payload.errorList
+            add(payload.extensionMembers)
+        }
+        for entry in try payload.list("incremental") { patches.append(try place(entry)) }
+        for entry in try payload.list("completed") { complete(entry, &patches) }
+        hasNext = payload["hasNext"]?.bool ?? payload["extensions"]?["is_final"]?.bool.map { !$0 } ?? hasNext
+        return patches
+    }
+
+    /// Takes what a response begins with.
+    private mutating func begin(_ payload: JSONValue) throws(NetworkError) -> GraphQLPatch {
+        if payload["data"] == nil, payload["incremental"] != nil || payload["completed"] != nil {
+            throw .payload("the first payload has no data")
+        }
+        let data = payload["data"]
+        guard data == nil || data == .null || data?.object != nil else {
+            throw .payload("data is neither an object nor null")
+        }
+        self = IncrementalMerge()
+        (self.data, isBegun) = (data, true)
+        return GraphQLPatch(
+            content: .data(data ?? .null),
+            errors: payload.errorList,
+            extensions: payload.extensionMembers
+        )
+    }
+
+    /// Says what is to come, and where it will belong.
+    private mutating func announce(_ entry: JSONValue) throws(NetworkError) {
+        guard let id = entry["id"]?.string else { throw .payload("what is pending has no id") }
+        let path = try entry.path("path") ?? []
+        guard pending[id] == nil else { throw .payload("two that are pending have the id \(id)") }
+        pending[id] = Pending(label: entry["label"]?.string, path: path)
+    }
+
+    /// Nothing more comes for an id, also where the server could not make what it announced.
+    private mutating func complete(_ entry: JSONValue, _ patches: inout [GraphQLPatch]) {
+        guard let id = entry["id"]?.string, let ended = pending.removeValue(forKey: id) else { return }
+        let failures = entry.errorList
+        guard !failures.isEmpty else { return }
+        errors += failures
+        patches.append(GraphQLPatch(label: ended.label, path: ended.path, content: nil, errors: failures))
+    }
+
+    private mutating func add(_ added: [String: JSONValue]) {
+        extensions.merge(added) { $1 }
+    }
+}
+
+// MARK: - Pieces
+
+extension IncrementalMerge {
+    /// Puts a piece where it belongs.
+    private mutating func place(_ entry: JSONValue) throws(NetworkError) -> GraphQLPatch {
+        guard isBegun else { throw .payload("the first payload has no data") }
+        var patch = try target(of: entry)
+        patch.errors = entry.errorList
+        patch.extensions = entry.extensionMembers
+        let isByID = entry["id"] != nil
+        if let items = entry["items"], items != .null {
+            guard let items = items.array else { throw .payload("items are no list") }
+            try put(items, byID: isByID, &patch)
+        } else if let data = entry["data"], data != .null {
+            try put(data, byID: isByID, &patch)
+        }
+        errors += patch.errors
+        add(patch.extensions)
+        return patch
+    }
+
+    /// Where a piece belongs: below what was announced with its id, whatever path it names itself, else at its path.
+    private func target(of entry: JSONValue) throws(NetworkError) -> GraphQLPatch {
+        guard let id = entry["id"], id != .null else {
+            guard let path = try entry.path("path") else { throw .payload("a piece has neither id nor path") }
+            return GraphQLPatch(label: entry["label"]?.string, path: path, content: nil)
+        }
+        guard let announced = id.string.flatMap({ pending[$0] }) else {
+            throw .payload("a piece has the id \(id), and none is pending that has it")
+        }
+        let path = announced.path + (try entry.path("subPath") ?? [])
+        return GraphQLPatch(label: announced.label, path: path, content: nil)
+    }
+
+    /// Items go to the end of the list; where no id was announced the path ends with the index of the first.
+    private mutating func put(_ items: [JSONValue], byID isByID: Bool, _ patch: inout GraphQLPatch) throws(NetworkError)
+    {
+        var start: Int?
+        if !isByID, case .index(let index) = patch.path.last {
+            start = index
+            patch.path.removeLast()
+        }
+        try check(.array(items), at: patch.path)
+        var index: Int?
+        try change(at: patch.path) { index = $0.put(items, from: start) }
+        guard let index else {
+            throw .payload("\(patch.path.text) is no list, or ends before the index of a payload's items")
+        }
+        patch.content = .items(items, index: index)
+    }
+
+    /// Data is merged; Relay's next item of a list is at the index behind its end.
+    private mutating func put(_ data: JSONValue, byID isByID: Bool, _ patch: inout GraphQLPatch) throws(NetworkError) {
+        try check(data, at: patch.path)
+        if !isByID, case .index(let index) = patch.path.last {
+            var isPut = false
+            try change(at: patch.path.dropLast()) { list in
+                if list.array?.count == index { isPut = list.put([data], from: index) != nil }
+            }
+            if isPut {
+                patch.path.removeLast()
+                patch.content = .items([data], index: index)
+                return
+            }
+        } else if data.object == nil {
+            throw .payload("the data for \(patch.path.text) is no object")
+        }
+        try change(at: patch.path[...]) { value throws(NetworkError) in
+            guard value.object != nil || data.object == nil else {
+                throw .payload("\(patch.path.text) is no object that data could be merged into")
+            }
+            value.merge(data)
+        }
+        patch.content = .data(data)
+    }
+
+    private mutating func change(
+        at path: JSONValue.Path.SubSequence,
+        _ body: (inout JSONValue) throws(NetworkError) -> Void
+    ) throws(NetworkError) {
+        guard data != nil else { throw .payload("the response has no data that a payload could be merged into") }
+        try data?.change(at: path, body)
+    }
+
+    private mutating func change(
+        at path: JSONValue.Path,
+        _ body: (inout JSONValue) throws(NetworkError) -> Void
+    ) throws(NetworkError) {
+        try change(at: path[...], body)
+    }
+
+    /// So that no walk over the response can exhaust the stack.
+    private func check(_ value: JSONValue, at path: JSONValue.Path) throws(NetworkError) {
+        // The response has one around its data.
+        guard value.isFlat(within: JSONValue.depthLimit - 1 - path.count) else {
+            throw .payload("a payload is nested deeper than \(JSONValue.depthLimit)")
+        }
+    }
+}
+
+extension JSONValue.Path {
+    /// The path as messages show it.
+    fileprivate var text: String { isEmpty ? "the data" : map(\.description).joined(separator: ".") }
+}
+
+extension JSONValue {
+    /// Whether a payload is one piece by itself.
+    fileprivate var isPiece: Bool { self["path"] != nil && self["path"] != .null }
+
+    fileprivate var errorList: [GraphQLError] { self["errors"]?.errors ?? [] }
+
+    /// What the server says, without what is Relay's own.
+    fileprivate var extensionMembers: [String: JSONValue] {
+        (self["extensions"]?.object ?? [:]).filter { $0.key != "is_final" }
+    }
+
+    /// The elements of a member; none where there is no such member.
+    fileprivate func list(_ name: String) throws(NetworkError) -> [JSONValue] {
+        guard let member = self[name], member != .null else { return [] }
+        guard let elements = member.array, elements.allSatisfy({ $0.object != nil }) else {
+            throw .payload("\(name) is no list of objects")
+        }
+        return elements
+    }
+
+    fileprivate func path(_ name: String) throws(NetworkError) -> Path? {
+        guard let member = self[name], member != .null else { return nil }
+        let steps = member.array ?? []
+        let path = steps.compactMap { step -> GraphQLError.PathElement? in
+            if let key = step.string { return .key(key) }
+            return step.integer.flatMap { Int(exactly: $0) }.flatMap { $0 < 0 ? nil : .index($0) }
+        }
+        guard member.array != nil, path.count == steps.count, path.count < Self.depthLimit else {
+            throw .payload("\(name) is no list of names and indices")
+        }
+        return path
+    }
+}

@@ -1,0 +1,173 @@
+import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Sends an operation whose answer may come in pieces.
+struct IncrementalSource: Sendable {
+    /// What there is so far.
+    struct Answer {
+        enum Content {
+            /// It came whole, and was read.
+            case whole(GraphQLAnswer)
+            /// It came in pieces, put together here.
+            case merged(IncrementalMerge, NetworkResponse)
+        }
+
+        let content: Content
+        var patches: [GraphQLPatch] = []
+        var hasNext = false
+        /// Whether nothing more is to come. Of a server that does not say so the end of the stream tells.
+        var isLast = true
+    }
+
+    let client: any NetworkClient
+    let request: GraphQLRequest
+    let endpoint: GraphQLEndpoint
+    let maxPayloadBytes: Int
+
+    /// Sends the operation, with its text where the server does not take the hash of it.
+    func ask() async throws(NetworkError) -> Answering {
+        try request.checkKind()
+        guard endpoint.documents == .automatic, request.query != nil else {
+            return try await send(request, endpoint.documents)
+        }
+        if endpoint.memory.knowsNoPersistedQueries { return try await send(request, .text) }
+        var answering: Answering?
+        var refusal: RefusalOfHash?
+        do throws(NetworkError) {
+            answering = try await send(request, .automatic)
+            refusal = try await answering?.refusalOfHash()
+        } catch {
+            refusal = RefusalOfHash(error.graphQLErrors)
+            if refusal == nil { throw error }
+        }
+        switch refusal {
+        case .unknown: return try await send(request.registration(), .text)
+        case .unsupported:
+            endpoint.memory.knowsNoPersistedQueries = true
+            return try await send(request, .text)
+        case nil: break
+        }
+        if let answering { return answering }
+        return try await send(request, .text)
+    }
+
+    /// Sends one message, in a body: what is streamed is stored by nobody on the way.
+    private func send(
+        _ request: GraphQLRequest,
+        _ style: GraphQLEndpoint.DocumentStyle
+    ) async throws(NetworkError) -> Answering {
+        let message = try endpoint.makeRequest(
+            request,
+            style: style,
+            method: .post,
+            accept: GraphQLEndpoint.incrementalAccept,
+            in: client.container
+        )
+        var operation = NetworkOperation.stream(message, kind: NetworkOperation.Kind(request.kind))
+        operation.operationName = request.operationName
+        let result = try await client.run(operation)
+        switch result.content {
+        case .stream(let stream): return Answering(stream, maxPayloadBytes)
+        case .response(let response): return Answering(StreamingResponse(response), maxPayloadBytes)
+        case .progress:
+            throw NetworkError(.protocol, during: .response, "the answer to a GraphQL operation is no message")
+        }
+    }
+}
+
+extension IncrementalSource {
+    /// An answer that is being read.
+    struct Answering {
+        private let stream: StreamingResponse
+        private let isStream: Bool
+        private var payloads: GraphQLPayloads.AsyncIterator
+        private var merge = IncrementalMerge()
+        /// What was read before it was asked for.
+        private var first: Answer?
+        private var isRead = false
+
+        fileprivate init(_ stream: StreamingResponse, _ maxPayloadBytes: Int) {
+            self.stream = stream
+            isStream =
+                GraphQLPayloadReader.isStream(stream.response.headerFields[.contentType])
+                && stream.response.status.kind == .successful
+            payloads = GraphQLPayloads(stream, maxPayloadBytes: maxPayloadBytes).makeAsyncIterator()
+        }
+
+        /// Why the server did not take a hash; nil where it did.
+        mutating func refusalOfHash() async throws(NetworkError) -> RefusalOfHash? {
+            first = try await next(isGathering: false)
+            switch first?.content {
+            case .whole(let answer): return answer.refusalOfHash
+            case .merged(let merge, _): return RefusalOfHash(merge.errors)
+            case nil: return nil
+            }
+        }
+
+        /// What there is when something more has come; nil where nothing does.
+        mutating func next(isGathering: Bool) async throws(NetworkError) -> Answer? {
+            if let first {
+                self.first = nil
+                return first
+            }
+            return isStream ? try await nextOfStream(isGathering) : try await whole()
+        }
+
+        private mutating func nextOfStream(_ isGathering: Bool) async throws(NetworkError) -> Answer? {
+            guard let payload = try await nextPayload() else { return nil }
+            var patches = try merge.take(JSONValue(parsing: payload))
+            while isGathering, merge.hasNext == true, let payload = try payloads.nextAtHand() {
+                patches += try merge.take(JSONValue(parsing: payload))
+            }
+            return Answer(
+                content: .merged(merge, NetworkResponse(response: stream.response, url: stream.url)),
+                patches: patches,
+                hasNext: merge.hasNext ?? false,
+                isLast: merge.hasNext == false
+            )
+        }
+
+        /// - Throws: `NetworkError` of kind `.truncated` where the stream ends and more was to come.
+        private mutating func nextPayload() async throws(NetworkError) -> Data? {
+            if let payload = try await payloads.next() { return payload }
+            guard merge.hasNext != true else {
+                throw NetworkError(
+                    .truncated,
+                    during: .body,
+                    "the answer ended before its last payload",
+                    advice: "what was given before is true, and not all"
+                )
+            }
+            return nil
+        }
+
+        /// An answer that is no stream, as a server gives that knows nothing of pieces.
+        private mutating func whole() async throws(NetworkError) -> Answer? {
+            if isRead { return nil }
+            isRead = true
+            let response = try await stream.collect()
+            let refusal = response.status.kind == .successful ? nil : response.refusal()
+            let answer = try GraphQLAnswer(response, refusal: refusal)
+            var merge = IncrementalMerge()
+            let patches = try merge.take(JSONValue(parsing: response.data))
+            return Answer(content: .whole(answer), patches: patches)
+        }
+
+        /// Reads what there may be behind the last payload: an end, mostly.
+        mutating func drain() async {
+            await payloads.drain(for: .seconds(1))
+        }
+    }
+}
+
+extension GraphQLEndpoint {
+    /// The media types of an answer that may come in pieces.
+    package static let incrementalAccept =
+        "multipart/mixed;incrementalSpec=v0.2, multipart/mixed;deferSpec=20220824, text/event-stream, "
+        + "application/graphql-response+json, application/json;q=0.9"
+}

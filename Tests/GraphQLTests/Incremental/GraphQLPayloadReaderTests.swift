@@ -1,0 +1,199 @@
+import BeagleNetGraphQL
+import BeagleNetHTTP
+import Testing
+
+@Suite struct GraphQLPayloadReaderTests {
+    /// What is read of a body that comes in pieces.
+    private struct Reading: Equatable {
+        var payloads: [String] = []
+        var kind: NetworkError.Kind?
+
+        init(_ body: Data, _ contentType: String?, inPiecesOf size: Int, maxPayloadBytes: Int = 1 << 10) {
+            do throws(NetworkError) {
+                var reader = try GraphQLPayloadReader(contentType: contentType, maxPayloadBytes: maxPayloadBytes)
+                for start in stride(from: 0, to: body.count, by: size) {
+                    reader.feed(body.dropFirst(start).prefix(size))
+                    while let payload = try reader.next() { add(payload) }
+                }
+                if let payload = try reader.finish() { add(payload) }
+            } catch {
+                kind = error.kind
+            }
+        }
+
+        private mutating func add(_ payload: Data) {
+            payloads.append(String(decoding: payload, as: UTF8.self))
+        }
+    }
+
+    /// The reading of the whole, which is that of pieces of every size.
+    private func read(_ text: String, _ contentType: String?, maxPayloadBytes: Int = 1 << 10) -> Reading {
+        let body = Data(text.utf8)
+        func reading(_ size: Int) -> Reading {
+            Reading(body, contentType, inPiecesOf: size, maxPayloadBytes: maxPayloadBytes)
+        }
+        let whole = reading(max(1, body.count))
+        for size in 1...max(1, body.count) { #expect(reading(size) == whole, "in pieces of \(size)") }
+        return whole
+    }
+
+    /// As Strawberry 0.341 writes it.
+    private static let strawberry = """
+        ---\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 30\r\n\r\n\
+        {"data":{"a":"}\\"\\\\"},"n":[{}]}\r\n---\r\nContent-Type: application/json; charset=utf-8\r\n\
+        Content-Length: 17\r\n\r\n{"hasNext":false}\r\n-----\r\n
+        """
+    private static let twoPayloads = [#"{"data":{"a":"}\"\\"},"n":[{}]}"#, #"{"hasNext":false}"#]
+
+    @Test(
+        "parts are payloads",
+        arguments: [
+            (strawberry, #"multipart/mixed; boundary="-""#, twoPayloads),
+            (strawberry, "multipart/mixed;boundary=-", twoPayloads),
+            // A boundary in a text is none, as line ends in texts are escaped; after the last one nothing counts.
+            (
+                "about\r\n--b\r\n\r\n{\"a\":\"\\r\\n--b--\"}\r\n--b--\r\nend\r\n--b\r\n\r\n{}",
+                "multipart/mixed; boundary=b; deferSpec=20220824", [#"{"a":"\r\n--b--"}"#]
+            ),
+            // Heartbeats, what is empty, and lines that end in line feeds.
+            (
+                "--b\n\n{}\n--b\r\nA: 1\r\n\r\n { }\r\n \r\n--b\n\n\n--b\n\n{\"a\":1}\n\n--b\n--b--",
+                "multipart/mixed; boundary=b", [#"{"a":1}"#]
+            ),
+            // Strawberry's subscriptions begin with a heartbeat that no boundary begins, and end with a part of nothing.
+            (
+                """
+                \r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}\r\n--graphql\r\n\
+                Content-Type: application/json; charset=utf-8\r\nContent-Length: 32\r\n\r\n\
+                {"payload":{"data":{"count":1}}}\r\n--graphql\r\n--graphql--\r\n
+                """,
+                "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json",
+                [#"{"payload":{"data":{"count":1}}}"#]
+            ),
+            // What is no object is for the parser to judge.
+            ("--b\r\n\r\nnull\r\n--b\r\n\r\n{\"a\":\r\n--b--", "multipart/mixed; boundary=b", ["null", #"{"a":"#]),
+            ("--b--", "multipart/mixed; boundary=b", []),
+        ]
+    )
+    func parts(text: String, contentType: String, expected: [String]) {
+        let reading = read(text, contentType)
+        #expect(reading.payloads.map { $0.trimmingBlanks } == expected)
+        #expect(reading.kind == nil)
+    }
+
+    @Test(
+        "events are payloads",
+        arguments: [
+            (
+                ": hi\r\n\r\nevent: next\r\ndata: {\"a\":1}\r\n\r\nevent: complete\r\ndata: \r\n\r\nevent: next\ndata: {\"b\":1}\n\n",
+                [#"{"a":1}"#]
+            ),
+            (
+                "data: {\"a\":\ndata: 1}\n\nevent: ping\ndata: {\"x\":1}\n\nevent: complete\n\nevent: complete\ndata\n\n",
+                ["{\"a\":\n1}"]
+            ),
+            ("event: next\rdata: {}\r\revent: next\rdata:{\"a\":1}\r\revent: complete\rdata:\r\r", [#"{"a":1}"#]),
+        ]
+    )
+    func events(text: String, expected: [String]) {
+        let reading = read(text, "text/event-stream; charset=utf-8")
+        #expect(reading.payloads == expected)
+    }
+
+    @Test(
+        "lines are payloads",
+        arguments: [
+            ("{\"a\":1}\n{\"b\":2}\r\n\n{}\n{\"c\":3}", ["{\"a\":1}", "{\"b\":2}", "{\"c\":3}"]), ("\n\r\n", []),
+            ("{\"a\":1}\n", ["{\"a\":1}"]),
+        ]
+    )
+    func lines(text: String, expected: [String]) {
+        let reading = read(text, "application/jsonl")
+        #expect(reading.payloads.map(\.trimmingBlanks) == expected)
+        #expect(reading.kind == nil)
+    }
+
+    @Test(
+        "any other body is one payload",
+        arguments: ["application/json", "application/graphql-response+json", nil, "x"]
+    )
+    func whole(contentType: String?) {
+        #expect(read("{\"a\":\n1}", contentType).payloads == ["{\"a\":\n1}"])
+        #expect(read("", contentType) == read("{}", contentType))
+        #expect(!GraphQLPayloadReader.isStream(contentType))
+    }
+
+    @Test(
+        "a stream that ends before it said so is cut off, and gives what came whole",
+        arguments: [
+            ("--b\r\n\r\n{\"a\":1}\r\n--b\r\n\r\n{\"b\"", "multipart/mixed; boundary=b"),
+            ("--b\r\n\r\n{\"a\":1}", "multipart/mixed; boundary=b"),
+            ("event: next\ndata: {\"a\":1}\n\nevent: next\ndata: {\"b\":1}\n", "text/event-stream"),
+            ("event: next\ndata: {\"a\":1}\n\nevent: complete", "text/event-stream"),
+        ]
+    )
+    func truncated(text: String, contentType: String) {
+        let reading = read(text, contentType)
+        #expect(reading.payloads == [#"{"a":1}"#])
+        #expect(reading.kind == .truncated)
+    }
+
+    @Test(
+        "what is broken is refused, after what came before",
+        arguments: [
+            ("--b\r\n\r\n{\"a\":1} x\r\n--b--", "multipart/mixed; boundary=b", NetworkError.Kind.decoding),
+            ("--b\r\n\r\n{\"a\":1}\r\n{\"b\":1}\r\n--b--", "multipart/mixed; boundary=b", .decoding),
+            ("--b\r\n\r\n{\"a\":1}\r\n--b\r\nno field\r\n\r\n", "multipart/mixed; boundary=b", .protocol),
+        ]
+    )
+    func broken(text: String, contentType: String, kind: NetworkError.Kind) throws {
+        for size in 1...text.utf8.count {
+            let reading = Reading(Data(text.utf8), contentType, inPiecesOf: size)
+            #expect(reading.kind == kind)
+            #expect(reading.payloads.allSatisfy { $0 == #"{"a":1}"# })
+        }
+        #expect(throws: NetworkError.self) { try GraphQLPayloadReader(contentType: "multipart/mixed") }
+    }
+
+    @Test(
+        "a payload has a limit",
+        arguments: [
+            ("--b\r\n\r\n", "\r\n--b--", "multipart/mixed; boundary=b"),
+            ("data: ", "\n\nevent: complete\ndata:\n\n", "text/event-stream"),
+            ("", "\n", "application/jsonl"), ("", "", "application/jsonl"), ("", "", "application/json"),
+        ]
+    )
+    func limit(before: String, after: String, contentType: String) {
+        let payload = #"{"a":"\#(String(repeating: "x", count: 92))"}"#
+        #expect(payload.utf8.count == 100)
+        let text = before + payload + after
+        // That of an event is on its line.
+        let fit = read(text, contentType, maxPayloadBytes: 106)
+        #expect(fit.payloads.map(\.trimmingBlanks) == [payload])
+        #expect(fit.kind == nil)
+        #expect(read(text, contentType, maxPayloadBytes: 99).kind == .tooLarge)
+    }
+
+    @Test(
+        "a payload is there when its last byte has come",
+        arguments: [
+            ("--b\r\n\r\n{\"a\":[]}", "multipart/mixed; boundary=b"),
+            ("--b\r\n\r\n{\"a\":[]}\r\n--b", "multipart/mixed; boundary=b"),
+            ("event: next\ndata: {\"a\":[]}\n\n", "text/event-stream"), ("{\"a\":[]}\n", "application/jsonl"),
+        ]
+    )
+    func atOnce(text: String, contentType: String) throws {
+        var reader = try GraphQLPayloadReader(contentType: contentType)
+        reader.feed(Data(text.utf8))
+        #expect(try reader.next() == Data(#"{"a":[]}"#.utf8))
+        #expect(try reader.next() == nil)
+        #expect(!reader.isFinished)
+    }
+}
+
+extension String {
+    fileprivate var trimmingBlanks: String {
+        let blanks: Set<Character> = [" ", "\n", "\r", "\r\n"]
+        return String(drop { blanks.contains($0) }.reversed().drop { blanks.contains($0) }.reversed())
+    }
+}

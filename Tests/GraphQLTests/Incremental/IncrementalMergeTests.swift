@@ -1,0 +1,272 @@
+import BeagleNetGraphQL
+import Testing
+
+@Suite struct IncrementalMergeTests {
+    /// What comes of payloads, one after another.
+    private struct Merged {
+        var merge = IncrementalMerge()
+        var patches: [[GraphQLPatch]] = []
+        var error: NetworkError?
+
+        init(_ payloads: [String]) {
+            do throws(NetworkError) {
+                for payload in payloads { patches.append(try merge.take(JSONValue(parsing: payload))) }
+            } catch {
+                self.error = error
+            }
+        }
+    }
+
+    @Test(
+        "payloads make one response",
+        arguments: [
+            // Several pieces of one fragment; what has a subPath goes below what is announced, whatever its path says.
+            (
+                [
+                    #"{"data":{"a":{}},"pending":[{"id":"0","path":["a"],"label":"x"}],"hasNext":true}"#,
+                    #"""
+                    {"hasNext":true,"extensions":null,"completed":[{"id":"0"}],"incremental":[
+                    {"data":{"b":{"c":{}}},"id":"0","path":["a"],"label":"x"},
+                    {"data":{"f":"f"},"id":"0","path":["a"],"label":"x"},
+                    {"data":{"d":"d"},"id":"0","subPath":["b","c"],"path":["a"],"label":"x"}]}
+                    """#,
+                    #"{"hasNext":false}"#,
+                ],
+                #"{"data":{"a":{"b":{"c":{"d":"d"}},"f":"f"}}}"#
+            ),
+            // What fails is told, and all else stays.
+            (
+                [
+                    #"{"data":{"post":{"id":"1"}},"hasNext":true,"pending":[{"id":"0","path":["post"],"label":"s"}]}"#,
+                    #"{"completed":[{"id":"0","errors":[{"message":"no","path":["post","x"]}]}],"hasNext":false}"#,
+                ],
+                #"{"data":{"post":{"id":"1"}},"errors":[{"message":"no","path":["post","x"]}]}"#
+            ),
+            // What is announced later, in what has come just now.
+            (
+                [
+                    #"{"data":{"post":{"id":"1"}},"hasNext":true,"pending":[{"id":"0","path":["post"]}]}"#,
+                    #"""
+                    {"hasNext":true,"pending":[{"id":"1","path":["post","author"]}],"completed":[{"id":"0"}],
+                    "incremental":[{"data":{"author":{"name":"Ann"}},"id":"0"}]}
+                    """#,
+                    #"{"hasNext":false,"completed":[{"id":"1"}],"incremental":[{"data":{"bio":"writes"},"id":"1"}]}"#,
+                ],
+                #"{"data":{"post":{"author":{"bio":"writes","name":"Ann"},"id":"1"}}}"#
+            ),
+            // Items go to the end; below them something is deferred, and something fails.
+            (
+                [
+                    #"{"data":{"a":{"items":[{"n":0}]}},"hasNext":true,"pending":[{"id":"0","path":["a","items"]}]}"#,
+                    #"""
+                    {"hasNext":true,"pending":[{"id":"1","path":["a","items",1]}],
+                    "incremental":[{"items":[{"n":1}],"id":"0","errors":[{"message":"no likes"}]}]}
+                    """#,
+                    #"""
+                    {"hasNext":true,"incremental":[{"data":{"late":true},"id":"1"},{"items":[{"n":2},null],"id":"0"}],
+                    "completed":[{"id":"1"}]}
+                    """#,
+                    #"{"hasNext":false,"completed":[{"id":"0","errors":[{"message":"the list ends here"}]}]}"#,
+                ],
+                #"""
+                {"data":{"a":{"items":[{"n":0},{"late":true,"n":1},{"n":2},null]}},
+                "errors":[{"message":"no likes"},{"message":"the list ends here"}]}
+                """#
+            ),
+            // All at once, in the first payload.
+            (
+                [
+                    #"""
+                    {"data":{"a":{}},"pending":[{"id":"0","path":[]}],"incremental":[{"id":"0","data":{"b":1}}],
+                    "completed":[{"id":"0"}],"hasNext":false,"later":"unknown"}
+                    """#
+                ],
+                #"{"data":{"a":{},"b":1}}"#
+            ),
+            // Errors and extensions of every payload count.
+            (
+                [
+                    #"{"data":{"a":null},"errors":[{"message":"1"}],"extensions":{"x":1,"y":1},"hasNext":true}"#,
+                    #"{"errors":[{"message":"2"}],"extensions":{"y":2},"hasNext":false}"#,
+                ],
+                #"{"data":{"a":null},"errors":[{"message":"1"},{"message":"2"}],"extensions":{"x":1,"y":2}}"#
+            ),
+            // The form before: paths, and items from an index on.
+            (
+                [
+                    #"{"data":{"hero":{"name":"R2-D2","friends":[{"name":"Luke"}],"tags":["a"]}},"hasNext":true}"#,
+                    #"""
+                    {"incremental":[
+                    {"label":"f","path":["hero"],"data":{"height":1.72,"friends":[{"id":"1"}],"tags":["a"]}},
+                    {"path":["hero","friends",0],"data":{"id":"1000"},"extensions":{"cost":2}},
+                    {"path":["hero","friends",1],"items":[{"name":"Han"},{"name":"Leia"}]}],"hasNext":true}
+                    """#,
+                    #"""
+                    {"incremental":[{"path":["hero"],"data":null,"errors":[{"message":"gone"}]},
+                    {"path":["hero","friends",3],"items":null,"errors":[{"message":"no more"}]}],"hasNext":true}
+                    """#,
+                    #"{"hasNext":false}"#,
+                ],
+                #"""
+                {"data":{"hero":{
+                "friends":[{"id":"1000","name":"Luke"},{"name":"Han"},{"name":"Leia"}],"height":1.72,"name":"R2-D2","tags":["a"]}},
+                "errors":[{"message":"gone"},{"message":"no more"}],"extensions":{"cost":2}}
+                """#
+            ),
+            // Relay's own, also several in one payload.
+            (
+                [
+                    #"{"data":{"hero":{"id":"1"},"posts":[{"id":"1"}]},"extensions":{"is_final":false}}"#,
+                    #"{"label":"A","path":["hero"],"data":{"name":"R2-D2"},"extensions":{"is_final":false}}"#,
+                    #"""
+                    [{"label":"B","path":["posts",1],"data":{"id":"2"},"extensions":{"is_final":false}},
+                    {"label":"C","path":["posts",1],"data":{"title":"Second"},"extensions":{"is_final":true,"x":1}}]
+                    """#,
+                ],
+                #"""
+                {"data":{"hero":{"id":"1","name":"R2-D2"},"posts":[{"id":"1"},{"id":"2","title":"Second"}]},
+                "extensions":{"x":1}}
+                """#
+            ),
+            // A payload with data alone begins anew.
+            ([#"{"data":{"n":1},"errors":[{"message":"1"}]}"#, #"{"data":{"n":2}}"#], #"{"data":{"n":2}}"#),
+            ([#"{"errors":[{"message":"no such field"}]}"#], #"{"errors":[{"message":"no such field"}]}"#),
+        ]
+    )
+    func response(payloads: [String], expected: String) throws {
+        let merged = Merged(payloads)
+        #expect(merged.error == nil)
+        #expect(merged.merge.response == (try JSONValue(parsing: expected)))
+    }
+
+    @Test func eachPayloadTellsWhatChangedAndWhetherMoreIsToCome() throws {
+        var merge = IncrementalMerge()
+        #expect(merge.hasNext == nil)
+        let first = try merge.take([
+            "data": ["a": ["list": [1]]], "pending": [["id": "0", "path": ["a"]]], "hasNext": true,
+        ])
+        #expect(first == [GraphQLPatch(content: .data(["a": ["list": [1]]]))])
+        #expect(merge.hasNext == true)
+        let second = try merge.take([
+            "pending": [["id": "1", "path": ["a", "list"], "label": "L"]],
+            "incremental": [
+                ["id": "1", "items": [2, 3]], ["id": "0", "data": ["b": 1], "errors": [["message": "e"]]],
+            ],
+            "completed": [["id": "1", "errors": [["message": "end"]]], ["id": "9"]],
+        ])
+        #expect(
+            second == [
+                GraphQLPatch(label: "L", path: [.key("a"), .key("list")], content: .items([2, 3], index: 1)),
+                GraphQLPatch(path: [.key("a")], content: .data(["b": 1]), errors: [GraphQLError(["message": "e"])]),
+                GraphQLPatch(
+                    label: "L",
+                    path: [.key("a"), .key("list")],
+                    content: nil,
+                    errors: [GraphQLError(["message": "end"])]
+                ),
+            ]
+        )
+        #expect(merge.hasNext == true)
+        #expect(try merge.take(["hasNext": false]) == [])
+        #expect(merge.hasNext == false)
+    }
+
+    @Test func patchesMayBeReadAsRelaysPayloads() throws {
+        let payloads = Merged([
+            #"""
+            {"data":{"a":{"list":[1]}},"hasNext":true,
+            "pending":[{"id":"0","path":["a"],"label":"D"},{"id":"1","path":["a","list"]}]}
+            """#,
+            #"""
+            {"incremental":[{"id":"0","data":{"b":1}},
+            {"id":"1","items":[2,3],"errors":[{"message":"e"}],"extensions":{"x":1}}],
+            "completed":[{"id":"0","errors":[{"message":"end"}]}],"hasNext":true}
+            """#,
+            #"{"hasNext":false}"#,
+        ]).patches.enumerated().flatMap { $1.relayPayloads(hasNext: $0 < 2) }
+        let expected = [
+            #"{"data":{"a":{"list":[1]}},"extensions":{"is_final":false}}"#,
+            #"{"data":{"b":1},"extensions":{"is_final":false},"label":"D","path":["a"]}"#,
+            #"""
+            {"data":2,"errors":[{"message":"e"}],"extensions":{"is_final":false,"x":1},"path":["a","list",1]}
+            """#,
+            #"{"data":3,"extensions":{"is_final":false,"x":1},"path":["a","list",2]}"#,
+            #"{"data":null,"errors":[{"message":"end"}],"extensions":{"is_final":false},"label":"D","path":["a"]}"#,
+            #"{"data":null,"extensions":{"is_final":true}}"#,
+        ]
+        #expect(try payloads.map { try $0.text() } == expected)
+    }
+
+    @Test(
+        "what belongs nowhere is an error that names the place, and what was there stays",
+        arguments: [
+            (#"5"#, "no object"), (#"{"pending":{}}"#, "pending"), (#"{"incremental":[1]}"#, "incremental"),
+            (#"{"completed":"x"}"#, "completed"), (#"{"pending":[{"path":["a"]}]}"#, "id"),
+            (#"{"pending":[{"id":"p","path":["a"]}]}"#, "p"), (#"{"pending":[{"id":"q","path":"a"}]}"#, "path"),
+            (#"{"pending":[{"id":"q","path":[true]}]}"#, "path"), (#"{"pending":[{"id":"q","path":[-1]}]}"#, "path"),
+            (#"{"pending":[{"id":"q","path":[1.5]}]}"#, "path"), (#"{"data":[]}"#, "data"),
+            (#"{"incremental":[{"data":{}}]}"#, "neither id nor path"),
+            (#"{"incremental":[{"id":"none","data":{}}]}"#, #""none""#),
+            (#"{"incremental":[{"id":1,"data":{}}]}"#, "1"),
+            (#"{"incremental":[{"id":"p","subPath":["b","c"],"data":{}}]}"#, "b.c"),
+            (#"{"incremental":[{"id":"p","subPath":5,"data":{}}]}"#, "subPath"),
+            (#"{"incremental":[{"id":"p","subPath":["n"],"data":{}}]}"#, "a.n"),
+            (#"{"incremental":[{"id":"p","data":5}]}"#, "a"), (#"{"incremental":[{"id":"p","data":[1]}]}"#, "a"),
+            (#"{"incremental":[{"id":"p","items":[1]}]}"#, "a is no list"),
+            (#"{"incremental":[{"id":"p","items":{}}]}"#, "items"),
+            (#"{"incremental":[{"id":"p","subPath":["list",7],"data":{}}]}"#, "7"),
+            (#"{"incremental":[{"path":["list",9],"items":[1]}]}"#, "list"),
+            (#"{"incremental":[{"path":["a",0],"items":[1]}]}"#, "a"),
+            (#"{"path":["list",9],"data":{}}"#, "9"), (#"{"path":["list",0],"data":{}}"#, "list.0"),
+            (#"{"path":["list","x"],"data":{}}"#, "x"),
+            (#"{"path":[9223372036854775807],"data":{}}"#, "9223372036854775807"), (#"{"path":{},"data":{}}"#, "path"),
+        ]
+    )
+    func misplaced(payload: String, place: String) throws {
+        var merge = IncrementalMerge()
+        _ = try merge.take([
+            "data": ["a": ["n": 1], "list": [1]], "pending": [["id": "p", "path": ["a"]]], "hasNext": true,
+        ])
+        let before = merge.response
+        let error = try #require(throws: NetworkError.self) { try merge.take(try JSONValue(parsing: payload)) }
+        #expect(error.kind == .decoding)
+        #expect(error.message.contains(place), "\(error.message)")
+        #expect(merge.response == before)
+        #expect(merge.hasNext == true)
+    }
+
+    @Test(
+        "the first payload has data, or errors",
+        arguments: [
+            #"{"incremental":[]}"#, #"{"path":["a"],"data":{}}"#, #"{"completed":[{"id":"0"}]}"#, "null",
+            #"{"data":1}"#,
+        ]
+    )
+    func first(payload: String) {
+        #expect(Merged([payload]).error?.kind == .decoding)
+    }
+
+    @Test func withoutDataNothingCanBeMerged() {
+        let merged = Merged([
+            #"{"data":null,"errors":[{"message":"x"}],"hasNext":true}"#, #"{"path":["a"],"data":{}}"#,
+        ])
+        #expect(merged.error?.kind == .decoding)
+        #expect(Merged([#"{"errors":[{"message":"x"}]}"#, #"{"path":[],"data":{}}"#]).error?.kind == .decoding)
+    }
+
+    /// A response that grew by each payload would at last exhaust the stack of who walks over it.
+    @Test func nestingHasTheLimitThatJSONHas() throws {
+        func nested(_ depth: Int) -> String {
+            String(repeating: #"{"a":"#, count: depth) + "{}" + String(repeating: "}", count: depth)
+        }
+        var merge = IncrementalMerge()
+        _ = try merge.take(JSONValue(parsing: #"{"data":\#(nested(500))}"#))
+        let path = JSONValue.array(Array(repeating: "a", count: 500))
+        _ = try merge.take(["path": path, "data": JSONValue(parsing: nested(10))])
+        let deepest = try merge.response.data()
+        #expect(throws: NetworkError.self) { try merge.take(["path": path, "data": JSONValue(parsing: nested(20))]) }
+        #expect(try merge.response.data() == deepest)
+        let tooLong = JSONValue.array(Array(repeating: "a", count: 100_000))
+        #expect(throws: NetworkError.self) { try merge.take(["path": tooLong, "data": [:]]) }
+    }
+}
