@@ -23,6 +23,14 @@ public import BeagleNetGraphQL
 ///
 /// It is cold, and gives as much as is wanted, on any thread; see `ClientPublisher`.
 public struct RelayNetwork: Network, Sendable {
+    /// How an answer that comes in pieces is given, as `@defer` and `@stream` ask for it.
+    public enum Pieces: Sendable, Hashable {
+        /// Each time the whole answer so far, which is what Relay.swift reads.
+        case merged
+        /// Each piece by itself, as Relay's runtime reads it: with its `label` and `path`, and `extensions.is_final`.
+        case patches
+    }
+
     /// Who performs operations.
     public var client: any NetworkClient
     /// Where they go; nil takes the `graphQLEndpoint` of the client's container.
@@ -34,6 +42,8 @@ public struct RelayNetwork: Network, Sendable {
     /// The name of a header field that tells the server the transaction's id; nil, the default, sends none. Queries with
     /// different ids don't share a request then.
     public var transactionField: String?
+    /// How answers are given that come in pieces. An operation that has only an id is not asked for in pieces.
+    public var pieces = Pieces.merged
 
     /// A network.
     ///

@@ -68,6 +68,9 @@ struct RelayRun: Sendable {
         let client = ExecutionClient(client: network.client, execution: execution)
         let data: Data
         do {
+            if try message.mayComeInPieces {
+                return try await pieces(of: client.results(of: message, at: endpoint), emit)
+            }
             data = try await client.response(to: message, at: endpoint, policy: policy).data
         } catch {
             // What the server says went wrong is for Relay to read.
@@ -77,6 +80,19 @@ struct RelayRun: Sendable {
         let answer = RelayPayload(data).withoutNulls
         emit(answer)
         return answer
+    }
+
+    /// Gives an answer piece by piece.
+    private func pieces(of updates: GraphQLUpdates<JSONValue>, _ emit: Emit) async throws(NetworkError) -> Data {
+        var (updates, whole) = (updates.makeAsyncIterator(), Data())
+        while let update = try await updates.next() {
+            whole = RelayPayload(try update.json.data()).withoutNulls
+            switch network.pieces {
+            case .merged: emit(whole)
+            case .patches: for payload in update.relayPayloads { emit(try payload.data()) }
+            }
+        }
+        return whole
     }
 
     private func endpoint() throws(NetworkError) -> GraphQLEndpoint {
@@ -118,6 +134,17 @@ extension CacheConfig {
 extension RequestParameters {
     /// What tells operations apart where answers are stored.
     fileprivate var identity: String? { cacheID ?? id ?? text }
+}
+
+extension GraphQLRequest {
+    /// Whether `@defer` or `@stream` stands in its text.
+    fileprivate var mayComeInPieces: Bool {
+        get throws(NetworkError) {
+            guard kind != .subscription, let query else { return false }
+            let operation = try GraphQLDocument.cached(query).operation(named: operationName)
+            return operation.usesDefer || operation.usesStream
+        }
+    }
 }
 
 /// Hands everything on, and says which execution operations are for.
