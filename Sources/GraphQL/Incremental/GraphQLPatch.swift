@@ -70,7 +70,7 @@ extension GraphQLPatch {
 
     private func relayPayload(of data: JSONValue, at path: [GraphQLError.PathElement]) -> JSONValue {
         var payload: [String: JSONValue] = ["data": data]
-        if !path.isEmpty {
+        if !path.isEmpty || label != nil {
             payload["path"] = .array(path.map(\.json))
             payload["label"] = label.map { .string($0) }
         }
