@@ -162,6 +162,29 @@ import Testing
         #expect(found == expected)
     }
 
+    /// Parts of documents at places where they don't belong: each is held against the schema to its end.
+    @Test func noDocumentIsATrap() throws {
+        var noise = Noise(seed: 7)
+        let originals = Self.broken.map { Array($0.0.utf8) }
+        var read = 0
+        for _ in 0..<3_000 {
+            var bytes = originals[Int(noise.next() % UInt64(originals.count))]
+            let other = originals[Int(noise.next() % UInt64(originals.count))]
+            let start = Int(noise.next() % UInt64(other.count))
+            let piece = other[start..<min(other.count, start + Int(noise.next() % 12))]
+            bytes.insert(contentsOf: piece, at: Int(noise.next() % UInt64(bytes.count)))
+            do throws(NetworkError) {
+                let document = try GraphQLDocument(parsing: String(decoding: bytes, as: UTF8.self))
+                let problems = schema.problems(in: document)
+                #expect(problems.allSatisfy { $0.hasPrefix("1:") || $0.hasPrefix("2:") || $0.hasPrefix("3:") })
+                read += 1
+            } catch {
+                #expect(error.kind == .badRequest)
+            }
+        }
+        #expect(read > 100)
+    }
+
     @Test func rootsHaveTheirUsualNamesWhereNoneAreGiven() throws {
         let schema = try GraphQLSchema(sdl: "type Query { a: Int } type Mutation { b: Int }")
         #expect(schema.problems(in: try GraphQLDocument(parsing: "query A { a } mutation B { b }")) == [])
