@@ -25,7 +25,15 @@ let package = Package(
         .executableTarget(name: "bench-transport", dependencies: ["Load", beagleNet], swiftSettings: settings),
         .executableTarget(
             name: "bench-client",
-            dependencies: ["Load", beagleNet, .product(name: "BeagleNetReplay", package: "BeagleNet")],
+            dependencies: [
+                "Load", beagleNet, .product(name: "BeagleNetReplay", package: "BeagleNet"),
+                .product(name: "BeagleNetGraphQL", package: "BeagleNet"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "bench-graphql",
+            dependencies: [.product(name: "BeagleNetGraphQL", package: "BeagleNet")],
             swiftSettings: settings
         ),
         .target(name: "AllocationCount"),

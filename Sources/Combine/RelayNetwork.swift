@@ -1,5 +1,4 @@
 public import BeagleNetGraphQL
-import BeagleNetHTTP
 #if canImport(Combine)
     public import Combine
 #else
@@ -24,6 +23,14 @@ import BeagleNetHTTP
 ///
 /// It is cold, and gives as much as is wanted, on any thread; see `ClientPublisher`.
 public struct RelayNetwork: Network, Sendable {
+    /// How an answer that comes in pieces is given, as `@defer` and `@stream` ask for it.
+    public enum Pieces: Sendable, Hashable {
+        /// Each time the whole answer so far, which is what Relay.swift reads.
+        case merged
+        /// Each piece by itself, as Relay's runtime reads it: with its `label` and `path`, and `extensions.is_final`.
+        case patches
+    }
+
     /// Who performs operations.
     public var client: any NetworkClient
     /// Where they go; nil takes the `graphQLEndpoint` of the client's container.
@@ -35,6 +42,8 @@ public struct RelayNetwork: Network, Sendable {
     /// The name of a header field that tells the server the transaction's id; nil, the default, sends none. Queries with
     /// different ids don't share a request then.
     public var transactionField: String?
+    /// How answers are given that come in pieces. An operation that has only an id is not asked for in pieces.
+    public var pieces = Pieces.merged
 
     /// A network.
     ///
@@ -74,127 +83,9 @@ public struct RelayNetwork: Network, Sendable {
     ) -> AnyPublisher<Data, any Error> {
         let execution = RelayExecution(request: request, cacheConfig: cacheConfig)
         return ClientPublisher<Data> { emit throws(NetworkError) in
-            let pause = try execution.pause(with: uploadables)
-            let message = try GraphQLRequest(execution, variables, uploadables: uploadables)
-            emit(try await answer(execution, variables, message, isForced: cacheConfig.force))
-            guard let pause else { return }
-            while true {
-                try await sleep(pause)
-                emit(try await answer(execution, variables, message, isForced: true))
-            }
+            try await RelayRun(execution, variables, uploadables, by: self).run(emit)
         }
         .mapError { $0 as any Error }
         .eraseToAnyPublisher()
-    }
-
-    private func sleep(_ pause: Duration) async throws(NetworkError) {
-        do {
-            try await client.container.clock.sleep(for: pause)
-        } catch {
-            throw NetworkError(wrapping: error)
-        }
-    }
-
-    /// The stored answer, else the server's.
-    private func answer(
-        _ execution: RelayExecution,
-        _ variables: VariableData,
-        _ message: GraphQLRequest,
-        isForced: Bool
-    ) async throws(NetworkError) -> Data {
-        let id = message.files.isEmpty && message.kind == .query ? execution.request.identity : nil
-        if let id, !isForced, let stored = cache?.answer(to: id, variables) {
-            log(execution, "was answered from the response cache")
-            return stored
-        }
-        defer { if message.kind == .mutation { cache?.clear() } }
-        let payload: RelayPayload
-        do {
-            payload = RelayPayload(try await send(execution, message, isForced ? .networkOnly : .cacheFirst))
-        } catch {
-            log(execution, "failed: \(error.kind.rawValue)", error.isCancelled ? .info : .error)
-            throw error
-        }
-        log(execution, "was answered by the server")
-        let data = payload.withoutNulls
-        if let id, payload.has("data"), !payload.has("errors") { cache?.store(data, of: id, variables) }
-        return data
-    }
-
-    /// The body that answers, errors of GraphQL's included.
-    private func send(
-        _ execution: RelayExecution,
-        _ message: GraphQLRequest,
-        _ policy: RequestPolicy
-    ) async throws(NetworkError) -> Data {
-        var endpoint = try client.container.endpoint(endpoint)
-        if message.query == nil, endpoint.documents == .automatic { endpoint.documents = .documentID }
-        if let transactionField, let id = execution.cacheConfig.transactionID {
-            endpoint.headers[transactionField] = id
-        }
-        do {
-            let client = ExecutionClient(client: client, execution: execution)
-            return try await client.response(to: message, at: endpoint, policy: policy).data
-        } catch {
-            guard error.kind == .status, !error.graphQLErrors.isEmpty, let data = error.data else { throw error }
-            return data
-        }
-    }
-
-    /// Tells what became of an execution that has an id.
-    private func log(_ execution: RelayExecution, _ outcome: String, _ level: LogLevel = .info) {
-        guard let id = execution.cacheConfig.transactionID else { return }
-        client.container.logger.log(Line(message: "\(execution.request.name) [\(id)] \(outcome)", level: level))
-    }
-
-    private struct Line: LogType {
-        let category = "Relay"
-        let message: String
-        let level: LogLevel
-    }
-}
-
-extension RelayExecution {
-    /// How long it is until the next execution; nil where there is none.
-    fileprivate func pause(with uploadables: [String: FormFile]) throws(NetworkError) -> Duration? {
-        guard let seconds = cacheConfig.poll else { return nil }
-        guard seconds > 0, seconds < 1e9 else {
-            throw NetworkError(.badConfiguration, during: .build, "CacheConfig.poll is not a number of seconds above 0")
-        }
-        guard uploadables.isEmpty else {
-            throw NetworkError(.badConfiguration, during: .build, "an operation with files cannot be polled")
-        }
-        return .seconds(seconds)
-    }
-}
-
-extension RequestParameters {
-    /// What tells operations apart where answers are stored.
-    fileprivate var identity: String? { cacheID ?? id ?? text }
-}
-
-/// Hands everything on, and says which execution operations are for.
-private struct ExecutionClient: NetworkClient {
-    let client: any NetworkClient
-    let execution: RelayExecution
-
-    var container: BeagleDependencies { client.container }
-    var options: TransferOptions { client.options }
-
-    func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
-        client.executeRequest(request, completion: completion)
-    }
-
-    func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
-        try await client.stream(request)
-    }
-
-    nonisolated(nonsending) func run(
-        _ operation: NetworkOperation,
-        emit: @escaping @Sendable (NetworkOperation.Result) -> Void
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        var operation = operation
-        operation.relayExecution = execution
-        return try await client.run(operation, emit: emit)
     }
 }

@@ -1,5 +1,6 @@
 import BeagleNet
 import BeagleNetCurl
+import BeagleNetGraphQL
 import BeagleNetReplay
 import Dispatch
 import Foundation
@@ -8,6 +9,7 @@ import Synchronization
 
 /// The whole client, found through the container as an app finds it: builder, environment, logger (off), transport.
 /// Variant `raw` makes raw requests, `recorded` makes them with a log, `callback` makes them through completions, and
+/// `post` and `graphql` ask for the same with a raw request and with an operation, and
 /// `screen` asks for components, each for somebody else: those of one would share one request. `main` is not `async`, as in `BenchTransport`.
 @main
 struct BenchClient {
@@ -38,6 +40,34 @@ struct BenchClient {
         try FileManager.default.removeItem(atPath: directory)
     }
 
+    /// A query, each with another variable so that none shares the request of another.
+    private static func query(_ arguments: Arguments, _ url: URL) async throws {
+        let client = Beagle.dependencies.networkClient
+        let url = url.deletingLastPathComponent().appending(path: "graphql")
+        let endpoint = GraphQLEndpoint(url)
+        let text = "query Post($id: ID!) { post(id: $id) { id title body } }"
+        if arguments.variant == "graphql" {
+            return try await Load.measure("client-graphql", arguments) {
+                let operation = GraphQLOperation<IDInput, Post>(input: IDInput(id: number()), operationString: text)
+                return try await client.perform(operation, at: endpoint).body.utf8.count
+            }
+        }
+        let accept = ["Accept": "application/graphql-response+json, application/json;q=0.9"]
+        try await Load.measure("client-post", arguments) {
+            let body = #"{"query":"\#(text)","operationName":"Post","variables":{"id":"\#(number())"}}"#
+            let data = Request.RequestData(
+                method: "POST",
+                headers: accept,
+                body: .data(Data(body.utf8), contentType: "application/json")
+            )
+            return try await client.executeRequest(Request(url: url, type: .rawRequest(data))).data.count
+        }
+    }
+
+    private static func number() -> String {
+        "\(partitions.wrappingAdd(1, ordering: .relaxed).newValue)"
+    }
+
     private static let partitions = Atomic(0)
 
     private static func measure(_ arguments: Arguments, _ url: URL) async throws {
@@ -49,6 +79,8 @@ struct BenchClient {
         dependencies.networkClient = NetworkClientDefault(dependencies: dependencies, options: options)
         Beagle.dependencies = dependencies
         if arguments.variant == "recorded" { return try await record(arguments, url, dependencies) }
+
+        if ["post", "graphql"].contains(arguments.variant) { return try await query(arguments, url) }
 
         let accept = ["accept": "application/json"]
         if arguments.variant == "callback" {
@@ -79,6 +111,12 @@ struct BenchClient {
             return count
         }
     }
+}
+
+private struct Post: Decodable {
+    let id: String
+    let title: String
+    let body: String
 }
 
 private struct BadURL: Error {}

@@ -49,11 +49,7 @@ extension GraphQLDocument.Variable {
 
 extension GraphQLDocumentStorage {
     /// The type that a node writes.
-    func type(_ index: Int) -> GraphQLType {
-        let node = nodes[index]
-        let type = node.name.isEmpty ? GraphQLType.list(type(index + 1)) : .named(text(node.name))
-        return node.isNonNull ? .nonNull(type) : type
-    }
+    func type(_ index: Int) -> GraphQLType { nodes.type(index, text) }
 
     /// The fields of an operation's root, each key once; fragments are followed without recursion.
     fileprivate func rootFields(of operation: Int) -> [GraphQLDocument.RootField] {
@@ -87,5 +83,14 @@ extension GraphQLDocumentStorage {
             }
         }
         return names
+    }
+}
+
+extension [GraphQLNode] {
+    /// The type that a node writes.
+    func type(_ index: Int, _ text: (GraphQLNode.Place) -> String) -> GraphQLType {
+        let node = self[index]
+        let type = node.name.isEmpty ? GraphQLType.list(type(index + 1, text)) : .named(text(node.name))
+        return node.isNonNull ? .nonNull(type) : type
     }
 }

@@ -22,8 +22,13 @@ struct GraphQLParser {
 
     /// Reads all of it.
     mutating func document() throws(GraphQLFault) {
-        token = try lexer.next()
+        try start()
         repeat { try definition() } while token.kind != .end
+    }
+
+    /// Reads the first token.
+    mutating func start() throws(GraphQLFault) {
+        token = try lexer.next()
     }
 }
 
@@ -57,7 +62,7 @@ extension GraphQLParser {
     }
 
     /// Text before what it describes (draft of 2025, 2.3.1).
-    private mutating func description() throws(GraphQLFault) {
+    mutating func description() throws(GraphQLFault) {
         guard token.kind.isText else { return }
         descriptions.append(token.start)
         try advance()
@@ -93,7 +98,7 @@ extension GraphQLParser {
     }
 
     /// A list's node has the node of its elements' type in it.
-    private mutating func type() throws(GraphQLFault) {
+    mutating func type() throws(GraphQLFault) {
         let node = open(.type)
         if token.kind == .bracketLeft {
             try enter()
@@ -191,7 +196,7 @@ extension GraphQLParser {
         try advance()
     }
 
-    private mutating func directives(isConstant: Bool = false) throws(GraphQLFault) {
+    mutating func directives(isConstant: Bool = false) throws(GraphQLFault) {
         while token.kind == .at {
             let node = open(.directive)
             try advance()
@@ -205,7 +210,7 @@ extension GraphQLParser {
 // MARK: - Values
 
 extension GraphQLParser {
-    private mutating func value(isConstant: Bool) throws(GraphQLFault) {
+    mutating func value(isConstant: Bool) throws(GraphQLFault) {
         switch token.kind {
         case .int: try leaf(.int)
         case .float: try leaf(.float)
@@ -267,23 +272,23 @@ extension GraphQLParser {
 // MARK: - Tokens and nodes
 
 extension GraphQLParser {
-    private mutating func advance() throws(GraphQLFault) {
+    mutating func advance() throws(GraphQLFault) {
         end = token.end
         token = try lexer.next()
     }
 
-    private mutating func take() throws(GraphQLFault) -> GraphQLNode.Place {
+    mutating func take() throws(GraphQLFault) -> GraphQLNode.Place {
         let place = GraphQLNode.Place(token)
         try advance()
         return place
     }
 
-    private mutating func name(_ what: StaticString) throws(GraphQLFault) -> GraphQLNode.Place {
+    mutating func name(_ what: StaticString) throws(GraphQLFault) -> GraphQLNode.Place {
         guard token.kind == .name else { throw expected("\(what)") }
         return try take()
     }
 
-    private mutating func expect(_ kind: GraphQLToken.Kind, _ what: StaticString) throws(GraphQLFault) {
+    mutating func expect(_ kind: GraphQLToken.Kind, _ what: StaticString) throws(GraphQLFault) {
         guard token.kind == kind else { throw expected("\(what)") }
         try advance()
     }
@@ -295,7 +300,7 @@ extension GraphQLParser {
         }
     }
 
-    private mutating func open(_ kind: GraphQLNode.Kind) -> Int { open(kind, at: token) }
+    mutating func open(_ kind: GraphQLNode.Kind) -> Int { open(kind, at: token) }
 
     private mutating func open(_ kind: GraphQLNode.Kind, at start: GraphQLToken) -> Int {
         var node = GraphQLNode(kind: kind)
@@ -304,21 +309,21 @@ extension GraphQLParser {
         return nodes.count - 1
     }
 
-    private mutating func close(_ node: Int) {
+    mutating func close(_ node: Int) {
         nodes[node].place.end = Int32(truncatingIfNeeded: end)
         nodes[node].next = Int32(truncatingIfNeeded: nodes.count)
     }
 
-    private func isWord(_ word: StaticString) -> Bool {
+    func isWord(_ word: StaticString) -> Bool {
         token.kind == .name && bytes.has(word, token.start, token.end)
     }
 
-    private func expected(_ what: String) -> GraphQLFault {
+    func expected(_ what: String) -> GraphQLFault {
         GraphQLFault(token.start, "\(what) should be here, not \(shown)")
     }
 
     /// The token as it is written, for messages.
-    private var shown: String {
+    var shown: String {
         guard token.kind != .end else { return "the end of the text" }
         let text = String(decoding: bytes[token.start..<min(token.end, token.start + 30)], as: UTF8.self)
         return token.kind.isText ? "text in quotes" : "\"\(text)\""

@@ -7,6 +7,8 @@ import BeagleNetHTTP
 #endif
 
 extension GraphQLAnswer {
+    private static let mediaType = "application/graphql-response+json"
+
     /// Reads what a server answered, whatever its status.
     ///
     /// GraphQL's own media type says that the body is an answer. Any other body is trusted only with a status of success,
@@ -14,12 +16,15 @@ extension GraphQLAnswer {
     ///
     /// - Parameter refusal: the error of a status outside 200...299.
     package init(_ response: NetworkResponse, refusal: NetworkError?) throws(NetworkError) {
-        let type = response.response.headerFields[.contentType].flatMap(MediaType.init)
-        if type?.essence == "application/graphql-response+json" {
+        let field = response.response.headerFields[.contentType]
+        // As servers mostly write it, so that it need not be taken apart.
+        let isPlain = field == Self.mediaType || refusal == nil && field == "application/json"
+        let type = isPlain ? nil : field.flatMap(MediaType.init)
+        if isPlain || type?.essence == Self.mediaType {
             try self.init(reading: response)
         } else if let refusal {
             throw refusal.telling(errorsOf: response, type)
-        } else if type == nil || type?.isJSON == true {
+        } else if field == nil || type?.isJSON == true {
             try self.init(reading: response)
         } else {
             throw .malformed(

@@ -95,9 +95,10 @@ extension GraphQLRequest {
 }
 
 extension JSONEncoder {
-    fileprivate static var sorted: JSONEncoder {
+    /// One for all: nobody changes it.
+    fileprivate static let sorted = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
-    }
+    }()
 }

@@ -30,12 +30,14 @@ extension GraphQLSelection {
     ///
     /// - Parameters:
     ///   - type: the type; of an array or an optional, its elements' fields are selected.
+    ///   - arguments: what fields are given, by the way to them: `["comments": ["first": 5], "author.image": ["size": 64]]`.
     ///   - userInfo: what the type asks its decoder for.
     /// - Returns: the selection; one without parts for a leaf.
     /// - Throws: `NetworkError` of kind `.badRequest`, with the path, where the type refuses made-up values, contains
-    ///   itself, or has a key that is no name.
+    ///   itself, or has a key that is no name, and where arguments are for a field that it does not read.
     public static func of(
         _ type: (some Decodable).Type,
+        arguments: [String: GraphQLMembers] = [:],
         userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws(NetworkError) -> GraphQLSelection {
         let recording = SelectionRecording()
@@ -43,10 +45,35 @@ extension GraphQLSelection {
         do {
             _ = try recorder.value(type)
             if let error = recorder.failure.error { throw error }
-            return try recording.selection(at: [])
+            var selection = try recording.selection(at: [])
+            for (path, members) in arguments.sorted(by: { $0.key < $1.key }) {
+                guard !selection.give(members, to: path.split(separator: ".")[...]) else { continue }
+                throw SelectionFault(
+                    reason: "arguments are given to \(path), which it does not read",
+                    advice: "name the way to the field, as author.image"
+                )
+            }
+            return selection
         } catch {
             throw NetworkError(deriving: error, of: type)
         }
+    }
+}
+
+extension GraphQLSelection {
+    /// Gives arguments to the field at the end of this way; false where there is none.
+    fileprivate mutating func give(_ arguments: GraphQLMembers, to path: ArraySlice<Substring>) -> Bool {
+        for index in parts.indices {
+            guard case .field(var field) = parts[index], let name = path.first, field.name == name else { continue }
+            if path.count == 1 {
+                field.arguments = arguments
+            } else if !field.selection.give(arguments, to: path.dropFirst()) {
+                return false
+            }
+            parts[index] = .field(field)
+            return true
+        }
+        return false
     }
 }
 

@@ -100,14 +100,29 @@ extension GraphQLText: ExpressibleByStringInterpolation {
         }
 
         /// Writes what a Swift type reads, in braces: see `GraphQLSelection.of`. It is nothing for what has no fields.
-        public mutating func appendInterpolation(selectionOf type: (some Decodable).Type) {
+        ///
+        /// - Parameters:
+        ///   - type: the type.
+        ///   - arguments: what fields are given, by the way to them.
+        public mutating func appendInterpolation(
+            selectionOf type: (some Decodable).Type,
+            arguments: [String: GraphQLMembers] = [:]
+        ) {
             do throws(NetworkError) {
-                body += try GraphQLSelection.of(type).description
+                appendInterpolation(try GraphQLSelection.of(type, arguments: arguments))
             } catch {
                 // Nobody shall take it for a document.
                 body += "{}"
                 append([], Problem(message: error.message, advice: error.advice))
             }
+        }
+
+        /// Writes a selection, in braces, and appends the definitions of its fragments to the document.
+        public mutating func appendInterpolation(_ selection: GraphQLSelection) {
+            var writer = GraphQLWriter()
+            writer.write(selection)
+            body += writer.text
+            append(writer.fragments, writer.problem)
         }
 
         /// Writes text as it is: a name that is chosen at run time, a part from a file. Never what a user wrote.

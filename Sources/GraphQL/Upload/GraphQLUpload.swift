@@ -42,15 +42,15 @@ final class UploadMarks: Sendable {
     @TaskLocal static var current: UploadMarks?
 
     /// A text that no variable has by chance.
-    private let nonce = "upload-\(UInt64.random(in: .min ... .max))-\(UInt64.random(in: .min ... .max))-"
+    private static let nonce = "upload-\(UInt64.random(in: .min ... .max))-\(UInt64.random(in: .min ... .max))-"
     private let files = Lock<[FormFile]>([])
 
     /// The text that stands for this file.
     func mark(for file: FormFile) -> String {
         files.withLock { files in
-            if let index = files.firstIndex(of: file) { return nonce + "\(index)" }
+            if let index = files.firstIndex(of: file) { return Self.nonce + "\(index)" }
             files.append(file)
-            return nonce + "\(files.count - 1)"
+            return Self.nonce + "\(files.count - 1)"
         }
     }
 
@@ -67,7 +67,8 @@ final class UploadMarks: Sendable {
     private func take(from value: inout JSONValue, at path: String, into found: inout [GraphQLRequest.File]) {
         switch value {
         case .string(let text):
-            guard text.hasPrefix(nonce), let index = Int(text.dropFirst(nonce.count)), index < found.count else {
+            guard text.hasPrefix(Self.nonce), let index = Int(text.dropFirst(Self.nonce.count)), index < found.count
+            else {
                 return
             }
             found[index].paths.append(path)

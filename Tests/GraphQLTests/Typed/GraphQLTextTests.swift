@@ -40,6 +40,38 @@ import Testing
         #expect(other.description == "{ a { ...A } }\nfragment A on User { id name }")
     }
 
+    private struct Post: Decodable {
+        let title: String
+        let authors: [Author]
+    }
+
+    @Test func fieldsOfATypeCanBeGivenArguments() throws {
+        let text: GraphQLText = """
+            query Q($n: Int) { post \(selectionOf: Post.self, arguments: ["authors": ["first": .variable("n")], "authors.name": ["short": true]]) }
+            """
+        #expect(
+            text.description
+                == "query Q($n: Int) { post { title authors(first: $n) { id name(short: true) } } }"
+        )
+        for path in ["nobody", "authors.nobody", "title.name", ""] {
+            let error = #expect(throws: NetworkError.self) {
+                try GraphQLSelection.of(Post.self, arguments: [path: ["a": 1]])
+            }
+            #expect(error?.message.hasSuffix("arguments are given to \(path), which it does not read") == true)
+        }
+    }
+
+    @Test func selectionsOfABuilderCanBePutIn() throws {
+        let selection = GraphQLSelection {
+            "id"
+            Self.avatar
+        }
+        let text: GraphQLText = "{ image \(selection) }"
+        #expect(text.description == "{ image { id ...Avatar } }\nfragment Avatar on Image { url }")
+        let broken: GraphQLText = "{ image \(GraphQLSelection { "a b" }) }"
+        #expect(throws: NetworkError.self) { try broken.document() }
+    }
+
     @Test func whatCannotBeSelectedIsToldWhenTheTextIsRead() {
         let text: GraphQLText = "{ person \(selectionOf: Person.self) }"
         let error = #expect(throws: NetworkError.self) { try text.document() }

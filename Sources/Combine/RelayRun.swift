@@ -1,0 +1,174 @@
+import BeagleNetGraphQL
+import BeagleNetHTTP
+
+/// One execution of an operation by a `RelayNetwork`, with all its repetitions.
+struct RelayRun: Sendable {
+    typealias Emit = @Sendable (Data) -> Void
+
+    private let network: RelayNetwork
+    private let execution: RelayExecution
+    private let variables: VariableData
+    private let message: GraphQLRequest
+    /// How long it is until the next repetition; nil where there is none.
+    private let pause: Duration?
+
+    /// - Parameter uploadables: files, by where they belong among the variables.
+    /// - Throws: `NetworkError` where this cannot be sent.
+    init(
+        _ execution: RelayExecution,
+        _ variables: VariableData,
+        _ uploadables: [String: FormFile],
+        by network: RelayNetwork
+    ) throws(NetworkError) {
+        self.network = network
+        self.execution = execution
+        self.variables = variables
+        pause = try execution.cacheConfig.pause(with: uploadables)
+        message = try GraphQLRequest(execution, variables, uploadables: uploadables)
+    }
+
+    /// Executes the operation, again and again where it is polled.
+    func run(_ emit: @escaping Emit) async throws(NetworkError) {
+        try await runOnce(isForced: execution.cacheConfig.force, emit)
+        guard let pause else { return }
+        while true {
+            do {
+                try await network.client.container.clock.sleep(for: pause)
+            } catch {
+                throw NetworkError(wrapping: error)
+            }
+            try await runOnce(isForced: true, emit)
+        }
+    }
+
+    /// Gives the stored answer, else the server's.
+    private func runOnce(isForced: Bool, _ emit: Emit) async throws(NetworkError) {
+        let id = message.files.isEmpty && message.kind == .query ? execution.request.identity : nil
+        if let id, !isForced, let stored = network.cache?.answer(to: id, variables) {
+            log("was answered from the response cache")
+            return emit(stored)
+        }
+        defer { if message.kind == .mutation { network.cache?.clear() } }
+        do {
+            let answer = try await answer(isForced ? .networkOnly : .cacheFirst, emit)
+            log("was answered by the server")
+            let payload = RelayPayload(answer)
+            if let id, payload.has("data"), !payload.has("errors") { network.cache?.store(answer, of: id, variables) }
+        } catch {
+            log("failed: \(error.kind.rawValue)", error.isCancelled ? .info : .error)
+            throw error
+        }
+    }
+
+    /// Asks the server, and gives what comes.
+    ///
+    /// - Returns: the whole answer.
+    private func answer(_ policy: RequestPolicy, _ emit: Emit) async throws(NetworkError) -> Data {
+        let endpoint = try endpoint()
+        let client = ExecutionClient(client: network.client, execution: execution)
+        let data: Data
+        do {
+            if try message.mayComeInPieces {
+                return try await pieces(of: client.results(of: message, at: endpoint), emit)
+            }
+            data = try await client.response(to: message, at: endpoint, policy: policy).data
+        } catch {
+            // What the server says went wrong is for Relay to read.
+            guard error.kind == .status, !error.graphQLErrors.isEmpty, let body = error.data else { throw error }
+            data = body
+        }
+        let answer = RelayPayload(data).withoutNulls
+        emit(answer)
+        return answer
+    }
+
+    /// Gives an answer piece by piece.
+    private func pieces(of updates: GraphQLUpdates<JSONValue>, _ emit: Emit) async throws(NetworkError) -> Data {
+        var (updates, whole) = (updates.makeAsyncIterator(), Data())
+        while let update = try await updates.next() {
+            whole = RelayPayload(try update.json.data()).withoutNulls
+            switch network.pieces {
+            case .merged: emit(whole)
+            case .patches: for payload in update.relayPayloads { emit(try payload.data()) }
+            }
+        }
+        return whole
+    }
+
+    private func endpoint() throws(NetworkError) -> GraphQLEndpoint {
+        var endpoint = try network.client.container.endpoint(network.endpoint)
+        if message.query == nil, endpoint.documents == .automatic { endpoint.documents = .documentID }
+        if let field = network.transactionField, let id = execution.cacheConfig.transactionID {
+            endpoint.headers[field] = id
+        }
+        return endpoint
+    }
+
+    /// Tells what became of an execution that has an id.
+    private func log(_ outcome: String, _ level: LogLevel = .info) {
+        guard let id = execution.cacheConfig.transactionID else { return }
+        let line = Line(message: "\(execution.request.name) [\(id)] \(outcome)", level: level)
+        network.client.container.logger.log(line)
+    }
+
+    private struct Line: LogType {
+        let category = "Relay"
+        let message: String
+        let level: LogLevel
+    }
+}
+
+extension CacheConfig {
+    fileprivate func pause(with uploadables: [String: FormFile]) throws(NetworkError) -> Duration? {
+        guard let seconds = poll else { return nil }
+        guard seconds > 0, seconds < 1e9 else {
+            throw NetworkError(.badConfiguration, during: .build, "CacheConfig.poll is not a number of seconds above 0")
+        }
+        guard uploadables.isEmpty else {
+            throw NetworkError(.badConfiguration, during: .build, "an operation with files cannot be polled")
+        }
+        return .seconds(seconds)
+    }
+}
+
+extension RequestParameters {
+    /// What tells operations apart where answers are stored.
+    fileprivate var identity: String? { cacheID ?? id ?? text }
+}
+
+extension GraphQLRequest {
+    /// Whether `@defer` or `@stream` stands in its text.
+    fileprivate var mayComeInPieces: Bool {
+        get throws(NetworkError) {
+            guard kind != .subscription, let query else { return false }
+            let operation = try GraphQLDocument.cached(query).operation(named: operationName)
+            return operation.usesDefer || operation.usesStream
+        }
+    }
+}
+
+/// Hands everything on, and says which execution operations are for.
+private struct ExecutionClient: NetworkClient {
+    let client: any NetworkClient
+    let execution: RelayExecution
+
+    var container: BeagleDependencies { client.container }
+    var options: TransferOptions { client.options }
+
+    func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
+        client.executeRequest(request, completion: completion)
+    }
+
+    func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
+        try await client.stream(request)
+    }
+
+    nonisolated(nonsending) func run(
+        _ operation: NetworkOperation,
+        emit: @escaping @Sendable (NetworkOperation.Result) -> Void
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        var operation = operation
+        operation.relayExecution = execution
+        return try await client.run(operation, emit: emit)
+    }
+}

@@ -1,0 +1,87 @@
+import BeagleNet
+
+/// Reads what answers an introspection query (GraphQL specification, 4).
+extension GraphQLSchema {
+    mutating func readIntrospection(_ answer: JSONValue) throws(NetworkError) {
+        let data = answer["data"] ?? answer
+        let schema = data["__schema"] ?? data
+        guard let types = schema["types"]?.array, !types.isEmpty else {
+            throw Self.unreadable("it has no __schema.types")
+        }
+        for type in types {
+            guard let name = type["name"]?.string, let kind = type["kind"]?.string.flatMap(SchemaType.Kind.init) else {
+                throw Self.unreadable("a type has no name or no kind")
+            }
+            self.types[name] = try SchemaType(kind, type, name)
+        }
+        for directive in schema["directives"]?.array ?? [] {
+            guard let name = directive["name"]?.string else { continue }
+            directives[name] = SchemaDirective(
+                arguments: try SchemaInput.inputs(directive["args"], "@\(name)"),
+                places: Set((directive["locations"]?.array ?? []).compactMap(\.string)),
+                isRepeatable: directive["isRepeatable"]?.bool ?? false
+            )
+        }
+        for kind in OperationKind.allCases {
+            roots[kind] = schema["\(kind.rawValue)Type"]?["name"]?.string
+        }
+    }
+
+    fileprivate static func unreadable(_ reason: String) -> NetworkError {
+        NetworkError(
+            .decoding,
+            during: .decode,
+            "this answers no introspection query: \(reason)",
+            advice: "ask with the full introspection query, as graphql-js' getIntrospectionQuery() writes it"
+        )
+    }
+}
+
+extension SchemaType {
+    fileprivate init(_ kind: Kind, _ json: JSONValue, _ name: String) throws(NetworkError) {
+        self.init(kind: kind)
+        for field in json["fields"]?.array ?? [] {
+            guard let fieldName = field["name"]?.string else { continue }
+            let place = "\(name).\(fieldName)"
+            fields[fieldName] = SchemaField(
+                type: try GraphQLType(field["type"], place),
+                arguments: try SchemaInput.inputs(field["args"], place)
+            )
+        }
+        members = try SchemaInput.inputs(json["inputFields"], name)
+        let others = kind == .union ? json["possibleTypes"] : json["interfaces"]
+        related = Set((others?.array ?? []).compactMap { $0["name"]?.string })
+        words = Set((json["enumValues"]?.array ?? []).compactMap { $0["name"]?.string })
+    }
+}
+
+extension SchemaInput {
+    fileprivate static func inputs(
+        _ json: JSONValue?,
+        _ place: String
+    ) throws(NetworkError) -> [String: SchemaInput] {
+        var inputs: [String: SchemaInput] = [:]
+        for input in json?.array ?? [] {
+            guard let name = input["name"]?.string else { continue }
+            inputs[name] = SchemaInput(
+                type: try GraphQLType(input["type"], "\(place)(\(name):)"),
+                hasDefault: input["defaultValue"]?.string != nil
+            )
+        }
+        return inputs
+    }
+}
+
+extension GraphQLType {
+    fileprivate init(_ json: JSONValue?, _ place: String) throws(NetworkError) {
+        switch json?["kind"]?.string {
+        case "NON_NULL": self = .nonNull(try GraphQLType(json?["ofType"], place))
+        case "LIST": self = .list(try GraphQLType(json?["ofType"], place))
+        default:
+            guard let name = json?["name"]?.string else {
+                throw GraphQLSchema.unreadable("the type of \(place) has no end: the query asked for too few ofType")
+            }
+            self = .named(name)
+        }
+    }
+}

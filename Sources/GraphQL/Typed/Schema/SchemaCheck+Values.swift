@@ -1,0 +1,101 @@
+/// Values, and the arguments and members that they stand at (GraphQL specification, 5.4, 5.6).
+extension SchemaCheck {
+    /// Holds arguments or an input object's members against those declared.
+    mutating func checkMembers(
+        _ given: [Int],
+        _ declared: [String: SchemaInput],
+        _ owner: String,
+        at place: GraphQLNode.Place,
+        _ what: String
+    ) {
+        var known: Set<String> = []
+        for index in given {
+            let name = text(nodes[index].name)
+            if !known.insert(name).inserted { tell(nodes[index].name, "the \(what) \(name) stands here twice") }
+            guard let input = declared[name] else {
+                tell(nodes[index].name, "\(owner) has no \(what) \(name)\(hint(name, declared.keys))")
+                continue
+            }
+            check(index + 1, input.type, "\(owner)(\(name):)", hasDefault: input.hasDefault)
+        }
+        for (name, input) in declared.sorted(by: { $0.key < $1.key }) where input.isRequired && !known.contains(name) {
+            tell(place, "\(owner) needs the \(what) \(name) of type \(input.type)")
+        }
+    }
+
+    /// Holds a value against the type that its place needs.
+    mutating func check(_ index: Int, _ type: GraphQLType, _ owner: String, hasDefault: Bool = false) {
+        let node = nodes[index]
+        switch (node.kind, type) {
+        case (.variable, _): note(VariableUse(node: index, type: type, hasDefault: hasDefault))
+        case (.null, .nonNull): tell(node.place, "\(owner) is of type \(type), which is never null")
+        case (.null, _): break
+        case (_, .nonNull(let type)): check(index, type, owner)
+        case (.list, .list(let element)):
+            for child in nodes.children(of: index) { check(child, element, owner) }
+        // One value stands for a list of it (3.12).
+        case (_, .list(let element)): check(index, element, owner)
+        case (_, .named(let name)): check(index, named: name, owner)
+        }
+    }
+
+    private mutating func check(_ index: Int, named name: String, _ owner: String) {
+        guard let type = schema.types[name] else { return }
+        let node = nodes[index]
+        switch type.kind {
+        case .scalar where !Self.accepts(node.kind, name): refuse(index, name, owner)
+        case .enumeration:
+            guard node.kind == .enumValue else { return refuse(index, name, owner) }
+            let word = text(node.name)
+            if !type.words.contains(word) { tell(node.place, "\(name) has no \(word)\(hint(word, type.words))") }
+        case .input:
+            guard node.kind == .object else { return refuse(index, name, owner) }
+            checkMembers(children(of: index, .objectField), type.members, name, at: node.place, "member")
+        default: break
+        }
+    }
+
+    private mutating func refuse(_ index: Int, _ type: String, _ owner: String) {
+        let place = nodes[index].place
+        var written = text(place)
+        if written.count > 30 { written = written.prefix(30) + "…" }
+        tell(place, "\(owner) is of type \(type), and \(written) is none")
+    }
+
+    /// Whether a scalar accepts such a value (3.5); a server's own scalars accept what they like.
+    private static func accepts(_ kind: GraphQLNode.Kind, _ scalar: String) -> Bool {
+        switch scalar {
+        case "Int": kind == .int
+        case "Float": kind == .int || kind == .float
+        case "String": kind == .string
+        case "Boolean": kind == .boolean
+        case "ID": kind == .string || kind == .int
+        default: true
+        }
+    }
+
+    /// The name that was meant, if one is near.
+    func hint(_ name: String, _ known: some Collection<String>) -> String {
+        let near = known.map { (distance: Self.distance(name, $0), name: $0) }.min { $0 < $1 }
+        guard let near, near.distance <= max(1, name.utf8.count / 3) else { return "" }
+        return "; did you mean \(near.name)?"
+    }
+
+    /// How many letters must be changed, added, taken away or exchanged with their neighbours.
+    private static func distance(_ one: String, _ other: String) -> Int {
+        let (one, other) = (Array(one.lowercased().utf8.prefix(100)), Array(other.lowercased().utf8.prefix(100)))
+        var rows = [Array(0...other.count)]
+        for (row, letter) in one.enumerated() {
+            var next = [row + 1]
+            for column in other.indices {
+                let change = rows[row][column] + (letter == other[column] ? 0 : 1)
+                next.append(min(rows[row][column + 1] + 1, next[column] + 1, change))
+                if row > 0, column > 0, letter == other[column - 1], one[row - 1] == other[column] {
+                    next[column + 1] = min(next[column + 1], rows[row - 1][column - 1] + 1)
+                }
+            }
+            rows.append(next)
+        }
+        return rows[one.count][other.count]
+    }
+}

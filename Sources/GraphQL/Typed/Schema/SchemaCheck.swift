@@ -1,0 +1,275 @@
+import BeagleNet
+
+/// Holds a document against a schema (GraphQL specification, 5).
+struct SchemaCheck {
+    let schema: GraphQLSchema
+    let document: GraphQLDocumentStorage
+    private let operations: [GraphQLDocument.Operation]
+    private var problems: [(offset: Int, text: String)] = []
+    /// Where variables stand, by the definition they stand in.
+    private var uses: [Int: [VariableUse]] = [:]
+    private var definitions: [Int] = []
+    /// The one that is looked at.
+    private var definition = 0
+
+    /// A variable that stands where a type is expected.
+    struct VariableUse {
+        let node: Int
+        let type: GraphQLType
+        /// Whether something else has a value there if the variable has none.
+        let hasDefault: Bool
+    }
+
+    init(_ schema: GraphQLSchema, _ document: GraphQLDocument) {
+        self.schema = schema
+        self.document = document.storage
+        operations = document.operations
+        var index = 0
+        while index < document.storage.nodes.count {
+            definitions.append(index)
+            index = Int(document.storage.nodes[index].next)
+        }
+    }
+
+    var nodes: [GraphQLNode] { document.nodes }
+
+    /// All problems, in the document's order.
+    mutating func run() -> [String] {
+        for index in definitions {
+            definition = index
+            if nodes[index].isOperation { checkOperation(index) } else { checkFragment(index) }
+        }
+        checkUses()
+        let bytes = document.bytes
+        return problems.enumerated().sorted { ($0.element.offset, $0.offset) < ($1.element.offset, $1.offset) }.map {
+            let place = GraphQLError.Location(of: $0.element.offset, in: bytes)
+            return "\(place.line):\(place.column): \($0.element.text)"
+        }
+    }
+
+    mutating func tell(_ place: GraphQLNode.Place, _ text: String) {
+        problems.append((Int(place.start), text))
+    }
+
+    mutating func note(_ use: VariableUse) {
+        uses[definition, default: []].append(use)
+    }
+
+    func text(_ place: GraphQLNode.Place) -> String { document.text(place) }
+
+    func children(of node: Int, _ kind: GraphQLNode.Kind) -> [Int] {
+        nodes.children(of: node).filter { nodes[$0].kind == kind }
+    }
+}
+
+// MARK: - Definitions
+
+extension SchemaCheck {
+    private static let places: [GraphQLNode.Kind: String] = [
+        .query: "QUERY", .mutation: "MUTATION", .subscription: "SUBSCRIPTION", .fragment: "FRAGMENT_DEFINITION",
+        .field: "FIELD", .spread: "FRAGMENT_SPREAD", .inlineFragment: "INLINE_FRAGMENT",
+        .variableDefinition: "VARIABLE_DEFINITION",
+    ]
+
+    private mutating func checkOperation(_ index: Int) {
+        let node = nodes[index]
+        let kind: OperationKind =
+            node.kind == .mutation ? .mutation : node.kind == .subscription ? .subscription : .query
+        checkDirectives(of: index)
+        for variable in children(of: index, .variableDefinition) { checkVariable(variable) }
+        guard let root = schema.roots[kind] else {
+            return tell(node.place, "the schema has no \(kind.rawValue)")
+        }
+        if kind == .subscription { checkSubscription(index) }
+        checkSelections(of: index, on: root)
+    }
+
+    /// A subscription has one root field (5.2.4.1).
+    private mutating func checkSubscription(_ index: Int) {
+        let place = definitions.filter { nodes[$0].isOperation }.firstIndex(of: index)
+        guard let fields = place.map({ operations[$0].rootFields }), fields.count > 1 else { return }
+        tell(nodes[index].place, "a subscription has one root field, not \(fields.map(\.key).joined(separator: ", "))")
+    }
+
+    private mutating func checkVariable(_ index: Int) {
+        checkDirectives(of: index)
+        let parts = Array(nodes.children(of: index))
+        let type = document.type(parts[0])
+        guard let declared = schema.types[type.name] else {
+            return tell(nodes[parts[0]].place, "there is no type \(type.name)\(hint(type.name, schema.types.keys))")
+        }
+        guard declared.kind.isInput else {
+            return tell(nodes[parts[0]].place, "no variable can be of type \(type.name), which is for answers")
+        }
+        if parts.count > 1, nodes[parts[1]].kind != .directive { check(parts[1], type, "$\(text(nodes[index].name))") }
+    }
+
+    private mutating func checkFragment(_ index: Int) {
+        checkDirectives(of: index)
+        guard let type = condition(index) else { return }
+        checkSelections(of: index, on: type)
+    }
+
+    /// The type of a fragment, if there is such a type and something can be selected of it.
+    private mutating func condition(_ index: Int) -> String? {
+        let place = nodes[index].other
+        let name = text(place)
+        guard let type = schema.types[name] else {
+            tell(place, "there is no type \(name)\(hint(name, schema.types.keys))")
+            return nil
+        }
+        guard type.kind.isComposite else {
+            tell(place, "nothing can be selected of \(name)")
+            return nil
+        }
+        return name
+    }
+
+    /// Variables of other types than where they stand, and what is declared and not used (5.1.4, 5.8.4, 5.8.5).
+    private mutating func checkUses() {
+        var reached: Set<Int> = []
+        for operation in definitions where nodes[operation].isOperation {
+            let reachable = nodes.reachable(from: operation)
+            reached.formUnion(reachable)
+            var unused = Set<String>()
+            for variable in children(of: operation, .variableDefinition) { unused.insert(text(nodes[variable].name)) }
+            for definition in reachable {
+                for index in definition..<Int(nodes[definition].next) where nodes[index].kind == .variable {
+                    unused.remove(text(nodes[index].name))
+                }
+                for use in uses[definition] ?? [] { check(use, in: operation) }
+            }
+            for variable in children(of: operation, .variableDefinition)
+            where unused.contains(text(nodes[variable].name)) {
+                tell(nodes[variable].place, "$\(text(nodes[variable].name)) is declared and not used")
+            }
+        }
+        for fragment in definitions where !nodes[fragment].isOperation && !reached.contains(fragment) {
+            tell(nodes[fragment].place, "the fragment \(text(nodes[fragment].name)) is defined and not used")
+        }
+    }
+
+    private mutating func check(_ use: VariableUse, in operation: Int) {
+        let name = nodes[use.node].name
+        guard
+            let index = children(of: operation, .variableDefinition).first(where: { text(nodes[$0].name) == text(name) }
+            )
+        else { return }
+        let parts = Array(nodes.children(of: index))
+        let type = document.type(parts[0])
+        let hasDefault = parts.count > 1 && nodes[parts[1]].kind != .directive && nodes[parts[1]].kind != .null
+        guard !type.canStand(for: use.type, hasDefault: hasDefault || use.hasDefault) else { return }
+        tell(nodes[use.node].place, "$\(text(name)) is of type \(type) and stands where \(use.type) is needed")
+    }
+}
+
+// MARK: - Selections
+
+extension SchemaCheck {
+    private mutating func checkSelections(of parent: Int, on type: String) {
+        for index in nodes.children(of: parent) {
+            switch nodes[index].kind {
+            case .field: checkField(index, on: type)
+            case .spread:
+                checkDirectives(of: index)
+                checkOverlap(nodes[index].name, text(nodes[Int(nodes[index].target)].other), type)
+            case .inlineFragment:
+                checkDirectives(of: index)
+                let isConditional = !nodes[index].other.isEmpty
+                guard let inner = isConditional ? condition(index) : type else { continue }
+                if isConditional { checkOverlap(nodes[index].other, inner, type) }
+                checkSelections(of: index, on: inner)
+            default: break
+            }
+        }
+    }
+
+    private mutating func checkField(_ index: Int, on typeName: String) {
+        checkDirectives(of: index)
+        let node = nodes[index]
+        let name = text(node.name)
+        guard let field = schema.field(name, of: typeName) else {
+            let known = schema.types[typeName]?.fields.keys.sorted() ?? []
+            return tell(node.name, "\(typeName) has no field \(name)\(hint(name, known))")
+        }
+        checkArguments(of: index, field.arguments, "\(typeName).\(name)")
+        guard let type = schema.types[field.type.name] else { return }
+        let hasSelection = nodes.children(of: index).contains { nodes[$0].isSelection }
+        if type.kind.isComposite, !hasSelection {
+            tell(node.name, "\(typeName).\(name) is of type \(field.type), of which something must be selected")
+        } else if !type.kind.isComposite, hasSelection {
+            tell(node.name, "\(typeName).\(name) is of type \(field.type), of which nothing can be selected")
+        } else if hasSelection {
+            checkSelections(of: index, on: field.type.name)
+        }
+    }
+
+    /// Whether a fragment ever applies (5.5.2.3).
+    private mutating func checkOverlap(_ place: GraphQLNode.Place, _ condition: String, _ parent: String) {
+        let (one, other) = (schema.objects(of: condition), schema.objects(of: parent))
+        guard !one.isEmpty, !other.isEmpty, one.isDisjoint(with: other) else { return }
+        tell(place, "no \(parent) is ever a \(condition)")
+    }
+
+    private mutating func checkDirectives(of index: Int) {
+        var known: Set<String> = []
+        for directive in children(of: index, .directive) {
+            let node = nodes[directive]
+            let name = text(node.name)
+            guard let declared = schema.directives[name] else {
+                tell(node.place, "there is no directive @\(name)\(hint(name, schema.directives.keys))")
+                continue
+            }
+            if let place = Self.places[nodes[index].kind], !declared.places.contains(place) {
+                tell(node.place, "@\(name) cannot stand at a \(place.lowercased().replacing("_", with: " "))")
+            }
+            if !known.insert(name).inserted, !declared.isRepeatable { tell(node.place, "@\(name) stands here twice") }
+            checkArguments(of: directive, declared.arguments, "@\(name)")
+        }
+    }
+
+    private mutating func checkArguments(of index: Int, _ declared: [String: SchemaInput], _ owner: String) {
+        checkMembers(children(of: index, .argument), declared, owner, at: nodes[index].name, "argument")
+    }
+}
+
+extension GraphQLSchema {
+    /// A field that can be selected of a type.
+    func field(_ name: String, of type: String) -> SchemaField? {
+        if name == "__typename" { return SchemaField(type: .nonNull(.named("String"))) }
+        if type == roots[.query] {
+            if name == "__schema" { return SchemaField(type: .nonNull(.named("__Schema"))) }
+            let input = SchemaInput(type: .nonNull(.named("String")))
+            if name == "__type" { return SchemaField(type: .named("__Type"), arguments: ["name": input]) }
+        }
+        return types[type]?.fields[name]
+    }
+
+    /// The object types that a value of this type may be of.
+    func objects(of name: String) -> Set<String> {
+        switch types[name]?.kind {
+        case .object: [name]
+        case .union: types[name]?.related ?? []
+        case .interface: Set(types.filter { $0.value.kind == .object && $0.value.related.contains(name) }.keys)
+        default: []
+        }
+    }
+}
+
+extension GraphQLType {
+    /// Whether a variable of this type can stand where another type is needed (5.8.5).
+    func canStand(for needed: GraphQLType, hasDefault: Bool) -> Bool {
+        if needed.isNonNull, !isNonNull, hasDefault { return canStand(for: needed.nullable) }
+        return canStand(for: needed)
+    }
+
+    private func canStand(for needed: GraphQLType) -> Bool {
+        switch (self, needed) {
+        case (.nonNull(let type), .nonNull(let needed)): type.canStand(for: needed)
+        case (_, .nonNull): false
+        case (.nonNull(let type), _): type.canStand(for: needed)
+        case (.list(let type), .list(let needed)): type.canStand(for: needed)
+        default: self == needed
+        }
+    }
+}

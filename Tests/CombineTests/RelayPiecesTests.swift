@@ -1,0 +1,97 @@
+import BeagleNet
+import BeagleNetCombine
+import BeagleNetHTTP
+import BeagleNetTesting
+import Testing
+
+/// Answers that come in pieces.
+@Suite struct RelayPiecesTests {
+    private static let request = RequestParameters(
+        name: "Posts",
+        operationKind: .query,
+        text: "query Posts { a ... @defer(label: \"B\") { b } list @stream(label: \"L\") }"
+    )
+
+    private static let payloads = [
+        #"{"data":{"a":1,"list":[]},"extensions":null,"pending":["#
+            + #"{"id":"0","path":[],"label":"B"},{"id":"1","path":["list"],"label":"L"}],"hasNext":true}"#,
+        #"{"incremental":[{"id":"1","items":[7,8]}],"extensions":null,"hasNext":true}"#,
+        #"{"incremental":[{"id":"0","data":{"b":2}}],"completed":[{"id":"0"},{"id":"1"}],"hasNext":false}"#,
+    ]
+
+    private func world(_ payloads: [String] = payloads) throws -> RelayWorld {
+        let parts = payloads.map { "\r\n--graphql\r\nContent-Type: application/json\r\n\r\n\($0)" }
+        let body = parts.joined() + "\r\n--graphql--\r\n"
+        return try RelayWorld(body, type: "multipart/mixed; boundary=graphql")
+    }
+
+    @Test func eachAnswerIsWholeSoFar() async throws {
+        let world = try world()
+        #expect(
+            try await world.texts(Self.request) == [
+                #"{"data":{"a":1,"list":[]}}"#,
+                #"{"data":{"a":1,"list":[7,8]}}"#,
+                #"{"data":{"a":1,"b":2,"list":[7,8]}}"#,
+            ]
+        )
+        #expect(world.server.requests.first?["Accept"]?.contains("multipart/mixed") == true)
+    }
+
+    @Test func piecesAreGivenAsRelaysRuntimeReadsThem() async throws {
+        var world = try world()
+        world.network.pieces = .patches
+        #expect(
+            try await world.texts(Self.request) == [
+                #"{"data":{"a":1,"list":[]},"extensions":{"is_final":false}}"#,
+                #"{"data":7,"extensions":{"is_final":false},"label":"L","path":["list",0]}"#,
+                #"{"data":8,"extensions":{"is_final":false},"label":"L","path":["list",1]}"#,
+                #"{"data":{"b":2},"extensions":{"is_final":true},"label":"B","path":[]}"#,
+            ]
+        )
+    }
+
+    @Test func wholeAnswerIsStored() async throws {
+        var world = try world()
+        world.network.cache = RelayResponseCache(size: 10, ttl: .seconds(60)) { Date(timeIntervalSince1970: 1) }
+        _ = try await world.texts(Self.request)
+        let stored = #"{"data":{"a":1,"b":2,"list":[7,8]},"extensions":{"cacheTimestamp":1000}}"#
+        #expect(try await world.texts(Self.request) == [stored])
+        #expect(world.server.requests.count == 1)
+    }
+
+    @Test func streamThatEndsEarlyIsAFailureBehindWhatCame() async throws {
+        let world = try world(Array(Self.payloads.prefix(2)))
+        var texts: [String] = []
+        let error = await #expect(throws: NetworkError.self) {
+            for try await data in world.publisher(Self.request).values {
+                texts.append(String(decoding: data, as: UTF8.self))
+            }
+        }
+        #expect(error?.kind == .truncated)
+        #expect(texts.last == #"{"data":{"a":1,"list":[7,8]}}"#)
+    }
+
+    @Test func serverThatKnowsNoPiecesAnswersOnce() async throws {
+        let world = try RelayWorld(#"{"data":{"a":1},"extensions":null}"#)
+        #expect(try await world.texts(Self.request) == [#"{"data":{"a":1}}"#])
+    }
+
+    @Test func errorsOfGraphQLAreTheAnswer() async throws {
+        let world = try RelayWorld(#"{"errors":[{"message":"no"}]}"#, status: 400)
+        #expect(try await world.texts(Self.request) == [#"{"errors":[{"message":"no"}]}"#])
+    }
+
+    @Test func cancellingBetweenPiecesReachesTheTransport() async throws {
+        let part = "\r\n--graphql\r\nContent-Type: application/json\r\n\r\n\(Self.payloads[0])\r\n--graphql"
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary=graphql\r\n\r\n"
+        let world = try RelayWorld { _ in .sequence([.raw(head + part), .stall]) }
+        let (heard, hear) = AsyncStream.makeStream(of: Void.self)
+        let held = world.publisher(Self.request).sink { _ in
+        } receiveValue: { _ in
+            hear.yield()
+        }
+        for await _ in heard { break }
+        held.cancel()
+        #expect(await world.server.until { $0.openConnections == 0 })
+    }
+}
