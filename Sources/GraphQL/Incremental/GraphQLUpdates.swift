@@ -37,14 +37,16 @@ public struct GraphQLUpdates<Output>: AsyncSequence, Sendable {
         public mutating func next() async throws(NetworkError) -> GraphQLUpdate<Output>? {
             do throws(NetworkError) {
                 if isOver {
+                    let answering = answering
+                    self.answering = nil
                     await answering?.drain()
-                    answering = nil
                     return nil
                 }
-                if answering == nil { answering = try await updates.source.ask() }
-                let isGathering = updates.isGathering
-                guard let answer = try await answering?.next(isGathering: isGathering) else {
-                    (isOver, answering) = (true, nil)
+                let answering = if let answering { answering } else { try await updates.source.ask() }
+                self.answering = answering
+                guard let answer = try await answering.next(isGathering: updates.isGathering) else {
+                    isOver = true
+                    self.answering = nil
                     return nil
                 }
                 isOver = answer.isLast
@@ -54,7 +56,8 @@ public struct GraphQLUpdates<Output>: AsyncSequence, Sendable {
                     patches: answer.patches
                 )
             } catch {
-                (isOver, answering) = (true, nil)
+                isOver = true
+                answering = nil
                 throw error
             }
         }

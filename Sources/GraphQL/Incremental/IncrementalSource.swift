@@ -81,26 +81,32 @@ struct IncrementalSource: Sendable {
 }
 
 extension IncrementalSource {
-    /// An answer that is being read.
-    struct Answering {
+    /// An answer that is being read, by one reader.
+    final class Answering {
         private let stream: StreamingResponse
         private let isStream: Bool
         private var payloads: GraphQLPayloads.AsyncIterator
+        private let maxPayloadBytes: Int
         private var merge = IncrementalMerge()
         /// What was read before it was asked for.
         private var first: Answer?
+        /// What comes after what was given.
+        private var failure: NetworkError?
         private var isRead = false
 
         fileprivate init(_ stream: StreamingResponse, _ maxPayloadBytes: Int) {
             self.stream = stream
+            self.maxPayloadBytes = maxPayloadBytes
             isStream =
                 GraphQLPayloadReader.isStream(stream.response.headerFields[.contentType])
                 && stream.response.status.kind == .successful
             payloads = GraphQLPayloads(stream, maxPayloadBytes: maxPayloadBytes).makeAsyncIterator()
         }
 
+        private var head: NetworkResponse { NetworkResponse(response: stream.response, url: stream.url) }
+
         /// Why the server did not take a hash; nil where it did.
-        mutating func refusalOfHash() async throws(NetworkError) -> RefusalOfHash? {
+        func refusalOfHash() async throws(NetworkError) -> RefusalOfHash? {
             first = try await next(isGathering: false)
             switch first?.content {
             case .whole(let answer): return answer.refusalOfHash
@@ -110,7 +116,7 @@ extension IncrementalSource {
         }
 
         /// What there is when something more has come; nil where nothing does.
-        mutating func next(isGathering: Bool) async throws(NetworkError) -> Answer? {
+        func next(isGathering: Bool) async throws(NetworkError) -> Answer? {
             if let first {
                 self.first = nil
                 return first
@@ -118,23 +124,38 @@ extension IncrementalSource {
             return isStream ? try await nextOfStream(isGathering) : try await whole()
         }
 
-        private mutating func nextOfStream(_ isGathering: Bool) async throws(NetworkError) -> Answer? {
+        private func nextOfStream(_ isGathering: Bool) async throws(NetworkError) -> Answer? {
+            if let failure { throw failure }
             guard let payload = try await nextPayload() else { return nil }
+            isRead = true
             var patches = try merge.take(JSONValue(parsing: payload))
-            while isGathering, merge.hasNext == true, let payload = try payloads.nextAtHand() {
-                patches += try merge.take(JSONValue(parsing: payload))
-            }
+            if isGathering { gather(&patches) }
             return Answer(
-                content: .merged(merge, NetworkResponse(response: stream.response, url: stream.url)),
+                content: .merged(merge, head),
                 patches: patches,
                 hasNext: merge.hasNext ?? false,
                 isLast: merge.hasNext == false
             )
         }
 
-        /// - Throws: `NetworkError` of kind `.truncated` where the stream ends and more was to come.
-        private mutating func nextPayload() async throws(NetworkError) -> Data? {
+        /// Takes what has come already. What is wrong with it is told after what is right.
+        private func gather(_ patches: inout [GraphQLPatch]) {
+            do throws(NetworkError) {
+                while merge.hasNext == true, let payload = try payloads.nextAtHand() {
+                    patches += try merge.take(JSONValue(parsing: payload))
+                }
+            } catch {
+                failure = error
+            }
+        }
+
+        /// - Throws: `NetworkError` of kind `.truncated` where the stream ends and more was to come, and `.decoding` where
+        ///   it held nothing at all.
+        private func nextPayload() async throws(NetworkError) -> Data? {
             if let payload = try await payloads.next() { return payload }
+            guard isRead else {
+                throw .malformed("the answer has no payload", head)
+            }
             guard merge.hasNext != true else {
                 throw NetworkError(
                     .truncated,
@@ -147,10 +168,10 @@ extension IncrementalSource {
         }
 
         /// An answer that is no stream, as a server gives that knows nothing of pieces.
-        private mutating func whole() async throws(NetworkError) -> Answer? {
+        private func whole() async throws(NetworkError) -> Answer? {
             if isRead { return nil }
             isRead = true
-            let response = try await stream.collect()
+            let response = try await stream.collect(upTo: maxPayloadBytes)
             let refusal = response.status.kind == .successful ? nil : response.refusal()
             let answer = try GraphQLAnswer(response, refusal: refusal)
             var merge = IncrementalMerge()
@@ -159,7 +180,7 @@ extension IncrementalSource {
         }
 
         /// Reads what there may be behind the last payload: an end, mostly.
-        mutating func drain() async {
+        func drain() async {
             await payloads.drain(for: .seconds(1))
         }
     }

@@ -132,6 +132,29 @@ struct GraphQLUpdatesTests {
         #expect(bodies.last == "Hello, world")
     }
 
+    /// Pieces that have come together are given together, and what is wrong after them.
+    @Test func whatIsRightIsGivenBeforeWhatIsWrong() async throws {
+        let lines = """
+            {"data":{"post":{"id":"1"}},"hasNext":true}
+            {"incremental":[{"path":["post"],"data":{"slowBody":"x"}}],"hasNext":true}
+            {"incremental":[{"path":["nowhere"],"data":{}}],"hasNext":true}
+
+            """
+        let server = try LoopbackServer(.response(200, ["Content-Type": "application/jsonl"], lines))
+        let updates = try client.results(
+            of: GraphQLOperation<NoInput, Article>.document("{ post { id slowBody } }"),
+            at: GraphQLEndpoint("http://\(server.authority)/")
+        )
+        var iterator = updates.makeAsyncIterator()
+        let first = try await iterator.next()
+        #expect(first?.response.data?.slowBody == "x")
+        #expect(first?.patches.count == 2)
+        #expect(first?.hasNext == true)
+        let error = await #expect(throws: NetworkError.self) { try await iterator.next() }
+        #expect(error?.kind == .decoding)
+        #expect(try await iterator.next() == nil)
+    }
+
     @Test func aServerThatKnowsNoPiecesAnswersOnce() async throws {
         let query = "{ post(id: 1) { id } fail }"
         let updates = try await updates(query, at: endpoint("/ariadne"))
@@ -158,6 +181,7 @@ struct GraphQLUpdatesTests {
             ("/odd?type=text/event-stream&body=data:%20x%0A%0A&status=500", .status),
             ("/odd?type=multipart/mixed&body=x", .protocol),
             ("/odd?type=application/jsonl&body=%7B%22a%22:1%7D", .decoding),
+            ("/odd?type=text/event-stream&body=event:%20complete%0Adata:%0A%0A", .decoding),
             ("/odd?type=text/event-stream&body=x", .truncated),
             ("/odd?type=application/jsonl&body=x&cut=1", .truncated),
         ]
