@@ -211,7 +211,9 @@ let package = Package(
         ),
         .testTarget(
             name: "FuzzTests",
-            dependencies: ["BeagleNetCurl", "BeagleNetHTTP", "BeagleNetReplay", "BeagleNetRequestBuilder"],
+            dependencies: [
+                "BeagleNetCurl", "BeagleNetGraphQL", "BeagleNetHTTP", "BeagleNetReplay", "BeagleNetRequestBuilder",
+            ],
             exclude: ["Corpus", "LibFuzzer.swift"],
             swiftSettings: settings
         ),
@@ -237,7 +239,9 @@ if Context.environment["BEAGLENET_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "Fuzz",
-            dependencies: ["BeagleNetCurl", "BeagleNetHTTP", "BeagleNetReplay", "BeagleNetRequestBuilder"],
+            dependencies: [
+                "BeagleNetCurl", "BeagleNetGraphQL", "BeagleNetHTTP", "BeagleNetReplay", "BeagleNetRequestBuilder",
+            ],
             path: "Tests/FuzzTests",
             exclude: ["Corpus", "CorpusTests.swift"],
             swiftSettings: settings

@@ -7,7 +7,7 @@ import BeagleNetRequestBuilder
 /// An error is a fine answer to any input. A crash, a hang, or a broken promise (a failed `precondition`) is not.
 enum FuzzTarget: String, CaseIterable {
     case json, redactor, url, request, head, decoder, range, events, multipart, frames, handshake
-    case cookie, redirect, challenge, altsvc, body, har, filter, log
+    case cookie, redirect, challenge, altsvc, body, har, filter, log, document, pieces
 
     func feed(_ bytes: UnsafeRawBufferPointer) {
         switch self {
@@ -29,6 +29,8 @@ enum FuzzTarget: String, CaseIterable {
         case .har: Self.fuzzHAR(bytes)
         case .filter: Self.fuzzFilter(String(decoding: bytes, as: UTF8.self))
         case .log: Self.fuzzLog(bytes)
+        case .document: Self.fuzzDocument(String(decoding: bytes, as: UTF8.self))
+        case .pieces: Self.fuzzPieces(bytes)
         case .altsvc: Self.fuzzAltSvc(String(decoding: bytes, as: UTF8.self))
         }
     }

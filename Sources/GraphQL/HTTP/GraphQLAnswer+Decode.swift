@@ -18,15 +18,13 @@ extension GraphQLAnswer {
     package init(_ response: NetworkResponse, refusal: NetworkError?) throws(NetworkError) {
         let field = response.response.headerFields[.contentType]
         // As servers mostly write it, so that it need not be taken apart.
-        if field == Self.mediaType || refusal == nil && field == "application/json" {
-            return try self.init(reading: response)
-        }
-        let type = field.flatMap(MediaType.init)
-        if type?.essence == Self.mediaType {
+        let isPlain = field == Self.mediaType || refusal == nil && field == "application/json"
+        let type = isPlain ? nil : field.flatMap(MediaType.init)
+        if isPlain || type?.essence == Self.mediaType {
             try self.init(reading: response)
         } else if let refusal {
             throw refusal.telling(errorsOf: response, type)
-        } else if type == nil || type?.isJSON == true {
+        } else if field == nil || type?.isJSON == true {
             try self.init(reading: response)
         } else {
             throw .malformed(

@@ -12,8 +12,8 @@ public struct GraphQLPatch: Sendable, Hashable {
 
     /// The label of the directive that asked for it; nil where it has none.
     public var label: String?
-    /// Where it belongs; empty for the whole of the data, with which an answer begins.
-    public var path: [GraphQLError.PathElement]
+    /// Where it belongs; nil for the data with which an answer begins.
+    public var path: [GraphQLError.PathElement]?
     /// What it holds; nil where the server could not make it: `errors` tells why.
     public var content: Content?
     /// What went wrong with it.
@@ -24,7 +24,7 @@ public struct GraphQLPatch: Sendable, Hashable {
     /// A piece.
     public init(
         label: String? = nil,
-        path: [GraphQLError.PathElement] = [],
+        path: [GraphQLError.PathElement]? = nil,
         content: Content?,
         errors: [GraphQLError] = [],
         extensions: [String: JSONValue] = [:]
@@ -60,7 +60,7 @@ extension GraphQLPatch {
         case .data(let data): [relayPayload(of: data, at: path)]
         case .items(let items, let start):
             items.enumerated().map { index, item in
-                var payload = relayPayload(of: item, at: path + [.index(start + index)])
+                var payload = relayPayload(of: item, at: (path ?? []) + [.index(start + index)])
                 // Told once.
                 if index > 0 { payload["errors"] = Optional<JSONValue>.none }
                 return payload
@@ -68,12 +68,10 @@ extension GraphQLPatch {
         }
     }
 
-    private func relayPayload(of data: JSONValue, at path: [GraphQLError.PathElement]) -> JSONValue {
+    private func relayPayload(of data: JSONValue, at path: [GraphQLError.PathElement]?) -> JSONValue {
         var payload: [String: JSONValue] = ["data": data]
-        if !path.isEmpty || label != nil {
-            payload["path"] = .array(path.map(\.json))
-            payload["label"] = label.map { .string($0) }
-        }
+        payload["path"] = path.map { .array($0.map(\.json)) }
+        payload["label"] = label.map { .string($0) }
         if !errors.isEmpty { payload["errors"] = .array(errors.map(\.raw)) }
         if !extensions.isEmpty { payload["extensions"] = .object(extensions) }
         return .object(payload)

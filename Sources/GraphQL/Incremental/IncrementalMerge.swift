@@ -109,74 +109,86 @@ extension IncrementalMerge {
     /// Puts a piece where it belongs.
     private mutating func place(_ entry: JSONValue) throws(NetworkError) -> GraphQLPatch {
         guard isBegun else { throw .payload("the first payload has no data") }
-        var patch = try target(of: entry)
-        patch.errors = entry.errorList
-        patch.extensions = entry.extensionMembers
-        let isByID = entry["id"] != nil
+        var (label, path, isByID) = try target(of: entry)
+        var content: GraphQLPatch.Content?
         if let items = entry["items"], items != .null {
             guard let items = items.array else { throw .payload("items are no list") }
-            try put(items, byID: isByID, &patch)
+            content = try put(items, at: &path, byID: isByID)
         } else if let data = entry["data"], data != .null {
-            try put(data, byID: isByID, &patch)
+            content = try put(data, at: &path, byID: isByID)
         }
-        errors += patch.errors
-        add(patch.extensions)
-        return patch
+        errors += entry.errorList
+        add(entry.extensionMembers)
+        return GraphQLPatch(
+            label: label,
+            path: path,
+            content: content,
+            errors: entry.errorList,
+            extensions: entry.extensionMembers
+        )
     }
 
     /// Where a piece belongs: below what was announced with its id, whatever path it names itself, else at its path.
-    private func target(of entry: JSONValue) throws(NetworkError) -> GraphQLPatch {
+    private func target(
+        of entry: JSONValue
+    ) throws(NetworkError) -> (label: String?, path: JSONValue.Path, isByID: Bool) {
         guard let id = entry["id"], id != .null else {
             guard let path = try entry.path("path") else { throw .payload("a piece has neither id nor path") }
-            return GraphQLPatch(label: entry["label"]?.string, path: path, content: nil)
+            return (entry["label"]?.string, path, false)
         }
         guard let announced = id.string.flatMap({ pending[$0] }) else {
             throw .payload("a piece has the id \(id), and none is pending that has it")
         }
-        let path = announced.path + (try entry.path("subPath") ?? [])
-        return GraphQLPatch(label: announced.label, path: path, content: nil)
+        return (announced.label, announced.path + (try entry.path("subPath") ?? []), true)
     }
 
     /// Items go to the end of the list; where no id was announced the path ends with the index of the first.
-    private mutating func put(_ items: [JSONValue], byID isByID: Bool, _ patch: inout GraphQLPatch) throws(NetworkError)
-    {
+    private mutating func put(
+        _ items: [JSONValue],
+        at path: inout JSONValue.Path,
+        byID isByID: Bool
+    ) throws(NetworkError) -> GraphQLPatch.Content {
         var start: Int?
-        if !isByID, case .index(let index) = patch.path.last {
+        if !isByID, case .index(let index) = path.last {
             start = index
-            patch.path.removeLast()
+            path.removeLast()
         }
-        try check(.array(items), at: patch.path)
+        try check(.array(items), at: path)
         var index: Int?
-        try change(at: patch.path) { index = $0.put(items, from: start) }
+        try change(at: path[...]) { index = $0.put(items, from: start) }
         guard let index else {
-            throw .payload("\(patch.path.text) is no list, or ends before the index of a payload's items")
+            throw .payload("\(path.text) is no list, or ends before the index of a payload's items")
         }
-        patch.content = .items(items, index: index)
+        return .items(items, index: index)
     }
 
     /// Data is merged; Relay's next item of a list is at the index behind its end.
-    private mutating func put(_ data: JSONValue, byID isByID: Bool, _ patch: inout GraphQLPatch) throws(NetworkError) {
-        try check(data, at: patch.path)
-        if !isByID, case .index(let index) = patch.path.last {
+    private mutating func put(
+        _ data: JSONValue,
+        at path: inout JSONValue.Path,
+        byID isByID: Bool
+    ) throws(NetworkError) -> GraphQLPatch.Content {
+        try check(data, at: path)
+        if !isByID, case .index(let index) = path.last {
             var isPut = false
-            try change(at: patch.path.dropLast()) { list in
+            try change(at: path.dropLast()) { list in
                 if list.array?.count == index { isPut = list.put([data], from: index) != nil }
             }
             if isPut {
-                patch.path.removeLast()
-                patch.content = .items([data], index: index)
-                return
+                path.removeLast()
+                return .items([data], index: index)
             }
         } else if data.object == nil {
-            throw .payload("the data for \(patch.path.text) is no object")
+            throw .payload("the data for \(path.text) is no object")
         }
-        try change(at: patch.path[...]) { value throws(NetworkError) in
+        let place = path.text
+        try change(at: path[...]) { value throws(NetworkError) in
             guard value.object != nil || data.object == nil else {
-                throw .payload("\(patch.path.text) is no object that data could be merged into")
+                throw .payload("\(place) is no object that data could be merged into")
             }
             value.merge(data)
         }
-        patch.content = .data(data)
+        return .data(data)
     }
 
     private mutating func change(
@@ -185,13 +197,6 @@ extension IncrementalMerge {
     ) throws(NetworkError) {
         guard data != nil else { throw .payload("the response has no data that a payload could be merged into") }
         try data?.change(at: path, body)
-    }
-
-    private mutating func change(
-        at path: JSONValue.Path,
-        _ body: (inout JSONValue) throws(NetworkError) -> Void
-    ) throws(NetworkError) {
-        try change(at: path[...], body)
     }
 
     /// So that no walk over the response can exhaust the stack.

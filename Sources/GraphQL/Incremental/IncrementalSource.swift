@@ -166,8 +166,8 @@ extension IncrementalSource {
 }
 
 extension GraphQLEndpoint {
-    /// The media types of an answer that may come in pieces.
+    /// The media types of an answer that may come in pieces. Ariadne takes events without a `q` for a subscription alone.
     package static let incrementalAccept =
-        "multipart/mixed;incrementalSpec=v0.2, multipart/mixed;deferSpec=20220824, text/event-stream, "
+        "multipart/mixed;incrementalSpec=v0.2, multipart/mixed;deferSpec=20220824, text/event-stream;q=0.9, "
         + "application/graphql-response+json, application/json;q=0.9"
 }

@@ -80,14 +80,14 @@ struct GraphQLCommand: TransferCommand {
     }
 
     func request() throws -> TransferRequest {
-        try message(of: question(), persisted ? .automatic : .text)
+        try message(of: question(), persisted ? .automatic : .text, get ? .get : .post)
     }
 
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
         let received = try await session.receive(request, keepsBody: keepsBody, from: continuation)
         guard persisted, let answer = try? answer(received), let refusal = answer.refusalOfHash else { return received }
         let question = try question()
-        var second = try message(of: refusal == .unknown ? question.registration() : question, .text)
+        var second = try message(of: refusal == .unknown ? question.registration() : question, .text, .post)
         flags.apply(to: &second.head)
         second.options = request.options
         return try await session.receive(second, keepsBody: keepsBody, from: continuation)
@@ -178,11 +178,12 @@ extension GraphQLCommand {
 
     private func message(
         of question: GraphQLRequest,
-        _ style: GraphQLEndpoint.DocumentStyle
+        _ style: GraphQLEndpoint.DocumentStyle,
+        _ method: GraphQLEndpoint.QueryMethod
     ) throws -> TransferRequest {
-        var endpoint = GraphQLEndpoint(try address.target())
-        endpoint.queryMethod = get ? .get : .post
-        return try HttpRequestBuilder().build(endpoint.makeRequest(question, style: style, in: BeagleDependencies()))
+        let endpoint = GraphQLEndpoint(try address.target())
+        let request = try endpoint.makeRequest(question, style: style, method: method, in: BeagleDependencies())
+        return try HttpRequestBuilder().build(request)
     }
 }
 

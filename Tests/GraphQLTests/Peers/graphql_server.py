@@ -75,6 +75,7 @@ class Logged:
             "path": scope["path"],
             "query": scope["query_string"].decode("latin-1"),
             "headers": headers,
+            "client": (scope.get("client") or ["", 0])[1],
             "body": "",
             "messages": [],
             "test": headers.get("x-test", ""),
@@ -236,6 +237,16 @@ class Query:
     async def posts(self, first: int | None = None) -> strawberry.Streamable[Post]:
         for post in list(posts.values())[:first]:
             yield post
+
+    @strawberry.field
+    async def ticks(self, info: strawberry.Info, to: int = 3, every: int = 1) -> strawberry.Streamable[int]:
+        """From 1, one each so many milliseconds."""
+        try:
+            for number in range(1, to + 1):
+                await asyncio.sleep(every / 1000)
+                yield number
+        finally:
+            happened(info.context, "ticks ended")
 
     @strawberry.field
     async def hero(self, episode: Episode = Episode.JEDI) -> Hero:

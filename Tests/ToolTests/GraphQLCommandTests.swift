@@ -1,0 +1,141 @@
+import BeagleNetHTTP
+import BeagleNetTesting
+import Foundation
+import Testing
+
+struct GraphQLCommandTests {
+    private let query = "query Post($id: ID!, $n: Int) { post(id: $id, n: $n) { id } }"
+    private let post = #"{"data":{"post":{"id":"1"}}}"#
+
+    private func server(_ body: String, status: Int = 200) throws -> LoopbackServer {
+        try LoopbackServer(.response(status, ["Content-Type": "application/json"], body))
+    }
+
+    private func body(_ server: LoopbackServer) throws -> JSONValue {
+        try JSONValue(parsing: try #require(server.requests.first).body)
+    }
+
+    @Test func dataIsWrittenAndVariablesAreOfTheirTypes() async throws {
+        let server = try server(post)
+        let run = try await beagle("graphql", server.url, "-q", query, "-v", "id=1", "-v", "n=2")
+        #expect(run.exit == 0, "\(run.errors)")
+        #expect(run.errors.isEmpty)
+        #expect(try JSONValue(parsing: run.output) == ["post": ["id": "1"]])
+        #expect(try body(server)["variables"] == ["id": "1", "n": 2])
+        #expect(try body(server)["operationName"] == "Post")
+    }
+
+    @Test func resultIsOneObject() async throws {
+        let server = try server(#"{"data":{"post":null},"extensions":{"cost":1}}"#)
+        let run = try await beagle("graphql", server.url, "-q", query, "--variables", #"{"id":"7"}"#, "--json")
+        #expect(run.exit == 0)
+        #expect(try run.json()["result"] == ["data": ["post": nil], "extensions": ["cost": 1]])
+        #expect(try body(server)["variables"] == ["id": "7"])
+    }
+
+    @Test(arguments: [200, 400]) func errorsAreToldAndEndWith102(status: Int) async throws {
+        let answer =
+            #"{"data":{"a":1},"errors":[{"message":"no such post","path":["b"],"extensions":{"code":"GONE"}}]}"#
+        let type = "application/graphql-response+json"
+        let server = try LoopbackServer(.response(status, ["Content-Type": type], answer))
+        let run = try await beagle("graphql", server.url, "-q", "{ a b }")
+        #expect(run.exit == 102)
+        #expect(run.errors.contains("no such post at b [GONE]"))
+        #expect(try JSONValue(parsing: run.output) == ["a": 1])
+        let json = try await beagle("graphql", server.url, "-q", "{ a b }", "--json").json()
+        #expect(json["exit"] == 102)
+        #expect(json["error"]?["code"] == "graphql")
+        #expect(json["error"]?["errors"]?[0]?["message"] == "no such post")
+        #expect(json["error"]?["data"] == ["a": 1])
+    }
+
+    @Test func refusalIsOneOfHTTP() async throws {
+        let server = try server(#"{"errors":[{"message":"x"}]}"#, status: 400)
+        #expect(try await beagle("graphql", server.url, "-q", "{ a }").exit == 22)
+    }
+
+    @Test func hashGoesFirstAndTheTextOnlyIfItIsAskedFor() async throws {
+        let post = post
+        let server = try LoopbackServer { request in
+            let isKnown = request.method == "POST"
+            let miss = #"{"errors":[{"message":"PersistedQueryNotFound"}]}"#
+            return .response(200, ["Content-Type": "application/json"], isKnown ? post : miss)
+        }
+        let run = try await beagle(
+            "graphql",
+            server.url,
+            "-q",
+            query,
+            "-v",
+            "id=1",
+            "--persisted",
+            "--get",
+            "-H",
+            "X-A: 1"
+        )
+        #expect(run.exit == 0, "\(run.errors)")
+        #expect(server.requests.map(\.method) == ["GET", "POST"])
+        #expect(server.requests.map { $0["X-A"] } == ["1", "1"])
+        #expect(server.requests.first?.target.contains("persistedQuery") == true)
+        #expect(server.requests.first?.target.contains("query=") == false)
+    }
+
+    @Test func fileIsSentWithItsVariable() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (document, file) = (folder.appending(path: "u.graphql"), folder.appending(path: "a.txt"))
+        try Data("mutation($in: In!) { up(in: $in) }".utf8).write(to: document)
+        try Data("hello".utf8).write(to: file)
+        let server = try server(#"{"data":{"up":true}}"#)
+        let run = try await beagle(
+            "graphql",
+            server.url,
+            "-q",
+            "@\(document.path)",
+            "--upload",
+            "in.files.1=@\(file.path)"
+        )
+        #expect(run.exit == 0, "\(run.errors)")
+        let request = try #require(server.requests.first)
+        let text = String(decoding: request.body, as: UTF8.self)
+        #expect(text.contains(#""variables":{"in":{"files":[null,null]}}"#))
+        #expect(text.contains(#"{"0":["variables.in.files.1"]}"#))
+        #expect(text.contains("hello"))
+        #expect(request["GraphQL-Require-Preflight"] == "true")
+    }
+
+    @Test func operationIsChosen() async throws {
+        let server = try server(#"{"data":{"a":1}}"#)
+        let two = "query A { a } query B { b }"
+        #expect(try await beagle("graphql", server.url, "-q", two).exit == 43)
+        #expect(try await beagle("graphql", server.url, "-q", two, "--operation", "A").exit == 0)
+        #expect(try body(server)["operationName"] == "A")
+    }
+
+    @Test(
+        arguments: [
+            (["-q", "{ a "], 43, "line 1, column 5"), (["-q", "mutation { a }", "--get"], 43, "URL"),
+            (["-q", "subscription { a }"], 4, "subscription"), (["-q", "{ a }", "-v", "=1"], 64, "no name"),
+            (["-q", "{ a }", "--upload", "a=b"], 64, "--upload"), (["-q", "@/nowhere"], 26, "cannot read"),
+            (["-q", "{ a }", "--variables", "[1]"], 64, "object"), ([], 64, "query"),
+        ] as [([String], Int32, String)]
+    )
+    func mistakesAreTold(flags: [String], exit: Int32, words: String) async throws {
+        let run = try await BeagleProcess(["graphql", "http://127.0.0.1:1/"] + flags).outcome()
+        #expect(run.exit == exit, "\(run.errors)")
+        #expect(run.errors.contains(words), "\(run.errors)")
+    }
+
+    @Test func operationIsRecordedAndReplayed() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).bglog").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let server = try server(post)
+        let asked = ["graphql", server.url, "-q", query, "-v", "id=1"]
+        let recorded = try await BeagleProcess(asked + ["--record", folder]).outcome()
+        let replayed = try await BeagleProcess(asked + ["--replay", folder]).outcome()
+        #expect(replayed.exit == 0, "\(replayed.errors)")
+        #expect(replayed.output == recorded.output)
+        #expect(server.requests.count == 1)
+    }
+}
