@@ -71,7 +71,7 @@ struct RelayRun: Sendable {
             if try message.mayComeInPieces {
                 return try await pieces(of: client.results(of: message, at: endpoint), emit)
             }
-            data = try await client.response(to: message, at: endpoint, policy: policy).data
+            data = try await client.response(to: message, at: endpoint) { $0.policy = policy }.data
         } catch {
             // What the server says went wrong is for Relay to read.
             guard error.kind == .status, !error.graphQLErrors.isEmpty, let body = error.data else { throw error }

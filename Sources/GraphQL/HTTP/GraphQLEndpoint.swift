@@ -50,6 +50,9 @@ public struct GraphQLEndpoint: Sendable {
     public var maxURLBytes = 2000
     /// What is sent of documents.
     public var documents = DocumentStyle.text
+    /// Whether `__typename` is asked for in every selection of typed operations, so that a `DocumentCache` knows what answers
+    /// are made of. No by default: documents are sent as they are.
+    public var addsTypenames = false
     /// What becomes of answers with errors.
     public var errorPolicy = ErrorPolicy.partial
     /// The name of a field that tells servers that no form of another site sent this; nil sends none. Of GETs and uploads,

@@ -1,18 +1,21 @@
-import BeagleNet
+public import BeagleNet
 import BeagleNetHTTP
 
 extension NetworkClient {
+    /// Says more of an operation before it is run.
+    public typealias Configuring = (_ operation: inout NetworkOperation) -> Void
+
     /// Sends an operation as its endpoint says, and reads what comes.
     func answer(
         to request: GraphQLRequest,
         at endpoint: GraphQLEndpoint,
-        policy: RequestPolicy
+        _ configure: Configuring
     ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
         try request.check(endpoint)
         if endpoint.documents == .automatic, request.query != nil {
-            return try await answerByHash(to: request, at: endpoint, policy: policy)
+            return try await answerByHash(to: request, at: endpoint, configure)
         }
-        return try await answer(to: request, at: endpoint, policy, endpoint.documents)
+        return try await answer(to: request, at: endpoint, configure, endpoint.documents)
     }
 
     /// Sends the hash alone, and the text beside it where the server does not know the hash yet (automatic persisted
@@ -20,19 +23,19 @@ extension NetworkClient {
     private func answerByHash(
         to request: GraphQLRequest,
         at endpoint: GraphQLEndpoint,
-        policy: RequestPolicy
+        _ configure: Configuring
     ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
-        if endpoint.memory.knowsNoPersistedQueries { return try await answer(to: request, at: endpoint, policy, .text) }
+        if endpoint.memory.knowsNoPersistedQueries { return try await answer(to: request, at: endpoint, configure, .text) }
         let first = await Result<_, NetworkError>.catching { () throws(NetworkError) in
-            try await answer(to: request, at: endpoint, policy, .automatic)
+            try await answer(to: request, at: endpoint, configure, .automatic)
         }
         switch first.refusalOfHash {
         case nil: return try first.get()
         case .unsupported:
             endpoint.memory.knowsNoPersistedQueries = true
-            return try await answer(to: request, at: endpoint, policy, .text)
+            return try await answer(to: request, at: endpoint, configure, .text)
         case .unknown:
-            return try await answer(to: request.registration(), at: endpoint, policy, .text, method: .post)
+            return try await answer(to: request.registration(), at: endpoint, configure, .text, method: .post)
         }
     }
 
@@ -40,13 +43,14 @@ extension NetworkClient {
     private func answer(
         to request: GraphQLRequest,
         at endpoint: GraphQLEndpoint,
-        _ policy: RequestPolicy,
+        _ configure: Configuring,
         _ style: GraphQLEndpoint.DocumentStyle,
         method: GraphQLEndpoint.QueryMethod? = nil
     ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
         let message = try endpoint.makeRequest(request, style: style, method: method, in: container)
-        var operation = NetworkOperation(message, kind: .init(request.kind), policy: policy)
+        var operation = NetworkOperation(message, kind: .init(request.kind))
         operation.operationName = request.operationName
+        configure(&operation)
         do throws(NetworkError) {
             let result = try await run(operation)
             guard let response = result.response else {
@@ -60,7 +64,7 @@ extension NetworkClient {
         } catch {
             guard error.kind == .status, let response = NetworkResponse(of: error) else { throw error }
             if response.status.code == 414, message.isGet {
-                return try await answer(to: request, at: endpoint, policy, style, method: .post)
+                return try await answer(to: request, at: endpoint, configure, style, method: .post)
             }
             return (try GraphQLAnswer(response, refusal: error), .network)
         }

@@ -7,19 +7,19 @@ extension NetworkClient {
     /// - Parameters:
     ///   - operation: what to ask.
     ///   - endpoint: where; the container's `graphQLEndpoint` where nil.
-    ///   - policy: whether a stored answer will do.
     ///   - decoder: how the value is made; the container's `bodyDecoder` where nil.
+    ///   - configure: says more of the operation before it is run: policy, partition, deadline, context.
     /// - Throws: `NetworkError`: `.graphQL` where the server gave errors and no data, or errors at all if the endpoint's
     ///   policy is strict; `.status` for a refusal; `.decoding` where the answer is not what was expected; or why there is
     ///   none. `graphQLErrors` has what the server said in the first two.
     public func execute<Input: Encodable, Output: Decodable>(
         _ operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil,
-        policy: RequestPolicy = .cacheFirst,
-        decoder: (any BodyDecoder)? = nil
+        decoder: (any BodyDecoder)? = nil,
+        _ configure: Configuring = { _ in }
     ) async throws(NetworkError) -> GraphQLResponse<Output> {
         let prepared = try PreparedOperation(operation, at: endpoint, in: container)
-        return try await response(to: prepared, policy, decoder)
+        return try await response(to: prepared, decoder, configure)
     }
 
     /// Performs an operation and gives its value. Errors beside it are logged; `execute` gives them.
@@ -28,20 +28,20 @@ extension NetworkClient {
     public func perform<Input: Encodable, Output: Decodable>(
         _ operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil,
-        policy: RequestPolicy = .cacheFirst,
-        decoder: (any BodyDecoder)? = nil
+        decoder: (any BodyDecoder)? = nil,
+        _ configure: Configuring = { _ in }
     ) async throws(NetworkError) -> Output {
         let prepared = try PreparedOperation(operation, at: endpoint, in: container)
-        return try await object(of: prepared, policy, decoder)
+        return try await object(of: prepared, decoder, configure)
     }
 
     /// The value of an operation.
     func object<Output: Decodable>(
         of operation: PreparedOperation<Output>,
-        _ policy: RequestPolicy = .cacheFirst,
-        _ decoder: (any BodyDecoder)? = nil
+        _ decoder: (any BodyDecoder)? = nil,
+        _ configure: Configuring = { _ in }
     ) async throws(NetworkError) -> Output {
-        let response = try await response(to: operation, policy, decoder)
+        let response = try await response(to: operation, decoder, configure)
         if !response.errors.isEmpty {
             container.logger.log(PartialAnswer(count: response.errors.count, codes: response.errors.compactMap(\.code)))
         }
@@ -51,11 +51,11 @@ extension NetworkClient {
 
     private func response<Output: Decodable>(
         to operation: PreparedOperation<Output>,
-        _ policy: RequestPolicy,
-        _ decoder: (any BodyDecoder)?
+        _ decoder: (any BodyDecoder)?,
+        _ configure: Configuring
     ) async throws(NetworkError) -> GraphQLResponse<Output> {
         let endpoint = operation.endpoint
-        let (answer, source) = try await answer(to: operation.request, at: endpoint, policy: policy)
+        let (answer, source) = try await answer(to: operation.request, at: endpoint, configure)
         var response = try answer.decode(
             Output.self,
             at: operation.rootKey,
@@ -73,10 +73,44 @@ extension NetworkClient {
     public func response(
         to request: GraphQLRequest,
         at endpoint: GraphQLEndpoint? = nil,
-        policy: RequestPolicy = .cacheFirst
+        _ configure: Configuring = { _ in }
     ) async throws(NetworkError) -> NetworkResponse {
         let endpoint = try container.endpoint(endpoint)
-        return try await answer(to: request, at: endpoint, policy: policy).answer.response
+        return try await answer(to: request, at: endpoint, configure).answer.response
+    }
+}
+
+extension NetworkClient {
+    /// The operation that `execute` runs, to be watched: `NetworkClientDefault.watch` gives its answers each time they change,
+    /// and `GraphQLOperation.read` what is in them.
+    ///
+    /// - Throws: `NetworkError` where it cannot be sent.
+    public func networkOperation<Input: Encodable, Output: Decodable>(
+        for operation: GraphQLOperation<Input, Output>,
+        at endpoint: GraphQLEndpoint? = nil
+    ) throws(NetworkError) -> NetworkOperation {
+        let prepared = try PreparedOperation(operation, at: endpoint, in: container)
+        let request = try prepared.endpoint.makeRequest(prepared.request, in: container)
+        var operation = NetworkOperation(request, kind: .init(prepared.request.kind))
+        operation.operationName = prepared.request.operationName
+        return operation
+    }
+}
+
+extension GraphQLOperation {
+    /// Reads an answer to this operation.
+    ///
+    /// - Parameters:
+    ///   - response: the message.
+    ///   - policy: what becomes of errors.
+    ///   - decoder: how the value is made; a plain `JSONDecoder` by default.
+    /// - Throws: `NetworkError` as `NetworkClient.execute` does.
+    public func read(
+        _ response: NetworkResponse,
+        _ policy: GraphQLEndpoint.ErrorPolicy = .partial,
+        decoder: any BodyDecoder = JSONDecoder()
+    ) throws(NetworkError) -> GraphQLResponse<Output> {
+        try GraphQLAnswer(response, refusal: nil).decode(Output.self, at: rootKey(), policy, with: decoder)
     }
 }
 

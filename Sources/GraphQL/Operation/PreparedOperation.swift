@@ -15,6 +15,10 @@ struct PreparedOperation<Output: Decodable>: Sendable {
     ) throws(NetworkError) {
         self.endpoint = try dependencies.endpoint(endpoint)
         rootKey = try operation.rootKey()
-        request = try operation.request(encoder: dependencies.graphQLEncoder)
+        var request = try operation.request(encoder: dependencies.graphQLEncoder)
+        if self.endpoint.addsTypenames {
+            request.query = try GraphQLDocument.cached(operation.operationString).withTypenames
+        }
+        self.request = request
     }
 }

@@ -43,7 +43,7 @@ extension SchemaCheck {
         guard let type = schema.types[name] else { return }
         let node = nodes[index]
         switch type.kind {
-        case .scalar where !Self.accepts(node.kind, name): refuse(index, name, owner)
+        case .scalar where !accepts(node, name): refuse(index, name, owner)
         case .enumeration:
             guard node.kind == .enumValue else { return refuse(index, name, owner) }
             let word = text(node.name)
@@ -63,13 +63,13 @@ extension SchemaCheck {
     }
 
     /// Whether a scalar accepts such a value (3.5); a server's own scalars accept what they like.
-    private static func accepts(_ kind: GraphQLNode.Kind, _ scalar: String) -> Bool {
+    private func accepts(_ node: GraphQLNode, _ scalar: String) -> Bool {
         switch scalar {
-        case "Int": kind == .int
-        case "Float": kind == .int || kind == .float
-        case "String": kind == .string
-        case "Boolean": kind == .boolean
-        case "ID": kind == .string || kind == .int
+        case "Int": node.kind == .int && Int32(text(node.name)) != nil
+        case "Float": node.kind == .int || node.kind == .float
+        case "String": node.kind == .string
+        case "Boolean": node.kind == .boolean
+        case "ID": node.kind == .string || node.kind == .int
         default: true
         }
     }

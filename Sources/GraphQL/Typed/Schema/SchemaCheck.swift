@@ -157,6 +157,7 @@ extension SchemaCheck {
         else { return }
         let parts = Array(nodes.children(of: index))
         let type = document.type(parts[0])
+        guard schema.types[type.name]?.kind.isInput == true else { return }
         let hasDefault = parts.count > 1 && nodes[parts[1]].kind != .directive && nodes[parts[1]].kind != .null
         guard !type.canStand(for: use.type, hasDefault: hasDefault || use.hasDefault) else { return }
         tell(nodes[use.node].place, "$\(text(name)) is of type \(type) and stands where \(use.type) is needed")
@@ -221,7 +222,7 @@ extension SchemaCheck {
                 continue
             }
             if let place = Self.places[nodes[index].kind], !declared.places.contains(place) {
-                tell(node.place, "@\(name) cannot stand at a \(place.lowercased().replacing("_", with: " "))")
+                tell(node.place, "@\(name) cannot stand at a place of kind \(place)")
             }
             if !known.insert(name).inserted, !declared.isRepeatable { tell(node.place, "@\(name) stands here twice") }
             checkArguments(of: directive, declared.arguments, "@\(name)")

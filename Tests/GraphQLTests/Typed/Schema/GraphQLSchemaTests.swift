@@ -77,6 +77,10 @@ import Testing
         ("{ search { title } }", ["1:12: Found has no field title"]),
         ("{ post(id: 1.5) { id } }", ["1:12: Root.post(id:) is of type ID, and 1.5 is none"]),
         ("{ posts(first: \"1\") { id } }", ["1:16: Root.posts(first:) is of type Int, and \"1\" is none"]),
+        (
+            "{ posts(first: 2147483648) { id } a: posts(first: -2147483648) { id } }",
+            ["1:16: Root.posts(first:) is of type Int, and 2147483648 is none"]
+        ),
         ("{ posts(ratio: true) { id } }", ["1:16: Root.posts(ratio:) is of type Float, and true is none"]),
         (
             "{ posts(is: 1, text: X) { id } }",
@@ -108,15 +112,13 @@ import Testing
         (
             "query Q($a: Itn) { posts(first: $a) { id } }",
             [
-                "1:13: there is no type Itn; did you mean Int?",
-                "1:33: $a is of type Itn and stands where Int! is needed",
+                "1:13: there is no type Itn; did you mean Int?"
             ]
         ),
         (
             "query Q($a: Post) { posts(filter: $a) { id } }",
             [
-                "1:13: no variable can be of type Post, which is for answers",
-                "1:35: $a is of type Post and stands where Filter is needed",
+                "1:13: no variable can be of type Post, which is for answers"
             ]
         ),
         (
@@ -143,8 +145,11 @@ import Testing
         ),
         ("{ search { __typename } } fragment F on Post { id }", ["1:27: the fragment F is defined and not used"]),
         ("{ search @cahed { __typename } }", ["1:10: there is no directive @cahed; did you mean cached?"]),
-        ("query @skip(if: true) { search { __typename } }", ["1:7: @skip cannot stand at a query"]),
-        ("{ search { ... @cached { __typename } } }", ["1:16: @cached cannot stand at a inline fragment"]),
+        ("query @skip(if: true) { search { __typename } }", ["1:7: @skip cannot stand at a place of kind QUERY"]),
+        (
+            "{ search { ... @cached { __typename } } }",
+            ["1:16: @cached cannot stand at a place of kind INLINE_FRAGMENT"]
+        ),
         ("{ search @skip(if: true) @skip(if: true) { __typename } }", ["1:26: @skip stands here twice"]),
         ("{ search @include { __typename } }", ["1:11: @include needs the argument if of type Boolean!"]),
         ("subscription { tick b: other }", ["1:1: a subscription has one root field, not tick, b"]),

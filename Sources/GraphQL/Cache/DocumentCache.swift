@@ -1,0 +1,122 @@
+public import BeagleNet
+import BeagleNetHTTP
+
+/// Keeps stored answers to queries true: a mutation makes those stale that hold objects of the types in its answer, and they
+/// are asked for again where they are watched.
+///
+/// ```swift
+/// let cache = DocumentCache()
+/// dependencies.interceptors.add(cache)
+/// dependencies.interceptors.add(CacheInterceptor(cache.store))
+/// let client = NetworkClientDefault(dependencies: dependencies)
+/// cache.follow(client)
+/// ```
+///
+/// Answers tell their types where the endpoint `addsTypenames`. What a mutation changes without saying so is named in
+/// `NetworkOperation.changedTypes`, or to `invalidate`. (The rules are those of urql's document cache.) Answers are whole
+/// documents: nothing of one is taken for another.
+///
+/// Until a mutation is done, its expectations stand for the answers that they are about, marked `.optimistic`; whatever
+/// comes of it, they go then, and what is true is given.
+public final class DocumentCache: Interceptor {
+    /// `.requestPolicy`: above what answers from the store.
+    public var place: Pipeline.Place? { .requestPolicy }
+    /// Where answers are kept; a `CacheInterceptor` has to use the same.
+    public let store: any DocumentStore
+    private let answers: Lock<KnownAnswers>
+    private let client = Lock<Follower>(Follower())
+
+    private struct Follower {
+        weak var client: NetworkClientDefault?
+    }
+
+    /// A cache over a store.
+    ///
+    /// - Parameters:
+    ///   - store: where answers are kept; in memory, 16 MiB at most, by default.
+    ///   - limit: how many queries are known at once, above 0; 1,000 by default. What is no longer known is no longer stored.
+    public init(_ store: any DocumentStore = MemoryDocumentStore(), limit: Int = 1000) {
+        self.store = store
+        answers = Lock(KnownAnswers(limit: max(1, limit)))
+    }
+
+    /// Has this client run again what it watches when an answer is no longer true. The client is not kept alive by it.
+    public func follow(_ client: NetworkClientDefault) {
+        self.client.withLock { $0.client = client }
+    }
+
+    /// With queries and mutations.
+    public func applies(to operation: NetworkOperation) -> Bool {
+        operation.kind == .query ? operation.key != nil : operation.kind == .mutation
+    }
+
+    /// Learns of which types an answer is, and what a mutation changes.
+    nonisolated(nonsending) public func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        guard operation.kind == .mutation else { return try await answer(operation, next, emit) }
+        let expectations = operation.expectations
+        let id = await expect(expectations)
+        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
+            try await next(operation, emit)
+        }
+        if let id { refetch(answers.withLock { $0.forget(expectation: id) }, .cacheFirst) }
+        if case .success(let result) = outcome {
+            await invalidate(operation.changedTypes.union(result.response?.data.typenames ?? []))
+        }
+        return try outcome.get()
+    }
+
+    /// Makes stored answers stale that hold objects of these types, and has those asked for again that are watched.
+    public func invalidate(_ types: Set<String>) async {
+        if types.isEmpty { return }
+        let stale = answers.withLock { $0.invalidate(types) }
+        for operation in stale { await store.remove(operation) }
+        refetch(Set(stale.compactMap(\.key)), .networkOnly)
+    }
+
+    nonisolated(nonsending) private func answer(
+        _ operation: NetworkOperation,
+        _ next: Next,
+        _ emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        guard let key = operation.key else { return try await next(operation, emit) }
+        let (expected, time) = answers.withLock { ($0.expected(for: key), $0.time) }
+        if let expected { return NetworkOperation.Result(.response(expected), from: .optimistic, isStale: true) }
+        let result = try await next(operation, emit)
+        guard let data = result.response?.data else { return result }
+        let forgotten = answers.withLock { $0.learn(operation, data.typenames, since: time) }
+        for operation in forgotten { await store.remove(operation) }
+        return result
+    }
+
+    /// Puts in the place of stored answers what they will probably be.
+    ///
+    /// - Returns: by what they are taken away again; nil where there is nothing stored that they are about.
+    nonisolated(nonsending) private func expect(_ expectations: [GraphQLExpectation]) async -> Int? {
+        var expected: [NetworkOperation.Key: NetworkResponse] = [:]
+        for expectation in expectations {
+            for operation in answers.withLock({ $0.operations { expectation.isMeant($0) } }) {
+                guard let key = operation.key else { continue }
+                let earlier = answers.withLock { $0.expected(for: key) }
+                var stored = earlier
+                if stored == nil { stored = await store.document(for: operation)?.response }
+                guard let stored, let changed = expectation.changed(stored) else { continue }
+                expected[key] = changed
+            }
+        }
+        if expected.isEmpty { return nil }
+        let id = answers.withLock { $0.expect(expected) }
+        refetch(Set(expected.keys), .cacheFirst)
+        return id
+    }
+
+    private func refetch(_ keys: Set<NetworkOperation.Key>, _ policy: RequestPolicy) {
+        if keys.isEmpty { return }
+        client.withLock { $0.client }?.refetch(policy, afterRun: true) { operation in
+            operation.key.map(keys.contains) ?? false
+        }
+    }
+}

@@ -1,0 +1,44 @@
+extension GraphQLDocument {
+    /// The text with `__typename` in every selection but the operations' own, so that an answer tells what it is made of.
+    /// Where the fields of a root are put in by a fragment, that has one too.
+    public var withTypenames: String {
+        let bytes = Array(text.utf8)
+        let written = bytes.withUnsafeBufferPointer { bytes in
+            do throws(GraphQLFault) {
+                return try Self.addTypenames(to: bytes)
+            } catch {
+                // The document was read, so there is no such fault.
+                return Array(bytes)
+            }
+        }
+        return String(decoding: written, as: UTF8.self)
+    }
+
+    /// Braces outside of parentheses hold selections, those inside are values.
+    private static func addTypenames(to bytes: UnsafeBufferPointer<UInt8>) throws(GraphQLFault) -> [UInt8] {
+        var written: [UInt8] = []
+        var (copied, parentheses, depth, isFragment) = (0, 0, 0, false)
+        var lexer = GraphQLLexer(bytes)
+        while true {
+            let token = try lexer.next()
+            switch token.kind {
+            case .end: return written + bytes[copied...]
+            case .parenLeft: parentheses += 1
+            case .parenRight: parentheses -= 1
+            case .braceLeft where parentheses == 0:
+                if depth > 0 || isFragment {
+                    written += bytes[copied..<token.end] + Array("__typename ".utf8)
+                    copied = token.end
+                }
+                depth += 1
+            case .braceRight where parentheses == 0:
+                depth -= 1
+                if depth == 0 { isFragment = false }
+            default:
+                if depth == 0, parentheses == 0, !isFragment {
+                    isFragment = bytes[token.start..<token.end].elementsEqual("fragment".utf8)
+                }
+            }
+        }
+    }
+}

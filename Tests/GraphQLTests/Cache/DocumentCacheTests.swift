@@ -1,0 +1,186 @@
+import BeagleNetGraphQL
+import BeagleNetTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct DocumentCacheTests {
+    private let dependencies = BeagleDependencies()
+    private let cache = DocumentCache()
+    private let client: NetworkClientDefault
+
+    init() {
+        dependencies.interceptors.add(cache)
+        dependencies.interceptors.add(CacheInterceptor(cache.store))
+        client = NetworkClientDefault(dependencies: dependencies)
+        cache.follow(client)
+    }
+
+    /// Posts have as many likes as were given; a mutation named `Fail` is refused.
+    private final class Likes: Sendable {
+        private let count = Lock(0)
+        let gate: LoopbackServer.Gate
+
+        init() throws {
+            gate = try LoopbackServer.Gate()
+        }
+
+        func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+            let text = String(decoding: request.body, as: UTF8.self)
+            let json: String
+            if text.contains("mutation") {
+                if text.contains("Fail") {
+                    json = #"{"errors":[{"message":"no"}]}"#
+                } else {
+                    let number = count.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    json = #"{"data":{"like":{"__typename":"Post","id":"1","likes":\#(number)}}}"#
+                }
+                let answer = LoopbackServer.Answer.response(200, ["Content-Type": "application/json"], json)
+                return text.contains("Slow") ? .sequence([.gate(gate), answer]) : answer
+            }
+            let type = text.contains("author") ? "Author" : "Post"
+            json = #"{"data":{"it":{"__typename":"\#(type)","id":"1","likes":\#(count.withLock { $0 })}}}"#
+            return .response(200, ["Content-Type": "application/json"], json)
+        }
+    }
+
+    private struct Liked: Decodable, Sendable, Equatable {
+        let id: String
+        let likes: Int
+    }
+
+    private let post = GraphQLOperation<NoInput, Liked>.document("{ it: post { id likes } }")
+    private let author = GraphQLOperation<NoInput, Liked>.document("{ it: author { id likes } }")
+
+    private func like(_ name: String = "Like") -> GraphQLOperation<NoInput, Liked> {
+        .document("mutation \(name) { like { id likes } }")
+    }
+
+    private func endpoint(_ server: LoopbackServer) -> GraphQLEndpoint {
+        var endpoint = GraphQLEndpoint(server.url + "/graphql")
+        endpoint.addsTypenames = true
+        return endpoint
+    }
+
+    @Test func mutationMakesAnswersOfItsTypesStaleAndNoOthers() async throws {
+        let likes = try Likes()
+        let server = try LoopbackServer { likes.answer($0) }
+        let endpoint = endpoint(server)
+        for _ in 0..<2 {
+            #expect(try await client.perform(post, at: endpoint).likes == 0)
+            #expect(try await client.perform(author, at: endpoint).likes == 0)
+        }
+        #expect(server.requests.count == 2)
+        #expect(try await client.perform(like(), at: endpoint).likes == 1)
+        #expect(try await client.perform(post, at: endpoint).likes == 1)
+        #expect(try await client.perform(author, at: endpoint).likes == 0)
+        #expect(server.requests.count == 4)
+    }
+
+    @Test func typesThatTheAnswerDoesNotNameCanBeNamed() async throws {
+        let likes = try Likes()
+        let server = try LoopbackServer { likes.answer($0) }
+        let endpoint = endpoint(server)
+        _ = try await client.perform(author, at: endpoint)
+        _ = try await client.perform(like(), at: endpoint) { $0.changedTypes = ["Author"] }
+        #expect(try await client.perform(author, at: endpoint).likes == 1)
+        await cache.invalidate(["Author"])
+        _ = try await client.perform(author, at: endpoint)
+        #expect(server.requests.count == 4)
+    }
+
+    @Test func whatIsWatchedIsAskedForAgain() async throws {
+        let likes = try Likes()
+        let server = try LoopbackServer { likes.answer($0) }
+        let endpoint = endpoint(server)
+        let (events, token) = try watch(endpoint)
+        var heard = events.makeAsyncIterator()
+        #expect(await heard.next() == "0 network")
+        _ = try await client.perform(like(), at: endpoint)
+        while let next = await heard.next(), next != "1 network" {}
+        token?.cancel()
+    }
+
+    @Test(arguments: [("Slow", "1 network"), ("SlowFail", "0 cache")])
+    func expectationStandsUntilTheMutationIsDone(name: String, last: String) async throws {
+        let likes = try Likes()
+        let server = try LoopbackServer { likes.answer($0) }
+        let endpoint = endpoint(server)
+        let (events, token) = try watch(endpoint)
+        var heard = events.makeAsyncIterator()
+        #expect(await heard.next() == "0 network")
+        let expected = try GraphQLExpectation(of: post, on: client, at: endpoint) { data in
+            data["it"]?["likes"] = 41
+        }
+        let (client, mutation) = (client, like(name))
+        let task = Task { try await client.perform(mutation, at: endpoint) { $0.expectations = [expected] } }
+        while let next = await heard.next(), next != "41 optimistic" {}
+        #expect(try await client.perform(post, at: endpoint).likes == 41)
+        likes.gate.open()
+        _ = await task.result
+        while let next = await heard.next(), next != last {}
+        #expect(try await client.perform(post, at: endpoint).likes == (name == "Slow" ? 1 : 0))
+        token?.cancel()
+    }
+
+    @Test func whatIsNoLongerKnownIsNoLongerStored() async throws {
+        let likes = try Likes()
+        let server = try LoopbackServer { likes.answer($0) }
+        let dependencies = BeagleDependencies()
+        let cache = DocumentCache(limit: 4)
+        dependencies.interceptors.add(cache)
+        dependencies.interceptors.add(CacheInterceptor(cache.store))
+        let client = NetworkClientDefault(dependencies: dependencies)
+        for number in 0..<5 {
+            _ = try await client.perform(
+                .document("{ it: post(n: \(number)) { id likes } }", as: Liked.self),
+                at: endpoint(server)
+            )
+        }
+        for number in [4, 0] {
+            _ = try await client.perform(
+                .document("{ it: post(n: \(number)) { id likes } }", as: Liked.self),
+                at: endpoint(server)
+            )
+        }
+        #expect(server.requests.count == 6)
+    }
+
+    @Test(arguments: [
+        ("{ a { b } }", "{ a {__typename  b } }"), ("{a}", "{a}"),
+        (
+            "query($i: In = {x: {y: 1}}) { a(i: {z: 2}) { b } }",
+            "query($i: In = {x: {y: 1}}) { a(i: {z: 2}) {__typename  b } }"
+        ),
+        (
+            "{ ...F ... on Q { c } } fragment F on T { d }",
+            "{ ...F ... on Q {__typename  c } } fragment F on T {__typename  d }"
+        ),
+    ])
+    func typenamesAreAskedForInSelections(text: String, expected: String) throws {
+        let document = try GraphQLDocument(parsing: text)
+        #expect(document.withTypenames == expected)
+        #expect(
+            try GraphQLDocument(parsing: expected).operation(named: nil).responseKeys
+                == document.operation(named: nil).responseKeys
+        )
+    }
+
+    /// What is heard of the post: its likes and where they are from.
+    private func watch(_ endpoint: GraphQLEndpoint) throws -> (AsyncStream<String>, (any RequestToken)?) {
+        let (events, continuation) = AsyncStream.makeStream(of: String.self)
+        let post = post
+        let token = client.watch(try client.networkOperation(for: post, at: endpoint)) { event in
+            guard case .result(let result) = event, let response = result.response else { return }
+            do {
+                let likes = try post.read(response).data?.likes ?? -1
+                continuation.yield("\(likes) \(result.source)")
+            } catch {
+                continuation.yield("\(error)")
+            }
+        }
+        return (events, token)
+    }
+}
