@@ -156,14 +156,7 @@ extension IncrementalSource {
             guard isRead else {
                 throw .malformed("the answer has no payload", head)
             }
-            guard merge.hasNext != true else {
-                throw NetworkError(
-                    .truncated,
-                    during: .body,
-                    "the answer ended before its last payload",
-                    advice: "what was given before is true, and not all"
-                )
-            }
+            if merge.isUnfinished { throw .endedEarly(head) }
             return nil
         }
 
