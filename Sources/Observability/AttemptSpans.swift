@@ -143,10 +143,6 @@ extension HTTPFields {
     }
 }
 
-extension NetworkOperation.Kind {
-    fileprivate var isGraphQL: Bool { self == .query || self == .mutation || self == .subscription }
-}
-
 extension Span {
     /// Ends the span with the answer's status, and what went wrong.
     fileprivate func end(status: Int?, _ errorType: String?, _ message: String?) {

@@ -22,8 +22,14 @@ extension GraphQLOperation {
     /// - Parameter endpoint: where; that of `Beagle.dependencies` where nil.
     public func getURLRequest(at endpoint: GraphQLEndpoint?) throws(NetworkError) -> URLRequest {
         let dependencies = Beagle.dependencies
-        let request = try request(encoder: dependencies.graphQLEncoder)
-        let message = try dependencies.endpoint(endpoint).makeRequest(request, in: dependencies)
+        var request = try request(encoder: dependencies.graphQLEncoder)
+        var endpoint = try dependencies.endpoint(endpoint)
+        if endpoint.documents == .automatic {
+            // Nobody would answer the server's wish for the text.
+            request = try request.registration()
+            endpoint.documents = .text
+        }
+        let message = try endpoint.makeRequest(request, in: dependencies)
         return try URLRequest(dependencies.networkClient.message(of: message))
     }
 }

@@ -10,18 +10,22 @@ struct NetworkLog {
     private var hidesQueries = false
     private let style: LogInterceptor.Style
     private let callerContexts: [any CallerContext]
+    /// What is asked in words, where the URL does not tell: `query Home`.
+    private let title: String?
 
     init(
         logger: any BeagleLogger,
         redactor: Redactor,
         of request: Request,
         _ style: LogInterceptor.Style = .messages,
-        _ callerContexts: [any CallerContext] = []
+        _ callerContexts: [any CallerContext] = [],
+        title: String? = nil
     ) {
         self.logger = logger
         self.redactor = redactor
         self.style = style
         self.callerContexts = callerContexts
+        self.title = title
         if case .submitForm = request.type { hidesQueries = true }
     }
 
@@ -36,7 +40,7 @@ struct NetworkLog {
             method: transfer.head.method.rawValue,
             url: shown(transfer.head.urlText),
             headers: headers(fields),
-            body: transfer.body.map { summary(of: $0, fields) }
+            body: withTitle(transfer.body.map { summary(of: $0, fields) })
         )
         logger.log(Log.network(.httpRequest(request: request)))
     }
@@ -122,7 +126,7 @@ struct NetworkLog {
     ) {
         guard logger.accepts(level) else { return }
         let time = (ContinuousClock.now - start).milliseconds
-        let details = body.map { " [\($0)]" } ?? ""
+        let details = withTitle(body).map { " [\($0)]" } ?? ""
         let asked = "\(request.method.rawValue) \(shown(request.urlText))"
         logger.log(Line(message: "\(asked) -> \(outcome) in \(time) ms\(details)", level: level))
     }
@@ -184,6 +188,11 @@ struct NetworkLog {
             level: level
         )
         logger.log(Log.network(.httpResponse(response: message)))
+    }
+
+    private func withTitle(_ body: String?) -> String? {
+        guard let title else { return body }
+        return body.map { "\(title); \($0)" } ?? title
     }
 
     func shown(_ url: String) -> String {

@@ -36,8 +36,12 @@ final class Surroundings: Sendable {
         )
     }
 
-    func log(of request: Request, _ style: LogInterceptor.Style = .messages) -> NetworkLog {
-        NetworkLog(logger: logger, redactor: redactor, of: request, style, callerContexts)
+    func log(
+        of request: Request,
+        _ style: LogInterceptor.Style = .messages,
+        title: String? = nil
+    ) -> NetworkLog {
+        NetworkLog(logger: logger, redactor: redactor, of: request, style, callerContexts, title: title)
     }
 
     /// Those of an operation that no client has taken on.

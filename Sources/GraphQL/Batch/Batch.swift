@@ -43,27 +43,36 @@ final class Batch: Sendable {
 
     private let state = Lock(State())
 
-    /// How many are to be sent.
-    var count: Int { state.withLock { $0.members.count } }
+    private let limit: Int
+    private let maxBytes: Int
 
-    /// Whether a body of this size still goes with it.
-    func hasRoom(for size: Int, _ maxBytes: Int) -> Bool {
-        state.withLock { !$0.isSent && ($0.members.isEmpty || $0.bytes + size < maxBytes) }
+    /// - Parameters:
+    ///   - limit: the most operations.
+    ///   - maxBytes: the most bytes of its body, unless it has one operation.
+    init(limit: Int, maxBytes: Int) {
+        self.limit = limit
+        self.maxBytes = maxBytes
     }
 
     /// Takes an operation on.
     ///
-    /// - Returns: lets it leave; nil where the batch has been sent.
-    func add(_ operation: NetworkOperation, _ completion: @escaping Completion) -> (any RequestToken)? {
-        let id = state.withLock { state -> Int? in
-            if state.isSent { return nil }
+    /// - Returns: lets it leave, and whether there is no room for another; nil where there is none for this one.
+    func add(
+        _ operation: NetworkOperation,
+        _ completion: @escaping Completion
+    ) -> (token: any RequestToken, isFull: Bool)? {
+        let size = (operation.listed?.count ?? 0) + 1
+        let (limit, maxBytes) = (limit, maxBytes)
+        let added = state.withLock { state -> (id: Int, isFull: Bool)? in
+            let hasRoom = state.members.isEmpty || state.members.count < limit && state.bytes + size <= maxBytes
+            guard !state.isSent, hasRoom else { return nil }
             state.added += 1
-            state.bytes += (operation.listed?.count ?? 0) + 1
+            state.bytes += size
             state.waiting += 1
             state.members.append(Member(id: state.added, operation: operation, completion: completion))
-            return state.added
+            return (state.added, state.members.count >= limit)
         }
-        return id.map { Leaving(batch: self, id: $0) }
+        return added.map { (Leaving(batch: self, id: $0.id), $0.isFull) }
     }
 
     /// Sends what is there; the first time.
@@ -101,7 +110,11 @@ final class Batch: Sendable {
         _ next: Interceptor.Next
     ) async -> [Result<NetworkOperation.Result, NetworkError>] {
         var whole = operations[0]
-        if operations.count > 1 { whole.transfer.body = HTTPBody(operations.joined) }
+        if operations.count > 1 {
+            whole.transfer.body = HTTPBody(operations.joined)
+            // It is that of none of them.
+            whole.operationName = nil
+        }
         let operation = whole
         let result = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
             try await next(operation) { _ in }

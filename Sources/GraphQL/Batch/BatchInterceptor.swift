@@ -12,6 +12,9 @@ import BeagleNetHTTP
 /// sharing, stored answers, retries, credentials, deadlines. Who leaves is not waited for, and the request is cancelled when
 /// all have left. Answers of a batch are stored only where the operation has a `partition`.
 ///
+/// Spans, logs and recordings below show the request that went out, under no operation's name: what is to be replayed from a
+/// recording should be recorded without batches, as other operations may meet the next time.
+///
 /// The server must know batches: one that does not answers with an error, which all of the batch get.
 public final class BatchInterceptor: Interceptor {
     /// `.persistedQuery`: credentials are on the messages, by which they are told apart.
@@ -66,19 +69,20 @@ public final class BatchInterceptor: Interceptor {
         _ completion: @escaping Batch.Completion
     ) -> any RequestToken {
         let company = Batch.Company(of: operation)
-        let size = operation.listed?.count ?? 0
-        let (batch, isFirst, full) = open.withLock { open -> (Batch, Bool, Batch?) in
-            if let batch = open[company], batch.hasRoom(for: size, maxBytes) { return (batch, false, nil) }
-            let batch = Batch()
-            let full = open.updateValue(batch, forKey: company)
-            return (batch, true, full)
+        let (batch, isNew) = open.withLock { open -> (Batch, Bool) in
+            if let batch = open[company] { return (batch, false) }
+            let batch = Batch(limit: limit, maxBytes: maxBytes)
+            open[company] = batch
+            return (batch, true)
         }
-        full?.send(next)
-        // One that went out meanwhile takes nobody on any more.
-        guard let token = batch.add(operation, completion) else { return join(operation, next, completion) }
-        if batch.count >= limit {
+        guard let (token, isFull) = batch.add(operation, completion) else {
+            // There is no room: it goes, and this one begins another.
             close(batch, of: company, next)
-        } else if isFirst {
+            return join(operation, next, completion)
+        }
+        if isFull {
+            close(batch, of: company, next)
+        } else if isNew {
             let (clock, window) = (clock, window)
             Task { [self] in
                 // Nobody cancels this task: the sleep ends when it is over.

@@ -46,7 +46,7 @@ extension GraphQLAnswer {
     ) throws(NetworkError) -> GraphQLResponse<Output> {
         if policy == .strict, !errors.isEmpty { throw NetworkError(errors, of: response) }
         let output = try output(type, at: key, with: decoder)
-        if output == nil, !errors.isEmpty { throw NetworkError(errors, of: response) }
+        if output == nil, !errors.isEmpty, data == nil || Output.null == nil { throw NetworkError(errors, of: response) }
         return GraphQLResponse(
             data: output,
             errors: policy == .ignore ? [] : errors,

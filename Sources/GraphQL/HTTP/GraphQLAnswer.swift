@@ -37,7 +37,7 @@ package struct GraphQLAnswer {
         } else if let data = members["data"], data.kind != .null {
             throw .malformed("data is neither an object nor null", response)
         }
-        errors = (try value(members["errors"]) ?? .null).errors
+        errors = (try value(members["errors"]) ?? .null).graphQLErrors
         extensions = try value(members["extensions"])?.object ?? [:]
         if data == nil, errors.isEmpty {
             throw .malformed(
@@ -60,12 +60,12 @@ package struct GraphQLAnswer {
 }
 
 extension JSONValue {
-    /// The entries of `errors`. One error that is no list counts as well.
-    var errors: [GraphQLError] {
+    /// The entries of `errors`. What is no list is one error.
+    var graphQLErrors: [GraphQLError] {
         switch self {
         case .array(let entries): entries.map { GraphQLError($0) }
-        case .object: [GraphQLError(self)]
-        default: []
+        case .null: []
+        default: [GraphQLError(self)]
         }
     }
 }

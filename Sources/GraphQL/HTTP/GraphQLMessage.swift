@@ -27,8 +27,11 @@ struct GraphQLMessage {
                 add("documentId", text: try request.knownID())
             }
         case .automatic:
-            guard let query = request.query else { throw .noDocument("text") }
-            extensions["persistedQuery"] = try Self.persistedQuery(of: query)
+            if let query = request.query {
+                extensions["persistedQuery"] = try Self.persistedQuery(of: query)
+            } else {
+                add("documentId", text: try request.knownID())
+            }
         case .documentID: add("documentId", text: try request.knownID())
         case .parameter(let name): add(name, text: try request.bareID())
         case .path: pathSuffix = try request.bareID()
@@ -92,14 +95,10 @@ extension GraphQLRequest {
 
     /// The same as a server with names of its own has it.
     fileprivate func bareID() throws(NetworkError) -> String {
-        if let documentID { return documentID }
-        guard let query else { throw .noDocument("text or id") }
+        if let documentID { return documentID.hasPrefix("sha256:") ? String(documentID.dropFirst(7)) : documentID }
+        guard let query else {
+            throw NetworkError(.badRequest, during: .build, "the operation has neither a document nor the id of one")
+        }
         return try GraphQLMessage.hash(of: query)
-    }
-}
-
-extension NetworkError {
-    fileprivate static func noDocument(_ missing: String) -> NetworkError {
-        NetworkError(.badRequest, during: .build, "the operation has no document: \(missing) is missing")
     }
 }

@@ -5,17 +5,21 @@ extension NetworkClient {
     /// Says more of an operation before it is run.
     public typealias Configuring = (_ operation: inout NetworkOperation) -> Void
 
+    /// Hears how far a transfer is, on any thread.
+    public typealias Progress = @Sendable (TransferProgress) -> Void
+
     /// Sends an operation as its endpoint says, and reads what comes.
     func answer(
         to request: GraphQLRequest,
         at endpoint: GraphQLEndpoint,
-        _ configure: Configuring
+        _ configure: Configuring,
+        _ onProgress: Progress? = nil
     ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
         try request.check(endpoint)
         if endpoint.documents == .automatic, request.query != nil {
-            return try await answerByHash(to: request, at: endpoint, configure)
+            return try await answerByHash(to: request, at: endpoint, configure, onProgress)
         }
-        return try await answer(to: request, at: endpoint, configure, endpoint.documents)
+        return try await answer(to: request, at: endpoint, configure, onProgress, endpoint.documents)
     }
 
     /// Sends the hash alone, and the text beside it where the server does not know the hash yet (automatic persisted
@@ -23,19 +27,20 @@ extension NetworkClient {
     private func answerByHash(
         to request: GraphQLRequest,
         at endpoint: GraphQLEndpoint,
-        _ configure: Configuring
+        _ configure: Configuring,
+        _ onProgress: Progress? = nil
     ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
-        if endpoint.memory.knowsNoPersistedQueries { return try await answer(to: request, at: endpoint, configure, .text) }
+        if endpoint.memory.knowsNoPersistedQueries { return try await answer(to: request, at: endpoint, configure, onProgress, .text) }
         let first = await Result<_, NetworkError>.catching { () throws(NetworkError) in
-            try await answer(to: request, at: endpoint, configure, .automatic)
+            try await answer(to: request, at: endpoint, configure, onProgress, .automatic)
         }
         switch first.refusalOfHash {
         case nil: return try first.get()
         case .unsupported:
             endpoint.memory.knowsNoPersistedQueries = true
-            return try await answer(to: request, at: endpoint, configure, .text)
+            return try await answer(to: request, at: endpoint, configure, onProgress, .text)
         case .unknown:
-            return try await answer(to: request.registration(), at: endpoint, configure, .text, method: .post)
+            return try await answer(to: request.registration(), at: endpoint, configure, onProgress, .text, method: .post)
         }
     }
 
@@ -44,6 +49,7 @@ extension NetworkClient {
         to request: GraphQLRequest,
         at endpoint: GraphQLEndpoint,
         _ configure: Configuring,
+        _ onProgress: Progress?,
         _ style: GraphQLEndpoint.DocumentStyle,
         method: GraphQLEndpoint.QueryMethod? = nil
     ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
@@ -51,8 +57,11 @@ extension NetworkClient {
         var operation = NetworkOperation(message, kind: .init(request.kind))
         operation.operationName = request.operationName
         configure(&operation)
+        if onProgress != nil { operation.reportsProgress = true }
         do throws(NetworkError) {
-            let result = try await run(operation)
+            let result = try await run(operation) { result in
+                if let progress = result.progress { onProgress?(progress) }
+            }
             guard let response = result.response else {
                 throw NetworkError(
                     .protocol,
@@ -64,7 +73,7 @@ extension NetworkClient {
         } catch {
             guard error.kind == .status, let response = NetworkResponse(of: error) else { throw error }
             if response.status.code == 414, message.isGet {
-                return try await answer(to: request, at: endpoint, configure, style, method: .post)
+                return try await answer(to: request, at: endpoint, configure, onProgress, style, method: .post)
             }
             return (try GraphQLAnswer(response, refusal: error), .network)
         }

@@ -8,6 +8,7 @@ extension NetworkClient {
     ///   - operation: what to ask.
     ///   - endpoint: where; the container's `graphQLEndpoint` where nil.
     ///   - decoder: how the value is made; the container's `bodyDecoder` where nil.
+    ///   - onProgress: hears how far files are; nobody by default.
     ///   - configure: says more of the operation before it is run: policy, partition, deadline, context.
     /// - Throws: `NetworkError`: `.graphQL` where the server gave errors and no data, or errors at all if the endpoint's
     ///   policy is strict; `.status` for a refusal; `.decoding` where the answer is not what was expected; or why there is
@@ -16,46 +17,51 @@ extension NetworkClient {
         _ operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil,
         decoder: (any BodyDecoder)? = nil,
+        onProgress: Progress? = nil,
         _ configure: Configuring = { _ in }
     ) async throws(NetworkError) -> GraphQLResponse<Output> {
         let prepared = try PreparedOperation(operation, at: endpoint, in: container)
-        return try await response(to: prepared, decoder, configure)
+        return try await response(to: prepared, decoder, onProgress, configure)
     }
 
     /// Performs an operation and gives its value. Errors beside it are logged; `execute` gives them.
     ///
-    /// - Throws: as `execute` does; of kind `.graphQL` also where the server gave null, unless `Output` is an optional.
+    /// - Throws: as `execute` does; of kind `.decoding` where the server gave null and no errors, unless `Output` is an
+    ///   optional.
     public func perform<Input: Encodable, Output: Decodable>(
         _ operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil,
         decoder: (any BodyDecoder)? = nil,
+        onProgress: Progress? = nil,
         _ configure: Configuring = { _ in }
     ) async throws(NetworkError) -> Output {
         let prepared = try PreparedOperation(operation, at: endpoint, in: container)
-        return try await object(of: prepared, decoder, configure)
+        return try await object(of: prepared, decoder, onProgress, configure)
     }
 
     /// The value of an operation.
     func object<Output: Decodable>(
         of operation: PreparedOperation<Output>,
         _ decoder: (any BodyDecoder)? = nil,
+        _ onProgress: Progress? = nil,
         _ configure: Configuring = { _ in }
     ) async throws(NetworkError) -> Output {
-        let response = try await response(to: operation, decoder, configure)
+        let response = try await response(to: operation, decoder, onProgress, configure)
         if !response.errors.isEmpty {
-            container.logger.log(PartialAnswer(count: response.errors.count, codes: response.errors.compactMap(\.code)))
+            container.logger.log(PartialAnswer(count: response.errors.count, codes: response.errors.compactMap(\.plainCode)))
         }
         if let data = response.data ?? Output.null { return data }
         throw .malformed("the server gave null where \(Output.self) is expected", response.response)
     }
 
-    private func response<Output: Decodable>(
+    func response<Output: Decodable>(
         to operation: PreparedOperation<Output>,
         _ decoder: (any BodyDecoder)?,
+        _ onProgress: Progress?,
         _ configure: Configuring
     ) async throws(NetworkError) -> GraphQLResponse<Output> {
         let endpoint = operation.endpoint
-        let (answer, source) = try await answer(to: operation.request, at: endpoint, configure)
+        let (answer, source) = try await answer(to: operation.request, at: endpoint, configure, onProgress)
         var response = try answer.decode(
             Output.self,
             at: operation.rootKey,
@@ -128,7 +134,7 @@ private struct PartialAnswer: LogType {
 
 extension Decodable {
     /// nil, where this is an optional.
-    fileprivate static var null: Self? {
+    static var null: Self? {
         (Self.self as? any ExpressibleByNilLiteral.Type).flatMap { $0.init(nilLiteral: ()) as? Self }
     }
 }

@@ -18,7 +18,7 @@ extension NetworkError {
         self = NetworkError(
             .graphQL,
             during: .response,
-            "the server answered with an error\(errors.first?.code.map { " \($0)" } ?? "")\(others)",
+            "the server answered with an error\(errors.first?.plainCode.map { " \($0)" } ?? "")\(others)",
             advice: "graphQLErrors has what it says",
             underlying: GraphQLErrors(errors: errors)
         ).holding(response)
@@ -27,6 +27,16 @@ extension NetworkError {
     /// An answer that is none of GraphQL's.
     static func malformed(_ what: String, _ response: NetworkResponse, advice: String? = nil) -> NetworkError {
         NetworkError(.decoding, during: .decode, what, advice: advice).holding(response)
+    }
+}
+
+extension GraphQLError {
+    /// The code, where it is a word that messages and logs can hold.
+    var plainCode: String? {
+        guard let code, (1...64).contains(code.utf8.count),
+            code.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || $0 == 0x5F })
+        else { return nil }
+        return code
     }
 }
 

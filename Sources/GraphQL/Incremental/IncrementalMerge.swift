@@ -217,7 +217,7 @@ extension JSONValue {
     /// Whether a payload is one piece by itself.
     fileprivate var isPiece: Bool { self["path"] != nil && self["path"] != .null }
 
-    fileprivate var errorList: [GraphQLError] { self["errors"]?.errors ?? [] }
+    fileprivate var errorList: [GraphQLError] { self["errors"]?.graphQLErrors ?? [] }
 
     /// What the server says, without what is Relay's own.
     fileprivate var extensionMembers: [String: JSONValue] {

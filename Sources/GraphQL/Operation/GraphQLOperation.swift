@@ -58,7 +58,7 @@ public struct GraphQLOperation<Input: Encodable, Output: Decodable>: Encodable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(operationString, forKey: .query)
         try container.encodeIfPresent(operation.name, forKey: .operationName)
-        try container.encode(input, forKey: .variables)
+        if try !request().variables.isEmpty { try container.encode(input, forKey: .variables) }
         if !extensions.isEmpty { try container.encode(extensions, forKey: .extensions) }
     }
 }

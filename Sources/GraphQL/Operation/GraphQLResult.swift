@@ -31,7 +31,7 @@ public struct GraphQLResult<T: Decodable>: Decodable {
     ///   several root fields: which of them is meant only the operation can tell.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        let errors = try container.decodeIfPresent([Error].self, forKey: .errors) ?? []
+        let errors = (try container.decodeIfPresent(JSONValue.self, forKey: .errors) ?? .null).graphQLErrors
         errorMessages = errors.map(\.message)
         guard try container.contains(.data) && !container.decodeNil(forKey: .data) else {
             object = nil

@@ -39,7 +39,7 @@ public struct LogInterceptor: BriefInterceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let log = operation.surroundings.log(of: operation.request, style)
+        let log = operation.surroundings.log(of: operation.request, style, title: operation.title)
         log.request(operation.transfer)
         let start = ContinuousClock.now
         do {
