@@ -174,7 +174,7 @@ extension IncrementalSource {
 
         /// Reads what there may be behind the last payload: an end, mostly.
         func drain() async {
-            await payloads.drain(for: .seconds(1))
+            await payloads.drain(for: .seconds(3))
         }
     }
 }
