@@ -49,17 +49,36 @@ struct GraphQLCommandTests {
         #expect(json["error"]?["data"] == ["a": 1])
     }
 
-    @Test func refusalIsOneOfHTTP() async throws {
-        let server = try server(#"{"errors":[{"message":"x"}]}"#, status: 400)
-        #expect(try await beagle("graphql", server.url, "-q", "{ a }").exit == 22)
+    @Test func refusalIsOneOfHTTPUnlessItsBodySaysMore() async throws {
+        let refusing = try server("[]", status: 400)
+        #expect(try await beagle("graphql", refusing.url, "-q", "{ a }").exit == 22)
+        let telling = try server(#"{"errors":[{"message":"no such field"}]}"#, status: 400)
+        let run = try await beagle("graphql", telling.url, "-q", "{ a }", "--json")
+        #expect(run.exit == 102)
+        #expect(try run.json()["error"]?["errors"]?[0]?["message"] == "no such field")
+        let type = "application/graphql-response+json"
+        let odd = try LoopbackServer(.response(500, ["Content-Type": type], #"{"data":{"a":1}}"#))
+        let answered = try await beagle("graphql", odd.url, "-q", "{ a }")
+        #expect(answered.exit == 0)
+        #expect(try JSONValue(parsing: answered.output) == ["a": 1])
     }
 
-    @Test func hashGoesFirstAndTheTextOnlyIfItIsAskedFor() async throws {
+    @Test func queryThatIsTooLongForTheURLIsPosted() async throws {
+        let post = post
+        let server = try LoopbackServer { request in
+            request.method == "GET"
+                ? .response(414, [:], "") : .response(200, ["Content-Type": "application/json"], post)
+        }
+        #expect(try await beagle("graphql", server.url, "-q", "{ post { id } }", "--get").exit == 0)
+        #expect(server.requests.map(\.method) == ["GET", "POST"])
+    }
+
+    @Test(arguments: [200, 400]) func hashGoesFirstAndTheTextOnlyIfItIsAskedFor(status: Int) async throws {
         let post = post
         let server = try LoopbackServer { request in
             let isKnown = request.method == "POST"
             let miss = #"{"errors":[{"message":"PersistedQueryNotFound"}]}"#
-            return .response(200, ["Content-Type": "application/json"], isKnown ? post : miss)
+            return .response(isKnown ? 200 : status, ["Content-Type": "application/json"], isKnown ? post : miss)
         }
         let run = try await beagle(
             "graphql",
@@ -118,7 +137,9 @@ struct GraphQLCommandTests {
             (["-q", "{ a "], 43, "line 1, column 5"), (["-q", "mutation { a }", "--get"], 43, "URL"),
             (["-q", "subscription { a }"], 4, "subscription"), (["-q", "{ a }", "-v", "=1"], 64, "no name"),
             (["-q", "{ a }", "--upload", "a=b"], 64, "--upload"), (["-q", "@/nowhere"], 26, "cannot read"),
-            (["-q", "{ a }", "--variables", "[1]"], 64, "object"), ([], 64, "query"),
+            (["-q", "{ a }", "--variables", "[1]"], 64, "object"),
+            (["-q", "{ a }", "--variables", "{bad"], 64, "no JSON"),
+            (["-q", "{ a }", "--variables", "@/nowhere"], 26, "cannot read"), ([], 64, "query"),
         ] as [([String], Int32, String)]
     )
     func mistakesAreTold(flags: [String], exit: Int32, words: String) async throws {

@@ -22,6 +22,8 @@ extension GraphQLAnswer {
         let type = isPlain ? nil : field.flatMap(MediaType.init)
         if isPlain || type?.essence == Self.mediaType {
             try self.init(reading: response)
+        } else if refusal == nil, GraphQLPayloadReader.isStream(field) {
+            try self.init(reading: response.joiningPieces())
         } else if let refusal {
             throw refusal.telling(errorsOf: response, type)
         } else if field == nil || type?.isJSON == true {
@@ -46,7 +48,9 @@ extension GraphQLAnswer {
     ) throws(NetworkError) -> GraphQLResponse<Output> {
         if policy == .strict, !errors.isEmpty { throw NetworkError(errors, of: response) }
         let output = try output(type, at: key, with: decoder)
-        if output == nil, !errors.isEmpty, data == nil || Output.null == nil { throw NetworkError(errors, of: response) }
+        if output == nil, !errors.isEmpty, data == nil || Output.null == nil {
+            throw NetworkError(errors, of: response)
+        }
         return GraphQLResponse(
             data: output,
             errors: policy == .ignore ? [] : errors,

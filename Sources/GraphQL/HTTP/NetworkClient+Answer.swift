@@ -30,7 +30,9 @@ extension NetworkClient {
         _ configure: Configuring,
         _ onProgress: Progress? = nil
     ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
-        if endpoint.memory.knowsNoPersistedQueries { return try await answer(to: request, at: endpoint, configure, onProgress, .text) }
+        if endpoint.memory.knowsNoPersistedQueries {
+            return try await answer(to: request, at: endpoint, configure, onProgress, .text)
+        }
         let first = await Result<_, NetworkError>.catching { () throws(NetworkError) in
             try await answer(to: request, at: endpoint, configure, onProgress, .automatic)
         }
@@ -40,7 +42,14 @@ extension NetworkClient {
             endpoint.memory.knowsNoPersistedQueries = true
             return try await answer(to: request, at: endpoint, configure, onProgress, .text)
         case .unknown:
-            return try await answer(to: request.registration(), at: endpoint, configure, onProgress, .text, method: .post)
+            return try await answer(
+                to: request.registration(),
+                at: endpoint,
+                configure,
+                onProgress,
+                .text,
+                method: .post
+            )
         }
     }
 
@@ -137,7 +146,7 @@ package enum RefusalOfHash {
     /// It knows none.
     case unsupported
 
-    init?(_ errors: [GraphQLError]) {
+    package init?(_ errors: [GraphQLError]) {
         if errors.contains(where: { $0.says("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND") }) {
             self = .unknown
         } else if errors.contains(where: { $0.says("PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED") }) {

@@ -8,8 +8,8 @@ extension NetworkClient {
     ///   - operation: what to ask.
     ///   - endpoint: where; the container's `graphQLEndpoint` where nil.
     ///   - decoder: how the value is made; the container's `bodyDecoder` where nil.
-    ///   - onProgress: hears how far files are; nobody by default.
     ///   - configure: says more of the operation before it is run: policy, partition, deadline, context.
+    ///   - onProgress: hears how far files are; nobody by default.
     /// - Throws: `NetworkError`: `.graphQL` where the server gave errors and no data, or errors at all if the endpoint's
     ///   policy is strict; `.status` for a refusal; `.decoding` where the answer is not what was expected; or why there is
     ///   none. `graphQLErrors` has what the server said in the first two.
@@ -17,8 +17,8 @@ extension NetworkClient {
         _ operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil,
         decoder: (any BodyDecoder)? = nil,
-        onProgress: Progress? = nil,
-        _ configure: Configuring = { _ in }
+        _ configure: Configuring = { _ in },
+        onProgress: Progress? = nil
     ) async throws(NetworkError) -> GraphQLResponse<Output> {
         let prepared = try PreparedOperation(operation, at: endpoint, in: container)
         return try await response(to: prepared, decoder, onProgress, configure)
@@ -32,8 +32,8 @@ extension NetworkClient {
         _ operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil,
         decoder: (any BodyDecoder)? = nil,
-        onProgress: Progress? = nil,
-        _ configure: Configuring = { _ in }
+        _ configure: Configuring = { _ in },
+        onProgress: Progress? = nil
     ) async throws(NetworkError) -> Output {
         let prepared = try PreparedOperation(operation, at: endpoint, in: container)
         return try await object(of: prepared, decoder, onProgress, configure)
@@ -48,7 +48,9 @@ extension NetworkClient {
     ) async throws(NetworkError) -> Output {
         let response = try await response(to: operation, decoder, onProgress, configure)
         if !response.errors.isEmpty {
-            container.logger.log(PartialAnswer(count: response.errors.count, codes: response.errors.compactMap(\.plainCode)))
+            container.logger.log(
+                PartialAnswer(count: response.errors.count, codes: response.errors.compactMap(\.plainCode))
+            )
         }
         if let data = response.data ?? Output.null { return data }
         throw .malformed("the server gave null where \(Output.self) is expected", response.response)

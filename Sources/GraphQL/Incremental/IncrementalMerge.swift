@@ -21,6 +21,8 @@ package struct IncrementalMerge: Sendable {
     package private(set) var extensions: [String: JSONValue] = [:]
     /// Whether more is to come; nil where the server did not say.
     package private(set) var hasNext: Bool?
+    /// Whether something was announced and has not come: what the server did not say is told by what is pending.
+    package var isUnfinished: Bool { hasNext ?? !pending.isEmpty }
     private var isBegun = false
     private var pending: [String: Pending] = [:]
 

@@ -156,14 +156,7 @@ extension IncrementalSource {
             guard isRead else {
                 throw .malformed("the answer has no payload", head)
             }
-            guard merge.hasNext != true else {
-                throw NetworkError(
-                    .truncated,
-                    during: .body,
-                    "the answer ended before its last payload",
-                    advice: "what was given before is true, and not all"
-                )
-            }
+            if merge.isUnfinished { throw .endedEarly(head) }
             return nil
         }
 
@@ -181,7 +174,7 @@ extension IncrementalSource {
 
         /// Reads what there may be behind the last payload: an end, mostly.
         func drain() async {
-            await payloads.drain(for: .seconds(1))
+            await payloads.drain(for: .seconds(3))
         }
     }
 }

@@ -85,12 +85,17 @@ struct GraphQLCommand: TransferCommand {
 
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
         let received = try await session.receive(request, keepsBody: keepsBody, from: continuation)
-        guard persisted, let answer = try? answer(received), let refusal = answer.refusalOfHash else { return received }
         let question = try question()
-        var second = try message(of: refusal == .unknown ? question.registration() : question, .text, .post)
-        flags.apply(to: &second.head)
-        second.options = request.options
-        return try await session.receive(second, keepsBody: keepsBody, from: continuation)
+        var next: TransferRequest?
+        if persisted, let refusal = refusalOfHash(in: received) {
+            next = try message(of: refusal == .unknown ? question.registration() : question, .text, .post)
+        } else if get, received.head.status.code == 414 {
+            next = try message(of: question, persisted ? .automatic : .text, .post)
+        }
+        guard var next else { return received }
+        flags.apply(to: &next.head)
+        next.options = request.options
+        return try await session.receive(next, keepsBody: keepsBody, from: continuation)
     }
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
@@ -99,9 +104,25 @@ struct GraphQLCommand: TransferCommand {
         return CommandResult(json: try answer.json, output: received.isForFile ? Data() : try answer.dataText)
     }
 
-    func refusal(of received: ReceivedResponse) -> Failure {
-        guard let answer = try? answer(received), !answer.errors.isEmpty else { return Failure(received) }
-        return (try? failure(of: answer, received)) ?? Failure(received)
+    func outcome(ofRefusal received: ReceivedResponse, on console: Console) throws -> CommandResult {
+        let answer: GraphQLAnswer
+        do throws(NetworkError) {
+            answer = try self.answer(received)
+        } catch {
+            guard !error.graphQLErrors.isEmpty else { throw Failure(received) }
+            throw failure(error.graphQLErrors, received)
+        }
+        guard answer.errors.isEmpty else { throw try failure(of: answer, received) }
+        return try result(of: received, on: console)
+    }
+
+    /// Why the server did not take the hash; nil where it did, or answered something else.
+    private func refusalOfHash(in received: ReceivedResponse) -> RefusalOfHash? {
+        do throws(NetworkError) {
+            return try answer(received).refusalOfHash
+        } catch {
+            return RefusalOfHash(error.graphQLErrors)
+        }
     }
 }
 
@@ -140,8 +161,31 @@ extension GraphQLCommand {
     }
 
     private func document() throws -> String {
-        guard query.hasPrefix("@") else { return query }
-        let path = String(query.dropFirst())
+        query.hasPrefix("@") ? try contents(ofFile: String(query.dropFirst())) : query
+    }
+
+    private func givenVariables() throws -> JSONValue {
+        guard let variables else { return .object([:]) }
+        let text = variables.hasPrefix("@") ? try contents(ofFile: String(variables.dropFirst())) : variables
+        let tree: JSONValue
+        do throws(NetworkError) {
+            tree = try JSONValue(parsing: text)
+        } catch {
+            throw Failure(
+                exit: ExitCode.usage,
+                code: "usage",
+                phase: .build,
+                "--variables is no JSON: \(error.message)"
+            )
+        }
+        guard tree.object != nil else {
+            throw Failure(exit: ExitCode.usage, code: "usage", phase: .build, "--variables is no JSON object")
+        }
+        return tree
+    }
+
+    /// The text of a file, or with - of standard input.
+    private func contents(ofFile path: String) throws -> String {
         let data: Data
         do {
             data =
@@ -154,18 +198,6 @@ extension GraphQLCommand {
             throw Failure(exit: ExitCode.readFailed, code: "file", phase: .build, "\(path) is not UTF-8")
         }
         return text
-    }
-
-    private func givenVariables() throws -> JSONValue {
-        guard let variables else { return .object([:]) }
-        let tree =
-            variables.hasPrefix("@")
-            ? try JSONValue(parsing: Data(contentsOf: URL(fileURLWithPath: String(variables.dropFirst()))))
-            : try JSONValue(parsing: variables)
-        guard tree.object != nil else {
-            throw Failure(exit: ExitCode.usage, code: "usage", phase: .build, "--variables is no JSON object")
-        }
-        return tree
     }
 
     /// JSON where it is that; what is declared as text stays text: `-v id=1` is "1" for an `ID`.
@@ -200,16 +232,25 @@ extension GraphQLCommand {
 
     /// What the server said went wrong, and what data there is.
     private func failure(of answer: GraphQLAnswer, _ received: ReceivedResponse) throws(NetworkError) -> Failure {
+        var failure = failure(answer.errors, received)
+        for (name, value) in try answer.json.object ?? [:] { failure.details[name] = value }
+        if answer.data != nil { failure.output = try answer.dataText }
+        return failure
+    }
+}
+
+extension GraphQLCommand {
+    /// What the server said went wrong.
+    private func failure(_ errors: [GraphQLError], _ received: ReceivedResponse) -> Failure {
         var failure = Failure(
             exit: ExitCode.graphQLErrors,
             code: NetworkError.Kind.graphQL.rawValue,
             phase: .response,
-            answer.errors.map(\.description.printable).joined(separator: "\n  ")
+            errors.map(\.description.printable).joined(separator: "\n  ")
         )
         failure.url = received.url
-        failure.details = try answer.json.object ?? [:]
+        failure.details["errors"] = .array(errors.map(\.raw))
         failure.details["status"] = .integer(Int64(received.head.status.code))
-        if answer.data != nil { failure.output = try answer.dataText }
         return failure
     }
 }
@@ -230,7 +271,29 @@ extension GraphQLAnswer {
     fileprivate var dataText: Data {
         get throws(NetworkError) {
             guard let data else { return Data() }
-            return try JSONValue(parsing: self[data]).data(.pretty) + Data("\n".utf8)
+            do throws(JSONFault) {
+                return Data((try JSONDocument(self[data]).root.pretty() + "\n").utf8)
+            } catch {
+                throw NetworkError(.decoding, during: .decode, error.reason)
+            }
+        }
+    }
+}
+
+extension JSONNode {
+    /// The value for people, numbers and text as they are written.
+    fileprivate func pretty(_ margin: String = "") -> String {
+        let inner = margin + "  "
+        func list(_ parts: [String], _ open: String, _ close: String) -> String {
+            parts.isEmpty
+                ? open + close : "\(open)\n\(parts.map { inner + $0 }.joined(separator: ",\n"))\n\(margin)\(close)"
+        }
+        switch kind {
+        case .object:
+            let parts = members.map { name, value in "\(JSONValue.string(name)): \(value.pretty(inner))" }
+            return list(parts, "{", "}")
+        case .array: return list(elements.map { $0.pretty(inner) }, "[", "]")
+        default: return String(decoding: raw, as: UTF8.self)
         }
     }
 }

@@ -17,8 +17,8 @@ protocol TransferCommand: AsyncParsableCommand, Sendable {
     /// What a response with a status below 400 means.
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult
 
-    /// What a response with a status from 400 on means; by default that the server refused.
-    func refusal(of received: ReceivedResponse) -> Failure
+    /// What a response with a status from 400 on means; by default that the server refused, which is thrown.
+    func outcome(ofRefusal received: ReceivedResponse, on console: Console) throws -> CommandResult
 
     /// Whether the body of an error is a result as well. No by default.
     var showsErrorBody: Bool { get }
@@ -39,7 +39,9 @@ extension TransferCommand {
     var kind: NetworkOperation.Kind { .raw }
     var continuation: Continuation? { nil }
 
-    func refusal(of received: ReceivedResponse) -> Failure { Failure(received) }
+    func outcome(ofRefusal received: ReceivedResponse, on console: Console) throws -> CommandResult {
+        throw Failure(received)
+    }
 
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
         try await session.receive(request, keepsBody: keepsBody, from: continuation)
@@ -70,12 +72,15 @@ extension TransferCommand {
         }
         if let continuation { try continuation.check(request, flags) }
         let received = try await receive(request, in: session)
-        guard !received.isRefused else {
-            var failure = refusal(of: received)
+        var result: CommandResult
+        do {
+            result =
+                try received.isRefused
+                ? outcome(ofRefusal: received, on: session.console) : self.result(of: received, on: session.console)
+        } catch var failure as Failure where received.isRefused {
             if showsErrorBody { failure.output = head(of: received) + received.output }
             throw failure
         }
-        var result = try self.result(of: received, on: session.console)
         result.output = head(of: received) + result.output
         return result
     }

@@ -127,6 +127,51 @@ import Testing
         #expect(errors.allSatisfy { $0?.message.contains(words) == true }, "\(errors)")
     }
 
+    @Test func manyAtOnceNeverExceedTheLimit() async throws {
+        let server = try LoopbackServer(answer: Self.answer)
+        dependencies.interceptors.add(BatchInterceptor(window: .milliseconds(5), limit: 10))
+        let (client, endpoint) = (NetworkClientDefault(dependencies: dependencies), GraphQLEndpoint(server.url))
+        let ids = try await withThrowingTaskGroup(of: String.self) { group in
+            for id in 0..<500 { group.addTask { try await client.perform(.post("\(id)"), at: endpoint).id } }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(ids.count == 500)
+        #expect(try lists(server).allSatisfy { $0 <= 10 })
+    }
+
+    @Test func requestIsCancelledWhenAllHaveLeft() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(.gate(gate))
+        let (client, endpoint) = (client(limit: 2), GraphQLEndpoint(server.url))
+        let tasks = ["1", "2"].map { id in Task { try await client.perform(.post(id), at: endpoint) } }
+        #expect(await server.until { $0.requests.count == 1 })
+        for task in tasks { task.cancel() }
+        for task in tasks { await #expect(throws: NetworkError.self) { try await task.value } }
+        #expect(await server.until { $0.openConnections == 0 })
+        gate.open()
+    }
+
+    @Test func listOfRefusalsIsTheOperationsOwn() async throws {
+        let body = #"[{"errors":[{"message":"first"}]},{"errors":[{"message":"second"}]}]"#
+        let type = "application/graphql-response+json"
+        let server = try LoopbackServer(.response(400, ["Content-Type": type], body))
+        let (client, endpoint) = (client(limit: 2), GraphQLEndpoint(server.url))
+        let messages = await withTaskGroup(of: [String].self) { group in
+            for id in ["1", "2"] {
+                group.addTask {
+                    do throws(NetworkError) {
+                        _ = try await client.perform(.post(id), at: endpoint)
+                        return []
+                    } catch {
+                        return error.graphQLErrors.map(\.message)
+                    }
+                }
+            }
+            return await group.reduce(into: Set<String>()) { $0.formUnion($1) }
+        }
+        #expect(messages == ["first", "second"])
+    }
+
     @Test func bodiesBeyondTheLimitGoInAnother() async throws {
         let server = try LoopbackServer(answer: Self.answer)
         let (client, endpoint) = (client(limit: 10, maxBytes: 250), GraphQLEndpoint(server.url))

@@ -99,12 +99,15 @@ import Testing
     @Test func nullWithErrorsIsTheErrorAndWithoutIsNull() async throws {
         let body = #"{"data":{"post":null},"errors":[{"message":"gone"}]}"#
         #expect(await failure(body)?.graphQLErrors.map(\.message) == ["gone"])
+        let optional = try await execute(body, as: Post?.self)
+        #expect(optional.data == .some(nil) && optional.errors.map(\.message) == ["gone"])
         let response = try await execute(#"{"data":{"post":null}}"#, as: Post?.self)
         #expect(response.data == nil)
     }
 
     @Test(arguments: [
-        #"[{"locations":"x"},"text",7,null,{"message":3,"path":"p","extensions":[]}]"#, #"{"message":"alone"}"#,
+        #""boom""#, "7", #"[{"locations":"x"},"text",7,null,{"message":3,"path":"p","extensions":[]}]"#,
+        #"{"message":"alone"}"#,
     ])
     func oddErrorsAreKept(errors: String) async throws {
         let error = try #require(await failure(#"{"errors":\#(errors)}"#))
@@ -156,8 +159,27 @@ import Testing
         await #expect(throws: NetworkError.self) { try await client.perform(one, at: endpoint) }
     }
 
-    @Test func errorTellsNoSecretOfTheServer() async throws {
-        let error = try #require(await failure(#"{"errors":[{"message":"token abc is stale"}]}"#))
+    @Test(arguments: [
+        #"{"message":"token abc is stale"}"#, #"{"message":"x","extensions":{"code":"abc"}}"#,
+        #"{"message":"x","extensions":{"code":"A\nabc"}}"#,
+    ])
+    func errorTellsNoSecretOfTheServer(entry: String) async throws {
+        let error = try #require(await failure(#"{"errors":[\#(entry)]}"#))
         #expect(!"\(error)".contains("abc"))
+    }
+
+    @Test func piecesThatNobodyAskedForAreJoined() async throws {
+        let body = [
+            "--b\r\nContent-Type: application/json\r\n\r\n",
+            #"{"data":{"post":{"id":"1"}},"pending":[{"id":"0","path":["post"]}],"hasNext":true}"#,
+            "\r\n--b\r\nContent-Type: application/json\r\n\r\n",
+            #"{"incremental":[{"id":"0","data":{"title":"T"}}],"completed":[{"id":"0"}],"hasNext":false}"#,
+            "\r\n--b--\r\n",
+        ]
+        let type = "multipart/mixed; boundary=b"
+        #expect(try await execute(body.joined(), type: type).data == Post(id: "1", title: "T"))
+        let cut = await failure(body.prefix(2).joined() + "\r\n--b--\r\n", type: type)
+        #expect(cut?.kind == .truncated)
+        #expect(await failure("--b--\r\n", type: type)?.kind == .decoding)
     }
 }

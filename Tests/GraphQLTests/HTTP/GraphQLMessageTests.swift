@@ -120,6 +120,48 @@ import Testing
         #expect(server.requests.map(\.target) == ["/graphql", "/graphql", "/graphql/\(hash)"])
     }
 
+    @Test func idOfADocumentIsSentAsTheServerHasIt() async throws {
+        let server = try LoopbackServer(answer)
+        var endpoint = GraphQLEndpoint(server.url)
+        for style: GraphQLEndpoint.DocumentStyle in [.text, .automatic, .documentID, .parameter("id")] {
+            endpoint.documents = style
+            _ = try await client.response(to: GraphQLRequest(documentID: "sha256:abc"), at: endpoint)
+        }
+        let bodies = server.requests.map { String(decoding: $0.body, as: UTF8.self) }
+        let known = #"{"documentId":"sha256:abc"}"#
+        #expect(bodies == [known, known, known, #"{"id":"abc"}"#])
+        await #expect(throws: NetworkError.self) { try await client.response(to: GraphQLRequest(), at: endpoint) }
+    }
+
+    @Test func encodedOperationIsWhatIsSent() async throws {
+        let operation = GraphQLOperation<NoInput, Post>.document("query A { post(id: 1) { id title } }")
+        let body = try JSONValue(parsing: JSONEncoder().encode(operation))
+        #expect(body == ["query": .string(operation.operationString), "operationName": "A"])
+    }
+
+    @Test func logTellsOperationsApart() async throws {
+        let server = try LoopbackServer(answer)
+        let (dependencies, logger) = (BeagleDependencies(), MemoryLogger())
+        dependencies.logger = logger
+        let client = NetworkClientDefault(dependencies: dependencies)
+        _ = try await client.perform(.post("1"), at: GraphQLEndpoint(server.url))
+        #expect(logger.messages.contains { "\($0)".contains("query Post; ") }, "\(logger.messages)")
+    }
+
+    @Test func progressOfAnUploadIsHeard() async throws {
+        struct Input: Encodable, Sendable { let file: GraphQLUpload }
+        let server = try LoopbackServer(answer)
+        let file = FormFile(Data(count: 1 << 20), filename: "a")
+        let operation = GraphQLOperation<Input, Post>(
+            input: Input(file: GraphQLUpload(file)),
+            operationString: "mutation($file: Upload!) { post(file: $file) { id title } }"
+        )
+        let heard = Lock<Int64>(0)
+        let progress: @Sendable (TransferProgress) -> Void = { told in heard.withLock { $0 = told.bytesSent } }
+        _ = try await client.perform(operation, at: GraphQLEndpoint(server.url), onProgress: progress)
+        #expect(heard.withLock { $0 } > 1 << 20)
+    }
+
     @Test func appsFieldsGoBeforeOurs() async throws {
         let request = try await received(.post("1")) { $0.headers = ["accept": "application/json", "X-App": "7"] }
         #expect(request["Accept"] == "application/json")

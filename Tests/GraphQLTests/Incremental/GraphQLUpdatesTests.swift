@@ -264,6 +264,21 @@ struct GraphQLUpdatesTests {
         try await GraphQLServer.shared.event("ticks ended", of: test)
     }
 
+    /// The end of the body comes after its last payload, and its connection is worth the wait.
+    @Test func aConnectionServesTheNextOperationThoughItsEndIsLate() async throws {
+        let gate = try LoopbackServer.Gate()
+        let line = #"{"data":{"a":1},"hasNext":false}"# + "\n"
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/jsonl\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let payload = "\(String(line.utf8.count, radix: 16))\r\n\(line)\r\n"
+        let server = try LoopbackServer(.sequence([.raw(head + payload), .gate(gate), .raw("0\r\n\r\n")]))
+        let updates = try client.results(of: GraphQLRequest(query: "{ a }"), at: GraphQLEndpoint("\(server.url)/"))
+        for _ in 0..<2 {
+            for try await update in updates where !update.hasNext { gate.open() }
+        }
+        #expect(server.record.requestCount == 2)
+        #expect(server.record.connections == 1)
+    }
+
     @Test(arguments: [multipart, GraphQLEndpoint.incrementalAccept])
     func aConnectionServesTheNextOperation(accept: String) async throws {
         let test = "incremental-connection\(accept.count)"

@@ -1,0 +1,43 @@
+import BeagleNet
+import BeagleNetHTTP
+
+extension NetworkResponse {
+    /// A body of pieces, as some servers send it unasked, as the whole answer that they make.
+    ///
+    /// - Throws: `NetworkError` of kind `.truncated` where pieces are missing, and `.decoding` where they are none.
+    func joiningPieces() throws(NetworkError) -> NetworkResponse {
+        var (reader, merge) = (
+            try GraphQLPayloadReader(contentType: response.headerFields[.contentType]), IncrementalMerge()
+        )
+        var isEmpty = true
+        reader.feed(data)
+        do throws(NetworkError) {
+            func take(_ payload: Data) throws(NetworkError) {
+                isEmpty = false
+                _ = try merge.take(JSONValue(parsing: payload))
+            }
+            while let payload = try reader.next() { try take(payload) }
+            if let payload = try reader.finish() { try take(payload) }
+        } catch {
+            throw error.holding(self)
+        }
+        if isEmpty { throw .malformed("the answer has no payload", self) }
+        if merge.isUnfinished { throw .endedEarly(self) }
+        var whole = self
+        whole.data = try merge.response.data()
+        whole.response.headerFields[.contentType] = "application/graphql-response+json"
+        return whole
+    }
+}
+
+extension NetworkError {
+    /// A server announced more than came.
+    static func endedEarly(_ response: NetworkResponse) -> NetworkError {
+        NetworkError(
+            .truncated,
+            during: .body,
+            "the answer ended before its last payload",
+            advice: "what was given before is true, and not all"
+        ).holding(response)
+    }
+}
