@@ -10,20 +10,20 @@ public import BeagleNet
 /// Values come on any thread: say where they are wanted with `receive(on:)`, on the main thread
 /// `receive(on: DispatchQueue.main)`, without Combine `receive(on: DispatchQueue.main.ocombine)`. Cancelling ends the
 /// request, down to the transport, unless somebody else waits for the same. Values that nobody wants yet are kept, up to
-/// 64 of them; then the oldest make room.
+/// 64 of them; then the oldest make room. Only `RelayNetwork` keeps all, where its `pieces` are `.patches`.
 public struct ClientPublisher<Output: Sendable>: Publisher, Sendable {
     /// Why there is no answer.
     public typealias Failure = NetworkError
 
     typealias Emit = @Sendable (Output) -> Void
 
-    private let limit: Int
+    private let limit: Int?
     private let produce: @Sendable (@escaping Emit) async throws(NetworkError) -> Void
 
     /// - Parameters:
-    ///   - limit: how many values are kept that nobody wants yet.
+    ///   - limit: how many values are kept that nobody wants yet; nil keeps all.
     ///   - produce: asks, and sends what comes; called in a task for each subscriber.
-    init(keeping limit: Int = 64, _ produce: @escaping @Sendable (@escaping Emit) async throws(NetworkError) -> Void) {
+    init(keeping limit: Int? = 64, _ produce: @escaping @Sendable (@escaping Emit) async throws(NetworkError) -> Void) {
         self.limit = limit
         self.produce = produce
     }

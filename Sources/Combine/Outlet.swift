@@ -6,7 +6,7 @@ import BeagleNetHTTP
 #endif
 
 /// One subscriber's side of values that come from another thread: begins when the first is wanted, hands over as many as
-/// are wanted, one after another, and keeps the newest of the rest.
+/// are wanted, one after another, and keeps the rest, or the newest of it.
 final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
     /// Begins to send; the token ends it.
     typealias Begin = @Sendable (Outlet) -> any RequestToken
@@ -26,7 +26,7 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
         var downstream: Downstream?
         var hasBegun = false
         var demand = Subscribers.Demand.none
-        var kept: [Output] = []
+        var kept = Queue<Output>()
         var completion: Subscribers.Completion<Failure>?
         var isDelivering = false
         var isCancelled = false
@@ -35,8 +35,7 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
 
         /// What is due; where it is nothing, the delivery is over.
         mutating func next() -> Step? {
-            if let downstream, let value = kept.first, demand > .none {
-                kept.removeFirst()
+            if let downstream, demand > .none, let value = kept.popFirst() {
                 demand -= 1
                 return .value(value, downstream)
             }
@@ -48,18 +47,18 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
     }
 
     private let state: Lock<State>
-    private let limit: Int
+    private let limit: Int?
     private let begin: Begin
 
     /// An outlet.
     ///
     /// - Parameters:
     ///   - subscriber: who takes the values.
-    ///   - limit: how many are kept that nobody wants yet; then the oldest make room.
+    ///   - limit: how many are kept that nobody wants yet; then the oldest make room. nil keeps all.
     ///   - begin: called once, when the first value is wanted.
     init(
         to subscriber: some Subscriber<Output, Failure>,
-        keeping limit: Int,
+        keeping limit: Int?,
         begin: @escaping Begin
     ) {
         state = Lock(State(downstream: Downstream(subscriber: AnySubscriber(subscriber))))
@@ -103,7 +102,8 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
         let dropped: Output? = state.withLock { state in
             guard state.downstream != nil, state.completion == nil else { return nil }
             state.kept.append(value)
-            return state.kept.count > limit ? state.kept.removeFirst() : nil
+            guard let limit, state.kept.count > limit else { return nil }
+            return state.kept.popFirst()
         }
         withExtendedLifetime(dropped) {}
         deliver()
@@ -139,3 +139,27 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
         }
     }
 }
+
+/// What was put in first comes out first, in the same time however much there is.
+private struct Queue<Element> {
+    private var incoming: [Element] = []
+    /// The first is the last of it.
+    private var outgoing: [Element] = []
+
+    var count: Int { incoming.count + outgoing.count }
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ element: Element) {
+        incoming.append(element)
+    }
+
+    mutating func popFirst() -> Element? {
+        if outgoing.isEmpty {
+            outgoing = incoming.reversed()
+            incoming = []
+        }
+        return outgoing.popLast()
+    }
+}
+
+extension Queue: Sendable where Element: Sendable {}

@@ -25,9 +25,12 @@ public import BeagleNetGraphQL
 public struct RelayNetwork: Network, Sendable {
     /// How an answer that comes in pieces is given, as `@defer` and `@stream` ask for it.
     public enum Pieces: Sendable, Hashable {
-        /// Each time the whole answer so far, which is what Relay.swift reads.
+        /// Each time the whole answer so far, which is what Relay.swift reads. Pieces that have come together are given
+        /// together.
         case merged
         /// Each piece by itself, as Relay's runtime reads it: with its `label` and `path`, and `extensions.is_final`.
+        ///
+        /// None makes room for another: all that nobody wants yet are kept.
         case patches
     }
 
@@ -36,8 +39,7 @@ public struct RelayNetwork: Network, Sendable {
     /// Where they go; nil takes the `graphQLEndpoint` of the client's container.
     public var endpoint: GraphQLEndpoint?
     /// Where answers to queries are stored that have no errors; nil, the default, stores none. `CacheConfig.force` passes it
-    /// by, and a mutation clears it, whatever
-    /// came of it.
+    /// by, and a mutation clears it, whatever came of it: a query that was under way then is not stored.
     public var cache: RelayResponseCache?
     /// The name of a header field that tells the server the transaction's id; nil, the default, sends none. Queries with
     /// different ids don't share a request then.
@@ -82,7 +84,7 @@ public struct RelayNetwork: Network, Sendable {
         uploadables: [String: FormFile]
     ) -> AnyPublisher<Data, any Error> {
         let execution = RelayExecution(request: request, cacheConfig: cacheConfig)
-        return ClientPublisher<Data> { emit throws(NetworkError) in
+        return ClientPublisher<Data>(keeping: pieces == .patches ? nil : 64) { emit throws(NetworkError) in
             try await RelayRun(execution, variables, uploadables, by: self).run(emit)
         }
         .mapError { $0 as any Error }

@@ -49,11 +49,14 @@ struct RelayRun: Sendable {
             return emit(stored)
         }
         defer { if message.kind == .mutation { network.cache?.clear() } }
+        let generation = network.cache?.generation
         do {
             let answer = try await answer(isForced ? .networkOnly : .cacheFirst, emit)
-            log("was answered by the server")
+            log("was answered")
+            guard let id, let generation, let answer else { return }
             let payload = RelayPayload(answer)
-            if let id, payload.has("data"), !payload.has("errors") { network.cache?.store(answer, of: id, variables) }
+            guard payload.has("data"), !payload.hasErrors else { return }
+            network.cache?.store(answer, of: id, variables, in: generation)
         } catch {
             log("failed: \(error.kind.rawValue)", error.isCancelled ? .info : .error)
             throw error
@@ -62,14 +65,16 @@ struct RelayRun: Sendable {
 
     /// Asks the server, and gives what comes.
     ///
-    /// - Returns: the whole answer.
-    private func answer(_ policy: RequestPolicy, _ emit: Emit) async throws(NetworkError) -> Data {
+    /// - Returns: the whole answer; nil where it came in pieces and there is no cache.
+    private func answer(_ policy: RequestPolicy, _ emit: Emit) async throws(NetworkError) -> Data? {
         let endpoint = try endpoint()
         let client = ExecutionClient(client: network.client, execution: execution)
         let data: Data
         do {
             if try message.mayComeInPieces {
-                return try await pieces(of: client.results(of: message, at: endpoint), emit)
+                let isGathering = network.pieces == .merged
+                let updates = try client.results(of: message, at: endpoint, isGathering: isGathering)
+                return try await pieces(of: updates, emit)
             }
             data = try await client.response(to: message, at: endpoint) { $0.policy = policy }.data
         } catch {
@@ -83,13 +88,19 @@ struct RelayRun: Sendable {
     }
 
     /// Gives an answer piece by piece.
-    private func pieces(of updates: GraphQLUpdates<JSONValue>, _ emit: Emit) async throws(NetworkError) -> Data {
-        var (updates, whole) = (updates.makeAsyncIterator(), Data())
+    ///
+    /// - Returns: the whole answer; nil where it is given in patches and there is no cache.
+    private func pieces(of updates: GraphQLUpdates<JSONValue>, _ emit: Emit) async throws(NetworkError) -> Data? {
+        var (updates, whole) = (updates.makeAsyncIterator(), Data?.none)
         while let update = try await updates.next() {
-            whole = RelayPayload(try update.json.data()).withoutNulls
             switch network.pieces {
-            case .merged: emit(whole)
-            case .patches: for payload in update.relayPayloads { emit(try payload.data()) }
+            case .merged:
+                let text = try update.whole()
+                emit(text)
+                whole = text
+            case .patches:
+                for payload in update.relayPayloads { emit(try payload.data()) }
+                if !update.hasNext, network.cache != nil { whole = try update.whole() }
             }
         }
         return whole
@@ -128,6 +139,15 @@ extension CacheConfig {
             throw NetworkError(.badConfiguration, during: .build, "an operation with files cannot be polled")
         }
         return .seconds(seconds)
+    }
+}
+
+extension GraphQLUpdate<JSONValue> {
+    /// The text of the answer so far, without `"data":null`.
+    fileprivate func whole() throws(NetworkError) -> Data {
+        var json = json
+        if json["data"] == .null { json["data"] = Optional<JSONValue>.none }
+        return try json.data()
     }
 }
 

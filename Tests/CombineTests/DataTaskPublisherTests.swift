@@ -4,7 +4,7 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-@Suite struct DataTaskPublisherTests {
+@Suite(.timeLimit(.minutes(1))) struct DataTaskPublisherTests {
     private func url(_ server: LoopbackServer) throws -> URL { try #require(URL(string: server.url + "/a")) }
 
     private typealias Heard = Result<(body: String, status: Int?), URLError>
@@ -60,8 +60,8 @@ import Testing
         let held = URLSession.shared.dataTaskPublisher(for: try url(server)).sink { _ in
         } receiveValue: { _ in
         }
-        await server.until { $0.requestCount == 1 }
+        #expect(await server.until { $0.requestCount == 1 })
         held.cancel()
-        await server.until { $0.openConnections == 0 }
+        #expect(await server.until { $0.openConnections == 0 })
     }
 }

@@ -1,7 +1,7 @@
 import BeagleNetCombine
 import Testing
 
-@Suite struct ExportsTests {
+@Suite(.timeLimit(.minutes(1))) struct ExportsTests {
     @Test func oneImportBringsPublishers() {
         var heard: [Int] = []
         _ = [1, 2].publisher.sink { heard.append($0) }

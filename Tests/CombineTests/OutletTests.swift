@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import Synchronization
 import Testing
 
-@Suite struct OutletTests {
+@Suite(.timeLimit(.minutes(1))) struct OutletTests {
     /// Hears what comes and wants what it is told to want.
     final class Listener: Subscriber, Sendable {
         typealias Input = Int
@@ -74,7 +74,7 @@ import Testing
 
         init(
             _ listener: Listener = Listener(),
-            keeping limit: Int = 64,
+            keeping limit: Int? = 64,
             atOnce: @escaping @Sendable (Outlet<Int, NetworkError>) -> Void = { _ in }
         ) {
             self.listener = listener
@@ -129,6 +129,16 @@ import Testing
         for value in 0...9 { world.outlet.send(value) }
         world.listener.want(.unlimited)
         #expect(world.listener.values == [0, 7, 8, 9])
+    }
+
+    @Test func withoutALimitAllAreKept() {
+        let world = World(keeping: nil)
+        world.listener.want(.max(1))
+        for value in 0..<300 { world.outlet.send(value) }
+        world.listener.want(.max(100))
+        for value in 300..<400 { world.outlet.send(value) }
+        world.listener.want(.unlimited)
+        #expect(world.listener.values == Array(0..<400))
     }
 
     @Test func demandFromInsideOfAValueIsServedWithoutNesting() {

@@ -4,7 +4,7 @@ import BeagleNetHTTP
 import BeagleNetTesting
 import Testing
 
-@Suite struct RelayCacheTests {
+@Suite(.timeLimit(.minutes(1))) struct RelayCacheTests {
     private func world(_ body: String = RelayWorld.answer) throws -> RelayWorld {
         var world = try RelayWorld(body)
         world.network.cache = RelayResponseCache(size: 10, ttl: .seconds(60)) { Date(timeIntervalSince1970: 1) }
@@ -45,6 +45,33 @@ import Testing
         world.network.cache?.store(Data(RelayWorld.answer.utf8), of: "a", [:])
         _ = try await world.failure(.like)
         #expect(world.network.cache?.count == 0)
+    }
+
+    @Test func whatWasAskedBeforeAMutationIsNotStoredBehindIt() async throws {
+        let gate = try LoopbackServer.Gate()
+        var made = try RelayWorld { request in
+            let answer = LoopbackServer.Answer.response(200, ["Content-Type": "application/json"], RelayWorld.answer)
+            let isQuery = String(decoding: request.body, as: UTF8.self).contains("query Posts")
+            return isQuery ? .sequence([.gate(gate), answer]) : answer
+        }
+        let cache = RelayResponseCache(size: 10, ttl: .seconds(60))
+        made.network.cache = cache
+        let world = made
+        async let before = world.texts()
+        #expect(await world.server.until { $0.requestCount == 1 })
+        #expect(try await world.texts(.like) == [RelayWorld.answer])
+        gate.open()
+        #expect(try await before == [RelayWorld.answer])
+        #expect(cache.count == 0)
+        _ = try await world.texts()
+        #expect(cache.count == 1)
+    }
+
+    @Test(arguments: ["[]", "[ ]", "null"])
+    func listOfNoErrorsIsNone(errors: String) async throws {
+        let world = try world(#"{"data":{"a":1},"errors":\#(errors)}"#)
+        _ = try await world.texts()
+        #expect(world.network.cache?.count == 1)
     }
 
     @Test(arguments: [#"{"data":{"a":1},"errors":[{"message":"no"}]}"#, #"{"errors":[{"message":"no"}]}"#])

@@ -5,7 +5,7 @@ import BeagleNetTesting
 import Testing
 
 /// Answers that come in pieces.
-@Suite struct RelayPiecesTests {
+@Suite(.timeLimit(.minutes(1))) struct RelayPiecesTests {
     private static let request = RequestParameters(
         name: "Posts",
         operationKind: .query,
@@ -25,16 +25,63 @@ import Testing
         return try RelayWorld(body, type: "multipart/mixed; boundary=graphql")
     }
 
+    /// As many items of a stream as here, each by itself.
+    private static let stream =
+        [#"{"data":{"list":[]},"pending":[{"id":"0","path":["list"],"label":"L"}],"hasNext":true}"#]
+        + (0..<300).map { #"{"incremental":[{"id":"0","items":[\#($0)]}],"hasNext":true}"# }
+        + [#"{"completed":[{"id":"0"}],"hasNext":false}"#]
+
     @Test func eachAnswerIsWholeSoFar() async throws {
-        let world = try world()
+        let gates = [try LoopbackServer.Gate(), try LoopbackServer.Gate(), try LoopbackServer.Gate()]
+        let world = try RelayWorld { _ in
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary=graphql\r\n\r\n--graphql"
+            let parts = zip(Self.payloads, gates).flatMap { payload, gate -> [LoopbackServer.Answer] in
+                [.raw("\r\nContent-Type: application/json\r\n\r\n\(payload)\r\n--graphql"), .gate(gate)]
+            }
+            return .sequence([.raw(head)] + parts + [.raw("--\r\n"), .close])
+        }
+        var texts: [String] = []
+        for try await data in world.publisher(Self.request).values {
+            gates[texts.count].open()
+            texts.append(String(decoding: data, as: UTF8.self))
+        }
         #expect(
-            try await world.texts(Self.request) == [
+            texts == [
                 #"{"data":{"a":1,"list":[]}}"#,
                 #"{"data":{"a":1,"list":[7,8]}}"#,
                 #"{"data":{"a":1,"b":2,"list":[7,8]}}"#,
             ]
         )
         #expect(world.server.requests.first?["Accept"]?.contains("multipart/mixed") == true)
+    }
+
+    @Test func whatHasComeTogetherIsGivenTogether() async throws {
+        let texts = try await world(Self.stream).texts(Self.request)
+        #expect(texts.count < 300)
+        #expect(texts.last == #"{"data":{"list":[\#((0..<300).map { "\($0)" }.joined(separator: ","))]}}"#)
+    }
+
+    @Test func slowReaderMissesNoPiece() async throws {
+        var world = try world(Self.stream)
+        world.network.pieces = .patches
+        let config = CacheConfig(transactionID: "t")
+        var values = world.publisher(Self.request, [:], config).values.makeAsyncIterator()
+        var pieces = [try await values.next()]
+        while !world.logger.messages.contains("Posts [t] was answered") {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        while let piece = try await values.next() { pieces.append(piece) }
+        let items = try pieces.compactMap { try $0.map { try JSONValue(parsing: $0) } }.compactMap { $0["data"] }
+        #expect(items.filter { $0.object == nil && $0 != .null } == (0..<300).map { .integer($0) })
+    }
+
+    @Test func wholeAnswerOfPiecesIsStoredToo() async throws {
+        var world = try world()
+        world.network.pieces = .patches
+        world.network.cache = RelayResponseCache(size: 10, ttl: .seconds(60)) { Date(timeIntervalSince1970: 1) }
+        _ = try await world.texts(Self.request)
+        let stored = #"{"data":{"a":1,"b":2,"list":[7,8]},"extensions":{"cacheTimestamp":1000}}"#
+        #expect(try await world.texts(Self.request) == [stored])
     }
 
     @Test func piecesAreGivenAsRelaysRuntimeReadsThem() async throws {

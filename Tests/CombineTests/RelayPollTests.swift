@@ -4,7 +4,7 @@ import BeagleNetHTTP
 import BeagleNetTesting
 import Testing
 
-@Suite struct RelayPollTests {
+@Suite(.timeLimit(.minutes(1))) struct RelayPollTests {
     /// Answers with the number of the request, and refuses from one on.
     private func world(refusingFrom last: Int = .max) throws -> RelayWorld {
         let count = Lock(0)

@@ -58,13 +58,25 @@ extension NetworkClient {
         at endpoint: GraphQLEndpoint? = nil,
         maxPayloadBytes: Int = 64 << 20
     ) throws(NetworkError) -> GraphQLUpdates<JSONValue> {
+        try results(of: request, at: endpoint, maxPayloadBytes: maxPayloadBytes, isGathering: false)
+    }
+
+    /// The same.
+    ///
+    /// - Parameter isGathering: whether payloads that have come together give one element.
+    package func results(
+        of request: GraphQLRequest,
+        at endpoint: GraphQLEndpoint? = nil,
+        maxPayloadBytes: Int = 64 << 20,
+        isGathering: Bool
+    ) throws(NetworkError) -> GraphQLUpdates<JSONValue> {
         let source = IncrementalSource(
             client: self,
             request: request,
             endpoint: try container.endpoint(endpoint),
             maxPayloadBytes: maxPayloadBytes
         )
-        return GraphQLUpdates(source: source, isGathering: false) { answer throws(NetworkError) in
+        return GraphQLUpdates(source: source, isGathering: isGathering) { answer throws(NetworkError) in
             try answer.value()
         }
     }

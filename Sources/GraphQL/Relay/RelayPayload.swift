@@ -20,6 +20,14 @@ package struct RelayPayload {
     /// Whether there is a member of this name that is not null.
     package func has(_ name: String) -> Bool { members.contains { $0.name == name && $0.kind != .null } }
 
+    /// Whether there are errors; a list of none is none.
+    package var hasErrors: Bool {
+        guard let errors = members.last(where: { $0.name == "errors" }), errors.kind != .null else { return false }
+        return !data[from: errors.range.lowerBound, to: errors.range.upperBound].filter { !$0.isSpace }.elementsEqual(
+            "[]".utf8
+        )
+    }
+
     /// The text without `"data":null`, `"errors":null` and `"extensions":null`, on which Relay.swift would fail where
     /// JavaScript's goes on.
     package var withoutNulls: Data {

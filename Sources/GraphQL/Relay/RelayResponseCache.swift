@@ -21,7 +21,7 @@ public final class RelayResponseCache: Sendable {
     private let size: Int
     private let ttl: TimeInterval
     private let now: @Sendable () -> Date
-    private let entries = Lock<(byKey: [Key: Entry], lastOrder: Int)>(([:], 0))
+    private let entries = Lock<(byKey: [Key: Entry], lastOrder: Int, generation: Int)>(([:], 0, 0))
 
     /// An empty cache.
     ///
@@ -61,8 +61,19 @@ public final class RelayResponseCache: Sendable {
     ///   - id: what identifies the query.
     ///   - variables: its variables.
     public func store(_ data: Data, of id: String, _ variables: VariableData) {
+        store(data, of: id, variables, in: nil)
+    }
+
+    /// How often all was forgotten.
+    package var generation: Int { entries.withLock { $0.generation } }
+
+    /// Stores an answer, unless all was forgotten since it was asked for.
+    ///
+    /// - Parameter generation: what `generation` was then; nil stores it anyway.
+    package func store(_ data: Data, of id: String, _ variables: VariableData, in generation: Int?) {
         let date = now()
         entries.withLock { entries in
+            guard generation == nil || generation == entries.generation else { return }
             entries.lastOrder += 1
             let key = Key(id: id, variables: variables)
             entries.byKey[key] = Entry(data: data, date: date, order: entries.lastOrder)
@@ -74,6 +85,9 @@ public final class RelayResponseCache: Sendable {
 
     /// Forgets all.
     public func clear() {
-        entries.withLock { $0.byKey = [:] }
+        entries.withLock { entries in
+            entries.byKey = [:]
+            entries.generation += 1
+        }
     }
 }

@@ -54,33 +54,37 @@ final class UploadMarks: Sendable {
         }
     }
 
-    /// Variables with null in the places of files, and where those are.
+    /// Variables with null in the places of files, as they were written but for that, and where those are.
     func resolve(_ variables: Data) throws(NetworkError) -> (variables: Data, files: [GraphQLRequest.File]) {
         let known = files.withLock { $0 }
         guard !known.isEmpty else { return (variables, []) }
         var found = known.map { GraphQLRequest.File($0, at: []) }
-        var tree = try JSONValue(parsing: variables)
-        take(from: &tree, at: "variables", into: &found)
-        return (try tree.data(), found)
+        var places: [Range<Int>] = []
+        take(from: try JSONDocument.reading(variables).root, at: "variables", into: &found, &places)
+        return (variables.replacing(places.map { ($0, "null") }), found)
     }
 
-    private func take(from value: inout JSONValue, at path: String, into found: inout [GraphQLRequest.File]) {
-        switch value {
-        case .string(let text):
-            guard text.hasPrefix(Self.nonce), let index = Int(text.dropFirst(Self.nonce.count)), index < found.count
+    private func take(
+        from value: JSONNode,
+        at path: String,
+        into found: inout [GraphQLRequest.File],
+        _ places: inout [Range<Int>]
+    ) {
+        switch value.kind {
+        case .string:
+            guard let text = value.string, text.hasPrefix(Self.nonce),
+                let index = Int(text.dropFirst(Self.nonce.count)), index < found.count
             else {
                 return
             }
             found[index].paths.append(path)
-            value = .null
-        case .array(var elements):
-            for index in elements.indices { take(from: &elements[index], at: "\(path).\(index)", into: &found) }
-            value = .array(elements)
-        case .object(var members):
-            for name in members.keys.sorted() {
-                take(from: &members[name, default: .null], at: "\(path).\(name)", into: &found)
+            places.append(value.range)
+        case .array:
+            for (index, element) in value.elements.enumerated() {
+                take(from: element, at: "\(path).\(index)", into: &found, &places)
             }
-            value = .object(members)
+        case .object:
+            for (name, member) in value.members { take(from: member, at: "\(path).\(name)", into: &found, &places) }
         default: break
         }
     }
