@@ -158,8 +158,14 @@ let package = Package(
         ),
         .testTarget(
             name: "GraphQLTests",
-            dependencies: ["BeagleNetGraphQL", "BeagleNetReplay", "BeagleNetTesting"],
-            exclude: ["Peers/graphql_server.py"],
+            dependencies: ["BeagleNetGraphQL", "BeagleNetReplay", "BeagleNetTesting", "GraphQLPeers"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "GraphQLPeers",
+            dependencies: ["BeagleNetGraphQL"],
+            path: "Tests/GraphQLPeers",
+            exclude: ["graphql_server.py"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -220,13 +226,13 @@ let package = Package(
         // The seed's listings must compile as an app without our upcoming features would compile them.
         .testTarget(
             name: "SeedTests5",
-            dependencies: ["BeagleNet", "BeagleNetCombine", "BeagleNetTesting"],
+            dependencies: ["BeagleNet", "BeagleNetCombine", "BeagleNetTesting", "GraphQLPeers"],
             path: "Tests/SeedTests/Swift5",
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
         .testTarget(
             name: "SeedTests6",
-            dependencies: ["BeagleNet", "BeagleNetCombine", "BeagleNetTesting"],
+            dependencies: ["BeagleNet", "BeagleNetCombine", "BeagleNetTesting", "GraphQLPeers"],
             path: "Tests/SeedTests/Swift6"
         ),
     ],

@@ -113,13 +113,13 @@ struct GraphQLCommandTests {
             "-q",
             "@\(document.path)",
             "--upload",
-            "in.files.1=@\(file.path)"
+            "in.files.0=@\(file.path)"
         )
         #expect(run.exit == 0, "\(run.errors)")
         let request = try #require(server.requests.first)
         let text = String(decoding: request.body, as: UTF8.self)
-        #expect(text.contains(#""variables":{"in":{"files":[null,null]}}"#))
-        #expect(text.contains(#"{"0":["variables.in.files.1"]}"#))
+        #expect(text.contains(#""variables":{"in":{"files":[null]}}"#))
+        #expect(text.contains(#"{"0":["variables.in.files.0"]}"#))
         #expect(text.contains("hello"))
         #expect(request["GraphQL-Require-Preflight"] == "true")
     }
@@ -136,7 +136,9 @@ struct GraphQLCommandTests {
         arguments: [
             (["-q", "{ a "], 43, "line 1, column 5"), (["-q", "mutation { a }", "--get"], 43, "URL"),
             (["-q", "subscription { a }"], 4, "subscription"), (["-q", "{ a }", "-v", "=1"], 64, "no name"),
-            (["-q", "{ a }", "--upload", "a=b"], 64, "--upload"), (["-q", "@/nowhere"], 26, "cannot read"),
+            (["-q", "{ a }", "--upload", "a=b"], 64, "--upload"),
+            (["-q", "{ a }", "-v", "a=5", "--upload", "a.b=@/bin/sh"], 43, "no place for a file at variables.a.b"),
+            (["-q", "@/nowhere"], 26, "cannot read"),
             (["-q", "{ a }", "--variables", "[1]"], 64, "object"),
             (["-q", "{ a }", "--variables", "{bad"], 64, "no JSON"),
             (["-q", "{ a }", "--variables", "@/nowhere"], 26, "cannot read"), ([], 64, "query"),

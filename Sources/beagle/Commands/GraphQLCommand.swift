@@ -151,12 +151,10 @@ extension GraphQLCommand {
             )
         }
         var request = GraphQLRequest(query: text, operationName: found.name, kind: found.kind)
-        for field in upload.compactMap(\.field) {
-            guard let file = field.file else { continue }
-            tree = tree.settingNull(at: field.name.split(separator: ".").map(String.init))
-            request.files.append(.init(file, at: ["variables.\(field.name)"]))
-        }
         if tree != .object([:]) { request.variables = try tree.data() }
+        for field in upload.compactMap(\.field) {
+            if let file = field.file { try request.attach(file, at: field.name) }
+        }
         return request
     }
 
@@ -295,22 +293,5 @@ extension JSONNode {
         case .array: return list(elements.map { $0.pretty(inner) }, "[", "]")
         default: return String(decoding: raw, as: UTF8.self)
         }
-    }
-}
-
-extension JSONValue {
-    /// This with null at a place, and objects and lists on the way to it.
-    fileprivate func settingNull(at path: [String]) -> JSONValue {
-        guard let first = path.first else { return .null }
-        let rest = Array(path.dropFirst())
-        if let index = Int(first), index >= 0, index < 1000, object == nil {
-            var elements = array ?? []
-            while elements.count <= index { elements.append(.null) }
-            elements[index] = elements[index].settingNull(at: rest)
-            return .array(elements)
-        }
-        var members = object ?? [:]
-        members[first] = (members[first] ?? .null).settingNull(at: rest)
-        return .object(members)
     }
 }

@@ -100,7 +100,7 @@ import Testing
         let body = #"{"data":{"post":null},"errors":[{"message":"gone"}]}"#
         #expect(await failure(body)?.graphQLErrors.map(\.message) == ["gone"])
         let optional = try await execute(body, as: Post?.self)
-        #expect(optional.data == .some(nil) && optional.errors.map(\.message) == ["gone"])
+        #expect(optional.data == nil && optional.errors.map(\.message) == ["gone"])
         let response = try await execute(#"{"data":{"post":null}}"#, as: Post?.self)
         #expect(response.data == nil)
     }

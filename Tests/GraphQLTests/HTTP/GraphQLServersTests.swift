@@ -2,6 +2,7 @@ import BeagleNetGraphQL
 import BeagleNetReplay
 import BeagleNetTesting
 import Foundation
+import GraphQLPeers
 import Testing
 
 /// Operations against servers of others.

@@ -1,6 +1,7 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
 import Foundation
+import GraphQLPeers
 import Testing
 
 /// Answers in pieces, of servers of others.

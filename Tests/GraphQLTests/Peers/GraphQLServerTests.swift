@@ -1,4 +1,5 @@
 import BeagleNetGraphQL
+import GraphQLPeers
 import Testing
 
 /// What other tests count on.

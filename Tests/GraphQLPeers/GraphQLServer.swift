@@ -1,29 +1,29 @@
-import BeagleNetGraphQL
+package import BeagleNetGraphQL
 import Foundation
 
 /// The GraphQL servers of `graphql_server.py`, which tells what is at which path: one process for all tests, begun by the
 /// first that asks. It ends with the tests, however they end: its input ends then.
-final class GraphQLServer: Sendable {
+package final class GraphQLServer: Sendable {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     /// What `scripts/setup.sh --peers` makes.
-    private static let python = folder.appending(path: "../../../.build/python").standardizedFileURL.path
+    private static let python = folder.appending(path: "../../.build/python").standardizedFileURL.path
 
     /// Whether `scripts/setup.sh --peers` has installed it:
     /// `.enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)")`.
-    static let isAvailable =
+    package static let isAvailable =
         (try? FileManager.default.contentsOfDirectory(atPath: "\(python)/lib"))?
         .contains { FileManager.default.fileExists(atPath: "\(python)/lib/\($0)/site-packages/strawberry") } == true
 
-    static let advice = "Strawberry is not installed: scripts/setup.sh --peers"
+    package static let advice = "Strawberry is not installed: scripts/setup.sh --peers"
 
     private static let starting = Task { try await GraphQLServer() }
 
     /// The one of all tests; waits until it listens.
-    static var shared: GraphQLServer {
+    package static var shared: GraphQLServer {
         get async throws { try await starting.value }
     }
 
-    let port: Int
+    package let port: Int
     private let input: FileHandle
 
     private init() async throws {
@@ -59,7 +59,7 @@ final class GraphQLServer: Sendable {
     }
 
     /// The URL of a path as `/graphql`, with a query where there is one.
-    func url(_ path: String, scheme: String = "http") throws -> URL {
+    package func url(_ path: String, scheme: String = "http") throws -> URL {
         guard let url = URL(string: "\(scheme)://127.0.0.1:\(port)\(path)") else {
             throw NetworkError(.badURL, during: .build, "\(path) is no path")
         }
@@ -68,14 +68,14 @@ final class GraphQLServer: Sendable {
 
     /// What it received of requests whose field `X-Test` is this: `requests`, each with `method`, `path`, `query`,
     /// `headers`, `body` and `messages` of a WebSocket, and `events`, as `count ended`.
-    func log(of test: String) async throws -> JSONValue {
+    package func log(of test: String) async throws -> JSONValue {
         let client = NetworkClientDefault(dependencies: BeagleDependencies())
         let request = Request(url: try url("/log?test=\(test)"), type: .rawRequest(Request.RequestData()))
         return try JSONValue(parsing: try await client.executeRequest(request).data)
     }
 
     /// Waits until this has happened to a request whose field `X-Test` is this.
-    func event(_ name: String, of test: String) async throws {
+    package func event(_ name: String, of test: String) async throws {
         while try await log(of: test)["events"]?.array?.contains(where: { $0["event"]?.string == name }) != true {
             try await Task.sleep(for: .milliseconds(20))
         }
