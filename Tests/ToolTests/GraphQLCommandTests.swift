@@ -124,6 +124,19 @@ struct GraphQLCommandTests {
         #expect(request["GraphQL-Require-Preflight"] == "true")
     }
 
+    @Test(arguments: [[], ["--persisted"]]) func documentComesFromStandardInput(flags: [String]) async throws {
+        let post = post
+        let server = try LoopbackServer { request in
+            let isWhole = String(decoding: request.body, as: UTF8.self).contains("query Post")
+            let miss = #"{"errors":[{"message":"PersistedQueryNotFound"}]}"#
+            return .response(200, ["Content-Type": "application/json"], isWhole ? post : miss)
+        }
+        let arguments = ["graphql", server.url, "-q", "@-", "-v", "id=1"] + flags
+        let run = try await BeagleProcess(arguments, input: query).outcome()
+        #expect(run.exit == 0, "\(run.errors)")
+        #expect(server.requests.count == 1 + flags.count)
+    }
+
     @Test func operationIsChosen() async throws {
         let server = try server(#"{"data":{"a":1}}"#)
         let two = "query A { a } query B { b }"

@@ -85,14 +85,7 @@ struct GraphQLCommand: TransferCommand {
 
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
         let received = try await session.receive(request, keepsBody: keepsBody, from: continuation)
-        let question = try question()
-        var next: TransferRequest?
-        if persisted, let refusal = refusalOfHash(in: received) {
-            next = try message(of: refusal == .unknown ? question.registration() : question, .text, .post)
-        } else if get, received.head.status.code == 414 {
-            next = try message(of: question, persisted ? .automatic : .text, .post)
-        }
-        guard var next else { return received }
+        guard var next = try followUp(to: received) else { return received }
         flags.apply(to: &next.head)
         next.options = request.options
         return try await session.receive(next, keepsBody: keepsBody, from: continuation)
@@ -114,6 +107,16 @@ struct GraphQLCommand: TransferCommand {
         }
         guard answer.errors.isEmpty else { throw try failure(of: answer, received) }
         return try result(of: received, on: console)
+    }
+
+    /// What is to be sent where the server wants the text of a hash, or finds a URL too long.
+    private func followUp(to received: ReceivedResponse) throws -> TransferRequest? {
+        if persisted, let refusal = refusalOfHash(in: received) {
+            let question = try question()
+            return try message(of: refusal == .unknown ? question.registration() : question, .text, .post)
+        }
+        guard get, received.head.status.code == 414 else { return nil }
+        return try message(of: question(), persisted ? .automatic : .text, .post)
     }
 
     /// Why the server did not take the hash; nil where it did, or answered something else.
@@ -187,8 +190,7 @@ extension GraphQLCommand {
         let data: Data
         do {
             data =
-                try path == "-"
-                ? FileHandle.standardInput.readToEnd() ?? Data() : Data(contentsOf: URL(fileURLWithPath: path))
+                try path == "-" ? StandardInput.data.get() : Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
             throw Failure(exit: ExitCode.readFailed, code: "file", phase: .build, "cannot read \(path)")
         }
@@ -215,6 +217,11 @@ extension GraphQLCommand {
         let request = try endpoint.makeRequest(question, style: style, method: method, in: BeagleDependencies())
         return try HttpRequestBuilder().build(request)
     }
+}
+
+/// What a process is given, which can be read once, and may be asked for again.
+private enum StandardInput {
+    static let data = Result { try FileHandle.standardInput.readToEnd() ?? Data() }
 }
 
 // MARK: - What came
