@@ -11,7 +11,9 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
     /// Begins to send; the token ends it.
     typealias Begin = @Sendable (Outlet) -> any RequestToken
 
-    /// `@unchecked Sendable` is sound because it is called by one delivery at a time.
+    /// `@unchecked Sendable` is sound because only the delivery that has set `isDelivering` calls the subscriber, and the
+    /// lock hands that right from thread to thread; of the end it is told by whoever took it out of the state, behind the
+    /// last value of the same delivery. Whoever else holds it, as `cancel` does, only lets it go.
     private struct Downstream: @unchecked Sendable {
         let subscriber: AnySubscriber<Output, Failure>
     }

@@ -10,7 +10,7 @@ import Testing
         typealias Failure = NetworkError
 
         struct State {
-            var subscription: (any Subscription)?
+            var subscription: Outlet<Int, NetworkError>?
             var values: [Int] = []
             var ends = 0
             var depth = 0
@@ -29,8 +29,8 @@ import Testing
         var deepest: Int { state.withLock { $0.deepest } }
 
         func receive(subscription: any Subscription) {
-            let box = Box(subscription: subscription)
-            state.withLock { $0.subscription = box.subscription }
+            let outlet = subscription as? Outlet<Int, NetworkError>
+            state.withLock { $0.subscription = outlet }
         }
 
         func receive(_ input: Int) -> Subscribers.Demand {
@@ -50,14 +50,7 @@ import Testing
         func want(_ demand: Subscribers.Demand) { subscription?.request(demand) }
         func cancel() { subscription?.cancel() }
 
-        private var subscription: (any Subscription)? {
-            state.withLock { Box(subscription: $0.subscription) }.subscription
-        }
-    }
-
-    /// `@unchecked Sendable` is sound because the one kind of subscription here is an `Outlet`, which is `Sendable`.
-    struct Box: @unchecked Sendable {
-        let subscription: (any Subscription)?
+        private var subscription: Outlet<Int, NetworkError>? { state.withLock { $0.subscription } }
     }
 
     final class Token: RequestToken {

@@ -18,8 +18,9 @@ struct KnownAnswers {
     private(set) var time = 0
     private let limit: Int
     private var known: [NetworkOperation.Key: Known] = [:]
-    /// When a type was changed last.
+    /// When a type was changed last; of one that is not here it is not known to be later than `changesSince`.
     private var changes: [String: Int] = [:]
+    private var changesSince = 0
     private var expectations: [(id: Int, answers: [NetworkOperation.Key: NetworkResponse])] = []
 
     init(limit: Int) {
@@ -33,7 +34,7 @@ struct KnownAnswers {
     ///   room to know.
     mutating func learn(_ operation: NetworkOperation, _ types: Set<String>, since start: Int) -> [NetworkOperation] {
         guard let key = operation.key else { return [] }
-        if types.contains(where: { (changes[$0] ?? 0) > start }) {
+        if types.contains(where: { (changes[$0] ?? changesSince) > start }) {
             known[key] = nil
             return [operation]
         }
@@ -50,6 +51,8 @@ struct KnownAnswers {
     mutating func invalidate(_ types: Set<String>) -> [NetworkOperation] {
         time += 1
         for type in types { changes[type] = time }
+        // A server may name as many as it likes. What is asked for now counts as outdated then, and is not stored.
+        if changes.count > limit { (changes, changesSince) = ([:], time) }
         let stale = known.filter { !$0.value.types.isDisjoint(with: types) }
         for key in stale.keys { known[key] = nil }
         return stale.values.map(\.operation)

@@ -1,5 +1,6 @@
 import BeagleNet
 import BeagleNetHTTP
+import BeagleNetRequestBuilder
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -77,18 +78,5 @@ extension URL {
             throw NetworkError(.badRequest, during: .build, "the document's id cannot stand in a path")
         }
         return appending(path: id)
-    }
-}
-
-extension UInt8 {
-    /// RFC 3986, 2.3.
-    fileprivate var isUnreserved: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 }

@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import BeagleNetRequestBuilder
 
 /// Fields of a form as `application/x-www-form-urlencoded`, and items of a query.
 ///
@@ -46,18 +47,6 @@ enum FormText {
             }
         }
         return String(decoding: encoded, as: UTF8.self)
-    }
-}
-
-extension UInt8 {
-    fileprivate var isUnreserved: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 import BeagleNet
 import BeagleNetHTTP
+import BeagleNetRequestBuilder
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -118,7 +119,7 @@ struct RequestURL: Sendable {
                 continue
             }
             rest = rest.dropFirst(2)
-            if isUnreserved(escaped) {
+            if escaped.isUnreserved {
                 bytes.append(escaped)
             } else {
                 bytes += [byte] + Array(digits.uppercased().utf8)
@@ -134,16 +135,6 @@ struct RequestURL: Sendable {
 
     private static func escape(_ byte: UInt8) -> [UInt8] {
         Array((byte < 0x10 ? "%0" : "%").utf8) + String(byte, radix: 16, uppercase: true).utf8
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 
     /// The items of the query, decoded.

@@ -125,6 +125,28 @@ import Testing
         token?.cancel()
     }
 
+    /// The last are more than the cache keeps in mind: then nothing under way is trusted.
+    @Test(arguments: [(["Author"], 1), (["Post"], 2), (["A", "B", "C", "D", "E"], 2)])
+    func answerThatWasOnItsWayWhileItsTypeChangedIsNotStored(types: [String], asked: Int) async throws {
+        let gate = try LoopbackServer.Gate()
+        let json = #"{"data":{"it":{"__typename":"Post","id":"1","likes":0}}}"#
+        let answer = LoopbackServer.Answer.response(200, ["Content-Type": "application/json"], json)
+        let server = try LoopbackServer(.sequence([.gate(gate), answer]))
+        let dependencies = BeagleDependencies()
+        let cache = DocumentCache(limit: 4)
+        dependencies.interceptors.add(cache)
+        dependencies.interceptors.add(CacheInterceptor(cache.store))
+        let (client, endpoint) = (NetworkClientDefault(dependencies: dependencies), endpoint(server))
+        let post = post
+        let first = Task { try await client.perform(post, at: endpoint) }
+        #expect(await server.until { $0.requests.count == 1 })
+        await cache.invalidate(Set(types))
+        gate.open()
+        _ = try await first.value
+        _ = try await client.perform(post, at: endpoint)
+        #expect(server.requests.count == asked)
+    }
+
     @Test func whatIsNoLongerKnownIsNoLongerStored() async throws {
         let likes = try Likes()
         let server = try LoopbackServer { likes.answer($0) }
