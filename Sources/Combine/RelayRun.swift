@@ -71,7 +71,7 @@ struct RelayRun: Sendable {
         let client = ExecutionClient(client: network.client, execution: execution)
         let data: Data
         do {
-            if try message.mayComeInPieces {
+            if message.kind != .subscription, try message.mayComeInPieces {
                 let isGathering = network.pieces == .merged
                 let updates = try client.results(of: message, at: endpoint, isGathering: isGathering)
                 return try await pieces(of: updates, emit)
@@ -154,17 +154,6 @@ extension GraphQLUpdate<JSONValue> {
 extension RequestParameters {
     /// What tells operations apart where answers are stored.
     fileprivate var identity: String? { cacheID ?? id ?? text }
-}
-
-extension GraphQLRequest {
-    /// Whether `@defer` or `@stream` stands in its text.
-    fileprivate var mayComeInPieces: Bool {
-        get throws(NetworkError) {
-            guard kind != .subscription, let query else { return false }
-            let operation = try GraphQLDocument.cached(query).operation(named: operationName)
-            return operation.usesDefer || operation.usesStream
-        }
-    }
 }
 
 /// Hands everything on, and says which execution operations are for.

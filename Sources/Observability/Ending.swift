@@ -22,7 +22,7 @@ struct Ending: Sendable {
         switch result.content {
         case .response(let response): metrics = response.metrics
         case .stream(let stream): metrics = stream.metrics
-        case .progress: break
+        case .progress, .connection: break
         }
     }
 

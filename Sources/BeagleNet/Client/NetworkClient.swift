@@ -88,7 +88,9 @@ extension NetworkClient {
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        guard NetworkOperation.Kind.transfers.contains(operation.kind) else { throw .unhandled(operation.kind) }
+        guard operation.performer == nil, NetworkOperation.Kind.transfers.contains(operation.kind) else {
+            throw .unhandled(operation.kind)
+        }
         if operation.isForStoreAlone { throw .notStored(operation, hasStore: false) }
         if operation.isStream { return NetworkOperation.Result(.stream(try await stream(operation.request))) }
         return NetworkOperation.Result(try await executeRequest(operation.request))

@@ -105,7 +105,7 @@ public final class NetworkClientDefault: NetworkClient {
         switch try await run(.stream(request)).content {
         case .stream(let response): return response
         case .response(let response): return StreamingResponse(response)
-        case .progress: throw .noResponse
+        case .progress, .connection: throw .noResponse
         }
     }
 

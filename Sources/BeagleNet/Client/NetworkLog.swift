@@ -52,7 +52,7 @@ struct NetworkLog {
         since start: ContinuousClock.Instant
     ) -> NetworkOperation.Result {
         switch result.content {
-        case .progress: return result
+        case .progress, .connection: return result
         case .response(let response) where style == .exchanges:
             let count = Int64(response.data.count)
             exchange(request, response.response, count, hops: response.metrics.hops.count, since: start)

@@ -225,7 +225,7 @@ final class ActiveOperation: Sendable {
     private static func join(_ state: inout State, _ operation: NetworkOperation, _ joiner: Int?) -> Beginning {
         guard let joiner else { return .none }
         if operation.isDetached { state.operation.isDetached = true }
-        if operation.wantsMore(than: state.operation) {
+        if operation.kind != .subscription, operation.wantsMore(than: state.operation) {
             if state.following?.wantsMore(than: operation) != true {
                 if state.following == nil { state.followsStored = true }
                 state.following = operation
@@ -274,7 +274,7 @@ final class ActiveOperation: Sendable {
     }
 
     private func give(_ result: NetworkOperation.Result, in run: Int) {
-        if result.isProgress { return giveProgress(result, in: run) }
+        if !result.isAnswer { return giveNotice(result, in: run) }
         var result = result
         // It may be another hub's last.
         result.isLast = false
@@ -288,7 +288,7 @@ final class ActiveOperation: Sendable {
     }
 
     /// Nobody leaves with it, so that it is queued only where something else is being delivered.
-    private func giveProgress(_ result: NetworkOperation.Result, in run: Int) {
+    private func giveNotice(_ result: NetworkOperation.Result, in run: Int) {
         let subscribers: [Subscriber] = state.withLock { state in
             guard !state.isOver, state.run == run, state.isRunning, !state.subscribers.isEmpty else { return [] }
             if !state.isDelivering {

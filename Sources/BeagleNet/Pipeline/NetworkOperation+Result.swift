@@ -21,6 +21,18 @@ extension NetworkOperation {
             indirect case stream(StreamingResponse)
             /// How far the transfer is.
             case progress(TransferProgress)
+            /// What became of the connection that results come over.
+            case connection(Connection)
+        }
+
+        /// What becomes of the connection of an operation that has many results, as a subscription.
+        public enum Connection: Sendable {
+            /// The server was asked: results may come from now on.
+            case open
+            /// It was lost, and the server is asked again after this wait. What happened there meanwhile is not told.
+            case interrupted(NetworkError, wait: Duration)
+            /// The server has said that nothing more comes.
+            case ended
         }
 
         /// Where an answer is from.
@@ -74,12 +86,18 @@ extension NetworkOperation {
             return nil
         }
 
+        /// What became of the connection, where that is what it tells.
+        public var connection: Connection? {
+            if case .connection(let connection) = content { return connection }
+            return nil
+        }
+
         /// The status of the answer, where it is one.
         public var status: HTTPResponse.Status? {
             switch content {
             case .response(let response): response.status
             case .stream(let stream): stream.response.status
-            case .progress: nil
+            case .progress, .connection: nil
             }
         }
 
@@ -88,19 +106,19 @@ extension NetworkOperation {
             switch content {
             case .response(let response): response.response
             case .stream(let stream): stream.response
-            case .progress: nil
+            case .progress, .connection: nil
             }
         }
 
         /// Whether this is the answer, and no newer one is on its way.
-        public var isSettled: Bool {
-            if case .progress = content { return false }
-            return !isStale && !hasNext
-        }
+        public var isSettled: Bool { isAnswer && !isStale && !hasNext }
 
-        var isProgress: Bool {
-            if case .progress = content { return true }
-            return false
+        /// Whether it is an answer, be it a stale one or one of many.
+        package var isAnswer: Bool {
+            switch content {
+            case .response, .stream: true
+            case .progress, .connection: false
+            }
         }
     }
 }

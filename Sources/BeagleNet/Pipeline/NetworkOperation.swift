@@ -17,6 +17,7 @@ public struct NetworkOperation: Sendable {
         var context = Context()
         var deadline: Duration?
         var maxAge: Duration?
+        var performer: (any OperationPerformer)?
     }
 
     /// What the client adds.
@@ -133,6 +134,12 @@ public struct NetworkOperation: Sendable {
     public var maxAge: Duration? {
         get { fields.value.maxAge }
         set { fields.value.maxAge = newValue }
+    }
+
+    /// Performs it at the end of the pipeline; nil, the default, where it is one message with one answer.
+    package var performer: (any OperationPerformer)? {
+        get { fields.value.performer }
+        set { fields.value.performer = newValue }
     }
 
     /// What the client lends its interceptors.

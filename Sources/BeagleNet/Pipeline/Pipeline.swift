@@ -85,7 +85,8 @@ public final class Pipeline: Sendable {
         /// its kind. To be asked from `.metrics` on: whatever has a place below only looks on.
         package func leads(_ operation: NetworkOperation) -> Bool {
             if Task.isCancelled { return false }
-            return NetworkOperation.Kind.transfers.contains(operation.kind) && !operation.isForStoreAlone
+            return (NetworkOperation.Kind.transfers.contains(operation.kind) || operation.performer != nil)
+                && !operation.isForStoreAlone
                 || pipeline.interceptors[index...].contains { $0.place == nil && $0.applies(to: operation) }
         }
     }
@@ -212,8 +213,15 @@ public final class Pipeline: Sendable {
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        guard NetworkOperation.Kind.transfers.contains(operation.kind) else { throw .unhandled(operation.kind) }
+        let performer = operation.performer
+        guard performer != nil || NetworkOperation.Kind.transfers.contains(operation.kind) else {
+            throw .unhandled(operation.kind)
+        }
         if operation.isForStoreAlone { throw .notStored(operation, hasStore: hasStore) }
+        if let performer {
+            if Task.isCancelled { throw .cancelledBeforeStart }
+            return try await performer.perform(operation, over: transport, emit)
+        }
         operation.departure?.note(operation, keepsCookies: keepsCookies)
         if Task.isCancelled { throw .cancelledBeforeStart }
         let operation = operation.reportsProgress ? operation.telling(emit) : operation

@@ -60,6 +60,11 @@ public struct GraphQLEndpoint: Sendable {
     public var preflightField: String? = "GraphQL-Require-Preflight"
     /// Limits and policies of requests; nil, the default, takes the client's.
     public var options: TransferOptions?
+    /// The ways in which subscriptions go, the best first: where a server does not know one, the next is tried, and that is
+    /// remembered. A WebSocket, event streams and bodies of parts by default.
+    public var subscriptions: [GraphQLSubscriptionTransport] = [.webSocket(), .events(), .multipart]
+    /// Which operations go that way; subscriptions alone by default. Those with files are posted all the same.
+    public var kindsOverSubscriptions: Set<OperationKind> = [.subscription]
     /// What was learned of the server.
     let memory = EndpointMemory()
 
@@ -77,11 +82,20 @@ public struct GraphQLEndpoint: Sendable {
 /// What was learned of a server, shared by the copies of its endpoint.
 final class EndpointMemory: Sendable {
     private let refusesHashes = Lock(false)
+    private let refused = Lock<Set<String>>([])
 
     /// Whether it said that it knows no persisted queries.
     var knowsNoPersistedQueries: Bool {
         get { refusesHashes.withLock { $0 } }
         set { refusesHashes.withLock { $0 = newValue } }
+    }
+
+    /// The ways of subscriptions that it does not know, by name.
+    var refusedWays: Set<String> { refused.withLock { $0 } }
+
+    /// It does not know this way.
+    func note(refusalOf way: String) {
+        refused.withLock { _ = $0.insert(way) }
     }
 }
 

@@ -65,6 +65,9 @@ extension NetworkClient {
         let message = try endpoint.makeRequest(request, style: style, method: method, in: container)
         var operation = NetworkOperation(message, kind: .init(request.kind))
         operation.operationName = request.operationName
+        if endpoint.kindsOverSubscriptions.contains(request.kind), request.files.isEmpty {
+            operation.performer = try SubscriptionPerformer(request, at: endpoint)
+        }
         configure(&operation)
         if onProgress != nil { operation.reportsProgress = true }
         do throws(NetworkError) {
@@ -105,7 +108,7 @@ extension GraphQLRequest {
                 .unsupported,
                 during: .build,
                 "a subscription has more than one answer",
-                advice: "read it with results(of:)"
+                advice: "read it with subscribe(to:)"
             )
         }
         try checkKind()
@@ -117,6 +120,15 @@ extension GraphQLRequest {
         let found = try GraphQLDocument.cached(query).operation(named: operationName).kind
         guard found == kind else {
             throw NetworkError(.badRequest, during: .build, "the document's operation is a \(found), not a \(kind)")
+        }
+    }
+
+    /// Whether `@defer` or `@stream` stands in its text.
+    package var mayComeInPieces: Bool {
+        get throws(NetworkError) {
+            guard let query else { return false }
+            let operation = try GraphQLDocument.cached(query).operation(named: operationName)
+            return operation.usesDefer || operation.usesStream
         }
     }
 }

@@ -74,7 +74,7 @@ struct IncrementalSource: Sendable {
         switch result.content {
         case .stream(let stream): return Answering(stream, maxPayloadBytes)
         case .response(let response): return Answering(StreamingResponse(response), maxPayloadBytes)
-        case .progress:
+        case .progress, .connection:
             throw NetworkError(.protocol, during: .response, "the answer to a GraphQL operation is no message")
         }
     }

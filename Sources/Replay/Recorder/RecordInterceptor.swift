@@ -70,7 +70,7 @@ extension TransferRecorder {
             case .stream(let stream):
                 result.content = .stream(receive(stream))
                 return .success(result)
-            case .progress: break
+            case .progress, .connection: break
             }
         }
         return outcome

@@ -10,30 +10,59 @@ public import BeagleNetHTTP
 ///
 /// Between attempts it waits as `backoff` says, and at least as long as `Retry-After` asks. Each origin has a budget, so
 /// that a server which answers nobody is not asked by all again and again.
+///
+/// A subscription whose connection is lost is asked for again as `subscriptionBackoff` says, without a budget or `maxTime`,
+/// and who hears it is told with `NetworkOperation.Result.Connection.interrupted`. An attempt that gave a result begins the
+/// count anew.
 public final class RetryInterceptor: BriefInterceptor {
     /// `.retry`.
     public var place: Pipeline.Place? { .retry }
 
     /// How long to wait between attempts and how often to try.
     public let backoff: Backoff
+    /// The same for subscriptions.
+    public let subscriptionBackoff: Backoff
     /// How long after the first attempt another may begin; nil for as long as attempts are left.
     public let maxTime: Duration?
     private let budget: RetryBudget
+    /// What ends the waits that need not be seen through.
+    private let waits = Lock<(lastID: Int, tasks: [Int: Task<Void, any Error>])>((0, [:]))
 
     /// Asks again as `backoff` says.
     ///
     /// - Parameters:
     ///   - backoff: waits and attempts; by default three attempts in all, with windows of 250 ms and 500 ms.
+    ///   - subscriptionBackoff: the same for subscriptions; by default ten attempts in a row that give nothing, with windows
+    ///     from 1 s to 30 s.
     ///   - maxTime: how long after the first attempt another may begin; nil by default.
     ///   - budget: how many retries an origin is given; `RetryBudget()` by default.
     public init(
         backoff: Backoff = Backoff(base: .milliseconds(250), limit: 3),
+        subscriptionBackoff: Backoff = Backoff(limit: 10),
         maxTime: Duration? = nil,
         budget: RetryBudget = RetryBudget()
     ) {
         self.backoff = backoff
+        self.subscriptionBackoff = subscriptionBackoff
         self.maxTime = maxTime
         self.budget = budget
+    }
+
+    /// Ends the waits whenever an event comes, as that the network is back: what could not be reached is asked again at once.
+    /// What a server wants to be waited for is waited for.
+    ///
+    /// - Parameter events: yields one after another; read here alone.
+    /// - Returns: the handle that ends the listening.
+    @discardableResult
+    public func retry(on events: AsyncStream<Void>) -> any RequestToken {
+        TaskToken(
+            Task.detached { [weak self] in
+                for await _ in events {
+                    guard let self else { return }
+                    for wait in self.waits.withLock({ Array($0.tasks.values) }) { wait.cancel() }
+                }
+            }
+        )
     }
 
     /// Goes on, and once more after each failure that may pass.
@@ -75,7 +104,10 @@ public final class RetryInterceptor: BriefInterceptor {
             }
             operation.log(RetryMessage("attempt \(operation.attempt + 1) in \(wait.shown): \(outcome.reason)"))
             do {
-                try await operation.sleep(for: wait)
+                if operation.kind == .subscription, case .failure(let error) = outcome {
+                    emit(NetworkOperation.Result(.connection(.interrupted(error, wait: wait)), hasNext: true))
+                }
+                try await pause(for: wait, outcome.status == nil, operation)
             } catch {
                 throw error.reaching(hasReached)
             }
@@ -84,7 +116,7 @@ public final class RetryInterceptor: BriefInterceptor {
             let hasGiven = Lock(false)
             outcome = await .catching { () throws(NetworkError) in
                 try await next(operation) { result in
-                    if !result.isProgress { hasGiven.withLock { $0 = true } }
+                    if result.isAnswer { hasGiven.withLock { $0 = true } }
                     emit(result)
                 }
             }
@@ -93,6 +125,31 @@ public final class RetryInterceptor: BriefInterceptor {
             hasReached = hasReached || outcome.mayHaveReachedServer
         }
         return try outcome.reaching(hasReached)
+    }
+
+    /// Waits, where nobody says that it need not be.
+    ///
+    /// - Parameter mayEnd: whether somebody may.
+    nonisolated(nonsending) private func pause(
+        for wait: Duration,
+        _ mayEnd: Bool,
+        _ operation: NetworkOperation
+    ) async throws(NetworkError) {
+        guard mayEnd else { return try await operation.sleep(for: wait) }
+        let sleep = Task { [clock = operation.clock] in try await clock.sleep(for: wait) }
+        let id = waits.withLock { waits in
+            waits.lastID += 1
+            waits.tasks[waits.lastID] = sleep
+            return waits.lastID
+        }
+        defer { waits.withLock { $0.tasks[id] = nil } }
+        await withTaskCancellationHandler {
+            // Thrown only where it was ended.
+            do { try await sleep.value } catch {}
+        } onCancel: {
+            sleep.cancel()
+        }
+        if Task.isCancelled { throw .cancelledWhileWaiting }
     }
 
     /// What follows a failure that may pass.
@@ -110,12 +167,15 @@ public final class RetryInterceptor: BriefInterceptor {
     ) -> Step {
         if let reason = operation.reasonNotToSendAgain(after: outcome) { return .stop(reason) }
         let asked = outcome.retryAfter ?? .zero
+        let isSubscription = operation.kind == .subscription
+        let backoff = isSubscription ? subscriptionBackoff : backoff
         var generator = SystemRandomNumberGenerator()
         guard let wait = backoff.delay(after: failures, asked: asked, using: &generator) else {
             return .stop(
                 asked > backoff.maxAsked ? "the server asks to wait \(asked.shown)" : "\(failures) attempts failed"
             )
         }
+        if isSubscription { return .wait(wait) }
         if let maxTime, elapsed() + wait > maxTime {
             return .stop("no attempt may begin later than \(maxTime.shown) after the first")
         }
@@ -200,7 +260,7 @@ extension NetworkOperation {
         do {
             try await clock.sleep(for: duration)
         } catch {
-            throw NetworkError(.cancelled, during: .queue, "the request was cancelled while it waited")
+            throw .cancelledWhileWaiting
         }
     }
 
@@ -210,6 +270,12 @@ extension NetworkOperation {
 }
 
 extension NetworkError {
+    fileprivate static let cancelledWhileWaiting = NetworkError(
+        .cancelled,
+        during: .queue,
+        "the request was cancelled while it waited"
+    )
+
     /// The same error, after attempts that may have reached the server.
     fileprivate func reaching(_ hasReached: Bool) -> NetworkError {
         var error = self

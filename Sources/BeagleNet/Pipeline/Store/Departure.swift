@@ -19,7 +19,7 @@ final class Departure: Sendable {
 
     /// Notes what came before the end.
     func note(_ result: NetworkOperation.Result) {
-        if !result.isProgress { state.withLock { $0.hasPieces = true } }
+        if result.isAnswer { state.withLock { $0.hasPieces = true } }
     }
 
     /// Notes an attempt.

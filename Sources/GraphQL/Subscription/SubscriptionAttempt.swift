@@ -1,0 +1,55 @@
+import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// One attempt of an operation whose results come over time, whichever way it goes.
+struct SubscriptionAttempt: Sendable {
+    /// What comes of it.
+    enum Event: Sendable {
+        /// The server was asked over a connection that works: results may come.
+        case open
+        /// A result, as the text of a JSON object with `data`, `errors` or both.
+        case payload(Data)
+    }
+
+    /// What is asked.
+    let request: GraphQLRequest
+    /// The parameters of the operation as JSON: `query`, `operationName`, `variables`, `extensions`.
+    let parameters: Data
+    /// The operation as interceptors made it: a POST to the endpoint, with credentials and other fields.
+    let operation: NetworkOperation
+    /// Where it goes.
+    let endpoint: GraphQLEndpoint
+    /// What performs its transfers. One that opens WebSockets is a `WebSocketTransport` too.
+    let transport: any HTTPTransport
+    /// What earlier attempts left.
+    let progress: SubscriptionProgress
+    /// Hears what comes, on any thread, one event after another.
+    let receive: @Sendable (Event) -> Void
+}
+
+/// A way of performing operations.
+protocol SubscriptionCarrier: Sendable {
+    /// Performs one attempt; cancelling the task cancels it, and the server is told.
+    ///
+    /// It returns when the server has said that nothing more comes.
+    ///
+    /// - Throws: `NetworkError`: of kind `.unsupported` where the server does not know this way, `.graphQL` where it refused
+    ///   the operation, and of a kind that is transient where the connection was lost.
+    func perform(_ attempt: SubscriptionAttempt) async throws(NetworkError)
+}
+
+/// What the attempts of one operation leave for each other.
+final class SubscriptionProgress: Sendable {
+    private let state = Lock("")
+
+    /// The id of the last event that was given; empty where there was none or events have none.
+    var lastEventID: String {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,164 @@
+import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Performs an operation whose results come over time, in the first way that the server knows.
+struct SubscriptionPerformer: OperationPerformer {
+    private let request: GraphQLRequest
+    private let parameters: Data
+    private let endpoint: GraphQLEndpoint
+    private let progress = SubscriptionProgress()
+    /// Whether a result may come in pieces, so that each has to be looked into.
+    private let mayComeInPieces: Bool
+
+    /// - Throws: `NetworkError` where the operation is none that can be sent.
+    init(_ request: GraphQLRequest, at endpoint: GraphQLEndpoint) throws(NetworkError) {
+        try request.checkKind()
+        self.request = request
+        self.endpoint = endpoint
+        parameters = try GraphQLMessage(request, endpoint.documents == .documentID ? .documentID : .text).json
+        mayComeInPieces = try request.mayComeInPieces
+    }
+
+    func perform(
+        _ operation: NetworkOperation,
+        over transport: any HTTPTransport,
+        _ emit: @escaping Interceptor.Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let results = SubscriptionResults(request.kind, isMerging: mayComeInPieces, emit)
+        let attempt = SubscriptionAttempt(
+            request: request,
+            parameters: parameters,
+            operation: operation,
+            endpoint: endpoint,
+            transport: transport,
+            progress: progress,
+            receive: { results.receive($0) }
+        )
+        var ways = endpoint.memory.known(of: endpoint.subscriptions)
+        guard !ways.isEmpty else { throw .noWay }
+        while true {
+            let way = ways.removeFirst()
+            do throws(NetworkError) {
+                try await carrier(of: way).perform(attempt)
+                return try results.last()
+            } catch {
+                guard error.kind == .unsupported, !results.isOpen else { throw error }
+                endpoint.memory.note(refusalOf: way.name)
+                if ways.isEmpty { throw error }
+            }
+        }
+    }
+
+    private func carrier(of way: GraphQLSubscriptionTransport) -> any SubscriptionCarrier {
+        switch way {
+        case .webSocket(let options): SocketCarrier(options: options)
+        case .events(.distinct): StreamCarrier(framing: .events)
+        case .events(.single): SharedEventsCarrier()
+        case .multipart: StreamCarrier(framing: .parts)
+        }
+    }
+}
+
+/// Makes results of what comes in one attempt.
+private final class SubscriptionResults: Sendable {
+    private struct State: Sendable {
+        var isOpen = false
+        var merge: IncrementalMerge?
+        /// Of an operation that has one result the last that came.
+        var last: NetworkOperation.Result?
+        var failure: NetworkError?
+    }
+
+    private let state: Lock<State>
+    private let kind: OperationKind
+    private let emit: Interceptor.Emit
+
+    init(_ kind: OperationKind, isMerging: Bool, _ emit: @escaping Interceptor.Emit) {
+        self.kind = kind
+        self.emit = emit
+        state = Lock(State(merge: isMerging ? IncrementalMerge() : nil))
+    }
+
+    /// Whether the server was asked over a connection that works.
+    var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    func receive(_ event: SubscriptionAttempt.Event) {
+        switch event {
+        case .open:
+            state.withLock { $0.isOpen = true }
+            if kind == .subscription { emit(NetworkOperation.Result(.connection(.open), hasNext: true)) }
+        case .payload(let payload):
+            if let result = take(payload) { emit(result) }
+        }
+    }
+
+    /// - Returns: what is to be given now.
+    private func take(_ payload: Data) -> NetworkOperation.Result? {
+        state.withLock { state in
+            if state.failure != nil { return nil }
+            var text = payload
+            if state.merge != nil {
+                do throws(NetworkError) {
+                    _ = try state.merge?.take(JSONValue(parsing: payload))
+                    text = try state.merge?.response.data() ?? payload
+                } catch {
+                    state.failure = error
+                    return nil
+                }
+            }
+            var result = NetworkOperation.Result(.response(NetworkResponse(ofPayload: text)), hasNext: true)
+            if kind == .subscription { return result }
+            result.hasNext = false
+            defer { state.last = result }
+            return state.last.map {
+                var earlier = $0
+                earlier.hasNext = true
+                return earlier
+            }
+        }
+    }
+
+    /// What the operation ends with.
+    func last() throws(NetworkError) -> NetworkOperation.Result {
+        let state = state.withLock { $0 }
+        if let failure = state.failure { throw failure }
+        if kind == .subscription { return NetworkOperation.Result(.connection(.ended)) }
+        if let last = state.last { return last }
+        throw NetworkError(.decoding, during: .response, "the server ended the operation without a result")
+    }
+}
+
+extension NetworkResponse {
+    private static let empty = NetworkResponse(
+        response: HTTPResponse(status: .ok, headerFields: [.contentType: "application/graphql-response+json"])
+    )
+
+    /// A result that came by itself, as the answer that it would be over HTTP.
+    fileprivate init(ofPayload payload: Data) {
+        self = .empty
+        data = payload
+    }
+}
+
+extension EndpointMemory {
+    /// The ways that the server has not refused; all where it has refused all, as it may have learned meanwhile.
+    fileprivate func known(of ways: [GraphQLSubscriptionTransport]) -> [GraphQLSubscriptionTransport] {
+        let refused = refusedWays
+        let known = refused.isEmpty ? ways : ways.filter { !refused.contains($0.name) }
+        return known.isEmpty ? ways : known
+    }
+}
+
+extension NetworkError {
+    fileprivate static let noWay = NetworkError(
+        .badConfiguration,
+        during: .build,
+        "GraphQLEndpoint.subscriptions is empty",
+        advice: "name a way, as .webSocket()"
+    )
+}

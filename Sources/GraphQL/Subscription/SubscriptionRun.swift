@@ -1,0 +1,184 @@
+import BeagleNet
+import BeagleNetHTTP
+
+/// One reader's side of a subscription: keeps what comes until it is read, as much as may be kept. Letting go of it ends the
+/// subscription.
+final class SubscriptionRun: Sendable {
+    /// What there is to read.
+    enum Step: Sendable {
+        case result(NetworkOperation.Result)
+        /// So many answers were dropped before this.
+        case missed(Int)
+    }
+
+    private let buffer: SubscriptionBuffer
+    private let task: Task<Void, Never>
+
+    init(_ client: any NetworkClient, _ operation: NetworkOperation, _ buffering: GraphQLBuffering) {
+        let buffer = SubscriptionBuffer(buffering)
+        self.buffer = buffer
+        task = Task {
+            do throws(NetworkError) {
+                let last = try await client.run(operation) { buffer.add($0) }
+                buffer.add(last)
+                buffer.end(nil)
+            } catch {
+                buffer.end(error)
+            }
+        }
+        let task = task
+        buffer.onOverflow { task.cancel() }
+    }
+
+    deinit {
+        task.cancel()
+    }
+
+    /// What comes next; nil where nothing does. One asks at a time.
+    func next() async throws(NetworkError) -> Step? {
+        let (task, buffer) = (task, buffer)
+        return try await withTaskCancellationHandler {
+            await buffer.next()
+        } onCancel: {
+            task.cancel()
+            buffer.end(.unsubscribed)
+        }.get()
+    }
+}
+
+/// Holds what came and was not read.
+private final class SubscriptionBuffer: Sendable {
+    typealias Step = SubscriptionRun.Step
+    typealias Outcome = Result<Step?, NetworkError>
+
+    private struct State: Sendable {
+        /// Read from the end.
+        var ready: [Step] = []
+        /// What came behind `ready`.
+        var received: [Step] = []
+        /// Answers among them.
+        var answers = 0
+        /// Answers that were dropped before all of them, and behind them.
+        var missedBefore = 0
+        var missedBehind = 0
+        var end: Result<Void, NetworkError>?
+        var reader: UnsafeContinuation<Outcome, Never>?
+        var onOverflow: (@Sendable () -> Void)?
+
+        mutating func append(_ result: NetworkOperation.Result) {
+            if missedBehind > 0 { received.append(.missed(missedBehind)) }
+            missedBehind = 0
+            if result.isAnswer { answers += 1 }
+            received.append(.result(result))
+        }
+
+        mutating func takeFirst() -> Step? {
+            if missedBefore > 0 {
+                defer { missedBefore = 0 }
+                return .missed(missedBefore)
+            }
+            if let step = popFirst() { return step }
+            guard missedBehind > 0 else { return nil }
+            defer { missedBehind = 0 }
+            return .missed(missedBehind)
+        }
+
+        /// Drops the oldest answer, and what was told before it.
+        mutating func dropOldest() {
+            while let step = popFirst() {
+                switch step {
+                case .missed(let count): missedBefore += count
+                case .result(let result) where result.isAnswer:
+                    missedBefore += 1
+                    return
+                case .result: break
+                }
+            }
+        }
+
+        private mutating func popFirst() -> Step? {
+            if ready.isEmpty {
+                ready = received.reversed()
+                received = []
+            }
+            let step = ready.popLast()
+            if case .result(let result) = step, result.isAnswer { answers -= 1 }
+            return step
+        }
+    }
+
+    private let state = Lock(State())
+    private let buffering: GraphQLBuffering
+
+    init(_ buffering: GraphQLBuffering) {
+        self.buffering = buffering
+    }
+
+    /// Says what ends the sending where nobody keeps up with it.
+    func onOverflow(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onOverflow = body }
+    }
+
+    func add(_ result: NetworkOperation.Result) {
+        let (reader, overflow): (UnsafeContinuation<Outcome, Never>?, (@Sendable () -> Void)?) = state.withLock {
+            state in
+            guard state.end == nil else { return (nil, nil) }
+            if let reader = state.reader.take() { return (reader, nil) }
+            guard state.answers >= buffering.limit else {
+                state.append(result)
+                return (nil, nil)
+            }
+            switch buffering {
+            case .failing(let limit):
+                guard result.isAnswer else { break }
+                state.end = .failure(.notReadInTime(limit))
+                return (nil, state.onOverflow)
+            case .newest:
+                if result.isAnswer { state.dropOldest() }
+                state.append(result)
+            case .oldest: if result.isAnswer { state.missedBehind += 1 }
+            }
+            return (nil, nil)
+        }
+        reader?.resume(returning: .success(.result(result)))
+        overflow?()
+    }
+
+    func end(_ error: NetworkError?) {
+        let reader: UnsafeContinuation<Outcome, Never>? = state.withLock { state in
+            guard state.end == nil else { return nil }
+            state.end = error.map { .failure($0) } ?? .success(())
+            return state.reader.take()
+        }
+        reader?.resume(returning: error.map { .failure($0) } ?? .success(nil))
+    }
+
+    func next() async -> Outcome {
+        await withUnsafeContinuation { continuation in
+            let outcome: Outcome? = state.withLock { state in
+                if let step = state.takeFirst() { return .success(step) }
+                switch state.end {
+                case .success: return .success(nil)
+                case .failure(let error): return .failure(error)
+                case nil:
+                    state.reader = continuation
+                    return nil
+                }
+            }
+            if let outcome { continuation.resume(returning: outcome) }
+        }
+    }
+}
+
+extension NetworkError {
+    fileprivate static func notReadInTime(_ limit: Int) -> NetworkError {
+        NetworkError(
+            .tooLarge,
+            during: .body,
+            "more than \(limit) results of the subscription were not read",
+            advice: "read faster, or subscribe with another GraphQLBuffering"
+        )
+    }
+
+    fileprivate static let unsubscribed = NetworkError(.cancelled, during: .body, "the subscription was cancelled")
+}
