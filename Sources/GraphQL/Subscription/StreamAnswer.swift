@@ -53,7 +53,10 @@ struct StreamAnswer: Sendable {
 
     /// Why a server does not do what it was asked. Statuses that tell of the way and not of the operation are of kind
     /// `.unsupported`, also where the body has errors: Apollo's router writes some for a media type that it does not know.
-    func refusal(over way: String) async -> NetworkError {
+    ///
+    /// - Parameter isOfWay: whether the message had no operation, so that any refusal of it but one of who asks, or when,
+    ///   tells of the way.
+    func refusal(over way: String, isOfWay: Bool = false) async -> NetworkError {
         var whole = head
         // What the server says about it, if it is short and comes to an end; the status is the error all the same.
         do throws(NetworkError) {
@@ -66,6 +69,7 @@ struct StreamAnswer: Sendable {
         case 405, 406, 415, 501: return unsupported(over: way, whole, error.underlying)
         case 404 where error.graphQLErrors.isEmpty: return unsupported(over: way, whole)
         case 401, 403, 408, 429, 500...599: return error
+        case 400..<500 where isOfWay: return unsupported(over: way, whole, error.underlying)
         default:
             // A document of GraphQL's own media type speaks for itself whatever the status (GraphQL over HTTP, 6.4.2).
             guard mediaType?.essence == GraphQLAnswer.mediaType, !error.graphQLErrors.isEmpty else { return error }
@@ -74,6 +78,9 @@ struct StreamAnswer: Sendable {
     }
 
     private var isJSON: Bool { contentType == nil || mediaType?.isJSON == true }
+
+    /// What was answered is not how this way goes.
+    func unsupported(over way: String) -> NetworkError { unsupported(over: way, head) }
 
     private func unsupported(
         over way: String,

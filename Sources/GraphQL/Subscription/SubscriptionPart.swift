@@ -25,7 +25,7 @@ struct SubscriptionPart {
         }
         guard members.isObject else { throw NetworkError(.decoding, during: .decode, "a part is JSON, but no object") }
         func text(_ range: Range<Int>) -> Data {
-            part[part.startIndex + range.lowerBound..<part.startIndex + range.upperBound]
+            Data(part[part.startIndex + range.lowerBound..<part.startIndex + range.upperBound])
         }
         guard let wrapped = members["payload"] else {
             (payload, errors) = (part, [])
