@@ -20,7 +20,7 @@ struct SharedEventsCarrier: SubscriptionCarrier {
             case .answered(let answer):
                 if try await operation.isOver(after: answer, stream) { return }
             case .payload(let payload): operation.give(payload)
-            case .complete: return operation.noteEnd()
+            case .complete: return operation.complete()
             case .lost(let error):
                 operation.noteEnd()
                 throw error

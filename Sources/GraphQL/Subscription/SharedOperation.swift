@@ -92,6 +92,7 @@ final class SharedOperation: Sendable {
             open()
             return false
         }
+        noteEnd()
         let answer = StreamAnswer(response, to: attempt.operation.transfer.head)
         if response.status == .notFound {
             let error = await answer.refusal(over: SharedEventsCarrier.name)
@@ -101,7 +102,6 @@ final class SharedOperation: Sendable {
             throw NetworkError(.network, during: .response, "the server has forgotten the event stream")
         }
         let payload = try await answer.whole(of: attempt.request.kind, over: SharedEventsCarrier.name)
-        noteEnd()
         give(payload)
         return true
     }
@@ -123,6 +123,12 @@ final class SharedOperation: Sendable {
     }
 
     // MARK: - The end
+
+    /// Nothing more comes.
+    func complete() {
+        open()
+        noteEnd()
+    }
 
     /// The server is not about it any more.
     func noteEnd() {

@@ -1,0 +1,324 @@
+import BeagleNetCurl
+import BeagleNetGraphQL
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// Operations that share one event stream.
+@Suite(.timeLimit(.minutes(1))) struct SharedEventsTests {
+    private static let next1 = #"event: next\#ndata: {"id":"1","payload":{"data":{"count":1}}}\#n\#n"#
+    private static let complete1 = "event: complete\ndata: {\"id\":\"1\"}\n\n"
+
+    /// Answers by the method of the request, each GET with the next stream. Connections are not kept, but those of streams.
+    private func world(
+        _ streams: LoopbackServer.Answer...,
+        ways: [GraphQLSubscriptionTransport] = [.events(.single)],
+        post: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer = { _ in .response(202) }
+    ) throws -> SubscriptionWorld {
+        let left = Lock((streams: streams, token: 0))
+        return try SubscriptionWorld(ways) { request in
+            switch request.method {
+            case "PUT":
+                left.withLock { left in
+                    left.token += 1
+                    let type = "text/plain; charset=utf-8"
+                    return .sequence([.response(201, ["Content-Type": type], "token-\(left.token)"), .close])
+                }
+            case "GET": left.withLock { $0.streams.isEmpty ? .response(500) : $0.streams.removeFirst() }
+            case "POST": .sequence([post(request), .close])
+            default: .sequence([.response(200), .close])
+            }
+        }
+    }
+
+    private func methods(_ world: SubscriptionWorld) -> [String] { world.server.requests.map(\.method) }
+
+    @Test func aStreamIsReservedAndOpenedAndThenTheOperationIsAskedFor() async throws {
+        let world = try world(.sequence([.begun(":\n\n" + Self.next1 + Self.complete1), .stall]))
+        let heard = try await world.heard()
+        #expect(heard.events == ["open", #"{"count":1}"#])
+        #expect(heard.error == nil)
+        let requests = world.server.requests
+        #expect(requests.map(\.method) == ["PUT", "GET", "POST"])
+        #expect(requests.map { $0["X-GraphQL-Event-Stream-Token"] } == [nil, "token-1", "token-1"])
+        #expect(requests.map { $0["X-App"] } == ["demo", "demo", "demo"])
+        #expect(requests.map { $0["Content-Type"] } == [nil, nil, "application/json"])
+        #expect(requests[1]["Accept"] == "text/event-stream")
+        #expect(requests.allSatisfy { $0.target == "/graphql" })
+        #expect(requests[0].body.isEmpty && requests[1].body.isEmpty)
+        #expect(
+            String(decoding: requests[2].body, as: UTF8.self)
+                == #"{"query":"subscription Count { count }","extensions":{"operationId":"1"}}"#
+        )
+    }
+
+    @Test("what else is in extensions stays", arguments: [["a": 1], [:]] as [[String: JSONValue]])
+    func extensions(extensions: [String: JSONValue]) async throws {
+        let world = try world(.sequence([.begun(Self.complete1), .stall]))
+        let request = GraphQLRequest(query: SubscriptionWorld.query, kind: .subscription, extensions: extensions)
+        #expect(await Heard(try world.client.subscribe(to: request, at: world.endpoint).events).error == nil)
+        let body = try JSONValue(parsing: try #require(world.server.requests.last).body)
+        var expected = extensions
+        expected["operationId"] = "1"
+        #expect(body["extensions"] == .object(expected))
+    }
+
+    @Test func operationsOfOneEndpointShareTheStream() async throws {
+        let gates = [try LoopbackServer.Gate(), try LoopbackServer.Gate()]
+        let results = [2, 1, 2, 9].map {
+            "event: next\ndata: {\"id\":\"\($0)\",\"payload\":{\"data\":{\"count\":\($0)}}}\n\n"
+        }
+        let world = try world(
+            .sequence([
+                .begun(":\n\n"), .gate(gates[0]), .raw(LoopbackServer.Answer.chunk(results.joined())), .gate(gates[1]),
+                .raw(
+                    LoopbackServer.Answer.chunk(
+                        "event: complete\ndata: {\"id\":\"2\"}\n\nevent: ping\ndata: x\n\n" + Self.complete1
+                    )
+                ), .stall,
+            ])
+        )
+        var first = try world.subscription("subscription A { count }").events.makeAsyncIterator()
+        #expect(try await first.next()?.words == "open")
+        var second = try world.subscription("subscription B { count }").events.makeAsyncIterator()
+        #expect(try await second.next()?.words == "open")
+        gates[0].open()
+        #expect(try await first.next()?.words == #"{"count":1}"#)
+        #expect(try await second.next()?.words == #"{"count":2}"#)
+        #expect(try await second.next()?.words == #"{"count":2}"#)
+        gates[1].open()
+        #expect(try await first.next() == nil)
+        #expect(try await second.next() == nil)
+        #expect(methods(world) == ["PUT", "GET", "POST", "POST"])
+    }
+
+    @Test func othersDoNot() async throws {
+        let stream = LoopbackServer.Answer.sequence([.begun(Self.next1 + Self.complete1), .stall])
+        var world = try world(stream, stream, stream)
+        #expect(try await world.heard().error == nil)
+        world.endpoint.headers["Authorization"] = "another"
+        #expect(try await world.heard().error == nil)
+        #expect(methods(world) == ["PUT", "GET", "POST", "PUT", "GET", "POST"])
+        #expect(world.server.requests.map { $0["Authorization"] } == [nil, nil, nil, "another", "another", "another"])
+    }
+
+    @Test func resultsMayComeBeforeTheAnswerToTheOperation() async throws {
+        let gate = try LoopbackServer.Gate()
+        let world = try world(.sequence([.begun(Self.next1 + Self.next1), .stall])) { _ in
+            .sequence([.gate(gate), .response(202)])
+        }
+        var events = try world.subscription().events.makeAsyncIterator()
+        var words: [String?] = []
+        for _ in 0..<3 { words.append(try await events.next()?.words) }
+        #expect(words == ["open", #"{"count":1}"#, #"{"count":1}"#])
+        gate.open()
+    }
+
+    @Test(arguments: [(400, NetworkError.Kind.status), (200, .graphQL)])
+    func anOperationThatIsRefusedTellsWhyAndTheOthersGoOn(status: Int, kind: NetworkError.Kind) async throws {
+        let gate = try LoopbackServer.Gate()
+        let world = try world(
+            .sequence([
+                .begun(":\n\n"), .gate(gate), .raw(LoopbackServer.Answer.chunk(Self.next1 + Self.complete1)), .stall,
+            ]),
+            ways: [.events(.single), .multipart]
+        ) { request in
+            String(decoding: request.body, as: UTF8.self).contains("wrong")
+                ? .json(#"{"errors":[{"message":"no such field"}]}"#, status: status) : .response(202)
+        }
+        var first = try world.subscription().events.makeAsyncIterator()
+        #expect(try await first.next()?.words == "open")
+        let refused = try await world.heard("subscription { wrong }")
+        #expect(refused.events == [])
+        #expect(refused.error?.kind == kind)
+        #expect(refused.error?.graphQLErrors.map(\.message) == ["no such field"])
+        gate.open()
+        #expect(try await first.next()?.words == #"{"count":1}"#)
+        #expect(try await first.next() == nil)
+        #expect(methods(world) == ["PUT", "GET", "POST", "POST"])
+    }
+
+    @Test func aLostStreamIsLostForAllAndTheyShareTheNext() async throws {
+        let gate = try LoopbackServer.Gate()
+        let ends = "event: complete\ndata: {\"id\":\"1\"}\n\nevent: complete\ndata: {\"id\":\"2\"}\n\n"
+        let second = try LoopbackServer.Gate()
+        let posts = Lock(0)
+        let world = try world(
+            .sequence([.begun(":\n\n"), .gate(gate), .close]),
+            .sequence([.begun(":\n\n"), .gate(second), .raw(LoopbackServer.Answer.chunk(ends)), .stall])
+        ) { _ in
+            let count = posts.withLock { posts in
+                posts += 1
+                return posts
+            }
+            // When both have asked over the next stream.
+            if count == 4 { second.open() }
+            return .response(202)
+        }
+        var first = try world.subscription("subscription A { count }").events.makeAsyncIterator()
+        #expect(try await first.next()?.words == "open")
+        var other = try world.subscription("subscription B { count }").events.makeAsyncIterator()
+        #expect(try await other.next()?.words == "open")
+        gate.open()
+        #expect(try await first.next()?.words.hasPrefix("lost: ") == true)
+        #expect(try await other.next()?.words.hasPrefix("lost: ") == true)
+        #expect(try await first.next()?.words == "open")
+        #expect(try await other.next()?.words == "open")
+        #expect(try await first.next() == nil)
+        #expect(try await other.next() == nil)
+        #expect(methods(world).filter { $0 == "PUT" }.count == 2)
+        #expect(!methods(world).contains("DELETE"))
+    }
+
+    @Test func theServersWishForTheNextConnectionIsRespected() async throws {
+        let clock = ManualClock()
+        let world = try world(.events("retry: 7000\n\n"), .sequence([.begun(Self.complete1), .stall]))
+        world.dependencies.clock = clock
+        async let heard = world.heard()
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(7))
+        clock.advance(by: .seconds(7))
+        #expect(try await heard.error == nil)
+    }
+
+    @Test func leavingTellsTheServer() async throws {
+        let world = try world(.sequence([.begun(Self.next1), .stall]))
+        _ = await Heard(try world.subscription().events, upTo: 2)
+        #expect(await world.server.until { $0.requests.contains { $0.method == "DELETE" } })
+        let delete = try #require(world.server.requests.last)
+        #expect(delete.target == "/graphql?operationId=1")
+        #expect(delete["X-GraphQL-Event-Stream-Token"] == "token-1")
+        #expect(delete["X-App"] == "demo")
+        #expect(delete["Content-Type"] == nil)
+    }
+
+    @Test func theServerIsToldBehindItsAnswerWhereOneLeavesBeforeIt() async throws {
+        let gate = try LoopbackServer.Gate()
+        let world = try world(.sequence([.begun(Self.next1), .stall])) { _ in .sequence([.gate(gate), .response(202)]) }
+        // The first result comes before the answer.
+        _ = await Heard(try world.subscription().events, upTo: 2)
+        #expect(await world.server.until { $0.requests.contains { $0.method == "POST" } })
+        #expect(!methods(world).contains("DELETE"))
+        gate.open()
+        #expect(await world.server.until { $0.requests.contains { $0.method == "DELETE" } })
+    }
+
+    @Test func theStreamIsKeptForAWhileAndThenNothingIsLeft() async throws {
+        let clock = ManualClock()
+        let world = try world(
+            .sequence([.begun(Self.next1 + Self.complete1 + "event: complete\ndata: {\"id\":\"2\"}\n\n"), .stall])
+        )
+        world.dependencies.clock = clock
+        #expect(try await world.heard().error == nil)
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(5))
+        clock.advance(by: .seconds(4))
+        // What comes in time uses it, and has its own 5 s.
+        var second = try world.subscription("subscription B { count }").events.makeAsyncIterator()
+        #expect(try await second.next()?.words == "open")
+        #expect(clock.nextWait == nil)
+        _ = second
+        second = try world.subscription("subscription C { count }").events.makeAsyncIterator()
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(5))
+        #expect(await world.server.until { $0.requestCount == 5 && $0.openConnections == 0 })
+        #expect(methods(world) == ["PUT", "GET", "POST", "POST", "DELETE"])
+        #expect(clock.nextWait == nil)
+    }
+
+    @Test func nothingHoldsWhatHasEnded() async throws {
+        let clock = ManualClock()
+        weak var transport: CurlTransport?
+        let server = try await {
+            let world = try world(.sequence([.begun(Self.next1 + Self.complete1), .stall]))
+            world.dependencies.clock = clock
+            let curl = CurlTransport()
+            transport = curl
+            let client = NetworkClientDefault(dependencies: world.dependencies, transport: curl)
+            let request = GraphQLRequest(query: SubscriptionWorld.query, kind: .subscription)
+            let heard = await Heard(try client.subscribe(to: request, at: world.endpoint).events)
+            #expect(heard.error == nil)
+            await clock.sleepers(1)
+            clock.advance(by: .seconds(5))
+            return world.server
+        }()
+        #expect(await server.until { $0.openConnections == 0 })
+        while transport != nil { await Task.yield() }
+    }
+
+    @Test(
+        "where the server does not know it the next way is tried",
+        arguments: [
+            ("PUT", LoopbackServer.Answer.response(405)), ("PUT", .response(404)), ("PUT", .response(400)),
+            ("PUT", .response(501)), ("PUT", .response(200, ["Content-Type": "text/html"], "<html>")),
+            ("PUT", .json(#"{"errors":[{"message":"POST or GET"}]}"#, status: 400)), ("PUT", .response(201)),
+            ("PUT", .response(201, [:], "two words")), ("GET", .response(404)), ("GET", .json("{}")),
+            ("POST", .response(405)),
+        ]
+    )
+    func fallsBack(method: String, answer: LoopbackServer.Answer) async throws {
+        let world = try SubscriptionWorld([.events(.single), .events()]) { request in
+            if request.method == method, request["Accept"] != "text/event-stream" || method == "GET" { return answer }
+            switch request.method {
+            case "PUT": return .response(201, [:], "token")
+            case "GET": return .sequence([.begun(":\n\n"), .stall])
+            default: return .events(events(1...1))
+            }
+        }
+        for _ in 0..<2 { #expect(try await world.heard().events == ["open", #"{"count":1}"#]) }
+        #expect(methods(world).filter { $0 == "PUT" }.count == 1)
+    }
+
+    @Test("refusals that tell of who asks, or when, are no reason for another way", arguments: ["PUT", "GET", "POST"])
+    func refusals(method: String) async throws {
+        for (status, kind) in [(401, NetworkError.Kind.status), (403, .status)] {
+            let world = try SubscriptionWorld([.events(.single), .events()]) { request in
+                if request.method == method { return .response(status) }
+                return request.method == "PUT" ? .response(201, [:], "t") : .sequence([.begun(":\n\n"), .stall])
+            }
+            let error = try await world.heard().error
+            #expect(error?.kind == kind)
+            #expect(error?.response?.status.code == status)
+        }
+    }
+
+    @Test func aTokenThatIsForgottenIsAskedForAnew() async throws {
+        let isFirst = Lock(true)
+        let stream = LoopbackServer.Answer.sequence([.begun(":\n\n" + Self.complete1), .stall])
+        let world = try world(.sequence([.begun(":\n\n"), .stall]), stream) { _ in
+            isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return .response(isFirst ? 404 : 202)
+            }
+        }
+        let heard = try await world.heard()
+        #expect(heard.events == ["lost: network, 0", "open"])
+        #expect(methods(world) == ["PUT", "GET", "POST", "PUT", "GET", "POST"])
+    }
+
+    @Test(
+        "events that are none break the stream",
+        arguments: ["x", "[]", "{}", #"{"id":1,"payload":{}}"#, #"{"id":"1","payload":null}"#, #"{"id":"1"}"#]
+    )
+    func broken(data: String) async throws {
+        let world = try world(.sequence([.begun("event: next\ndata: \(data)\n\n"), .stall]))
+        #expect(try await world.heard().error?.kind == .protocol)
+    }
+
+    @Test func filesGoAnotherWay() async throws {
+        let world = try world(
+            .sequence([.begun(":\n\n"), .stall]),
+            ways: [.events(.single), .events()],
+            post: { _ in .events(events(1...1)) }
+        )
+        var request = GraphQLRequest(
+            query: "subscription($file: Upload!) { count(file: $file) }",
+            kind: .subscription,
+            variables: Data(#"{"file":null}"#.utf8)
+        )
+        try request.attach(FormFile(Data("x".utf8), filename: "x"), at: "variables.file")
+        let heard = await Heard(try world.client.subscribe(to: request, at: world.endpoint).events)
+        #expect(heard.events == ["open", #"{"count":1}"#])
+        #expect(world.server.requests.last?["Content-Type"]?.hasPrefix("multipart/form-data") == true)
+    }
+}
