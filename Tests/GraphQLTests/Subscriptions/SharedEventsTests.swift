@@ -13,7 +13,9 @@ import Testing
     private func world(
         _ streams: LoopbackServer.Answer...,
         ways: [GraphQLSubscriptionTransport] = [.events(.single)],
-        post: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer = { _ in .response(202) }
+        post: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer = { _ in
+            .response(202, ["Connection": "close"])
+        }
     ) throws -> SubscriptionWorld {
         let left = Lock((streams: streams, token: 0))
         return try SubscriptionWorld(ways) { request in
@@ -21,12 +23,12 @@ import Testing
             case "PUT":
                 left.withLock { left in
                     left.token += 1
-                    let type = "text/plain; charset=utf-8"
-                    return .sequence([.response(201, ["Content-Type": type], "token-\(left.token)"), .close])
+                    let fields: KeyValuePairs = ["Content-Type": "text/plain; charset=utf-8", "Connection": "close"]
+                    return .response(201, fields, "token-\(left.token)")
                 }
             case "GET": left.withLock { $0.streams.isEmpty ? .response(500) : $0.streams.removeFirst() }
-            case "POST": .sequence([post(request), .close])
-            default: .sequence([.response(200), .close])
+            case "POST": post(request)
+            default: .response(200, ["Connection": "close"])
             }
         }
     }
@@ -38,6 +40,8 @@ import Testing
         let heard = try await world.heard()
         #expect(heard.events == ["open", #"{"count":1}"#])
         #expect(heard.error == nil)
+        // What is scripted may come before the operation.
+        #expect(await world.server.until { $0.requestCount == 3 })
         let requests = world.server.requests
         #expect(requests.map(\.method) == ["PUT", "GET", "POST"])
         #expect(requests.map { $0["X-GraphQL-Event-Stream-Token"] } == [nil, "token-1", "token-1"])
@@ -57,6 +61,7 @@ import Testing
         let world = try world(.sequence([.begun(Self.complete1), .stall]))
         let request = GraphQLRequest(query: SubscriptionWorld.query, kind: .subscription, extensions: extensions)
         #expect(await Heard(try world.client.subscribe(to: request, at: world.endpoint).events).error == nil)
+        #expect(await world.server.until { $0.requestCount == 3 })
         let body = try JSONValue(parsing: try #require(world.server.requests.last).body)
         var expected = extensions
         expected["operationId"] = "1"
@@ -96,8 +101,10 @@ import Testing
         let stream = LoopbackServer.Answer.sequence([.begun(Self.next1 + Self.complete1), .stall])
         var world = try world(stream, stream, stream)
         #expect(try await world.heard().error == nil)
+        #expect(await world.server.until { $0.requestCount == 3 })
         world.endpoint.headers["Authorization"] = "another"
         #expect(try await world.heard().error == nil)
+        #expect(await world.server.until { $0.requestCount == 6 })
         #expect(methods(world) == ["PUT", "GET", "POST", "PUT", "GET", "POST"])
         #expect(world.server.requests.map { $0["Authorization"] } == [nil, nil, nil, "another", "another", "another"])
     }
@@ -293,6 +300,7 @@ import Testing
         }
         let heard = try await world.heard()
         #expect(heard.events == ["lost: network, 0", "open"])
+        #expect(await world.server.until { $0.requestCount == 6 })
         #expect(methods(world) == ["PUT", "GET", "POST", "PUT", "GET", "POST"])
     }
 
