@@ -281,4 +281,94 @@ import Testing
         #expect(body["query"]?.string == SubscriptionWorld.query)
         #expect(body["extensions"] == nil)
     }
+
+    @Test("events with ids over connections cut anywhere: none lost, none twice, in order", arguments: [1, 2, 3, 4])
+    func chaos(seed: UInt64) async throws {
+        let chance = Lock(Chance(seed: seed))
+        let last = 10_000
+        let world = try SubscriptionWorld { request in
+            let first = (request["Last-Event-ID"].flatMap { Int($0) } ?? 0) + 1
+            return chance.withLock { chance in
+                let count = Int.random(in: 1...400, using: &chance)
+                let end = min(last, first + count)
+                var text = (first..<end + 1).map {
+                    "id: \($0)\nevent: next\ndata: {\"data\":{\"count\":\($0)}}\n\n"
+                }.joined()
+                if end == last, Bool.random(using: &chance) { return .events(text + "event: complete\ndata:\n\n") }
+                text = String(text.dropLast(Int.random(in: 0...60, using: &chance)))
+                switch Int.random(in: 0..<3, using: &chance) {
+                case 0: return .events(text)
+                case 1: return .sequence([.begun(text), .reset])
+                default: return .sequence([.begun(text), .close])
+                }
+            }
+        }
+        world.retry(by: Backoff(base: .zero))
+        var (numbers, losses) = ([Int64](), 0)
+        for try await event in try world.subscription(buffering: .failing(last)).events {
+            switch event {
+            case .response(let response): numbers.append(response.data?["count"]?.integer ?? 0)
+            case .interrupted: losses += 1
+            case .open, .missed: break
+            }
+        }
+        #expect(numbers == (1...10_000).map { Int64($0) })
+        #expect(losses > 20)
+    }
+
+    // MARK: - Results in pieces
+
+    private static let pieces = [
+        #"{"data":{"count":1},"pending":[{"id":"0","path":[]}],"hasNext":true}"#,
+        #"{"incremental":[{"id":"0","data":{"late":2}}],"completed":[{"id":"0"}],"hasNext":false}"#,
+    ]
+    private static let inPieces = "subscription { count ... @defer { late } }"
+
+    private static func event(_ id: Int, _ payload: String) -> String {
+        "id: \(id)\nevent: next\ndata: \(payload)\n\n"
+    }
+
+    @Test(
+        "results that come in pieces are put together, each by itself",
+        arguments: [GraphQLSubscriptionTransport.events(), .multipart]
+    )
+    func pieces(way: GraphQLSubscriptionTransport) async throws {
+        let payloads = Self.pieces + [#"{"data":{"count":3},"hasNext":false}"#]
+        let answer: LoopbackServer.Answer =
+            if case .multipart = way {
+                .parts(payloads.map { "--graphql\r\n\r\n{\"payload\":\($0)}\r\n" }.joined() + "--graphql--")
+            } else {
+                .events(payloads.map { Self.event(1, $0) }.joined() + "event: complete\ndata:\n\n")
+            }
+        let heard = try await SubscriptionWorld([way], answers: answer).heard(Self.inPieces)
+        #expect(heard.events == ["open", #"{"count":1}"#, #"{"count":1,"late":2}"#, #"{"count":3}"#])
+        #expect(heard.error == nil)
+    }
+
+    @Test func aResultThatIsCutIsAskedForFromItsBeginning() async throws {
+        let world = try SubscriptionWorld(
+            answers: .events(Self.pieces.map { Self.event(1, $0) }.joined() + Self.event(2, Self.pieces[0])),
+            .events(Self.event(3, Self.pieces[0]) + Self.event(4, Self.pieces[1]) + "event: complete\ndata:\n\n")
+        )
+        let heard = try await world.heard(Self.inPieces)
+        let whole = [#"{"count":1}"#, #"{"count":1,"late":2}"#]
+        #expect(heard.events == ["open"] + whole + [whole[0], "lost: truncated, 0", "open"] + whole)
+        #expect(world.server.requests.map { $0["Last-Event-ID"] } == [nil, "1"])
+    }
+}
+
+/// The same numbers for the same seed (SplitMix64).
+private struct Chance: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
 }

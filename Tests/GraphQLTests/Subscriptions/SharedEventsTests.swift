@@ -189,8 +189,9 @@ import Testing
     }
 
     @Test func leavingTellsTheServer() async throws {
-        let world = try world(.sequence([.begun(Self.next1), .stall]))
-        _ = await Heard(try world.subscription().events, upTo: 2)
+        let world = try world(.sequence([.begun(":\n\n"), .stall]))
+        // Open when the server has taken it.
+        #expect(await Heard(try world.subscription().events, upTo: 1).events == ["open"])
         #expect(await world.server.until { $0.requests.contains { $0.method == "DELETE" } })
         let delete = try #require(world.server.requests.last)
         #expect(delete.target == "/graphql?operationId=1")

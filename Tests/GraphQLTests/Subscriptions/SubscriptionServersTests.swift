@@ -25,10 +25,15 @@ struct SubscriptionServersTests {
         return endpoint
     }
 
-    private func subscription(_ query: String, _ endpoint: GraphQLEndpoint) throws -> GraphQLSubscription<JSONValue> {
+    private func subscription(
+        _ query: String,
+        _ endpoint: GraphQLEndpoint,
+        buffering: GraphQLBuffering = .failing(4096)
+    ) throws -> GraphQLSubscription<JSONValue> {
         try dependencies.networkClient.subscribe(
             to: GraphQLRequest(query: query, kind: .subscription),
-            at: endpoint
+            at: endpoint,
+            buffering: buffering
         )
     }
 
@@ -121,9 +126,8 @@ struct SubscriptionServersTests {
     }
 
     @Test("10,000 events over connections that break: none lost, none twice, in order") func chaos() async throws {
-        var endpoint = try await endpoint("/ids?to=10000", [.events()], test: "ids")
-        endpoint.options = TransferOptions()
-        let subscription = try subscription("subscription { count }", endpoint)
+        let endpoint = try await endpoint("/ids?to=10000", [.events()], test: "ids")
+        let subscription = try subscription("subscription { count }", endpoint, buffering: .failing(10_000))
         var (numbers, losses) = ([Int64](), 0)
         for try await event in subscription.events {
             switch event {
