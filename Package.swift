@@ -170,7 +170,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CombineTests",
-            dependencies: ["BeagleNetCombine", "BeagleNetTesting"],
+            dependencies: ["BeagleNetCombine", "BeagleNetTesting", "GraphQLPeers"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -10,7 +10,8 @@ public import BeagleNet
 /// Values come on any thread: say where they are wanted with `receive(on:)`, on the main thread
 /// `receive(on: DispatchQueue.main)`, without Combine `receive(on: DispatchQueue.main.ocombine)`. Cancelling ends the
 /// request, down to the transport, unless somebody else waits for the same. Values that nobody wants yet are kept, up to
-/// 64 of them; then the oldest make room. Only `RelayNetwork` keeps all, where its `pieces` are `.patches`.
+/// 64 of them; then the oldest make room. Only `RelayNetwork` keeps more: 4,096 results of a subscription, and all pieces
+/// where its `pieces` are `.patches`.
 public struct ClientPublisher<Output: Sendable>: Publisher, Sendable {
     /// Why there is no answer.
     public typealias Failure = NetworkError

@@ -19,7 +19,9 @@ public import BeagleNetGraphQL
 ///   `NetworkError`, where there is no answer of GraphQL's.
 /// - An operation with text is sent as `GraphQLEndpoint.documents` says. One that has only an id is sent by it: where
 ///   text is asked for, as `documentId`.
-/// - Subscriptions fail with `.unsupported`.
+/// - A subscription goes as `GraphQLEndpoint.subscriptions` says, and gives each result as an answer of its own, until the
+///   server ends it; cancelling tells the server. A lost connection is followed by another. Where the server refuses it,
+///   that is its only answer, with `errors`. Of results that nobody wants yet 4,096 are kept; then the oldest make room.
 ///
 /// It is cold, and gives as much as is wanted, on any thread; see `ClientPublisher`.
 public struct RelayNetwork: Network, Sendable {
@@ -60,7 +62,8 @@ public struct RelayNetwork: Network, Sendable {
     /// Executes an operation.
     ///
     /// With `CacheConfig.poll` it is executed again so many seconds after each answer, by the clock of the client's
-    /// container and past stored answers, until an error ends it or nobody listens any more.
+    /// container and past stored answers, until an error ends it or nobody listens any more. A subscription cannot be
+    /// polled.
     public func execute(
         request: RequestParameters,
         variables: VariableData,
@@ -70,7 +73,7 @@ public struct RelayNetwork: Network, Sendable {
     }
 
     /// Executes an operation with files, which are sent as a form of several parts (GraphQL multipart request
-    /// specification); it cannot be polled.
+    /// specification); it cannot be polled. A subscription has none.
     ///
     /// - Parameters:
     ///   - request: which operation.
@@ -84,10 +87,16 @@ public struct RelayNetwork: Network, Sendable {
         uploadables: [String: FormFile]
     ) -> AnyPublisher<Data, any Error> {
         let execution = RelayExecution(request: request, cacheConfig: cacheConfig)
-        return ClientPublisher<Data>(keeping: pieces == .patches ? nil : 64) { emit throws(NetworkError) in
+        return ClientPublisher<Data>(keeping: limit(of: request.operationKind)) { emit throws(NetworkError) in
             try await RelayRun(execution, variables, uploadables, by: self).run(emit)
         }
         .mapError { $0 as any Error }
         .eraseToAnyPublisher()
+    }
+
+    /// How many answers are kept that nobody wants yet; nil for all.
+    private func limit(of kind: OperationKind) -> Int? {
+        if kind == .subscription { return 4096 }
+        return pieces == .patches ? nil : 64
     }
 }

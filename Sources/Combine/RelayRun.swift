@@ -23,12 +23,13 @@ struct RelayRun: Sendable {
         self.network = network
         self.execution = execution
         self.variables = variables
-        pause = try execution.cacheConfig.pause(with: uploadables)
+        pause = try execution.pause(with: uploadables)
         message = try GraphQLRequest(execution, variables, uploadables: uploadables)
     }
 
     /// Executes the operation, again and again where it is polled.
     func run(_ emit: @escaping Emit) async throws(NetworkError) {
+        if message.kind == .subscription { return try await subscribe(emit) }
         try await runOnce(isForced: execution.cacheConfig.force, emit)
         guard let pause else { return }
         while true {
@@ -63,6 +64,25 @@ struct RelayRun: Sendable {
         }
     }
 
+    /// Subscribes, and gives what comes until the server ends it.
+    private func subscribe(_ emit: @escaping Emit) async throws(NetworkError) {
+        let client = ExecutionClient(client: network.client, execution: execution)
+        let give: @Sendable (NetworkOperation.Result) -> Void = { result in
+            if let response = result.response { emit(RelayPayload(response.data).withoutNulls) }
+        }
+        do {
+            let operation = try client.liveOperation(message, at: try endpoint())
+            give(try await client.run(operation, emit: give))
+            log("has ended")
+        } catch {
+            log("failed: \(error.kind.rawValue)", error.isCancelled ? .info : .error)
+            // What the server says went wrong is for Relay to read.
+            let errors = error.graphQLErrors
+            guard error.kind == .graphQL || error.kind == .status, !errors.isEmpty else { throw error }
+            emit(try JSONValue.object(["errors": .array(errors.map(\.raw))]).data())
+        }
+    }
+
     /// Asks the server, and gives what comes.
     ///
     /// - Returns: the whole answer; nil where it came in pieces and there is no cache.
@@ -71,7 +91,7 @@ struct RelayRun: Sendable {
         let client = ExecutionClient(client: network.client, execution: execution)
         let data: Data
         do {
-            if message.kind != .subscription, try message.mayComeInPieces {
+            if try message.mayComeInPieces {
                 let isGathering = network.pieces == .merged
                 let updates = try client.results(of: message, at: endpoint, isGathering: isGathering)
                 return try await pieces(of: updates, emit)
@@ -129,9 +149,24 @@ struct RelayRun: Sendable {
     }
 }
 
-extension CacheConfig {
+extension RelayExecution {
+    /// How long it is until the next execution; nil where there is none.
+    ///
+    /// - Throws: `NetworkError` of kind `.badConfiguration` where it cannot be as it is wanted.
     fileprivate func pause(with uploadables: [String: FormFile]) throws(NetworkError) -> Duration? {
-        guard let seconds = poll else { return nil }
+        let isSubscription = request.operationKind == .subscription
+        if isSubscription, !uploadables.isEmpty {
+            throw NetworkError(.badConfiguration, during: .build, "a subscription cannot have files")
+        }
+        guard let seconds = cacheConfig.poll else { return nil }
+        if isSubscription {
+            throw NetworkError(
+                .badConfiguration,
+                during: .build,
+                "a subscription cannot be polled",
+                advice: "leave CacheConfig.poll nil: it has results by itself"
+            )
+        }
         guard seconds > 0, seconds < 1e9 else {
             throw NetworkError(.badConfiguration, during: .build, "CacheConfig.poll is not a number of seconds above 0")
         }

@@ -162,6 +162,7 @@ extension NetworkError {
         var data: Data?
         var metrics: TransferMetrics?
         var outboxEntry: String?
+        var reconnectionTime: Duration?
     }
 
     private final class Box: Sendable {
@@ -217,6 +218,13 @@ extension NetworkError {
     public package(set) var outboxEntry: String? {
         get { box?.context.outboxEntry ?? (underlying as? NetworkError)?.outboxEntry }
         set { context.outboxEntry = newValue }
+    }
+
+    /// How long a server whose event stream was lost wants clients to wait before they connect again (its `retry`); nil
+    /// where it did not say.
+    package var reconnectionTime: Duration? {
+        get { box?.context.reconnectionTime }
+        set { context.reconnectionTime = newValue }
     }
 
     /// Phases and sizes up to the failure.

@@ -72,13 +72,6 @@ import Testing
         #expect(world.server.requests.isEmpty)
     }
 
-    @Test func subscriptionsAreRefused() async throws {
-        let request = RequestParameters(name: "S", operationKind: .subscription, text: "subscription S { s }")
-        let world = try RelayWorld()
-        #expect(try await world.failure(request).kind == .unsupported)
-        #expect(world.server.requests.isEmpty)
-    }
-
     // MARK: - What an execution is told
 
     @Test func interceptorsSeeTheExecution() async throws {

@@ -4,6 +4,10 @@
 /strict             the same, speaking application/graphql-response+json with its statuses, and persisted queries
 /apq-unsupported    the same, refusing persisted queries
 /ariadne            another maker's: answers 400 with JSON; GET, uploads, graphql-transport-ws, SSE
+/single             event streams that operations share (graphql-sse, single connection mode), with Strawberry's schema:
+                    notes "reserved", "stream ended", "operation ended" and "operation deleted"
+/ids                a subscription of ?to= events with ids, broken off every few hundred, that goes on behind Last-Event-ID
+/sse-only           Strawberry that takes neither WebSockets nor multipart
 /v2022, /relay      answers in pieces of the older form and of Relay's: ?case=, ?as=multipart|sse|jsonl
 /html, /empty       500 with a page; 200 with nothing
 /odd                answers ?status= ?type= ?body= ?header=Name:Value, in chunks of ?chunk= bytes, broken off with ?cut=1
@@ -20,6 +24,7 @@ import os
 import socket
 import sys
 import threading
+import uuid
 from collections.abc import AsyncGenerator
 from datetime import timedelta
 from enum import Enum
@@ -30,8 +35,9 @@ from ariadne import MutationType, QueryType, SubscriptionType, make_executable_s
 from ariadne.asgi import GraphQL as Ariadne
 from ariadne.asgi.handlers import GraphQLHTTPHandler, GraphQLTransportWSHandler
 from ariadne.contrib.sse import SSESubscriptionHandler
-from graphql import GraphQLError
+from graphql import GraphQLError, OperationType, get_operation_ast, parse, validate
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from strawberry.asgi import GraphQL
@@ -487,6 +493,136 @@ ariadne = Ariadne(
     websocket_handler=GraphQLTransportWSHandler(),
 )
 
+# --- event streams
+
+
+class Single:
+    """https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md, single connection mode."""
+
+    def __init__(self):
+        self.streams = {}
+
+    async def __call__(self, scope, receive, send):
+        request = Request(scope, receive)
+        answers = {"PUT": self.reserve, "GET": self.stream, "POST": self.operation, "DELETE": self.delete}
+        answer = await answers[request.method](request)
+        await answer(scope, receive, send)
+
+    def known(self, request):
+        return self.streams.get(request.headers.get("x-graphql-event-stream-token", ""))
+
+    async def reserve(self, request):
+        token = str(uuid.uuid4())
+        self.streams[token] = {"events": asyncio.Queue(), "operations": {}, "isOpen": False}
+        happened({"request": request}, "reserved")
+        return Response(token, 201, media_type="text/plain")
+
+    async def stream(self, request):
+        token = request.headers.get("x-graphql-event-stream-token", "")
+        stream = self.streams.get(token)
+        if stream is None:
+            return Response("no such stream", 404)
+        if stream["isOpen"]:
+            return Response("the stream is open already", 409)
+        stream["isOpen"] = True
+
+        async def body():
+            try:
+                yield ":\n\n"
+                while True:
+                    yield await stream["events"].get()
+            finally:
+                del self.streams[token]
+                for task in stream["operations"].values():
+                    task.cancel()
+                happened({"request": request}, "stream ended")
+
+        return StreamingResponse(body(), media_type="text/event-stream")
+
+    async def operation(self, request):
+        stream = self.known(request)
+        if stream is None:
+            return Response("no such stream", 404)
+        operation = await request.json()
+        id = operation.get("extensions", {}).get("operationId")
+        if not isinstance(id, str) or id in stream["operations"]:
+            return Response("no operation id that is free", 400)
+        try:
+            document = parse(operation["query"])
+        except GraphQLError as error:
+            return JSONResponse({"errors": [error.formatted]}, 400)
+        if errors := validate(schema._schema, document):
+            return JSONResponse({"errors": [error.formatted for error in errors]}, 400)
+        options = {
+            "variable_values": operation.get("variables"),
+            "operation_name": operation.get("operationName"),
+            "context_value": {"request": request},
+        }
+        kind = get_operation_ast(document, operation.get("operationName")).operation
+        stream["operations"][id] = asyncio.create_task(
+            self.run(stream, id, operation["query"], kind == OperationType.SUBSCRIPTION, options)
+        )
+        return Response(status_code=202)
+
+    async def run(self, stream, id, query, is_subscription, options):
+        async def tell(event, **data):
+            await stream["events"].put(f"event: {event}\ndata: {json.dumps({'id': id, **data})}\n\n")
+
+        def payload(result):
+            errors = [error.formatted for error in result.errors or []]
+            return {"data": result.data, **({"errors": errors} if errors else {})}
+
+        try:
+            if is_subscription:
+                results = await schema.subscribe(query, **options)
+                async with contextlib.aclosing(results):
+                    async for result in results:
+                        await tell("next", payload=payload(result))
+            else:
+                await tell("next", payload=payload(await schema.execute(query, **options)))
+            await tell("complete")
+        finally:
+            stream["operations"].pop(id, None)
+            happened(options["context_value"], "operation ended")
+
+    async def delete(self, request):
+        stream = self.known(request)
+        if stream is None:
+            return Response("no such stream", 404)
+        if task := stream["operations"].get(request.query_params.get("operationId")):
+            task.cancel()
+            happened({"request": request}, "operation deleted")
+        return Response(status_code=200)
+
+
+async def ids(request):
+    last = int(request.query_params.get("to", "10000"))
+    first = int(request.headers.get("last-event-id", "0")) + 1
+    # Another number each time, but of each run the same.
+    end = first + 100 + first * 7919 % 300
+
+    async def body():
+        for number in range(first, last + 1):
+            event = f'id: {number}\nevent: next\ndata: {{"data":{{"count":{number}}}}}\n\n'
+            if number == end:
+                yield event[: first % len(event)]
+                raise ConnectionError("cut off, as it has to be")
+            yield event
+        yield "event: complete\ndata:\n\n"
+
+    return StreamingResponse(body(), media_type="text/event-stream")
+
+
+class EventsOnly(Full):
+    async def __call__(self, scope, receive, send):
+        if scope["type"] == "websocket":
+            await receive()
+            return await send({"type": "websocket.close"})
+        if "multipart/" in dict(scope["headers"]).get(b"accept", b"").decode("latin-1"):
+            return await Response("no multipart here", 406)(scope, receive, send)
+        await super().__call__(scope, receive, send)
+
+
 # --- answers in pieces, of forms that Strawberry does not speak
 
 v2022 = {
@@ -596,9 +732,13 @@ async def empty(request):
 # --- all at one port
 
 anything = ["GET", "POST", "PUT", "DELETE"]
-raw = {"/v2022": in_pieces(v2022), "/relay": in_pieces(relay), "/html": html, "/empty": empty, "/odd": odd, "/log": log}
+raw = {
+    "/v2022": in_pieces(v2022), "/relay": in_pieces(relay), "/ids": ids, "/html": html, "/empty": empty, "/odd": odd,
+    "/log": log,
+}
 servers = {
     "/graphql": Full(), "/strict": Strict(), "/apq-unsupported": Unsupporting(), "/ariadne": ariadne,
+    "/single": Single(), "/sse-only": EventsOnly(),
 }
 
 

@@ -7,7 +7,7 @@ import BeagleNetHTTP
 #endif
 
 extension GraphQLAnswer {
-    private static let mediaType = "application/graphql-response+json"
+    static let mediaType = "application/graphql-response+json"
 
     /// Reads what a server answered, whatever its status.
     ///
@@ -86,12 +86,12 @@ extension GraphQLAnswer {
 }
 
 extension MediaType {
-    fileprivate var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
+    var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
 }
 
 extension NetworkError {
     /// A refusal with what its body says, where that is of GraphQL.
-    fileprivate func telling(errorsOf response: NetworkResponse, _ type: MediaType?) -> NetworkError {
+    func telling(errorsOf response: NetworkResponse, _ type: MediaType?) -> NetworkError {
         guard type?.isJSON == true, let answer = try? GraphQLAnswer(reading: response), !answer.errors.isEmpty else {
             return self
         }

@@ -27,6 +27,11 @@ package struct GraphQLPayloadReader: Sendable {
     private var balance = JSONBalance()
     /// Whether the stream has said that it is over: nothing after that counts.
     package private(set) var isFinished = false
+    /// Of events the id of the last that was read, the payload given last or one passed over behind it; empty where there is
+    /// none.
+    package private(set) var lastEventID: String
+    /// Of events how long the server wants clients to wait before they connect again; nil where it did not say.
+    package private(set) var reconnectionTime: Duration?
 
     /// Whether a body of this type is made of payloads that come one after another.
     package static func isStream(_ contentType: String?) -> Bool {
@@ -40,15 +45,23 @@ package struct GraphQLPayloadReader: Sendable {
 
     /// A reader of a body of this type.
     ///
-    /// - Parameter maxPayloadBytes: the most bytes that one payload may have, 64 MiB by default.
+    /// - Parameters:
+    ///   - maxPayloadBytes: the most bytes that one payload may have, 64 MiB by default.
+    ///   - lastEventID: the id of the event behind which it goes on.
     /// - Throws: `NetworkError` of kind `.protocol` where it is of parts and names no boundary.
-    package init(contentType: String?, maxPayloadBytes: Int = 64 << 20) throws(NetworkError) {
+    package init(
+        contentType: String?,
+        maxPayloadBytes: Int = 64 << 20,
+        behind lastEventID: String = ""
+    ) throws(NetworkError) {
         self.maxPayloadBytes = maxPayloadBytes
+        self.lastEventID = lastEventID
         let contentType = contentType ?? ""
         switch MediaType(contentType)?.essence {
         case "multipart/mixed":
             framing = .parts(try MultipartReader(contentType: contentType, acceptsLineFeeds: true))
-        case MediaType.eventStream: framing = .events(EventStream(maxEventBytes: maxPayloadBytes))
+        case MediaType.eventStream:
+            framing = .events(EventStream(lastEventID: lastEventID, maxEventBytes: maxPayloadBytes))
         case let essence?: framing = Self.isLines(essence) ? .lines : .whole
         case nil: framing = .whole
         }
@@ -166,6 +179,7 @@ extension GraphQLPayloadReader {
     /// What has another name than those of the protocol is passed over; some servers give no name
     /// (https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md).
     private mutating func nextEvent(_ stream: inout EventStream) throws(NetworkError) -> Data? {
+        defer { (lastEventID, reconnectionTime) = (stream.lastEventID, stream.retry) }
         while let event = try stream.next() {
             if event.type == "complete" {
                 isFinished = true

@@ -15,29 +15,40 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
 
     private let response: StreamingResponse
     private let maxPayloadBytes: Int
+    private let lastEventID: String
 
     /// The payloads of this answer.
     ///
-    /// - Parameter maxPayloadBytes: the most bytes that one payload may have, 64 MiB by default.
-    package init(_ response: StreamingResponse, maxPayloadBytes: Int = 64 << 20) {
+    /// - Parameters:
+    ///   - maxPayloadBytes: the most bytes that one payload may have, 64 MiB by default.
+    ///   - lastEventID: the id of the event behind which it goes on.
+    package init(_ response: StreamingResponse, maxPayloadBytes: Int = 64 << 20, behind lastEventID: String = "") {
         self.response = response
         self.maxPayloadBytes = maxPayloadBytes
+        self.lastEventID = lastEventID
     }
 
     package func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(response, maxPayloadBytes)
+        AsyncIterator(response, maxPayloadBytes, lastEventID)
     }
 
     /// Gives the payloads one after another.
     package struct AsyncIterator: AsyncIteratorProtocol {
         private let contentType: String?
         private let maxPayloadBytes: Int
+        private let firstEventID: String
         private var reader: GraphQLPayloadReader?
         private var body: HTTPBody.AsyncIterator?
 
-        fileprivate init(_ response: StreamingResponse, _ maxPayloadBytes: Int) {
+        /// Of events the id of the last that was read; empty where there is none.
+        var lastEventID: String { reader?.lastEventID ?? firstEventID }
+        /// Of events how long the server wants clients to wait before they connect again; nil where it did not say.
+        var reconnectionTime: Duration? { reader?.reconnectionTime }
+
+        fileprivate init(_ response: StreamingResponse, _ maxPayloadBytes: Int, _ lastEventID: String) {
             contentType = response.response.headerFields[.contentType]
             self.maxPayloadBytes = maxPayloadBytes
+            firstEventID = lastEventID
             body = response.body.makeAsyncIterator()
         }
 
@@ -68,7 +79,11 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
         /// The next payload, where it has come already.
         package mutating func nextAtHand() throws(NetworkError) -> Data? {
             if reader == nil {
-                reader = try GraphQLPayloadReader(contentType: contentType, maxPayloadBytes: maxPayloadBytes)
+                reader = try GraphQLPayloadReader(
+                    contentType: contentType,
+                    maxPayloadBytes: maxPayloadBytes,
+                    behind: firstEventID
+                )
             }
             return body == nil ? nil : try reader?.next()
         }

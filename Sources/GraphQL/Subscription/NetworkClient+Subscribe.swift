@@ -105,7 +105,9 @@ extension NetworkClient {
         _ request: GraphQLRequest,
         at endpoint: GraphQLEndpoint
     ) throws(NetworkError) -> NetworkOperation {
-        let message = try endpoint.makeRequest(request, method: .post, in: container)
+        // A server that does not know a hash would have to be asked twice.
+        let style = endpoint.documents == .automatic ? .text : endpoint.documents
+        let message = try endpoint.makeRequest(request, style: style, method: .post, in: container)
         var operation = NetworkOperation(message, kind: NetworkOperation.Kind(request.kind))
         operation.operationName = request.operationName
         operation.performer = try SubscriptionPerformer(request, at: endpoint)

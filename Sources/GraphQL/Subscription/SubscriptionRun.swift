@@ -61,15 +61,25 @@ private final class SubscriptionBuffer: Sendable {
         /// Answers that were dropped before all of them, and behind them.
         var missedBefore = 0
         var missedBehind = 0
+        /// What became of the connection since, behind all: the last that there is to tell.
+        var notices: [NetworkOperation.Result] = []
         var end: Result<Void, NetworkError>?
         var reader: UnsafeContinuation<Outcome, Never>?
         var onOverflow: (@Sendable () -> Void)?
 
-        mutating func append(_ result: NetworkOperation.Result) {
+        mutating func append(answer: NetworkOperation.Result) {
             if missedBehind > 0 { received.append(.missed(missedBehind)) }
             missedBehind = 0
-            if result.isAnswer { answers += 1 }
-            received.append(.result(result))
+            received += notices.map { .result($0) }
+            notices = []
+            answers += 1
+            received.append(.result(answer))
+        }
+
+        /// Of a connection that is lost again and again without an answer no more than the last losses are told.
+        mutating func append(notice: NetworkOperation.Result) {
+            if notices.count == 4 { notices.removeFirst(2) }
+            notices.append(notice)
         }
 
         mutating func takeFirst() -> Step? {
@@ -78,9 +88,11 @@ private final class SubscriptionBuffer: Sendable {
                 return .missed(missedBefore)
             }
             if let step = popFirst() { return step }
-            guard missedBehind > 0 else { return nil }
-            defer { missedBehind = 0 }
-            return .missed(missedBehind)
+            if missedBehind > 0 {
+                defer { missedBehind = 0 }
+                return .missed(missedBehind)
+            }
+            return notices.isEmpty ? nil : .result(notices.removeFirst())
         }
 
         /// Drops the oldest answer, and what was told before it.
@@ -114,9 +126,13 @@ private final class SubscriptionBuffer: Sendable {
         self.buffering = buffering
     }
 
-    /// Says what ends the sending where nobody keeps up with it.
+    /// Says what ends the sending where nobody keeps up with it; done at once where that is so already.
     func onOverflow(_ body: @escaping @Sendable () -> Void) {
-        state.withLock { $0.onOverflow = body }
+        let isOver = state.withLock { state in
+            state.onOverflow = body
+            return state.end != nil
+        }
+        if isOver { body() }
     }
 
     func add(_ result: NetworkOperation.Result) {
@@ -124,19 +140,22 @@ private final class SubscriptionBuffer: Sendable {
             state in
             guard state.end == nil else { return (nil, nil) }
             if let reader = state.reader.take() { return (reader, nil) }
+            guard result.isAnswer else {
+                state.append(notice: result)
+                return (nil, nil)
+            }
             guard state.answers >= buffering.limit else {
-                state.append(result)
+                state.append(answer: result)
                 return (nil, nil)
             }
             switch buffering {
             case .failing(let limit):
-                guard result.isAnswer else { break }
-                state.end = .failure(.notReadInTime(limit))
+                state.end = .failure(.notReadInTime(max(1, limit)))
                 return (nil, state.onOverflow)
             case .newest:
-                if result.isAnswer { state.dropOldest() }
-                state.append(result)
-            case .oldest: if result.isAnswer { state.missedBehind += 1 }
+                state.dropOldest()
+                state.append(answer: result)
+            case .oldest: state.missedBehind += 1
             }
             return (nil, nil)
         }

@@ -179,22 +179,6 @@ import Testing
         #expect(result.failure?.kind == .connect)
     }
 
-    @Test("a subscription that gave something begins its count anew") func aSubscriptionReconnects() async {
-        let runs = ScriptedRuns()
-        let heard = Heard()
-        let client = client(RetryInterceptor(backoff: Backoff(base: .zero, limit: 2)), runs)
-        client.watch(.of(.subscription), heard.hear)
-        for number in 1...5 {
-            let run = await runs.next()
-            run.emit(.init("\(number)", hasNext: true))
-            run.finish(.failure(.lost))
-        }
-        await runs.next().finish(.failure(.lost))
-        await heard.heard(7)
-        withExtendedLifetime(client) {}
-        #expect(heard.all == (1...5).map { "\($0) more" } + ["failure: network", "end"])
-    }
-
     @Test func attemptsAndWaitsAreLogged() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger

@@ -70,6 +70,12 @@ extension NetworkOperation.Result {
     /// The text of the answer, with what a reader has to know of it.
     var shown: String {
         if let progress { return "\(progress.bytesReceived) bytes" }
+        switch connection {
+        case .open: return "open"
+        case .interrupted(let error, let wait): return "lost: \(error.kind.rawValue), \(wait.milliseconds)"
+        case .ended: return "ended"
+        case nil: break
+        }
         let text = response.map { String(decoding: $0.data, as: UTF8.self) } ?? "stream"
         return text + (isStale ? " stale" : "") + (hasNext ? " more" : "")
     }

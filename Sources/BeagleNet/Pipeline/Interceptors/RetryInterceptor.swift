@@ -107,7 +107,7 @@ public final class RetryInterceptor: BriefInterceptor {
                 if operation.kind == .subscription, case .failure(let error) = outcome {
                     emit(NetworkOperation.Result(.connection(.interrupted(error, wait: wait)), hasNext: true))
                 }
-                try await pause(for: wait, outcome.status == nil, operation)
+                try await pause(for: wait, !outcome.asksForWait, operation)
             } catch {
                 throw error.reaching(hasReached)
             }
@@ -166,9 +166,10 @@ public final class RetryInterceptor: BriefInterceptor {
         _ elapsed: () -> Duration
     ) -> Step {
         if let reason = operation.reasonNotToSendAgain(after: outcome) { return .stop(reason) }
-        let asked = outcome.retryAfter ?? .zero
         let isSubscription = operation.kind == .subscription
         let backoff = isSubscription ? subscriptionBackoff : backoff
+        // An event stream's wish for its next connection is no refusal, however long it is.
+        let asked = outcome.retryAfter ?? min(outcome.reconnectionTime ?? .zero, backoff.maxAsked)
         var generator = SystemRandomNumberGenerator()
         guard let wait = backoff.delay(after: failures, asked: asked, using: &generator) else {
             return .stop(
@@ -209,6 +210,15 @@ extension Result<NetworkOperation.Result, NetworkError> {
         case .failure(let error): error.response?.retryAfter
         }
     }
+
+    /// What the server of an event stream asks clients to wait.
+    fileprivate var reconnectionTime: Duration? {
+        if case .failure(let error) = self { return error.reconnectionTime }
+        return nil
+    }
+
+    /// Whether it is the server that wants to be waited for.
+    fileprivate var asksForWait: Bool { status != nil || retryAfter != nil || reconnectionTime != nil }
 
     /// Whether the server may have acted.
     fileprivate var mayHaveReachedServer: Bool {

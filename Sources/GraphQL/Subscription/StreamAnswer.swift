@@ -1,0 +1,101 @@
+import BeagleNet
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What a server answers when it is asked for results over time: a stream, one result, or why there is neither.
+struct StreamAnswer: Sendable {
+    let response: StreamingResponse
+    private let request: HTTPRequest
+
+    init(_ response: TransferResponse, to request: HTTPRequest) {
+        self.response = StreamingResponse(response)
+        self.request = request
+    }
+
+    var status: HTTPResponse.Status { response.response.status }
+    /// The answer without its body.
+    var head: NetworkResponse { NetworkResponse(response: response.response, url: response.url) }
+    /// Whether payloads come in it one after another.
+    var isStream: Bool { status.kind == .successful && GraphQLPayloadReader.isStream(contentType) }
+    /// Whether they are parts.
+    var isOfParts: Bool { mediaType?.essence == "multipart/mixed" }
+    /// Whether it is of server-sent events.
+    var isOfEvents: Bool { status.kind == .successful && mediaType?.essence == MediaType.eventStream }
+
+    private var contentType: String? { response.response.headerFields[.contentType] }
+    private var mediaType: MediaType? { contentType.flatMap(MediaType.init) }
+
+    /// The one result that a server gives which has no stream of them.
+    ///
+    /// - Parameters:
+    ///   - kind: what was asked.
+    ///   - way: how, for messages.
+    /// - Throws: `NetworkError`: `.unsupported` where the server does not know this way, `.graphQL` and `.status` where it
+    ///   refuses the operation.
+    func whole(of kind: OperationKind, over way: String) async throws(NetworkError) -> Data {
+        guard status.kind == .successful else { throw await refusal(over: way) }
+        guard isJSON else { throw unsupported(over: way, head) }
+        let whole = try await response.collect(upTo: 64 << 20)
+        let answer: GraphQLAnswer
+        do throws(NetworkError) {
+            answer = try GraphQLAnswer(reading: whole)
+        } catch {
+            throw unsupported(over: way, whole, error)
+        }
+        // Of a query it is an answer like others.
+        if kind == .subscription, answer.data == nil { throw NetworkError(answer.errors, of: whole) }
+        return whole.data
+    }
+
+    /// Why a server does not do what it was asked. Statuses that tell of the way and not of the operation are of kind
+    /// `.unsupported`, also where the body has errors: Apollo's router writes some for a media type that it does not know.
+    ///
+    /// - Parameter isOfWay: whether the message had no operation, so that any refusal of it but one of who asks, or when,
+    ///   tells of the way.
+    func refusal(over way: String, isOfWay: Bool = false) async -> NetworkError {
+        var whole = head
+        // What the server says about it, if it is short and comes to an end; the status is the error all the same.
+        do throws(NetworkError) {
+            whole.data = try await response.body.collect(upTo: 1 << 20)
+        } catch {
+            if error.isCancelled { return error }
+        }
+        let error = whole.refusal(of: request).telling(errorsOf: whole, mediaType)
+        switch status.code {
+        case 405, 406, 415, 501: return unsupported(over: way, whole, error.underlying)
+        case 404 where error.graphQLErrors.isEmpty: return unsupported(over: way, whole)
+        case 401, 403, 408, 429, 500...599: return error
+        case 400..<500 where isOfWay: return unsupported(over: way, whole, error.underlying)
+        default:
+            // A document of GraphQL's own media type speaks for itself whatever the status (GraphQL over HTTP, 6.4.2).
+            guard mediaType?.essence == GraphQLAnswer.mediaType, !error.graphQLErrors.isEmpty else { return error }
+            return NetworkError(error.graphQLErrors, of: whole)
+        }
+    }
+
+    private var isJSON: Bool { contentType == nil || mediaType?.isJSON == true }
+
+    /// What was answered is not how this way goes.
+    func unsupported(over way: String) -> NetworkError { unsupported(over: way, head) }
+
+    private func unsupported(
+        over way: String,
+        _ whole: NetworkResponse,
+        _ underlying: (any Error)? = nil
+    ) -> NetworkError {
+        let answered = status.kind == .successful ? Redactor().mediaType(contentType) : "\(status)"
+        var error = NetworkError(
+            .unsupported,
+            during: .response,
+            "the server has no results over \(way): it answered \(answered)",
+            advice: "name another way in GraphQLEndpoint.subscriptions",
+            underlying: underlying
+        ).holding(whole)
+        error.request = request
+        return error
+    }
+}

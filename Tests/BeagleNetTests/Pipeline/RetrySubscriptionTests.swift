@@ -1,0 +1,187 @@
+import BeagleNet
+import BeagleNetTesting
+import Testing
+
+/// How subscriptions are asked for again.
+@Suite(.beagle(), .timeLimit(.minutes(1))) struct RetrySubscriptionTests {
+    private let runs = ScriptedRuns()
+    private let heard = Heard()
+
+    /// Waits for nothing, and gives up at the second failure in a row.
+    private func retry(limit: Int? = 2) -> RetryInterceptor {
+        RetryInterceptor(
+            backoff: Backoff(base: .zero, limit: 1),
+            subscriptionBackoff: Backoff(base: .zero, limit: limit)
+        )
+    }
+
+    @Test func oneThatGaveSomethingBeginsItsCountAnew() async {
+        let client = client(retry(), runs)
+        client.watch(.of(.subscription), heard.hear)
+        for number in 1...5 {
+            let run = await runs.next()
+            #expect(run.operation.attempt == number)
+            run.emit(.init("\(number)", hasNext: true))
+            run.finish(.failure(.lost))
+        }
+        await runs.next().finish(.failure(.lost))
+        await heard.heard(12)
+        withExtendedLifetime(client) {}
+        #expect(
+            heard.all == (1...5).flatMap { ["\($0) more", "lost: network, 0"] } + ["failure: network", "end"]
+        )
+    }
+
+    @Test func aConnectionThatOpensAndGivesNothingIsAFailure() async {
+        let client = client(retry(limit: 3), runs)
+        client.watch(.of(.subscription), heard.hear)
+        for _ in 1...3 {
+            let run = await runs.next()
+            run.emit(NetworkOperation.Result(.connection(.open), hasNext: true))
+            run.finish(.failure(.lost))
+        }
+        await heard.heard(7)
+        withExtendedLifetime(client) {}
+        #expect(
+            heard.all == ["open", "lost: network, 0", "open", "lost: network, 0", "open", "failure: network", "end"]
+        )
+        #expect(runs.count == 3)
+    }
+
+    @Test func theWaitThatIsToldIsTheWait() async throws {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let retry = RetryInterceptor(subscriptionBackoff: Backoff(base: .seconds(1), cap: .seconds(4), limit: 6))
+        let client = client(retry, runs)
+        let waits = Lock<[Duration]>([])
+        client.watch(.of(.subscription)) { event in
+            if case .result(let result) = event, case .interrupted(_, let wait) = result.connection {
+                waits.withLock { $0.append(wait) }
+            }
+        }
+        for window in [1, 2, 4, 4, 4] {
+            await runs.next().finish(.failure(.lost))
+            await clock.sleepers(1)
+            let wait = try #require(waits.withLock { $0.last })
+            #expect(wait <= .seconds(window))
+            #expect(clock.nextWait == wait)
+            clock.advance(by: wait)
+        }
+        // What gave something begins with the smallest window.
+        let run = await runs.next()
+        run.emit(.init("1", hasNext: true))
+        run.finish(.failure(.lost))
+        await clock.sleepers(1)
+        #expect(clock.nextWait.map { $0 <= .seconds(1) } == true)
+        withExtendedLifetime(client) {}
+    }
+
+    @Test func anEventEndsWhatWaitsForTheNetworkAndNothingThatAServerAskedFor() async throws {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let retry = RetryInterceptor(subscriptionBackoff: Backoff(base: .seconds(20), cap: .seconds(20)))
+        let client = client(retry, runs)
+        let events = AsyncStream.makeStream(of: Void.self)
+        let listening = retry.retry(on: events.stream)
+        var dropped = NetworkError.lost
+        dropped.reconnectionTime = .seconds(30)
+        for (name, failure) in [("asked", .status(503, [.retryAfter: "7"])), ("wished", dropped), ("lost", .lost)] {
+            client.watch(.of(.subscription, headers: ["X-Name": name]), heard.hear)
+            await runs.next().finish(.failure(failure))
+        }
+        await clock.sleepers(3)
+        events.continuation.yield()
+        let again = await runs.next()
+        #expect(again.operation.transfer.head.headerFields[HTTPField.Name("X-Name")!] == "lost")
+        #expect(runs.count == 4)
+        await clock.sleepers(2)
+        #expect(clock.nextWait.map { $0 >= .seconds(7) } == true)
+        listening.cancel()
+        withExtendedLifetime(client) {}
+    }
+
+    @Test(
+        "an event stream's wish is waited for, up to the longest that may be asked for",
+        arguments: [(4, 4), (900, 60)]
+    )
+    func reconnectionTime(wish: Int, wait: Int) async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let backoff = Backoff(base: .zero, maxAsked: .seconds(60), limit: 2)
+        let client = client(RetryInterceptor(subscriptionBackoff: backoff), runs)
+        client.watch(.of(.subscription), heard.hear)
+        var lost = NetworkError.lost
+        lost.reconnectionTime = .seconds(wish)
+        await runs.next().finish(.failure(lost))
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(wait))
+        withExtendedLifetime(client) {}
+    }
+
+    @Test func aServerThatRefusesForTooLongIsGivenUp() async {
+        let client = client(retry(limit: nil), runs)
+        client.watch(.of(.subscription), heard.hear)
+        await runs.next().finish(.failure(.status(503, [.retryAfter: "301"])))
+        await heard.heard(2)
+        withExtendedLifetime(client) {}
+        #expect(heard.all == ["failure: status", "end"])
+    }
+
+    @Test func itNeedsNoBudgetAndHasNoMaxTime() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let retry = RetryInterceptor(
+            subscriptionBackoff: Backoff(base: .zero, limit: 50),
+            maxTime: .seconds(1),
+            budget: RetryBudget(tokens: 1)
+        )
+        let client = client(retry, runs)
+        client.watch(.of(.subscription), heard.hear)
+        for _ in 1...50 {
+            await runs.next().finish(.failure(.lost))
+            clock.advance(by: .seconds(10))
+        }
+        await heard.heard(51)
+        withExtendedLifetime(client) {}
+        #expect(heard.all.suffix(2) == ["failure: network", "end"])
+        #expect(runs.count == 50)
+    }
+
+    @Test func cancellingEndsTheWait() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let client = client(RetryInterceptor(), runs)
+        let task = Task { await Result { try await client.run(.of(.subscription)) } }
+        await runs.next().finish(.failure(.lost))
+        await clock.sleepers(1)
+        task.cancel()
+        #expect(await task.value.failure?.isCancelled == true)
+        #expect(runs.count == 1)
+        while clock.nextWait != nil { await Task.yield() }
+    }
+
+    @Test("by default it is given up after ten attempts that gave nothing") func defaults() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let client = client(RetryInterceptor(), runs)
+        client.watch(.of(.subscription), heard.hear)
+        for attempt in 1...10 {
+            await runs.next().finish(.failure(.lost))
+            if attempt == 10 { break }
+            await clock.sleepers(1)
+            clock.advance(by: .seconds(30))
+        }
+        await heard.heard(11)
+        withExtendedLifetime(client) {}
+        #expect(heard.all.suffix(2) == ["failure: network", "end"])
+    }
+
+    @Test func aRefusalThatCannotPassEndsIt() async {
+        let client = client(retry(limit: nil), runs)
+        client.watch(.of(.subscription), heard.hear)
+        await runs.next().finish(.failure(NetworkError(.unsupported, during: .response, "no such way")))
+        await heard.heard(2)
+        withExtendedLifetime(client) {}
+        #expect(heard.all == ["failure: unsupported", "end"])
+    }
+}

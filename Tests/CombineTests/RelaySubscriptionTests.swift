@@ -1,0 +1,175 @@
+import BeagleNet
+import BeagleNetCombine
+import BeagleNetHTTP
+import BeagleNetTesting
+import Foundation
+import GraphQLPeers
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct RelaySubscriptionTests {
+    private static let request = RequestParameters(
+        name: "Count",
+        operationKind: .subscription,
+        text: "subscription Count($to: Int) { count(to: $to, every: 1) }"
+    )
+
+    /// Answers one after another, the last again and again.
+    private func world(
+        _ ways: [GraphQLSubscriptionTransport] = [.events()],
+        _ answers: LoopbackServer.Answer...
+    ) throws -> RelayWorld {
+        let left = Lock(answers)
+        var world = try RelayWorld { _ in
+            left.withLock { left in left.count > 1 ? left.removeFirst() : left[0] }
+        }
+        world.network.endpoint?.subscriptions = ways
+        world.dependencies.interceptors.removeAll { $0 is RetryInterceptor }
+        world.dependencies.interceptors.add(RetryInterceptor(subscriptionBackoff: Backoff(base: .zero, limit: 3)))
+        return world
+    }
+
+    @Test func eachResultIsAnAnswerWithoutNulls() async throws {
+        let world = try world(
+            [.events()],
+            .raw(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+                    + #"event: next\#ndata: {"data":{"count":1},"errors":null,"extensions":null}\#n\#n"#
+                    + #"event: next\#ndata: {"data":null,"errors":[{"message":"boom"}]}\#n\#n"#
+                    + #"event: next\#ndata: {"data":{"count":3}}\#n\#nevent: complete\#ndata:\#n\#n"#
+            )
+        )
+        #expect(
+            try await world.texts(Self.request, ["to": 3]) == [
+                #"{"data":{"count":1}}"#, #"{"errors":[{"message":"boom"}]}"#, #"{"data":{"count":3}}"#,
+            ]
+        )
+        #expect(
+            world.bodies == [
+                #"{"query":"subscription Count($to: Int) { count(to: $to, every: 1) }","operationName":"Count","#
+                    + #""variables":{"to":3}}"#
+            ]
+        )
+    }
+
+    @Test(arguments: [GraphQLEndpoint.DocumentStyle.text, .automatic, .documentID])
+    func anIDIsEnough(style: GraphQLEndpoint.DocumentStyle) async throws {
+        var world = try world([.events()], Self.ended)
+        world.network.endpoint?.documents = style
+        let request = RequestParameters(name: "Count", operationKind: .subscription, id: "abc")
+        #expect(try await world.texts(request) == [#"{"data":{"count":1}}"#])
+        #expect(world.bodies == [#"{"documentId":"abc","operationName":"Count"}"#])
+    }
+
+    private static let ended = LoopbackServer.Answer.chunked(
+        [Data("event: next\ndata: {\"data\":{\"count\":1}}\n\nevent: complete\ndata:\n\n".utf8)],
+        ["Content-Type": "text/event-stream"]
+    )
+
+    @Test func aLostConnectionIsFollowedByAnother() async throws {
+        let lost = LoopbackServer.Answer.chunked(
+            [Data("event: next\ndata: {\"data\":{\"count\":0}}\n\n".utf8)],
+            ["Content-Type": "text/event-stream"]
+        )
+        let world = try world([.events()], lost, Self.ended)
+        #expect(try await world.texts(Self.request) == [#"{"data":{"count":0}}"#, #"{"data":{"count":1}}"#])
+    }
+
+    @Test(arguments: [200, 400])
+    func whatTheServerSaysAgainstItIsItsOnlyAnswer(status: Int) async throws {
+        let errors = #"{"errors":[{"extensions":{"code":"BAD"},"message":"no such field"}]}"#
+        let world = try world([.events()], .response(status, ["Content-Type": "application/json"], errors))
+        #expect(try await world.texts(Self.request) == [errors])
+    }
+
+    @Test func itFailsWhereThereIsNoAnswerOfGraphQLs() async throws {
+        let world = try world([.events(), .multipart], .response(405))
+        #expect(try await world.failure(Self.request).kind == .unsupported)
+        #expect(world.server.requests.count == 2)
+    }
+
+    @Test func itCannotBePolledNorHaveFiles() async throws {
+        let world = try world([.events()], Self.ended)
+        let polled = try await world.failure(Self.request, CacheConfig(poll: 1))
+        #expect(polled.kind == .badConfiguration)
+        #expect(polled.message == "a subscription cannot be polled")
+        let publisher = world.network.execute(
+            request: Self.request,
+            variables: [:],
+            cacheConfig: CacheConfig(),
+            uploadables: ["file": FormFile(Data(), filename: "f")]
+        )
+        let error = await #expect(throws: NetworkError.self) { try await publisher.texts() }
+        #expect(error?.kind == .badConfiguration)
+        #expect(world.server.requests.isEmpty)
+    }
+
+    @Test func cancellingTellsTheServer() async throws {
+        let world = try world(
+            [.events()],
+            .sequence([
+                .raw(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+                        + "event: next\ndata: {\"data\":{\"count\":1}}\n\n"
+                ),
+                .stall,
+            ])
+        )
+        let came = AsyncStream.makeStream(of: Void.self)
+        let held = world.publisher(Self.request).sink { _ in
+        } receiveValue: { _ in
+            came.continuation.yield()
+        }
+        for await _ in came.stream { break }
+        held.cancel()
+        #expect(await world.server.until { $0.openConnections == 0 })
+    }
+
+    @Test("of what nobody wants 4,096 are kept") func kept() async throws {
+        let text = (1...5000).map { "event: next\ndata: {\"data\":{\"count\":\($0)}}\n\n" }.joined()
+        let answer = LoopbackServer.Answer.chunked(
+            [Data((text + "event: complete\ndata:\n\n").utf8)],
+            ["Content-Type": "text/event-stream"]
+        )
+        let world = try world([.events()], answer)
+        let ended = AsyncStream.makeStream(of: Void.self)
+        world.dependencies.interceptors.insert(EndSpy { ended.continuation.yield() }, at: 0)
+        // `values` wants one after another.
+        var values = world.publisher(Self.request).values.makeAsyncIterator()
+        var numbers = [try await values.next()]
+        for await _ in ended.stream { break }
+        while let value = try await values.next() { numbers.append(value) }
+        #expect(numbers.count <= 4098 && numbers.count >= 4096)
+        #expect(numbers.last == Data(#"{"data":{"count":5000}}"#.utf8))
+    }
+
+    @Test(
+        "it works with Strawberry",
+        .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"),
+        arguments: [[GraphQLSubscriptionTransport.events()], [.multipart]]
+    )
+    func strawberry(ways: [GraphQLSubscriptionTransport]) async throws {
+        var endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url("/graphql"))
+        endpoint.subscriptions = ways
+        let network = RelayNetwork(client: BeagleDependencies().networkClient, at: endpoint)
+        let texts = try await network.execute(
+            request: Self.request,
+            variables: ["to": 3],
+            cacheConfig: CacheConfig()
+        ).texts()
+        #expect(texts.map { $0.replacing(" ", with: "") } == (1...3).map { #"{"data":{"count":\#($0)}}"# })
+    }
+}
+
+/// Tells when an operation has ended.
+private struct EndSpy: Interceptor {
+    let onEnd: @Sendable () -> Void
+
+    func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        defer { onEnd() }
+        return try await next(operation, emit)
+    }
+}

@@ -1,0 +1,284 @@
+import BeagleNetGraphQL
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// Subscriptions over event streams of their own.
+@Suite(.timeLimit(.minutes(1))) struct EventStreamTests {
+    private static let next = #"event: next\#ndata: {"data":{"count":1}}\#n\#n"#
+
+    @Test func resultsComeUntilTheServerSaysThatNothingMoreDoes() async throws {
+        let world = try SubscriptionWorld(answers: .events(": hello\n\n" + events(1...3)))
+        let heard = try await world.heard()
+        #expect(heard.events == ["open", #"{"count":1}"#, #"{"count":2}"#, #"{"count":3}"#])
+        #expect(heard.error == nil)
+        #expect(world.server.requests.count == 1)
+        let request = try #require(world.server.requests.first)
+        #expect(request.method == "POST")
+        // Ariadne takes no other.
+        #expect(request.values(of: "Accept") == ["text/event-stream"])
+        #expect(request["Content-Type"] == "application/json")
+        #expect(request["X-App"] == "demo")
+        #expect(request["Last-Event-ID"] == nil)
+        #expect(String(decoding: request.body, as: UTF8.self) == #"{"query":"subscription Count { count }"}"#)
+    }
+
+    @Test("and lines may end in any way, cut anywhere", arguments: ["\n", "\r\n", "\r"])
+    func lines(end: String) async throws {
+        let text = Data(events(1...2).replacing("\n", with: end).utf8)
+        let world = try SubscriptionWorld(
+            answers: .chunked(text.map { Data([$0]) }, ["Content-Type": "text/event-stream"])
+        )
+        #expect(try await world.heard().events == ["open", #"{"count":1}"#, #"{"count":2}"#])
+    }
+
+    @Test func aStreamThatEndsBeforeItSaidSoIsAskedForAgain() async throws {
+        let world = try SubscriptionWorld(answers: .events(Self.next), .events(events(2...2)))
+        let heard = try await world.heard()
+        #expect(heard.events == ["open", #"{"count":1}"#, "lost: truncated, 0", "open", #"{"count":2}"#])
+        #expect(heard.error == nil)
+    }
+
+    @Test func aConnectionThatBreaksIsFollowedByAnother() async throws {
+        let world = try SubscriptionWorld(
+            answers: .sequence([.begun(Self.next), .reset]),
+            .sequence([.begun("event: next\ndata: {\"dat"), .close]),
+            .events(events(2...2))
+        )
+        let heard = try await world.heard()
+        #expect(heard.events.count == 7)
+        #expect(
+            heard.events.filter { !$0.hasPrefix("lost") } == ["open", #"{"count":1}"#, "open", "open", #"{"count":2}"#]
+        )
+        #expect(heard.error == nil)
+    }
+
+    @Test func aServerWithoutLifeIsTakenForLost() async throws {
+        var world = try SubscriptionWorld(answers: .sequence([.begun(Self.next), .stall]), .events(events(2...2)))
+        world.endpoint.options = TransferOptions(timeouts: Timeouts(idle: .milliseconds(200)))
+        let heard = try await world.heard()
+        #expect(heard.events == ["open", #"{"count":1}"#, "lost: timeout, 0", "open", #"{"count":2}"#])
+    }
+
+    @Test func aServerThatIsLostTooOftenIsGivenUp() async throws {
+        let world = try SubscriptionWorld(answers: .events(": nothing\n\n"))
+        let heard = try await world.heard()
+        #expect(heard.events == ["open", "lost: truncated, 0", "open", "lost: truncated, 0", "open"])
+        #expect(heard.error?.kind == .truncated)
+    }
+
+    @Test func aStreamGoesOnBehindTheLastEventThatWasGiven() async throws {
+        let first = "id: a\n" + Self.next + "id: b\n\nid: c\nevent: next\ndata: {\"data\""
+        let world = try SubscriptionWorld(
+            answers: .events(first),
+            .events(": none\n\n"),
+            .events("id: ä\n" + Self.next),
+            .events("id:\n" + Self.next),
+            .events(events(2...2))
+        )
+        #expect(try await world.heard().error == nil)
+        // An id without data counts too, an unfinished event does not.
+        #expect(world.server.requests.map { $0["Last-Event-ID"] } == [nil, "b", "b", "ä", nil])
+    }
+
+    @Test func theServersWishForTheNextConnectionIsRespected() async throws {
+        let clock = ManualClock()
+        let world = try SubscriptionWorld(answers: .events("retry: 7000\n\n" + Self.next), .events(events(2...2)))
+        world.dependencies.clock = clock
+        async let heard = world.heard()
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(7))
+        clock.advance(by: .seconds(7))
+        #expect(try await heard.events == ["open", #"{"count":1}"#, "lost: truncated, 7000", "open", #"{"count":2}"#])
+    }
+
+    @Test func aWishThatIsTooLongIsCutShort() async throws {
+        let clock = ManualClock()
+        let world = try SubscriptionWorld(answers: .events("retry: 900000\n\n"), .events(events(2...2)))
+        world.retry(by: Backoff(base: .zero, maxAsked: .seconds(9), limit: 3))
+        world.dependencies.clock = clock
+        async let heard = world.heard()
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(9))
+        clock.advance(by: .seconds(9))
+        #expect(try await heard.error == nil)
+    }
+
+    @Test(arguments: [408, 429, 500, 502, 503, 504])
+    func aRefusalThatMayPassIsAskedAgainAfterAsLongAsTheServerAsks(status: Int) async throws {
+        let clock = ManualClock()
+        let world = try SubscriptionWorld(
+            answers: .response(status, ["Retry-After": "3", "Content-Type": "text/plain"], "busy"),
+            .events(events(1...1))
+        )
+        world.dependencies.clock = clock
+        async let heard = world.heard()
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(3))
+        clock.advance(by: .seconds(3))
+        #expect(try await heard.events == ["lost: status, 3000", "open", #"{"count":1}"#])
+    }
+
+    @Test(arguments: [400, 401, 403, 409, 422, 505])
+    func aRefusalThatStaysEndsIt(status: Int) async throws {
+        let world = try SubscriptionWorld(
+            [.events(), .multipart],
+            answers: .response(status, ["Content-Type": "text/plain"], "no")
+        )
+        let heard = try await world.heard()
+        #expect(heard.events == [])
+        #expect(heard.error?.kind == .status)
+        #expect(heard.error?.response?.status.code == status)
+        #expect(heard.error?.data == Data("no".utf8))
+        #expect(heard.error?.request?.method == .post)
+        #expect(world.server.requests.count == 1)
+    }
+
+    @Test func credentialsThatAreRefusedAreRenewed() async throws {
+        let world = try SubscriptionWorld { request in
+            request["Authorization"] == "new" ? .events(events(1...1)) : .response(401)
+        }
+        let rules = AuthInterceptor<String>.Rules(
+            load: { "old" },
+            renew: { _ in "new" },
+            attach: { token, head in head.headerFields[.authorization] = token }
+        )
+        let url = try #require(URL(string: world.server.url))
+        let origin = try #require(Origin(url))
+        world.dependencies.interceptors.add(AuthInterceptor(rules, origins: [origin]))
+        #expect(try await world.heard().events == ["open", #"{"count":1}"#])
+        #expect(world.server.requests.map { $0["Authorization"] } == ["old", "new"])
+    }
+
+    @Test(
+        "what a server says is wrong with the operation is what is told, and no other way is tried",
+        arguments: [
+            (200, "application/json", NetworkError.Kind.graphQL), (400, "application/json", .status),
+            (422, "application/graphql-response+json", .graphQL), (404, "application/graphql-response+json", .graphQL),
+            (401, "application/graphql-response+json", .status), (404, "application/json", .status),
+        ]
+    )
+    func errors(status: Int, type: String, kind: NetworkError.Kind) async throws {
+        let body = #"{"errors":[{"message":"no such field","extensions":{"code":"BAD"}}]}"#
+        let world = try SubscriptionWorld([.events(), .multipart], answers: .json(body, status: status, type: type))
+        let heard = try await world.heard()
+        #expect(heard.events == [])
+        #expect(heard.error?.kind == kind)
+        #expect(heard.error?.graphQLErrors.map(\.code) == ["BAD"])
+        #expect(heard.error?.response?.status.code == status)
+        #expect(world.server.requests.count == 1)
+    }
+
+    @Test func errorsOfOneResultComeWithIt() async throws {
+        let text = """
+            event: next\ndata: {"data":null,"errors":[{"message":"boom"}]}\n\n\
+            event: next\ndata: {"data":{"count":null},"errors":[{"message":"bang"}]}\n\n
+            """
+        let world = try SubscriptionWorld(answers: .events(text + events(3...3)))
+        #expect(try await world.heard().events == ["open", "null boom", #"{"count":null} bang"#, #"{"count":3}"#])
+    }
+
+    @Test(arguments: ["application/json", "application/graphql-response+json; charset=utf-8"])
+    func anAnswerWithoutAStreamIsTheOnlyResult(type: String) async throws {
+        let world = try SubscriptionWorld(answers: .json(#"{"data":{"count":1}}"#, type: type))
+        let heard = try await world.heard()
+        #expect(heard.events == ["open", #"{"count":1}"#])
+        #expect(heard.error == nil)
+    }
+
+    @Test func status204IsTheEnd() async throws {
+        let world = try SubscriptionWorld(answers: .events("id: 1\n" + Self.next), .response(204))
+        let heard = try await world.heard()
+        #expect(heard.events == ["open", #"{"count":1}"#, "lost: truncated, 0"])
+        #expect(heard.error == nil)
+        #expect(world.server.requests.count == 2)
+    }
+
+    @Test(
+        "where the server does not know event streams the next way is tried, and that is remembered",
+        arguments: [
+            LoopbackServer.Answer.response(404), .response(405), .response(406, ["Content-Type": "text/plain"], "?"),
+            .json(#"{"errors":[{"message":"accept header"}]}"#, status: 406), .response(415), .response(501),
+            .response(200, ["Content-Type": "text/html"], "<html>"), .json("[]"), .json("not JSON"), .json(""),
+            .response(200, ["Content-Type": "application/json"], #"{"status":"ok"}"#),
+        ]
+    )
+    func fallsBack(answer: LoopbackServer.Answer) async throws {
+        let world = try SubscriptionWorld([.events(), .multipart]) { request in
+            guard request["Accept"]?.hasPrefix("multipart/mixed") == true else { return answer }
+            return .parts("--graphql\r\n\r\n{\"payload\":{\"data\":{\"count\":1}}}\r\n--graphql--")
+        }
+        for _ in 0..<2 { #expect(try await world.heard().events == ["open", #"{"count":1}"#]) }
+        #expect(world.server.requests.map { $0["Accept"]?.prefix(4) } == ["text", "mult", "mult"])
+    }
+
+    @Test func whereNoWayIsKnownTheLastOneTellsAndAllAreTriedAnew() async throws {
+        let world = try SubscriptionWorld(
+            [.events(), .multipart],
+            answers: .json(#"{"errors":[{"message":"accept header"}]}"#, status: 406)
+        )
+        for _ in 0..<2 {
+            let error = try await world.heard().error
+            #expect(error?.kind == .unsupported)
+            #expect(error?.graphQLErrors.map(\.message) == ["accept header"])
+            #expect(error?.response?.status.code == 406)
+            #expect(error?.message.hasPrefix("the server has no results over a body of parts: it answered 406") == true)
+        }
+        #expect(world.server.requests.count == 4)
+    }
+
+    @Test func leavingEndsTheTransfer() async throws {
+        let world = try SubscriptionWorld(answers: .sequence([.begun(Self.next), .stall]))
+        let heard = await Heard(try world.subscription().events, upTo: 2)
+        #expect(heard.events == ["open", #"{"count":1}"#])
+        #expect(await world.server.until { $0.openConnections == 0 })
+    }
+
+    @Test func cancellingTheTaskEndsTheTransfer() async throws {
+        let world = try SubscriptionWorld(answers: .sequence([.begun(Self.next), .stall]))
+        let begun = AsyncStream.makeStream(of: Void.self)
+        let subscription = try world.subscription()
+        let task = Task {
+            do throws(NetworkError) {
+                var iterator = subscription.makeAsyncIterator()
+                while try await iterator.next() != nil { begun.continuation.yield() }
+                return NetworkError.Kind?.none
+            } catch {
+                return error.kind
+            }
+        }
+        for await _ in begun.stream { break }
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        #expect(await world.server.until { $0.openConnections == 0 })
+    }
+
+    @Test func queriesGoThatWayWhereTheEndpointSaysSo() async throws {
+        var world = try SubscriptionWorld(
+            answers: .events(events(1...1)),
+            .json(#"{"errors":[{"message":"no"}]}"#),
+            .json(#"{"errors":[{"message":"no"}]}"#, status: 400)
+        )
+        world.endpoint.kindsOverSubscriptions = [.query]
+        let request = GraphQLRequest(query: "{ count }")
+        let answer = try await world.client.response(to: request, at: world.endpoint)
+        #expect(try JSONValue(parsing: answer.data) == ["data": ["count": 1]])
+        #expect(world.server.requests.first?["Accept"] == "text/event-stream")
+        let refused = try await world.client.response(to: request, at: world.endpoint)
+        #expect(try JSONValue(parsing: refused.data)["errors"]?[0]?["message"] == "no")
+        let error = await #expect(throws: NetworkError.self) {
+            try await world.client.response(to: request, at: world.endpoint)
+        }
+        #expect(error?.kind == .status)
+        #expect(error?.graphQLErrors.map(\.message) == ["no"])
+    }
+
+    @Test func theTextIsSentWhereOtherOperationsSendHashes() async throws {
+        var world = try SubscriptionWorld(answers: .events(events(1...1)))
+        world.endpoint.documents = .automatic
+        #expect(try await world.heard().error == nil)
+        let body = try JSONValue(parsing: try #require(world.server.requests.first).body)
+        #expect(body["query"]?.string == SubscriptionWorld.query)
+        #expect(body["extensions"] == nil)
+    }
+}

@@ -1,0 +1,149 @@
+import BeagleNetGraphQL
+import BeagleNetTesting
+import Foundation
+import GraphQLPeers
+import Testing
+
+/// Subscriptions of servers of others.
+@Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+struct SubscriptionServersTests {
+    private let dependencies = BeagleDependencies()
+
+    init() {
+        dependencies.logger = MemoryLogger()
+        dependencies.interceptors.removeAll { $0 is RetryInterceptor }
+        dependencies.interceptors.add(RetryInterceptor(subscriptionBackoff: Backoff(base: .zero, limit: 3)))
+    }
+
+    private func endpoint(
+        _ path: String,
+        _ ways: [GraphQLSubscriptionTransport],
+        test: String = ""
+    ) async throws -> GraphQLEndpoint {
+        var endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url(path), headers: ["X-Test": test])
+        endpoint.subscriptions = ways
+        return endpoint
+    }
+
+    private func subscription(_ query: String, _ endpoint: GraphQLEndpoint) throws -> GraphQLSubscription<JSONValue> {
+        try dependencies.networkClient.subscribe(
+            to: GraphQLRequest(query: query, kind: .subscription),
+            at: endpoint
+        )
+    }
+
+    private func counts(_ numbers: ClosedRange<Int>) -> [String] { numbers.map { #"{"count":\#($0)}"# } }
+
+    @Test(
+        arguments: [
+            ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
+            ("/single", .events(.single)),
+        ]
+    )
+    func resultsComeUntilTheServerEnds(path: String, way: GraphQLSubscriptionTransport) async throws {
+        let heard = await Heard(try subscription("subscription { count(to: 5) }", endpoint(path, [way])).events)
+        #expect(heard.events == ["open"] + counts(1...5))
+        #expect(heard.error == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
+            ("/single", .events(.single)),
+        ]
+    )
+    func leavingEndsItOnTheServerToo(path: String, way: GraphQLSubscriptionTransport) async throws {
+        let test = "leaving \(path) \(way.word)"
+        let endpoint = try await endpoint(path, [way], test: test)
+        let heard = await Heard(try subscription("subscription { count(to: 100000) }", endpoint).events, upTo: 4)
+        #expect(heard.events == ["open"] + counts(1...3))
+        try await GraphQLServer.shared.event("count ended", of: test)
+    }
+
+    @Test(
+        "what fails on the way to one result comes with it",
+        arguments: [GraphQLSubscriptionTransport.events(), .multipart]
+    )
+    func errors(way: GraphQLSubscriptionTransport) async throws {
+        let endpoint = try await endpoint("/graphql", [way])
+        let heard = await Heard(try subscription("subscription { count(to: 3, failAt: 2) }", endpoint).events)
+        #expect(heard.events.starts(with: ["open"] + counts(1...1)))
+        #expect(heard.events.contains { $0.contains("boom") } || heard.error?.graphQLErrors.first?.message == "boom")
+    }
+
+    @Test(
+        "an operation that is refused tells why, and no other way is tried",
+        arguments: [
+            ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
+            ("/single", .events(.single)),
+        ]
+    )
+    func refused(path: String, way: GraphQLSubscriptionTransport) async throws {
+        let test = "refused \(path) \(way.word)"
+        let endpoint = try await endpoint(path, [way, .multipart], test: test)
+        let heard = await Heard(try subscription("subscription { nothing }", endpoint).events)
+        let told = heard.events.joined() + (heard.error?.graphQLErrors.map(\.message).joined() ?? "")
+        #expect(told.contains("Cannot query field 'nothing'"))
+        let methods = try await GraphQLServer.shared.log(of: test)["requests"]?.array?.compactMap {
+            $0["method"]?.string
+        }
+        #expect(methods?.filter { $0 == "POST" }.count == 1)
+    }
+
+    @Test func aWayThatIsRefusedIsNotTriedAgain() async throws {
+        let endpoint = try await endpoint("/sse-only", [.multipart, .events(.single), .events()], test: "order")
+        for _ in 0..<2 {
+            let heard = await Heard(try subscription("subscription { count(to: 2) }", endpoint).events)
+            #expect(heard.events == ["open"] + counts(1...2))
+        }
+        let requests = try await GraphQLServer.shared.log(of: "order")["requests"]?.array ?? []
+        #expect(requests.compactMap { $0["method"]?.string } == ["POST", "PUT", "POST", "POST"])
+        #expect(requests.compactMap { $0["headers"]?["accept"]?.string?.prefix(4) }.last == "text")
+    }
+
+    @Test(
+        "what a query defers is put together",
+        arguments: [GraphQLSubscriptionTransport.events(), .multipart]
+    )
+    func deferred(way: GraphQLSubscriptionTransport) async throws {
+        var endpoint = try await endpoint("/graphql", [way])
+        endpoint.kindsOverSubscriptions = [.query]
+        let query =
+            #"{ post(id: 1) { id ...@defer(label: "b") { slowBody author { name } } comments @stream { id } } }"#
+        let answer = try await dependencies.networkClient.response(to: GraphQLRequest(query: query), at: endpoint)
+        let expected: JSONValue = [
+            "post": [
+                "id": "1", "slowBody": "Hello, world", "author": ["name": "Ann"],
+                "comments": [["id": "1-1"], ["id": "1-2"], ["id": "1-3"]],
+            ]
+        ]
+        #expect(try JSONValue(parsing: answer.data)["data"] == expected)
+    }
+
+    @Test("10,000 events over connections that break: none lost, none twice, in order") func chaos() async throws {
+        var endpoint = try await endpoint("/ids?to=10000", [.events()], test: "ids")
+        endpoint.options = TransferOptions()
+        let subscription = try subscription("subscription { count }", endpoint)
+        var (numbers, losses) = ([Int64](), 0)
+        for try await event in subscription.events {
+            switch event {
+            case .response(let response): numbers.append(response.data?["count"]?.integer ?? 0)
+            case .interrupted: losses += 1
+            case .open, .missed: break
+            }
+        }
+        #expect(numbers == Array(1...10_000))
+        #expect(losses > 30)
+    }
+}
+
+extension GraphQLSubscriptionTransport {
+    fileprivate var word: String {
+        switch self {
+        case .events(.distinct): "events"
+        case .events(.single): "single"
+        case .multipart: "multipart"
+        case .webSocket: "socket"
+        }
+    }
+}
