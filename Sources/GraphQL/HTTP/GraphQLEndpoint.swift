@@ -83,6 +83,8 @@ public struct GraphQLEndpoint: Sendable {
 final class EndpointMemory: Sendable {
     private let refusesHashes = Lock(false)
     private let refused = Lock<Set<String>>([])
+    /// The WebSockets that operations share.
+    let sockets = SocketPool()
 
     /// Whether it said that it knows no persisted queries.
     var knowsNoPersistedQueries: Bool {
