@@ -101,6 +101,9 @@ final class GraphQLSocket: Sendable {
         writer?.resume()
     }
 
+    /// Whether it has no operation.
+    var isIdle: Bool { state.withLock { $0.session.isEmpty } }
+
     private func lingerIfEmpty(_ state: inout State) {
         guard state.session.isEmpty, !state.isOver else { return }
         start(.linger, options.linger, &state) { $0.endIfEmpty() }
@@ -269,7 +272,7 @@ final class GraphQLSocket: Sendable {
                 guard take(message) else { return .leftSocket }
             }
         } catch {
-            return webSocket.peerClose.map { .ended($0, isAcknowledged) } ?? error
+            return webSocket.peerClose.map { .ended($0, isAcknowledged) } ?? error.ofConversation
         }
         return .ended(webSocket.peerClose ?? WebSocketClose(.noStatus), isAcknowledged)
     }

@@ -78,6 +78,14 @@ extension NetworkError {
         )
     }
 
+    /// What a conversation failed with: libcurl takes the abrupt end of a connection for that of a body.
+    var ofConversation: NetworkError {
+        guard kind == .truncated else { return self }
+        var error = self
+        error.kind = .network
+        return error
+    }
+
     /// What a handshake failed with, where that says that there is no WebSocket of this protocol.
     func asRefusal(of subprotocol: GraphQLSocketOptions.Subprotocol) -> NetworkError {
         var error = self

@@ -36,6 +36,8 @@ final class SocketPool: Sendable {
 
     private let sockets = Lock<[Key: Entry]>([:])
 
+    /// Those that can be joined.
+    var all: [GraphQLSocket] { sockets.withLock { $0.values.map(\.socket) } }
     /// How many there are.
     var count: Int { sockets.withLock { $0.count } }
 

@@ -45,7 +45,9 @@ struct SocketServersTests {
     }
 
     @Test func theOlderProtocolCountsToo() async throws {
-        #expect(try await counts("subscription { count(to: 5) }", at: endpoint("/graphql", Self.older)) == [1, 2, 3, 4, 5])
+        #expect(
+            try await counts("subscription { count(to: 5) }", at: endpoint("/graphql", Self.older)) == [1, 2, 3, 4, 5]
+        )
     }
 
     @Test func twoAtOnceShareOneConnection() async throws {
@@ -78,9 +80,8 @@ struct SocketServersTests {
         #expect(messages == ["boom"])
     }
 
-    @Test(arguments: [GraphQLSocketOptions(), older])
-    func queryAndMutationGoOverTheWebSocket(options: GraphQLSocketOptions) async throws {
-        let endpoint = try await endpoint("/graphql", options)
+    @Test func queryAndMutationGoOverTheWebSocket() async throws {
+        let endpoint = try await endpoint("/graphql")
         #expect(try await client.perform(.post("2"), at: endpoint).title == "Ünïcode 😀")
         let created = GraphQLOperation<NoInput, Post>.document(#"mutation { createPost(title: "New") { id title } }"#)
         #expect(try await client.perform(created, at: endpoint).title == "New")
@@ -156,14 +157,5 @@ struct SocketServersTests {
             _ = try await counts("subscription { count }", at: endpoint)
         }
         #expect(error?.kind == .unsupported)
-    }
-
-    @Test(arguments: ["/html", "/odd?status=404", "/odd?status=400"])
-    func placeWithoutWebSocketsIsUnsupported(path: String) async throws {
-        let endpoint = try await endpoint(path)
-        let error = await #expect(throws: NetworkError.self) {
-            _ = try await counts("subscription { count }", at: endpoint)
-        }
-        #expect(error?.kind == .unsupported, "\(String(describing: error))")
     }
 }
