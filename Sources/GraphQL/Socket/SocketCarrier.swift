@@ -25,7 +25,12 @@ struct SocketCarrier: SubscriptionCarrier {
         guard let transport = attempt.transport as? any WebSocketTransport else { throw .noWebSockets }
         let key = SocketPool.Key(attempt.operation, options, attempt.transport)
         return attempt.endpoint.memory.sockets.join(operation, key, attempt.transport) { onEnd in
-            let opening = SocketOpening(options, for: attempt.operation, over: transport)
+            let opening = SocketOpening(
+                options,
+                attempt.operation.transfer,
+                declaredOrigins: attempt.operation.declaredOrigins,
+                over: transport
+            )
             return GraphQLSocket(opening, options, clock: attempt.operation.clock, onEnd: onEnd)
         }
     }

@@ -18,10 +18,18 @@ struct SocketOpening: Sendable {
     /// What the app's functions are called in.
     private let scope: Beagle.Scope
 
-    init(_ options: GraphQLSocketOptions, for operation: NetworkOperation, over transport: any WebSocketTransport) {
+    /// - Parameters:
+    ///   - transfer: the message of an operation.
+    ///   - declaredOrigins: those that the app declares as its own.
+    init(
+        _ options: GraphQLSocketOptions,
+        _ transfer: TransferRequest,
+        declaredOrigins: Set<Origin> = [],
+        over transport: any WebSocketTransport
+    ) {
         self.options = options
-        transfer = operation.transfer
-        declaredOrigins = operation.declaredOrigins
+        self.transfer = transfer
+        self.declaredOrigins = declaredOrigins
         self.transport = transport
         scope = Beagle.scope
     }
