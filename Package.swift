@@ -200,7 +200,9 @@ let package = Package(
         ),
         .testTarget(
             name: "ToolTests",
-            dependencies: ["beagle", "BeagleNetReplay", "BeagleNetTesting", "OutboxProbe", "RecordProbe"],
+            dependencies: [
+                "beagle", "BeagleNetReplay", "BeagleNetTesting", "GraphQLPeers", "OutboxProbe", "RecordProbe",
+            ],
             swiftSettings: settings
         ),
         .executableTarget(

@@ -36,6 +36,11 @@ let package = Package(
             dependencies: [.product(name: "BeagleNetGraphQL", package: "BeagleNet")],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "bench-subscriptions",
+            dependencies: [beagleNet, .product(name: "BeagleNetGraphQL", package: "BeagleNet")],
+            swiftSettings: settings
+        ),
         .target(name: "AllocationCount"),
         .executableTarget(
             name: "bench-pipeline",

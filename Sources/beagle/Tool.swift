@@ -44,8 +44,8 @@ struct Tool: AsyncParsableCommand {
         version: CurlTransport.capabilities.report,
         subcommands: [
             FetchCommand.self, SubmitCommand.self, OutboxCommand.self, ImageCommand.self, RawCommand.self,
-            GraphQLCommand.self, ListenCommand.self, WebSocketCommand.self, BatchCommand.self, RecordCommand.self,
-            LogCommand.self,
+            GraphQLCommand.self, SubscribeCommand.self, ListenCommand.self, WebSocketCommand.self, BatchCommand.self,
+            RecordCommand.self, LogCommand.self,
             ReplayCommand.self, HARCommand.self, ServeCommand.self, DemoCommand.self,
         ]
     )
@@ -54,7 +54,7 @@ struct Tool: AsyncParsableCommand {
         // A reader of ours that goes away is an error of the write, not the end of the program.
         signal(SIGPIPE, SIG_IGN)
         do {
-            let command = try await asyncParseAsRoot(GraphQLCommand.expanding(Array(CommandLine.arguments.dropFirst())))
+            let command = try await asyncParseAsRoot(DocumentFlags.expanding(Array(CommandLine.arguments.dropFirst())))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

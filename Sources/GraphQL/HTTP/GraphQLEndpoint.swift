@@ -85,6 +85,8 @@ final class EndpointMemory: Sendable {
     private let refused = Lock<Set<String>>([])
     /// The event streams that operations share.
     let eventStreams = SharedEventStreams()
+    /// The WebSockets that operations share.
+    let sockets = SocketPool()
 
     /// Whether it said that it knows no persisted queries.
     var knowsNoPersistedQueries: Bool {

@@ -10,7 +10,7 @@ extension LogTimings {
     ///   - metrics: the marks.
     ///   - before: how much of `queued` belongs to messages before this one.
     ///   - isAddress: whether an address was connected to that the URL has, so that no name was looked up.
-    init(_ metrics: TransferMetrics, queuedBefore before: Duration = .zero, isAddress: Bool = false) {
+    init(_ metrics: TransferMetrics, queuedBefore before: Duration = .zero, isAddress: @autoclosure () -> Bool = false) {
         let queued = max(.zero, metrics.queued.wholeMicroseconds - before.wholeMicroseconds)
         let end =
             [
@@ -32,7 +32,7 @@ extension LogTimings {
         var (dns, connect, tls) = (Duration?.none, Duration?.none, Duration?.none)
         let isSent = metrics.requestStart > .zero
         if !metrics.isConnectionReused {
-            if !isAddress { dns = phase(to: metrics.nameLookup, isOver: metrics.nameLookup > .zero) }
+            if !isAddress() { dns = phase(to: metrics.nameLookup, isOver: metrics.nameLookup > .zero) }
             if cursor < end || isSent {
                 let begin = cursor
                 connect = phase(to: max(metrics.connect, metrics.tlsHandshake), isOver: isSent)

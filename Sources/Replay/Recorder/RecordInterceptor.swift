@@ -29,6 +29,11 @@ public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, StoreObs
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         guard next.leads(operation) else { return try await next(operation, emit) }
+        if let performer = operation.performer {
+            var operation = operation
+            operation.performer = RecordedPerformer(performer: performer, log: log, context: context(of: operation))
+            return try await next(operation, emit)
+        }
         let recorder = TransferRecorder(log, context(of: operation))
         var operation = operation
         recorder.begin(&operation.transfer)
@@ -53,6 +58,26 @@ public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, StoreObs
             attempt: operation.attempt,
             parent: operation.messages?.lastEntry.withLock { $0 }
         )
+    }
+}
+
+/// Performs what is more than one message with one answer, and records the messages that it takes: those of a WebSocket
+/// that several operations share are in the entry of the one that opened it.
+private struct RecordedPerformer: OperationPerformer {
+    let performer: any OperationPerformer
+    let log: RequestLog
+    let context: TransferRecorder.Context
+
+    func perform(
+        _ operation: NetworkOperation,
+        over transport: any HTTPTransport,
+        _ emit: @escaping Interceptor.Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        try await performer.perform(operation, over: recorded(transport), emit)
+    }
+
+    private func recorded(_ transport: some HTTPTransport) -> any HTTPTransport {
+        RecordingTransport(transport, log, context)
     }
 }
 

@@ -9,7 +9,7 @@ public import BeagleNetHTTP
 extension RecordingTransport: WebSocketTransport where Base: WebSocketTransport {
     /// Opens a WebSocket, and records its messages as they go.
     public func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
-        let recorder = TransferRecorder(log, TransferRecorder.Context())
+        let recorder = recorder()
         var transfer = TransferRequest(request.head)
         recorder.begin(&transfer)
         do throws(NetworkError) {

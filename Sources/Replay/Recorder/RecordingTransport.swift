@@ -15,11 +15,20 @@ public struct RecordingTransport<Base: HTTPTransport>: HTTPTransport {
     /// Where it is recorded.
     public let log: RequestLog
 
+    private let context: TransferRecorder.Context
+
     /// Records what goes through this transport.
     public init(_ base: Base, log: RequestLog) {
+        self.init(base, log, TransferRecorder.Context())
+    }
+
+    init(_ base: Base, _ log: RequestLog, _ context: TransferRecorder.Context) {
         self.base = base
         self.log = log
+        self.context = context
     }
+
+    func recorder() -> TransferRecorder { TransferRecorder(log, context) }
 
     /// Hands the transfer on, and records it.
     @discardableResult
@@ -27,7 +36,7 @@ public struct RecordingTransport<Base: HTTPTransport>: HTTPTransport {
         _ request: TransferRequest,
         completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
     ) -> any RequestToken {
-        let recorder = TransferRecorder(log, TransferRecorder.Context())
+        let recorder = recorder()
         var transfer = request
         recorder.begin(&transfer)
         return base.perform(transfer) { completion(recorder.take($0, request.delivery)) }
@@ -35,7 +44,7 @@ public struct RecordingTransport<Base: HTTPTransport>: HTTPTransport {
 
     /// Hands the transfer on, and records it; cancelling the task cancels it.
     public func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
-        let recorder = TransferRecorder(log, TransferRecorder.Context())
+        let recorder = recorder()
         var transfer = request
         recorder.begin(&transfer)
         let result = await Result<TransferResponse, NetworkError>.catching { [transfer] () throws(NetworkError) in

@@ -340,9 +340,11 @@ final class TransferRecorder: Sendable {
     }
 
     private func timings(of sent: Sent, _ metrics: TransferMetrics) -> LogTimings {
-        let host = RecordedURL(sent.message.head.urlText).flatMap { IPAddress($0.hostName) }
-        let isAddress = host != nil && (metrics.serverAddress.flatMap { IPAddress($0) } ?? host) == host
-        return LogTimings(metrics, queuedBefore: sent.queuedBefore, isAddress: isAddress)
+        func isAddress() -> Bool {
+            let host = RecordedURL(sent.message.head.urlText).flatMap { IPAddress($0.hostName) }
+            return host != nil && (metrics.serverAddress.flatMap { IPAddress($0) } ?? host) == host
+        }
+        return LogTimings(metrics, queuedBefore: sent.queuedBefore, isAddress: isAddress())
     }
 
     private func draft(

@@ -56,14 +56,18 @@ struct RecordedURL {
 
     /// Takes a URL apart; nil where it has no scheme or no authority.
     init?(_ url: String) {
-        let marks = url.unicodeScalars
-        guard let colon = marks.firstRange(of: "://".unicodeScalars) else { return nil }
-        let rest = marks[colon.upperBound...].prefix { $0 != "#" }
-        let authority = rest.prefix { $0 != "/" && $0 != "?" }
-        guard !authority.isEmpty, colon.lowerBound > marks.startIndex else { return nil }
-        scheme = String(marks[..<colon.lowerBound]).lowercased()
-        self.authority = String(authority)
-        let target = String(rest[authority.endIndex...])
+        let marks = url.utf8
+        var colon = marks.startIndex
+        while !marks[colon...].starts(with: "://".utf8) {
+            guard colon < marks.endIndex else { return nil }
+            colon = marks.index(after: colon)
+        }
+        let rest = marks[marks.index(colon, offsetBy: 3)...].prefix { $0 != UInt8(ascii: "#") }
+        let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+        guard !authority.isEmpty, colon > marks.startIndex else { return nil }
+        scheme = String(Substring(marks[..<colon])).lowercased()
+        self.authority = String(Substring(authority))
+        let target = String(Substring(rest[authority.endIndex...]))
         self.target = target.hasPrefix("/") ? target : "/\(target)"
     }
 

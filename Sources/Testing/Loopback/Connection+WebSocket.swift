@@ -45,7 +45,7 @@ extension Connection {
     }
 
     /// Sends a frame, unmasked (RFC 6455, 5.2).
-    private func send(frame opcode: UInt8, _ payload: Data) -> Bool {
+    func send(frame opcode: UInt8, _ payload: Data) -> Bool {
         var bytes = Data([0x80 | opcode])
         switch payload.count {
         case 0...125: bytes.append(UInt8(payload.count))
@@ -74,7 +74,7 @@ extension Connection {
     }
 
     /// nil where the connection ends, or a frame is larger than any test sends.
-    private mutating func readFrame() -> (opcode: UInt8, isFinal: Bool, payload: Data)? {
+    mutating func readFrame() -> (opcode: UInt8, isFinal: Bool, payload: Data)? {
         guard let start = take(2) else { return nil }
         var count = Int(start[1] & 0x7F)
         if count > 125 {

@@ -22,26 +22,7 @@ struct GraphQLCommand: TransferCommand {
 
     @OptionGroup var address: Address
 
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp("The document: text, @FILE, or @- for standard input.", valueName: "document")
-    )
-    var query: String
-
-    @Option(
-        name: .customLong("variable"),
-        help: ArgumentHelp(
-            "-v too. A variable: JSON, or else text; text where the document declares ID or String. Repeatable.",
-            valueName: "name=value"
-        )
-    )
-    var variable: [FieldArgument] = []
-
-    @Option(name: .long, help: ArgumentHelp("The variables as a JSON object, or @FILE.", valueName: "json"))
-    var variables: String?
-
-    @Option(name: .long, help: ArgumentHelp("Which operation, where the document has several.", valueName: "name"))
-    var operation: String?
+    @OptionGroup var document: DocumentFlags
 
     @Flag(name: .long, help: "Send the document's hash, and its text only if the server asks for it.")
     var persisted = false
@@ -61,18 +42,9 @@ struct GraphQLCommand: TransferCommand {
     @OptionGroup var retries: RetryFlags
     @OptionGroup var flags: CommonFlags
 
-    /// With `-v` as the short form of `--variable`, as in other tools for GraphQL.
-    static func expanding(_ arguments: [String]) -> [String] {
-        guard arguments.first == configuration.commandName else { return arguments }
-        return arguments.map { $0 == "-v" ? "--variable" : $0 }
-    }
-
     var keepsBody: Bool { true }
 
     func validate() throws {
-        if let index = variable.firstIndex(where: \.name.isEmpty) {
-            throw ValidationError("Variable \(index + 1) has no name: write 'name=value'.")
-        }
         if let index = upload.firstIndex(where: { $0.field?.file == nil }) {
             throw ValidationError("'--upload' takes 'name=@file'; upload \(index + 1) is none.")
         }
@@ -133,79 +105,27 @@ struct GraphQLCommand: TransferCommand {
 
 extension GraphQLCommand {
     private func question() throws -> GraphQLRequest {
-        let text = try document()
-        let found = try GraphQLDocument.cached(text).operation(named: operation)
-        guard !get || found.kind == .query else {
+        var request = try document.request()
+        guard !get || request.kind == .query else {
             throw NetworkError(
                 .badRequest,
                 during: .build,
-                "a \(found.kind) is not sent in a URL",
+                "a \(request.kind) is not sent in a URL",
                 advice: "leave --get out"
             )
         }
-        guard found.kind != .subscription else {
-            throw NetworkError(.unsupported, during: .build, "a subscription has more than one answer")
-        }
-        var tree = try givenVariables()
-        for field in variable {
-            tree[field.name] = value(
-                field.value,
-                declared: found.variables.first { $0.name == field.name }?.type.description
+        guard request.kind != .subscription else {
+            throw NetworkError(
+                .unsupported,
+                during: .build,
+                "a subscription has more than one answer",
+                advice: "take 'beagle subscribe'"
             )
         }
-        var request = GraphQLRequest(query: text, operationName: found.name, kind: found.kind)
-        if tree != .object([:]) { request.variables = try tree.data() }
         for field in upload.compactMap(\.field) {
             if let file = field.file { try request.attach(file, at: field.name) }
         }
         return request
-    }
-
-    private func document() throws -> String {
-        query.hasPrefix("@") ? try contents(ofFile: String(query.dropFirst())) : query
-    }
-
-    private func givenVariables() throws -> JSONValue {
-        guard let variables else { return .object([:]) }
-        let text = variables.hasPrefix("@") ? try contents(ofFile: String(variables.dropFirst())) : variables
-        let tree: JSONValue
-        do throws(NetworkError) {
-            tree = try JSONValue(parsing: text)
-        } catch {
-            throw Failure(
-                exit: ExitCode.usage,
-                code: "usage",
-                phase: .build,
-                "--variables is no JSON: \(error.message)"
-            )
-        }
-        guard tree.object != nil else {
-            throw Failure(exit: ExitCode.usage, code: "usage", phase: .build, "--variables is no JSON object")
-        }
-        return tree
-    }
-
-    /// The text of a file, or with - of standard input.
-    private func contents(ofFile path: String) throws -> String {
-        let data: Data
-        do {
-            data =
-                try path == "-" ? StandardInput.data.get() : Data(contentsOf: URL(fileURLWithPath: path))
-        } catch {
-            throw Failure(exit: ExitCode.readFailed, code: "file", phase: .build, "cannot read \(path)")
-        }
-        guard let text = String(validating: data, as: UTF8.self) else {
-            throw Failure(exit: ExitCode.readFailed, code: "file", phase: .build, "\(path) is not UTF-8")
-        }
-        return text
-    }
-
-    /// JSON where it is that; what is declared as text stays text: `-v id=1` is "1" for an `ID`.
-    private func value(_ text: String, declared type: String?) -> JSONValue {
-        if let type, ["ID", "String"].contains(type.filter { $0 != "!" }), !text.hasPrefix("\""), text != "null" {
-            return .string(text)
-        }
-        return (try? JSONValue(parsing: text)) ?? .string(text)
     }
 
     private func message(
@@ -217,11 +137,6 @@ extension GraphQLCommand {
         let request = try endpoint.makeRequest(question, style: style, method: method, in: BeagleDependencies())
         return try HttpRequestBuilder().build(request)
     }
-}
-
-/// What a process is given, which can be read once, and may be asked for again.
-private enum StandardInput {
-    static let data = Result { try FileHandle.standardInput.readToEnd() ?? Data() }
 }
 
 // MARK: - What came

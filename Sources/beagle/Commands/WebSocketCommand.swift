@@ -85,7 +85,7 @@ struct WebSocketCommand: AsyncParsableCommand {
         return request
     }
 
-    private static func asHTTP(_ url: String) -> String {
+    static func asHTTP(_ url: String) -> String {
         url.lowercased().hasPrefix("ws") && url.contains("://") ? "http" + url.dropFirst(2) : url
     }
 }

@@ -1,0 +1,42 @@
+// Below the client there is nothing public: `Benchmarks/subscriptions` builds this with -enable-testing.
+#if SOCKET
+    import BeagleNetCurl
+    @testable import BeagleNetGraphQL
+    @testable import BeagleNetHTTP
+    import Foundation
+
+    extension BenchSubscriptions {
+        /// Makes the WebSocket that operations share, without a client.
+        private static func socket(at port: Int) -> GraphQLSocket {
+            let head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/graphql")
+            let opening = SocketOpening(GraphQLSocketOptions(), TransferRequest(head), over: CurlTransport())
+            return GraphQLSocket(opening, GraphQLSocketOptions(), clock: ContinuousClock()) { _ in }
+        }
+
+        private static let parameters = Data(#"{"query":"subscription Ticks { tick { number price symbol } }"}"#.utf8)
+
+        /// What the endpoint's connection hands on.
+        static func readSocket(_ count: Int, at port: Int) async throws -> Int {
+            let events = Lock(0)
+            let operation = SocketOperation(parameters) { event in
+                if case .payload = event { events.withLock { $0 += 1 } }
+            }
+            let socket = socket(at: port)
+            guard let id = socket.join(operation) else { return 0 }
+            try await operation.wait { socket.leave(id) }
+            return events.withLock { $0 }
+        }
+
+        static func holdSocket(_ count: Int, at port: Int, inTasks: Bool) async throws {
+            let socket = socket(at: port)
+            try await reportBytes(count) { _, opened in
+                let operation = SocketOperation(parameters) { event in
+                    if case .open = event { opened() }
+                }
+                guard let id = socket.join(operation) else { return {} }
+                if inTasks { Task { try await operation.wait { socket.leave(id) } } }
+                return { socket.leave(id) }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,57 @@
+// GraphQL subscriptions: results over time, over whatever the server speaks.
+import BeagleNetGraphQL
+
+struct NewPost: Decodable, Sendable {
+    let id: String
+    let title: String
+}
+
+struct RoomInput: Encodable, Sendable {
+    let room: String
+}
+
+extension GraphQLOperation where Input == RoomInput, Output == NewPost {
+    static func newPosts(in room: String) -> Self {
+        GraphQLOperation(
+            input: RoomInput(room: room),
+            operationString: "subscription NewPosts($room: ID!) { newPost(room: $room) { id title } }"
+        )
+    }
+}
+
+func follow(_ client: any NetworkClient) async throws {
+    // snippet.subscribe
+    for try await result in try client.subscribe(to: .newPosts(in: "news")) {
+        print(result.data?.title ?? "nothing", result.errors)
+    }
+    // snippet.end
+    // snippet.events
+    for try await event in try client.subscribe(to: .newPosts(in: "news"), buffering: .newest(16)).events {
+        switch event {
+        case .open: print("connected")
+        case .interrupted(let error, let wait): print("lost: \(error.message); again in \(wait)")
+        case .missed(let count): print("\(count) results came faster than they were read")
+        case .response(let result): print(result.data?.title ?? "nothing")
+        }
+    }
+    // snippet.end
+}
+
+func configure(
+    _ dependencies: BeagleDependencies,
+    _ isBack: AsyncStream<Void>,
+    _ token: @escaping @Sendable () -> String
+) {
+    // snippet.ways
+    var socket = GraphQLSocketOptions()
+    socket.parameters = { ["token": .string(token())] }
+    var endpoint = GraphQLEndpoint("https://example.org/graphql")
+    endpoint.subscriptions = [.webSocket(socket), .events()]
+    dependencies.graphQLEndpoint = endpoint
+    // snippet.end
+    // snippet.retry
+    let retry = RetryInterceptor(subscriptionBackoff: Backoff(base: .seconds(1), cap: .seconds(20), limit: 30))
+    retry.retry(on: isBack)
+    dependencies.interceptors.replace(with: retry)
+    // snippet.end
+}

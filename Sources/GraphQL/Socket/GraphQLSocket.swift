@@ -1,0 +1,377 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// One WebSocket that operations share: connects when the first joins, and ends some time after the last has left.
+///
+/// One task reads: it hands results on itself, so that the server waits where they are not taken. One task writes, in order.
+/// Whatever happens, each operation ends once. The transport is kept until the WebSocket is open, this object as long as it
+/// is.
+final class GraphQLSocket: Sendable {
+    /// What waits to be written.
+    private enum Outgoing {
+        case request(SocketRequest)
+        /// The operation of this number, where somebody wants it still.
+        case operation(Int)
+        case close(WebSocketClose)
+    }
+
+    /// What waits for its time.
+    private enum Timer {
+        case acknowledgement, linger, keepAlive
+    }
+
+    private struct State {
+        var session: SocketSession
+        /// How to connect, until that has begun.
+        var opening: SocketOpening?
+        var isOpen = false
+        var isOver = false
+        var outgoing: [Outgoing] = []
+        /// The answer to the last ping; one is enough for several.
+        var pong: SocketRequest?
+        var writer: UnsafeContinuation<Void, Never>?
+        var driver: Task<Void, Never>?
+        var timers: [Timer: Task<Void, Never>] = [:]
+        /// Whether anything came since this was last unset.
+        var hasHeard = false
+
+        mutating func takeWriter() -> UnsafeContinuation<Void, Never>? {
+            defer { writer = nil }
+            return writer
+        }
+    }
+
+    private let state: Lock<State>
+    private let options: GraphQLSocketOptions
+    private let clock: any Clock<Duration>
+    private let onEnd: @Sendable (GraphQLSocket) -> Void
+
+    /// A WebSocket that connects when it is joined.
+    ///
+    /// - Parameters:
+    ///   - clock: what it waits by.
+    ///   - onEnd: called once, when nobody can join any more.
+    init(
+        _ opening: SocketOpening,
+        _ options: GraphQLSocketOptions,
+        clock: any Clock<Duration>,
+        onEnd: @escaping @Sendable (GraphQLSocket) -> Void
+    ) {
+        self.options = options
+        self.clock = clock
+        self.onEnd = onEnd
+        state = Lock(State(session: SocketSession(options.subprotocol), opening: opening))
+    }
+
+    // MARK: - The operations' side
+
+    /// Takes an operation on; nil where the WebSocket is over.
+    ///
+    /// - Returns: its number, to `leave` with.
+    func join(_ operation: SocketOperation) -> Int? {
+        let (id, writer, linger) = state.withLock {
+            state -> (Int?, UnsafeContinuation<Void, Never>?, Task<Void, Never>?) in
+            if state.isOver { return (nil, nil, nil) }
+            let id = state.session.add(operation)
+            let linger = state.timers.removeValue(forKey: .linger)
+            if state.driver == nil { state.driver = Task.detached { await self.run() } }
+            guard state.session.isAcknowledged else { return (id, nil, linger) }
+            state.outgoing.append(.operation(id))
+            return (id, state.takeWriter(), linger)
+        }
+        linger?.cancel()
+        writer?.resume()
+        return id
+    }
+
+    /// Lets an operation go, which ends as cancelled at once; the server is told where it was asked.
+    func leave(_ id: Int) {
+        let (operation, writer) = state.withLock { state -> (SocketOperation?, UnsafeContinuation<Void, Never>?) in
+            guard let (operation, isAsked) = state.session.remove(id) else { return (nil, nil) }
+            lingerIfEmpty(&state)
+            guard isAsked else { return (operation, nil) }
+            state.outgoing.append(.request(.cancellation(id: id)))
+            return (operation, state.takeWriter())
+        }
+        operation?.end(.failure(.leftSocket))
+        writer?.resume()
+    }
+
+    /// Whether it has no operation.
+    var isIdle: Bool { state.withLock { $0.session.isEmpty } }
+
+    private func lingerIfEmpty(_ state: inout State) {
+        guard state.session.isEmpty, !state.isOver else { return }
+        start(.linger, options.linger, &state) { $0.endIfEmpty() }
+    }
+
+    private func endIfEmpty() {
+        if state.withLock({ $0.session.isEmpty }) { end(.socketLeft, WebSocketClose(.normal)) }
+    }
+
+    private func start(
+        _ timer: Timer,
+        _ duration: Duration,
+        _ state: inout State,
+        _ body: @escaping @Sendable (GraphQLSocket) async -> Void
+    ) {
+        state.timers[timer]?.cancel()
+        state.timers[timer] = Task.detached { [weak self, clock] in
+            // Thrown only where the time does not matter any more.
+            do { try await clock.sleep(for: duration) } catch { return }
+            if let self { await body(self) }
+        }
+    }
+
+    // MARK: - The end
+
+    /// Ends all; the first end counts.
+    ///
+    /// - Parameters:
+    ///   - error: what operations end with.
+    ///   - goodbye: what the server is told, if there is a connection; nil drops that.
+    private func end(_ error: NetworkError, _ goodbye: WebSocketClose?) {
+        let ending = state.withLock { state -> Ending? in
+            if state.isOver { return nil }
+            state.isOver = true
+            defer {
+                state.timers = [:]
+                state.opening = nil
+            }
+            if let goodbye, state.isOpen {
+                if options.subprotocol == .graphQLWS { state.outgoing.append(.request(.termination)) }
+                state.outgoing.append(.close(goodbye))
+            } else {
+                state.outgoing = []
+            }
+            return Ending(
+                operations: state.session.removeAll(),
+                timers: Array(state.timers.values),
+                writer: state.takeWriter(),
+                driver: goodbye == nil || !state.isOpen ? state.driver : nil
+            )
+        }
+        guard let ending else { return }
+        onEnd(self)
+        for timer in ending.timers { timer.cancel() }
+        for (operation, isAsked) in ending.operations {
+            var error = error
+            error.mayHaveReachedServer = isAsked
+            operation.end(.failure(error))
+        }
+        ending.writer?.resume()
+        ending.driver?.cancel()
+    }
+
+    private struct Ending {
+        let operations: [(operation: SocketOperation, isAsked: Bool)]
+        let timers: [Task<Void, Never>]
+        let writer: UnsafeContinuation<Void, Never>?
+        let driver: Task<Void, Never>?
+    }
+
+    // MARK: - The connection
+
+    private func run() async {
+        do throws(NetworkError) {
+            guard let webSocket = try await open() else { return }
+            async let writing: Void = write(to: webSocket)
+            end(await read(webSocket), nil)
+            await writing
+        } catch {
+            end(error, nil)
+        }
+    }
+
+    /// Connects, and lets go of what that takes; nil where nobody wants it any more.
+    private func open() async throws(NetworkError) -> WebSocket? {
+        let opening = state.withLock { state in
+            defer { state.opening = nil }
+            return state.opening
+        }
+        guard let (webSocket, parameters) = try await opening?.open() else { return nil }
+        let isWanted = state.withLock { state in
+            if state.isOver { return false }
+            state.isOpen = true
+            state.outgoing.append(.request(.initialisation(parameters)))
+            start(.acknowledgement, options.acknowledgementTimeout, &state) {
+                $0.end(.notAcknowledged, .acknowledgementTimeout)
+            }
+            return true
+        }
+        return isWanted ? webSocket : nil
+    }
+
+    // MARK: - Writing
+
+    private func write(to webSocket: WebSocket) async {
+        do throws(NetworkError) {
+            while let batch = await nextOutgoing() {
+                for next in batch {
+                    guard try await write(next, to: webSocket) else { return }
+                }
+            }
+        } catch {
+            // The reader hears of it too, and says so.
+        }
+    }
+
+    /// - Returns: whether anything may follow.
+    private func write(_ next: Outgoing, to webSocket: WebSocket) async throws(NetworkError) -> Bool {
+        switch next {
+        case .request(let request): try await send(request, to: webSocket)
+        case .operation(let id):
+            guard let operation = state.withLock({ $0.session.ask(id) }) else { break }
+            // Before the server can answer.
+            operation.give(.open)
+            try await send(.operation(id: id, operation.parameters), to: webSocket)
+        case .close(let close):
+            try await webSocket.close(close.code, reason: close.reason)
+            return false
+        }
+        return true
+    }
+
+    private func send(_ request: SocketRequest, to webSocket: WebSocket) async throws(NetworkError) {
+        try await webSocket.send(.text(request.text(options.subprotocol)))
+    }
+
+    /// What is to be written next, as soon as there is something; nil at the end.
+    private func nextOutgoing() async -> [Outgoing]? {
+        while true {
+            let (batch, isOver) = state.withLock { state -> ([Outgoing], Bool) in
+                var batch = state.outgoing
+                state.outgoing = []
+                if let pong = state.pong.take() { batch.insert(.request(pong), at: 0) }
+                return (batch, state.isOver)
+            }
+            if !batch.isEmpty { return batch }
+            if isOver { return nil }
+            await withUnsafeContinuation { continuation in
+                let isDue = state.withLock { state in
+                    if state.isOver || !state.outgoing.isEmpty || state.pong != nil { return true }
+                    state.writer = continuation
+                    return false
+                }
+                if isDue { continuation.resume() }
+            }
+        }
+    }
+
+    // MARK: - Reading
+
+    /// - Returns: why no more comes.
+    private func read(_ webSocket: WebSocket) async -> NetworkError {
+        var messages = webSocket.messages.makeAsyncIterator()
+        do throws(NetworkError) {
+            while let message = try await messages.next() {
+                guard take(message) else { return .leftSocket }
+            }
+        } catch {
+            return webSocket.peerClose.map { .ended($0, isAcknowledged) } ?? error.ofConversation
+        }
+        return .ended(webSocket.peerClose ?? WebSocketClose(.noStatus), isAcknowledged)
+    }
+
+    private var isAcknowledged: Bool { state.withLock { $0.session.isAcknowledged } }
+
+    /// - Returns: whether to read on.
+    private func take(_ message: WebSocketMessage) -> Bool {
+        do throws(SocketFault) {
+            guard case .text(let text) = message else { throw SocketFault(reason: "a message is no text") }
+            let message = try SocketMessage(text, options.subprotocol)
+            return follow(try receive(message))
+        } catch {
+            end(error.error, WebSocketClose(.badResponse, reason: error.reason))
+            return false
+        }
+    }
+
+    private func receive(_ message: SocketMessage) throws(SocketFault) -> SocketSession.Step {
+        try state.withLock { state throws(SocketFault) in
+            state.hasHeard = true
+            let step = try state.session.receive(message)
+            switch step {
+            case .begin(let ids): state.outgoing += ids.map { .operation($0) }
+            case .pong(let payload): state.pong = .pong(payload)
+            case .end: lingerIfEmpty(&state)
+            case .nothing, .give, .refuse: break
+            }
+            return step
+        }
+    }
+
+    private func follow(_ step: SocketSession.Step) -> Bool {
+        switch step {
+        case .nothing: break
+        case .begin: begin()
+        case .pong: wakeWriter()
+        case .give(let operation, let payload): operation.give(.payload(payload))
+        case .end(let operation, nil): operation.end(.success(()))
+        case .end(let operation, let payload?): operation.end(.failure(.errors(payload)))
+        case .refuse(let payload):
+            end(.refused(payload), WebSocketClose(.normal))
+            return false
+        }
+        return true
+    }
+
+    private func wakeWriter() {
+        state.withLock { $0.takeWriter() }?.resume()
+    }
+
+    /// The server takes operations.
+    private func begin() {
+        let timer = state.withLock { state in
+            if let keepAlive = options.keepAlive, options.subprotocol != .graphQLWS, !state.isOver {
+                start(.keepAlive, keepAlive, &state) { await $0.keepAlive(every: keepAlive) }
+            }
+            return state.timers.removeValue(forKey: .acknowledgement)
+        }
+        timer?.cancel()
+        wakeWriter()
+    }
+
+    // MARK: - Signs of life
+
+    /// Asks for signs of life whenever nothing came for a while.
+    private func keepAlive(every interval: Duration) async {
+        // Thrown only where the WebSocket is over.
+        do {
+            while true {
+                while takeHeard() { try await clock.sleep(for: interval) }
+                let writer = state.withLock { state in
+                    state.outgoing.append(.request(.ping))
+                    return state.takeWriter()
+                }
+                writer?.resume()
+                try await clock.sleep(for: options.pongTimeout)
+                guard takeHeard() else { return end(.noSignOfLife, nil) }
+                try await clock.sleep(for: interval)
+            }
+        } catch {}
+    }
+
+    private func takeHeard() -> Bool {
+        state.withLock { state in
+            defer { state.hasHeard = false }
+            return state.hasHeard
+        }
+    }
+}
+
+extension WebSocketClose {
+    fileprivate static let acknowledgementTimeout = WebSocketClose(
+        WebSocketClose.Code(rawValue: 4504),
+        reason: "Connection acknowledgement timeout"
+    )
+}
+
+extension WebSocketClose.Code {
+    /// 4004: the server says what the protocol does not know.
+    fileprivate static let badResponse = Self(rawValue: 4004)
+}

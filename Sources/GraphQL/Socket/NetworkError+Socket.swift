@@ -1,0 +1,159 @@
+import BeagleNet
+public import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension NetworkError {
+    /// How the server ended the WebSocket that the operation went over; nil where it did not, or nothing ended. What it says
+    /// in `reason` is the server's own text.
+    public var webSocketClose: WebSocketClose? { (underlying as? SocketClosed)?.close }
+}
+
+/// How a server ended a WebSocket, below a `NetworkError`.
+struct SocketClosed: Error, CustomStringConvertible {
+    let close: WebSocketClose
+
+    var description: String {
+        "\(close.code.rawValue)\(close.reason.isEmpty ? "" : " \(close.reason)")"
+    }
+}
+
+extension WebSocketClose.Code {
+    /// Whether another connection would end likewise, as the reference has it (`graphql-ws`): all that says that one of the
+    /// sides does not speak as the other, or that the client must not.
+    var isFatal: Bool {
+        switch rawValue {
+        case 4500, 4005, 4400, 4004, 4401, 4406, 4409, 4429: true
+        case 1000, 1001, 1005, 1006, 1012, 1013, 1014: false
+        case 1000...1999: true
+        default: false
+        }
+    }
+}
+
+extension NetworkError {
+    /// Why operations end that went over a WebSocket which the server ended.
+    static func ended(_ close: WebSocketClose, _ isAcknowledged: Bool) -> NetworkError {
+        let code = close.code.rawValue
+        if code == 4406, !isAcknowledged {
+            return NetworkError(
+                .unsupported,
+                during: .firstByte,
+                "the server does not speak the subprotocol: it closed the WebSocket with code 4406",
+                underlying: SocketClosed(close: close)
+            )
+        }
+        return NetworkError(
+            close.code.isFatal ? .closed : .network,
+            during: .body,
+            close.code == .noStatus
+                ? "the server closed the WebSocket before the operation was over"
+                : "the server closed the WebSocket with code \(code) before the operation was over",
+            advice: close.reason.isEmpty ? nil : "webSocketClose holds its reason",
+            underlying: SocketClosed(close: close)
+        )
+    }
+
+    /// Why an operation has no result: what the server says, as the text of a list of errors or of one.
+    static func errors(_ payload: Data) -> NetworkError {
+        let response = NetworkResponse(ofErrors: payload)
+        do throws(NetworkError) {
+            return NetworkError(try GraphQLAnswer(reading: response).errors, of: response)
+        } catch {
+            return error
+        }
+    }
+
+    /// Why there are no results at all (`connection_error`).
+    static func refused(_ payload: Data?) -> NetworkError {
+        NetworkError(
+            .closed,
+            during: .response,
+            "the server refused the connection",
+            advice: payload == nil ? nil : "graphQLErrors has what it says",
+            underlying: payload.flatMap { Self.errors($0).underlying }
+        )
+    }
+
+    /// What a conversation failed with: libcurl takes the abrupt end of a connection for that of a body.
+    var ofConversation: NetworkError {
+        guard kind == .truncated else { return self }
+        var error = self
+        error.kind = .network
+        return error
+    }
+
+    /// What a handshake failed with, where that says that there is no WebSocket of this protocol.
+    func asRefusal(of subprotocol: GraphQLSocketOptions.Subprotocol) -> NetworkError {
+        var error = self
+        error.mayHaveReachedServer = false
+        let isRefused =
+            switch kind {
+            case .status:
+                response.map { Self.refusals.contains($0.status.code) || $0.status.kind == .successful } ?? false
+            case .protocol: response?.headerFields[.secWebSocketProtocol].map { $0 != subprotocol.rawValue } ?? false
+            default: false
+            }
+        guard isRefused else { return error }
+        error.kind = .unsupported
+        return error
+    }
+
+    /// What servers answer who know no WebSocket there, or not this protocol.
+    private static let refusals: Set<Int> = [400, 404, 405, 406, 415, 426, 501]
+
+    static func otherSubprotocol(
+        than subprotocol: GraphQLSocketOptions.Subprotocol,
+        _ response: HTTPResponse
+    ) -> NetworkError {
+        var error = NetworkError(
+            .unsupported,
+            during: .firstByte,
+            "the server opened a WebSocket, but does not say that it speaks \(subprotocol.rawValue) there",
+            advice: "check that the endpoint's WebSocket is one of GraphQL"
+        )
+        error.response = response
+        return error
+    }
+
+    static let noWebSockets = NetworkError(
+        .unsupported,
+        during: .build,
+        "the transport opens no WebSockets",
+        advice: "use CurlTransport, or another of GraphQLEndpoint.subscriptions"
+    )
+
+    static let notAcknowledged = NetworkError(
+        .timeout,
+        during: .firstByte,
+        "the server opened a WebSocket and did not say in time that it takes operations",
+        advice: "raise GraphQLSocketOptions.acknowledgementTimeout, if it is slow"
+    )
+
+    static let noSignOfLife = NetworkError(
+        .timeout,
+        during: .body,
+        "the server gave no sign of life over the WebSocket in time"
+    )
+
+    static let leftSocket = NetworkError(.cancelled, during: .body, "the operation was cancelled")
+
+    /// The connection was ended by this side, when nobody needed it.
+    static let socketLeft = NetworkError(.network, during: .queue, "the WebSocket was closed as nobody needed it")
+}
+
+extension NetworkResponse {
+    /// The answer that errors would be over HTTP.
+    fileprivate init(ofErrors payload: Data) {
+        self.init(
+            data: Data(#"{"errors":"#.utf8) + payload + Data("}".utf8),
+            response: HTTPResponse(
+                status: .ok,
+                headerFields: [.contentType: "application/graphql-response+json"]
+            )
+        )
+    }
+}

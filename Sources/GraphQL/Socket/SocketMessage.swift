@@ -1,0 +1,193 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What a server says over a WebSocket: graphql-transport-ws, and what came before it.
+///
+/// Read in one pass that checks the grammar of the whole and makes no value of the payload. Of a member that repeats the last
+/// counts, and members that nobody knows are passed over.
+enum SocketMessage: Sendable, Hashable {
+    /// It takes operations (`connection_ack`).
+    case acknowledgement
+    /// It takes none (`connection_error`, of the older protocol), and says why.
+    case refusal(Data?)
+    /// It is there (`ka`, of the older protocol; `pong`).
+    case signOfLife
+    /// It asks for a sign of life, which is to hold the same payload.
+    case ping(Data?)
+    /// A result (`next`, `data`): the text of an object. Of ids that are none of ours nil is known.
+    case result(id: Int?, Data)
+    /// Why there is no result, nor will be (`error`): the text of a list, in the older protocol of anything.
+    case failure(id: Int?, Data)
+    /// Nothing more comes (`complete`).
+    case completion(id: Int?)
+
+    /// - Throws: `SocketFault` where the protocol knows no such message.
+    init(_ text: String, _ subprotocol: GraphQLSocketOptions.Subprotocol) throws(SocketFault) {
+        var text = text
+        let outcome: Result<SocketMessage, SocketFault> = text.withUTF8 { bytes in
+            do throws(SocketFault) {
+                return .success(try Envelope(bytes).message(subprotocol))
+            } catch {
+                return .failure(error)
+            }
+        }
+        self = try outcome.get()
+    }
+}
+
+/// How a message breaks the protocol, in words of ours.
+struct SocketFault: Error, Hashable {
+    let reason: String
+
+    /// What operations fail with.
+    var error: NetworkError {
+        NetworkError(
+            .protocol,
+            during: .body,
+            "the server broke the protocol of the WebSocket: \(reason)",
+            advice: "check that the endpoint's WebSocket is one of GraphQL"
+        )
+    }
+}
+
+/// Where the members of a message are.
+private struct Envelope {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var type: JSONScanner.Text?
+    private var id: JSONScanner.Text?
+    private var payload: Range<Int>?
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) throws(SocketFault) {
+        self.bytes = bytes
+        var scanner = JSONScanner(bytes)
+        do throws(JSONFault) {
+            guard scanner.peek() == UInt8(ascii: "{") else {
+                _ = try scanner.value()
+                throw scanner.fault("a message is an object")
+            }
+            try readMembers(&scanner)
+            guard scanner.peek() == nil else { throw scanner.fault("text after the end of the value") }
+        } catch {
+            throw SocketFault(reason: "a message is no JSON object: \(error.reason) at byte \(error.offset)")
+        }
+    }
+
+    private mutating func readMembers(_ scanner: inout JSONScanner) throws(JSONFault) {
+        try scanner.take("{", "a message is an object")
+        if scanner.has("}") { return }
+        repeat {
+            let name = try scanner.text()
+            try scanner.take(":", "a colon should be here")
+            if text(name, is: "payload") {
+                payload = try scanner.value()
+            } else if text(name, is: "id") {
+                id = try textOrValue(&scanner, "id is no text")
+            } else if text(name, is: "type") {
+                type = try textOrValue(&scanner, "type is no text")
+            } else {
+                _ = try scanner.value()
+            }
+        } while scanner.has(",")
+        try scanner.take("}", "a comma or the end of the object should be here")
+    }
+
+    private func textOrValue(_ scanner: inout JSONScanner, _ reason: String) throws(JSONFault) -> JSONScanner.Text {
+        guard scanner.peek() == UInt8(ascii: "\"") else { throw scanner.fault(reason) }
+        return try scanner.text()
+    }
+
+    private func text(_ text: JSONScanner.Text, is word: StaticString) -> Bool {
+        if text.hasEscapes { return unescaped(text) == word.description }
+        return text.range.count == word.utf8CodeUnitCount
+            && word.withUTF8Buffer { $0.elementsEqual(bytes[text.range]) }
+    }
+
+    private func unescaped(_ text: JSONScanner.Text) -> String {
+        JSONText.unescaped(Array(bytes[text.range])[...])
+    }
+
+    // MARK: what it means
+
+    func message(_ subprotocol: GraphQLSocketOptions.Subprotocol) throws(SocketFault) -> SocketMessage {
+        guard let type else { throw SocketFault(reason: "a message has no type") }
+        let message = try subprotocol == .graphQLWS ? olderMessage(type) : currentMessage(type)
+        guard let message else { throw SocketFault(reason: "a message has a type that the protocol does not know") }
+        return message
+    }
+
+    /// https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
+    private func currentMessage(_ type: JSONScanner.Text) throws(SocketFault) -> SocketMessage? {
+        if text(type, is: "next") { return .result(id: try number(), try object()) }
+        if text(type, is: "complete") { return .completion(id: try number()) }
+        if text(type, is: "error") { return .failure(id: try number(), try errors()) }
+        if text(type, is: "ping") { return .ping(try objectOrNothing()) }
+        if text(type, is: "pong") {
+            _ = try objectOrNothing()
+            return .signOfLife
+        }
+        if text(type, is: "connection_ack") {
+            _ = try objectOrNothing()
+            return .acknowledgement
+        }
+        return nil
+    }
+
+    /// https://github.com/apollographql/subscriptions-transport-ws/blob/master/PROTOCOL.md
+    private func olderMessage(_ type: JSONScanner.Text) throws(SocketFault) -> SocketMessage? {
+        if text(type, is: "data") { return .result(id: try number(), try object()) }
+        if text(type, is: "complete") { return .completion(id: try number()) }
+        if text(type, is: "error") { return .failure(id: try number(), try anything()) }
+        if text(type, is: "ka") { return .signOfLife }
+        if text(type, is: "connection_ack") { return .acknowledgement }
+        if text(type, is: "connection_error") { return .refusal(payload.map { Data(bytes[$0]) }) }
+        return nil
+    }
+
+    /// The id as a number of ours; nil where it is another's.
+    private func number() throws(SocketFault) -> Int? {
+        guard let id else { throw SocketFault(reason: "a message has no id") }
+        if id.hasEscapes { return Int(unescaped(id)) }
+        guard (1...18).contains(id.range.count) else { return nil }
+        var number = 0
+        for byte in bytes[id.range] {
+            guard (0x30...0x39).contains(byte) else { return nil }
+            number = number * 10 + Int(byte - 0x30)
+        }
+        // Another writing of the same number is another id.
+        return bytes[id.range.lowerBound] == 0x30 ? nil : number
+    }
+
+    private func anything() throws(SocketFault) -> Data {
+        guard let payload else { throw SocketFault(reason: "a message has no payload") }
+        return Data(bytes[payload])
+    }
+
+    private func object() throws(SocketFault) -> Data {
+        guard let payload, bytes[payload.lowerBound] == UInt8(ascii: "{") else {
+            throw SocketFault(reason: "a payload is no object")
+        }
+        return Data(UnsafeBufferPointer(rebasing: bytes[payload]))
+    }
+
+    /// Of what may be left out null stands for nothing, as some servers write it.
+    private func objectOrNothing() throws(SocketFault) -> Data? {
+        guard let payload, bytes[payload.lowerBound] != UInt8(ascii: "n") else { return nil }
+        return try object()
+    }
+
+    /// A list that is not empty.
+    private func errors() throws(SocketFault) -> Data {
+        guard let payload, bytes[payload.lowerBound] == UInt8(ascii: "[") else {
+            throw SocketFault(reason: "the payload of an error is no list")
+        }
+        var inside = JSONScanner(UnsafeBufferPointer(rebasing: bytes[payload].dropFirst()))
+        guard inside.peek() == UInt8(ascii: "{") else {
+            throw SocketFault(reason: "the payload of an error is no list of errors")
+        }
+        return Data(bytes[payload])
+    }
+}

@@ -1,0 +1,137 @@
+import BeagleNet
+import BeagleNetDependencies
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// How the connection of a WebSocket is made: where to, with which fields, and what the server is told first.
+struct SocketOpening: Sendable {
+    private let options: GraphQLSocketOptions
+    /// The operation's message.
+    private let transfer: TransferRequest
+    private let declaredOrigins: Set<Origin>
+    private let transport: any WebSocketTransport
+    /// What the app's functions are called in.
+    private let scope: Beagle.Scope
+
+    /// - Parameters:
+    ///   - transfer: the message of an operation.
+    ///   - declaredOrigins: those that the app declares as its own.
+    init(
+        _ options: GraphQLSocketOptions,
+        _ transfer: TransferRequest,
+        declaredOrigins: Set<Origin> = [],
+        over transport: any WebSocketTransport
+    ) {
+        self.options = options
+        self.transfer = transfer
+        self.declaredOrigins = declaredOrigins
+        self.transport = transport
+        scope = Beagle.scope
+    }
+
+    /// Asks where to go and what to say there, and connects.
+    ///
+    /// - Returns: the WebSocket, and the parameters to begin with.
+    /// - Throws: `NetworkError`; of kind `.unsupported` where the server has no WebSocket of this protocol there.
+    func open() async throws(NetworkError) -> (webSocket: WebSocket, parameters: Data?) {
+        let request = try await request()
+        let parameters = try await parameters()
+        do throws(NetworkError) {
+            let webSocket = try await transport.openWebSocket(request)
+            guard webSocket.subprotocol == options.subprotocol.rawValue else {
+                throw .otherSubprotocol(than: options.subprotocol, webSocket.response)
+            }
+            return (webSocket, parameters)
+        } catch {
+            throw error.asRefusal(of: options.subprotocol)
+        }
+    }
+
+    private func parameters() async throws(NetworkError) -> Data? {
+        guard let ask = options.parameters else { return nil }
+        let parameters = try await NetworkError.catching { try await scope.run { try await ask() } }
+        switch parameters {
+        case nil, .null: return nil
+        case .object: return try parameters?.data()
+        default:
+            throw NetworkError(
+                .badConfiguration,
+                during: .build,
+                "GraphQLSocketOptions.parameters gives what is no JSON object"
+            )
+        }
+    }
+
+    private func request() async throws(NetworkError) -> WebSocketRequest {
+        var head = HTTPRequest(
+            method: .get,
+            scheme: transfer.head.scheme,
+            authority: transfer.head.authority,
+            path: transfer.head.path,
+            headerFields: transfer.head.connectionFields
+        )
+        var options = transfer.options
+        if let ask = self.options.url {
+            let url = try await NetworkError.catching { try await scope.run { try await ask() } }
+            try move(&head, &options, to: url)
+        }
+        var request = WebSocketRequest(head, subprotocols: [self.options.subprotocol.rawValue], options: options)
+        request.maxMessageBytes = self.options.maxMessageBytes
+        return request
+    }
+
+    /// Sends the message elsewhere: under the rules for the endpoint, and without what belongs to its origin alone.
+    private func move(_ head: inout HTTPRequest, _ options: inout TransferOptions, to url: URL) throws(NetworkError) {
+        var builder = HttpRequestBuilder()
+        builder.allowedHosts = transfer.allowedHosts
+        let target = try builder.build(Request(url: url.withoutWebSocketScheme, type: .rawRequest(.init()))).head
+        head.scheme = target.scheme
+        head.authority = target.authority
+        head.path = target.path
+        let origin = Origin(of: head)
+        guard origin != Origin(of: transfer.head), !declaredOrigins.contains(origin) else { return }
+        let redactor = Redactor()
+        head.headerFields.removeAll { field in
+            transfer.originScopedFields.contains(field.name) || redactor.isSecret(header: field.name.rawName)
+        }
+        options.authentication = nil
+    }
+}
+
+extension HTTPRequest {
+    /// The fields that say who asks, and not what: those of one operation would make each a connection of its own.
+    var connectionFields: HTTPFields {
+        headerFields.filter { !Self.operationFields.contains($0.name.canonicalName) }
+    }
+
+    private static let operationFields: Set<String> = [
+        "accept", "accept-encoding", "accept-language-override", "baggage", "cache-control", "content-digest",
+        "content-encoding", "content-language", "content-length", "content-type", "date", "digest", "expect",
+        "graphql-require-preflight", "host", "idempotency-key", "if-match", "if-modified-since", "if-none-match",
+        "if-range", "if-unmodified-since", "pragma", "priority", "range", "te", "trailer", "transfer-encoding",
+        "traceparent", "tracestate", "b3", "x-b3-parentspanid", "x-b3-sampled", "x-b3-spanid", "x-b3-traceid",
+        "x-apollo-operation-id", "x-apollo-operation-name", "x-correlation-id", "x-request-id",
+    ]
+}
+
+extension URL {
+    /// The same with the scheme that stands for it elsewhere.
+    fileprivate var withoutWebSocketScheme: URL {
+        guard let scheme = scheme?.lowercased(), scheme == "ws" || scheme == "wss" else { return self }
+        let rest = absoluteString.dropFirst(scheme.utf8.count)
+        return URL(string: (scheme == "ws" ? "http" : "https") + rest) ?? self
+    }
+}
+
+extension HTTPFields {
+    fileprivate func filter(_ isIncluded: (HTTPField) -> Bool) -> HTTPFields {
+        var fields = HTTPFields()
+        for field in self where isIncluded(field) { fields.append(field) }
+        return fields
+    }
+}

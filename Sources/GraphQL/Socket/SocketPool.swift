@@ -1,0 +1,113 @@
+import BeagleNet
+import BeagleNetHTTP
+
+/// The WebSockets of an endpoint, each shared by the operations of one person.
+///
+/// Shared is what has the same URL, the same fields that say who asks, the same partition, and the same options; and the same
+/// transport, where that is an object. One that has ended is replaced by the next operation.
+final class SocketPool: Sendable {
+    /// What the operations of one WebSocket have in common.
+    struct Key: Hashable, Sendable {
+        private let url: String
+        private let fields: [HTTPField]
+        private let partition: String
+        private let subprotocol: GraphQLSocketOptions.Subprotocol
+        private let options: GraphQLSocketOptions.Identity
+        private let transport: TransportIdentity
+
+        init(_ operation: NetworkOperation, _ options: GraphQLSocketOptions, _ transport: any HTTPTransport) {
+            let head = operation.transfer.head
+            url = head.urlText
+            fields = Array(head.connectionFields)
+            partition = operation.partition
+            subprotocol = options.subprotocol
+            self.options = options.identity
+            self.transport = TransportIdentity(transport)
+        }
+    }
+
+    private struct Entry {
+        let socket: GraphQLSocket
+        let transport: TransportReference
+
+        /// Whether its transport is still the one of its key.
+        var isCurrent: Bool { transport.isAlive }
+    }
+
+    private let sockets = Lock<[Key: Entry]>([:])
+
+    /// Those that can be joined.
+    var all: [GraphQLSocket] { sockets.withLock { $0.values.map(\.socket) } }
+    /// How many there are.
+    var count: Int { sockets.withLock { $0.count } }
+
+    /// Has an operation join the WebSocket of its key.
+    ///
+    /// - Parameters:
+    ///   - transport: that of the key.
+    ///   - make: makes one, given what to call when it has ended.
+    /// - Returns: the WebSocket, and the operation's number there.
+    func join(
+        _ operation: SocketOperation,
+        _ key: Key,
+        _ transport: any HTTPTransport,
+        _ make: (_ onEnd: @escaping @Sendable (GraphQLSocket) -> Void) -> GraphQLSocket
+    ) -> (socket: GraphQLSocket, id: Int) {
+        while true {
+            let socket = sockets.withLock { sockets in
+                if let entry = sockets[key], entry.isCurrent { return entry.socket }
+                let socket = make { [weak self] in self?.remove($0, key) }
+                sockets[key] = Entry(socket: socket, transport: TransportReference(transport))
+                return socket
+            }
+            if let id = socket.join(operation) { return (socket, id) }
+            remove(socket, key)
+        }
+    }
+
+    private func remove(_ socket: GraphQLSocket, _ key: Key) {
+        let removed = sockets.withLock { sockets -> Entry? in
+            guard sockets[key]?.socket === socket else { return nil }
+            return sockets.removeValue(forKey: key)
+        }
+        withExtendedLifetime(removed) {}
+    }
+}
+
+/// What tells transports apart. Those that are no objects are all different ones.
+struct TransportIdentity: Hashable, Sendable {
+    private final class Own: Sendable {}
+
+    /// Of an object that is gone another may have the same.
+    private let object: ObjectIdentifier
+    /// Keeps that of one that is no object its own.
+    private let own: Own?
+
+    init(_ transport: any HTTPTransport) {
+        if type(of: transport) is AnyClass {
+            object = ObjectIdentifier(transport as AnyObject)
+            own = nil
+        } else {
+            let own = Own()
+            object = ObjectIdentifier(own)
+            self.own = own
+        }
+    }
+
+    static func == (one: TransportIdentity, other: TransportIdentity) -> Bool { one.object == other.object }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(object) }
+}
+
+/// Tells whether a transport is still there, without keeping it.
+private struct TransportReference: Sendable {
+    private weak let object: (any HTTPTransport & AnyObject)?
+    private let isObject: Bool
+
+    init(_ transport: any HTTPTransport) {
+        isObject = type(of: transport) is AnyClass
+        object = isObject ? transport as? any HTTPTransport & AnyObject : nil
+    }
+
+    var isAlive: Bool { !isObject || object != nil }
+}

@@ -1,0 +1,231 @@
+import ArgumentParser
+import BeagleNet
+import BeagleNetCurl
+import BeagleNetGraphQL
+import BeagleNetReplay
+import Foundation
+
+/// `beagle subscribe`: the results of a GraphQL subscription, over as many connections as it takes.
+struct SubscribeCommand: AsyncParsableCommand, Sendable {
+    static let configuration = CommandConfiguration(
+        commandName: "subscribe",
+        abstract: "Follow a GraphQL subscription.",
+        discussion: """
+            Writes each result as a line of JSON with data, errors or both. When the connection is lost the server is \
+            asked again, after a wait that grows while nothing comes; standard error tells of it. It ends when the \
+            server says that nothing more comes, or after --count results, with 102 where one of them had errors. Here \
+            -v is a variable, and only --verbose shows what goes on.
+
+            With --json the line with "ok" is the last.
+
+            EXAMPLE
+              beagle subscribe http://127.0.0.1:8080/graphql -q 'subscription { count }' --count 3
+              beagle subscribe ws://127.0.0.1:8080/graphql -q @posts.graphql -v room=1 --over ws
+            """
+    )
+
+    /// How a subscription goes.
+    enum Way: String, ExpressibleByArgument, CaseIterable {
+        case ws
+        case legacyWS = "ws-legacy"
+        case sse
+        case sharedSSE = "sse-single"
+        case multipart
+    }
+
+    @OptionGroup var address: Address
+    @OptionGroup var document: DocumentFlags
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "How: ws, ws-legacy, sse, sse-single or multipart; else the first that works of ws, sse and multipart."
+        )
+    )
+    var over: Way?
+
+    @Option(name: .long, help: "End after this many results.")
+    var count: Int?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("What a WebSocket's server is told first: a JSON object, or @FILE.", valueName: "json")
+    )
+    var connectionParams: String?
+
+    @Option(name: .long, help: "Connections in a row that may give nothing before it is given up.")
+    var retry = 10
+
+    @OptionGroup var flags: CommonFlags
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("'--count' takes a number above 0.") }
+        if !(0...1_000).contains(retry) { throw ValidationError("'--retry' takes a number from 0 to 1000.") }
+        let others = [
+            ("-o", flags.output != nil), ("-i", flags.include), ("--offline", flags.offline),
+        ]
+        if let other = others.first(where: \.1) { throw ValidationError("'\(other.0)' is not for subscriptions.") }
+    }
+
+    func run() async throws {
+        let console = Console(flags.color)
+        let start = ContinuousClock.now
+        var timing: JSONValue { ["totalMs": .number(start.duration(to: .now).milliseconds)] }
+        let tally = Lock(Tally())
+        do {
+            try await Interrupt.cancelling { try await limited { try await follow(console, tally) } }
+            let tally = tally.withLock { $0 }
+            if let failure = tally.failure { throw failure }
+            if flags.json {
+                let result: JSONValue = ["events": .integer(Int64(tally.results))]
+                console.line("\(CommandResult(json: result).envelope(timing: timing))")
+            }
+        } catch {
+            let failure = failure(for: error)
+            if flags.json { console.line("\(failure.envelope(timing: timing))") } else { console.note(failure) }
+            throw ExitCode(failure.exit)
+        }
+    }
+}
+
+extension SubscribeCommand {
+    /// What came so far.
+    private struct Tally {
+        var results = 0
+        var resultsWithErrors = 0
+
+        var failure: Failure? {
+            guard resultsWithErrors > 0 else { return nil }
+            return Failure(
+                exit: ExitCode.graphQLErrors,
+                code: NetworkError.Kind.graphQL.rawValue,
+                phase: .response,
+                "\(resultsWithErrors) of \(results) results had errors"
+            )
+        }
+    }
+
+    /// Runs no longer than `--max-time`.
+    private func limited(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        guard let maxTime = flags.maxTime else { return try await body() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                try await Task.sleep(for: .seconds(maxTime))
+                throw NetworkError(
+                    .timeout,
+                    during: .body,
+                    "the subscription took longer than \(Duration.seconds(maxTime))",
+                    advice: "give it more time with --max-time"
+                )
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func follow(_ console: Console, _ tally: Lock<Tally>) async throws {
+        let configuration = flags.access.configuration
+        try flags.access.load(into: configuration)
+        let client = NetworkClientDefault(
+            dependencies: dependencies,
+            transport: try transport(CurlTransport(configuration), console),
+            options: try flags.options()
+        )
+        let subscription = try client.subscribe(to: document.request(), at: endpoint())
+        for try await event in subscription.events {
+            switch event {
+            case .open: if flags.verbose { console.note("* subscribed") }
+            case .missed(let count): console.note("beagle: \(count) results were not written in time")
+            case .interrupted(let error, let wait):
+                let seconds = Double(Int(wait / .milliseconds(100))) / 10
+                console.note("beagle: \(flags.inFlags(error.message).printable); asking again in \(seconds) s")
+            case .response(let response):
+                console.line("\(response.json)")
+                let results = tally.withLock { tally in
+                    tally.results += 1
+                    if !response.errors.isEmpty { tally.resultsWithErrors += 1 }
+                    return tally.results
+                }
+                if results == count { return try flags.access.save(configuration) }
+            }
+        }
+        try flags.access.save(configuration)
+    }
+
+    private var dependencies: BeagleDependencies {
+        let dependencies = BeagleDependencies()
+        dependencies.interceptors = [
+            RetryInterceptor(subscriptionBackoff: Backoff(limit: retry + 1)), StatusInterceptor(),
+        ]
+        return dependencies
+    }
+
+    /// What performs, be it a recording, and what is recorded where that is asked for.
+    private func transport(_ network: CurlTransport, _ console: Console) throws -> any HTTPTransport {
+        guard let log = try flags.recording.openLog(console) else {
+            return try flags.replay.transport(network, console) ?? network
+        }
+        guard let replay = try flags.replay.transport(network, console) else {
+            return RecordingTransport(network, log: log)
+        }
+        return RecordingTransport(replay, log: log)
+    }
+
+    private func endpoint() throws -> GraphQLEndpoint {
+        var address = address
+        address.url = WebSocketCommand.asHTTP(address.url)
+        address.base = address.base.map(WebSocketCommand.asHTTP)
+        var endpoint = GraphQLEndpoint(try address.target())
+        var head = HTTPRequest(method: .post, scheme: nil, authority: nil, path: nil)
+        flags.apply(to: &head)
+        for field in head.headerFields {
+            let before = endpoint.headers[field.name.rawName].map { $0 + ", " } ?? ""
+            endpoint.headers[field.name.rawName] = before + field.value
+        }
+        let isSocket = self.address.url.lowercased().hasPrefix("ws")
+        endpoint.subscriptions = try ways(over ?? (isSocket ? .ws : nil))
+        return endpoint
+    }
+
+    private func ways(_ way: Way?) throws -> [GraphQLSubscriptionTransport] {
+        var options = GraphQLSocketOptions()
+        if let maxFilesize = flags.maxFilesize { options.maxMessageBytes = maxFilesize.bytes }
+        if let connectionParams {
+            let parameters = try document.object(connectionParams, of: "--connection-params")
+            options.parameters = { parameters }
+        }
+        switch way {
+        case nil: return [.webSocket(options), .events(), .multipart]
+        case .ws: return [.webSocket(options)]
+        case .legacyWS:
+            options.subprotocol = .graphQLWS
+            return [.webSocket(options)]
+        case .sse: return [.events()]
+        case .sharedSSE: return [.events(.single)]
+        case .multipart: return [.multipart]
+        }
+    }
+
+    private func failure(for error: any Error) -> Failure {
+        var failure = flags.failure(for: error)
+        guard let errors = (error as? NetworkError)?.graphQLErrors, !errors.isEmpty else { return failure }
+        failure.exit = ExitCode.graphQLErrors
+        failure.code = NetworkError.Kind.graphQL.rawValue
+        failure.message = errors.map(\.description.printable).joined(separator: "\n  ")
+        failure.advice = nil
+        failure.details["errors"] = .array(errors.map(\.raw))
+        return failure
+    }
+}
+
+extension GraphQLResponse<JSONValue> {
+    /// A line of the output.
+    fileprivate var json: JSONValue {
+        var members: [String: JSONValue] = [:]
+        members["data"] = data
+        if !errors.isEmpty { members["errors"] = .array(errors.map(\.raw)) }
+        if !extensions.isEmpty { members["extensions"] = .object(extensions) }
+        return .object(members)
+    }
+}

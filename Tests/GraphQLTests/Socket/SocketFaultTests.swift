@@ -1,0 +1,414 @@
+@testable import BeagleNetGraphQL
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// Servers that do what they should not, and connections that are lost.
+@Suite(.timeLimit(.minutes(1)))
+struct SocketFaultTests {
+    // MARK: the beginning
+
+    @Test func serverThatNeverAcknowledgesIsLeftInTime() async throws {
+        let clock = ManualClock()
+        let server = try SocketServer { $0.hearAll() }
+        let endpoint = try server.endpoint()
+        async let outcome = SocketClient(clock: clock).subscribe(endpoint)
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(10))
+        clock.advance(by: .seconds(10))
+        let error = try #require(try await outcome.error)
+        #expect(error.kind == .timeout)
+        #expect(!error.mayHaveReachedServer)
+        await server.heard.until { $0.closes.map(\.code.rawValue) == [4504] }
+        #expect(server.heard.record.count("subscribe") == 0)
+        #expect(endpoint.memory.sockets.count == 0)
+    }
+
+    @Test func secondAcknowledgementChangesNothing() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.next(id, 1)
+            peer.say(#"{"type":"connection_ack"}"#)
+            peer.next(id, 2)
+            peer.complete(id)
+            peer.hearAll()
+        }
+        let outcome = try await SocketClient().subscribe(server.endpoint())
+        #expect(outcome.numbers == [1, 2])
+        #expect(server.heard.record.count("subscribe") == 1)
+    }
+
+    @Test func resultBeforeTheAcknowledgementBreaksTheProtocol() async throws {
+        let server = try SocketServer { peer in
+            peer.hear("connection_init")
+            peer.next("1", 1)
+            peer.hearAll()
+        }
+        let outcome = try await SocketClient(retries: true).subscribe(server.endpoint())
+        #expect(outcome.error?.kind == .protocol)
+        #expect(outcome.error?.mayHaveReachedServer == false)
+        #expect(outcome.numbers.isEmpty)
+        await server.heard.until { $0.closes.map(\.code.rawValue) == [4004] }
+    }
+
+    @Test func pingIsAnsweredBeforeTheAcknowledgementWithWhatItHeld() async throws {
+        let server = try SocketServer { peer in
+            peer.hear("connection_init")
+            peer.say(#"{"type":"ping","payload":{"a": [1]}}"#)
+            peer.hear("pong")
+            peer.say(#"{"type":"connection_ack"}"#)
+            let id = peer.operation()
+            peer.say(#"{"type":"ping"}"#)
+            peer.hear("pong")
+            peer.complete(id)
+            peer.hearAll()
+        }
+        #expect(try await SocketClient().subscribe(server.endpoint()).error == nil)
+        let pongs = server.heard.record.messages.filter { $0.contains("pong") }
+        #expect(pongs == [#"{"type":"pong","payload":{"a": [1]}}"#, #"{"type":"pong"}"#])
+    }
+
+    @Test(arguments: [400, 404, 405, 406, 415, 426, 501, 200])
+    func statusThatMeansThatThereIsNoWebSocketIsUnsupported(status: Int) async throws {
+        let server = try LoopbackServer(.response(status))
+        let error = try #require(try await refusal(of: server))
+        #expect(error.kind == .unsupported)
+        #expect(error.response?.status.code == status)
+    }
+
+    @Test(arguments: [401, 403, 302, 500, 503])
+    func otherStatusIsOfTheHandshake(status: Int) async throws {
+        let server = try LoopbackServer(.response(status, ["X-Why": "this"], "why"))
+        let error = try #require(try await refusal(of: server))
+        #expect(error.kind == .status)
+        #expect(error.response?.status.code == status)
+        #expect(error.data == Data("why".utf8))
+        #expect(!error.mayHaveReachedServer)
+    }
+
+    private func refusal(of server: LoopbackServer) async throws -> NetworkError? {
+        var endpoint = GraphQLEndpoint(try #require(URL(string: server.url)))
+        endpoint.subscriptions = [.webSocket()]
+        return try await SocketClient().subscribe(endpoint).error
+    }
+
+    @Test(arguments: [nil, "graphql-ws"])
+    func serverThatSpeaksAnotherProtocolIsUnsupported(subprotocol: String?) async throws {
+        let server = try SocketServer(subprotocol) { $0.hearAll() }
+        let error = try #require(try await SocketClient().subscribe(server.endpoint()).error)
+        #expect(error.kind == .unsupported)
+        #expect(server.heard.record.messages.isEmpty)
+    }
+
+    @Test func olderProtocolIsTriedWhereTheNewerIsUnknown() async throws {
+        let server = try SocketServer("graphql-ws") { peer in
+            peer.acknowledge()
+            let id = peer.operation("start")
+            peer.next(id, 1, "data")
+            peer.complete(id)
+            peer.hearAll()
+        }
+        var older = GraphQLSocketOptions()
+        older.subprotocol = .graphQLWS
+        var endpoint = try server.endpoint()
+        endpoint.subscriptions = [.webSocket(), .webSocket(older)]
+        #expect(try await SocketClient().subscribe(endpoint).numbers == [1])
+        #expect(try await SocketClient().subscribe(endpoint).numbers == [1])
+        // The refusal is remembered.
+        #expect(server.requests.count == 3)
+    }
+
+    @Test func closeWith4406BeforeTheAcknowledgementIsUnsupported() async throws {
+        let server = try SocketServer { $0.close(4406) }
+        let error = try #require(try await SocketClient(retries: true).subscribe(server.endpoint()).error)
+        #expect(error.kind == .unsupported)
+    }
+
+    @Test func nobodyListensIsNoConnection() async throws {
+        var endpoint = GraphQLEndpoint(try #require(URL(string: "http://127.0.0.1:1/graphql")))
+        endpoint.subscriptions = [.webSocket()]
+        let error = try #require(try await SocketClient().subscribe(endpoint).error)
+        #expect(error.kind == .connect)
+        #expect(!error.mayHaveReachedServer)
+    }
+
+    @Test func transportWithoutWebSocketsIsUnsupported() async throws {
+        struct Plain: HTTPTransport {
+            func perform(
+                _ request: TransferRequest,
+                completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
+            ) -> any RequestToken {
+                EndedToken()
+            }
+        }
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        let client = NetworkClientDefault(dependencies: dependencies, transport: Plain())
+        let server = try SocketServer { $0.hearAll() }
+        let subscription = try client.subscribe(to: SocketClient.request(), at: server.endpoint())
+        let error = await #expect(throws: NetworkError.self) { for try await _ in subscription {} }
+        #expect(error?.kind == .unsupported)
+    }
+
+    // MARK: messages
+
+    @Test(arguments: ["999", "x", "01", "1 ", ""])
+    func whatComesForOthersIsPassedOver(id: String) async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let own = peer.operation()
+            peer.next(id, 7)
+            peer.say(#"{"id":"\#(id)","type":"error","payload":[{"message":"no"}]}"#)
+            peer.complete(id)
+            peer.next(own, 1)
+            peer.complete(own)
+            peer.next(own, 8)
+            peer.complete(own)
+            peer.hearAll()
+        }
+        let outcome = try await SocketClient().subscribe(server.endpoint())
+        #expect(outcome.numbers == [1])
+        #expect(outcome.error == nil)
+    }
+
+    @Test(arguments: SocketMessageTests.malformed)
+    func malformedMessageEndsTheConnection(text: String) async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.next(id, 1)
+            peer.say(text)
+            peer.next(id, 2)
+            peer.hearAll()
+        }
+        let outcome = try await SocketClient(retries: true).subscribe(server.endpoint())
+        #expect(outcome.numbers == [1])
+        #expect(outcome.error?.kind == .protocol)
+        #expect(outcome.interruptions.isEmpty)
+        await server.heard.until { $0.closes.map(\.code.rawValue) == [4004] }
+    }
+
+    @Test func binaryMessageEndsTheConnection() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.send(frame: 2, Data(#"{"id":"\#(id)","type":"complete"}"#.utf8))
+            peer.hearAll()
+        }
+        let outcome = try await SocketClient(retries: true).subscribe(server.endpoint())
+        #expect(outcome.error?.kind == .protocol)
+        await server.heard.until { $0.closes.map(\.code.rawValue) == [4004] }
+    }
+
+    @Test func textThatIsNoUTF8EndsTheConnection() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            _ = peer.operation()
+            peer.send(frame: 1, Data([0x7B, 0xFF, 0x7D]))
+            peer.hearAll()
+        }
+        let outcome = try await SocketClient(retries: true).subscribe(server.endpoint())
+        #expect(outcome.error?.kind == .protocol)
+        await server.heard.until { $0.closes.map(\.code.rawValue) == [1007] }
+    }
+
+    @Test func messageThatIsTooLargeEndsTheConnection() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.say(#"{"id":"\#(id)","type":"next","payload":{"data":"\#(String(repeating: "a", count: 2000))"}}"#)
+            peer.hearAll()
+        }
+        var options = GraphQLSocketOptions()
+        options.maxMessageBytes = 1000
+        let outcome = try await SocketClient(retries: true).subscribe(server.endpoint(options))
+        #expect(outcome.error?.kind == .tooLarge)
+        await server.heard.until { $0.closes.map(\.code.rawValue) == [1009] }
+    }
+
+    @Test func refusalOfTheOlderProtocolEndsAll() async throws {
+        let server = try SocketServer("graphql-ws") { peer in
+            peer.hear("connection_init")
+            peer.say(#"{"type":"ka"}"#)
+            peer.say(#"{"type":"connection_error","payload":{"message":"not you"}}"#)
+            peer.hearAll()
+        }
+        var options = GraphQLSocketOptions()
+        options.subprotocol = .graphQLWS
+        let outcome = try await SocketClient(retries: true).subscribe(server.endpoint(options))
+        #expect(outcome.error?.kind == .closed)
+        #expect(outcome.error?.graphQLErrors.map(\.message) == ["not you"])
+        #expect(outcome.error?.message.contains("not you") == false)
+        #expect(server.requests.count == 1)
+    }
+
+    // MARK: the end of the connection
+
+    static let codes =
+        [UInt16](1000...1003) + [UInt16](1007...1014) + [3000, 4000] + [UInt16](4400...4430)
+        + [4004, 4005, 4499, 4500, 4504]
+    static let fatal: Set<UInt16> = [
+        1002, 1003, 1007, 1008, 1009, 1010, 1011, 4004, 4005, 4400, 4401, 4406, 4409, 4429, 4500,
+    ]
+
+    @Test(arguments: codes)
+    func closeCodeTellsWhetherToAskAgain(code: UInt16) async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.next(id, peer.request.connection)
+            if peer.request.connection > 1 {
+                peer.complete(id)
+                peer.hearAll()
+            } else {
+                peer.close(code, "tell nobody")
+            }
+        }
+        let outcome = try await SocketClient(retries: true).subscribe(server.endpoint())
+        let isFatal = Self.fatal.contains(code)
+        #expect(outcome.numbers == (isFatal ? [1] : [1, 2]))
+        #expect(outcome.opened == (isFatal ? 1 : 2))
+        let error = try #require(outcome.error ?? outcome.interruptions.first)
+        #expect((outcome.error == nil) != isFatal)
+        #expect(error.kind == (isFatal ? .closed : .network))
+        #expect(error.webSocketClose == WebSocketClose(WebSocketClose.Code(rawValue: code), reason: "tell nobody"))
+        #expect(error.message.contains("\(code)"))
+        #expect(!"\(error)".contains("tell nobody"))
+        #expect(error.mayHaveReachedServer)
+    }
+
+    enum Loss: CaseIterable {
+        case reset, end, half, afterClose, midHead
+    }
+
+    @Test(arguments: Loss.allCases)
+    func lostConnectionIsToldAndAskedForAgain(loss: Loss) async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.next(id, 2 * peer.request.connection - 1)
+            guard peer.request.connection == 1 else {
+                peer.next(id, 4)
+                peer.complete(id)
+                peer.hearAll()
+                return
+            }
+            switch loss {
+            case .reset: peer.reset()
+            case .end: break
+            case .half: peer.send(Data([0x81, 0x7E, 0x01, 0x00]) + Data(#"{"id":"#.utf8))
+            case .midHead: peer.send(Data([0x81]))
+            case .afterClose: peer.send(frame: 8, Data())
+            }
+        }
+        let outcome = try await SocketClient(retries: true).subscribe(server.endpoint())
+        #expect(outcome.numbers == [1, 3, 4])
+        #expect(outcome.error == nil)
+        #expect(outcome.interruptions.map(\.kind) == [.network])
+        #expect(outcome.opened == 2)
+    }
+
+    @Test func connectionThatIsLostBeforeTheAcknowledgementHasReachedNobody() async throws {
+        let server = try SocketServer { $0.hear("connection_init") }
+        let result = try await SocketClient().execute(.mutation, server.endpoint())
+        let error = try #require(result.failure)
+        #expect(error.kind == .network)
+        #expect(!error.mayHaveReachedServer)
+    }
+
+    @Test func serverWithoutSignsOfLifeIsLeft() async throws {
+        let clock = ManualClock()
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.next(id, peer.request.connection)
+            if peer.request.connection > 1 { peer.complete(id) } else { peer.hear("ping") }
+            peer.hearAll()
+        }
+        var options = GraphQLSocketOptions()
+        options.keepAlive = .seconds(15)
+        options.pongTimeout = .seconds(3)
+        let endpoint = try server.endpoint(options)
+        let client = SocketClient(retries: true, clock: clock)
+        let first = Latch()
+        async let outcome = client.subscribe(endpoint) { event in
+            if case .response = event { first.open() }
+        }
+        await first.wait()
+        // The acknowledgement and the result came within the first while, and nothing within the second.
+        for wait in [15, 15] {
+            await clock.sleepers(1)
+            #expect(clock.nextWait == .seconds(wait))
+            clock.advance(by: .seconds(wait))
+        }
+        await server.heard.until { $0.count("ping") == 1 }
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(3))
+        clock.advance(by: .seconds(3))
+        await server.heard.until { $0.connections == 2 }
+        let heard = try await outcome
+        #expect(heard.numbers == [1, 2])
+        #expect(heard.interruptions.map(\.kind) == [.timeout])
+    }
+
+    // MARK: what is in flight
+
+    @Test func mutationInFlightIsNeverSentAgain() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            _ = peer.operation()
+        }
+        let error = try #require(try await SocketClient(retries: true).execute(.mutation, server.endpoint()).failure)
+        #expect(error.kind == .network)
+        #expect(error.mayHaveReachedServer)
+        #expect(server.heard.record.count("subscribe") == 1)
+    }
+
+    @Test func mutationThatWasNotSentYetIsSentOnce() async throws {
+        let server = try SocketServer { peer in
+            if peer.request.connection == 1 {
+                peer.hear("connection_init")
+                return
+            }
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.next(id, 1)
+            peer.complete(id)
+            peer.hearAll()
+        }
+        let result = try await SocketClient(retries: true).execute(.mutation, server.endpoint())
+        #expect(try result.get()?["n"] == 1)
+        #expect(server.heard.record.count("subscribe") == 1)
+    }
+
+    @Test func queryInFlightIsAskedAgain() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            if peer.request.connection == 1 { return }
+            peer.next(id, 1)
+            peer.complete(id)
+            peer.hearAll()
+        }
+        #expect(try await SocketClient(retries: true).execute(.query, server.endpoint()).get()?["n"] == 1)
+        #expect(server.heard.record.count("subscribe") == 2)
+    }
+
+    @Test func operationWithoutAResultIsAnError() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            peer.complete(peer.operation())
+            peer.hearAll()
+        }
+        let error = try #require(try await SocketClient().execute(.query, server.endpoint()).failure)
+        #expect(error.kind == .decoding)
+    }
+}
+
+extension Result {
+    var failure: Failure? {
+        if case .failure(let error) = self { return error }
+        return nil
+    }
+}

@@ -1,0 +1,55 @@
+@testable import BeagleNetGraphQL
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// One operation's way from its results to its end.
+struct SocketOperationTests {
+    @Test func theFirstEndCountsAndNothingIsToldAfterwards() async throws {
+        let told = Lock(0)
+        let operation = SocketOperation(Data()) { _ in told.withLock { $0 += 1 } }
+        operation.give(.open)
+        operation.end(.success(()))
+        operation.end(.failure(.leftSocket))
+        operation.give(.open)
+        try await operation.wait {}
+        #expect(told.withLock { $0 } == 1)
+    }
+
+    @Test func itDoesNotEndWhileSomethingIsTold() async throws {
+        let slot = Lock<SocketOperation?>(nil)
+        let steps = Lock<[String]>([])
+        let (isWaiting, hasEnded) = (Latch(), Latch())
+        let operation = SocketOperation(Data()) { _ in
+            slot.withLock { $0 }?.end(.success(()))
+            steps.withLock { $0.append("told") }
+        }
+        slot.withLock { $0 = operation }
+        let waiting = Task {
+            isWaiting.open()
+            try await operation.wait {}
+            steps.withLock { $0.append("over") }
+            hasEnded.open()
+        }
+        await isWaiting.wait()
+        operation.give(.open)
+        await hasEnded.wait()
+        try await waiting.value
+        #expect(steps.withLock { $0 } == ["told", "over"])
+        slot.withLock { $0 = nil }
+    }
+
+    @Test func cancelledTaskAsksForTheEnd() async {
+        let operation = SocketOperation(Data()) { _ in }
+        let task = Task { () -> NetworkError? in
+            do throws(NetworkError) {
+                try await operation.wait { operation.end(.failure(.leftSocket)) }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        task.cancel()
+        #expect(await task.value?.kind == .cancelled)
+    }
+}

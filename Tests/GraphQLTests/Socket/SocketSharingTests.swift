@@ -1,0 +1,303 @@
+@testable import BeagleNetGraphQL
+import BeagleNetCurl
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// When connections are made, who shares them, and when they end.
+@Suite(.timeLimit(.minutes(1)))
+struct SocketSharingTests {
+    /// Gives each operation the results 1 to `count`.
+    private static func counting(_ count: Int, _ subprotocol: String = "graphql-transport-ws") throws -> SocketServer {
+        let isOlder = subprotocol == "graphql-ws"
+        return try SocketServer(subprotocol) { peer in
+            peer.acknowledge()
+            while let message = peer.hear() {
+                guard message["type"]?.string == (isOlder ? "start" : "subscribe"), let id = message["id"]?.string
+                else {
+                    continue
+                }
+                for number in 0..<count { peer.next(id, number + 1, isOlder ? "data" : "next") }
+                peer.complete(id)
+            }
+        }
+    }
+
+    @Test func nothingConnectsBeforeTheFirstResultIsAskedFor() async throws {
+        let server = try Self.counting(1)
+        let client = SocketClient().client
+        let subscription = try client.subscribe(to: SocketClient.request(), at: server.endpoint())
+        #expect(server.requests.isEmpty)
+        var results = subscription.makeAsyncIterator()
+        #expect(server.requests.isEmpty)
+        #expect(try await results.next()?.data?["n"] == 1)
+        #expect(try await results.next() == nil)
+    }
+
+    @Test func connectionLingersAndThenSaysGoodbye() async throws {
+        let clock = ManualClock()
+        let server = try Self.counting(1)
+        let endpoint = try server.endpoint()
+        let client = SocketClient(clock: clock)
+        #expect(try await client.subscribe(endpoint, "a").numbers == [1])
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(5))
+        clock.advance(by: .seconds(4))
+        // Whoever comes meanwhile uses it, and the time begins anew.
+        #expect(try await client.subscribe(endpoint, "b").numbers == [1])
+        #expect(endpoint.memory.sockets.count == 1)
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(5))
+        clock.advance(by: .seconds(5))
+        await server.heard.until { $0.closes.map(\.code.rawValue) == [1000] && $0.ended == 1 }
+        #expect(endpoint.memory.sockets.count == 0)
+        #expect(server.requests.count == 1)
+        #expect(try await client.subscribe(endpoint, "c").numbers == [1])
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func olderProtocolSaysThatItTerminates() async throws {
+        var options = GraphQLSocketOptions()
+        options.subprotocol = .graphQLWS
+        options.linger = .zero
+        let server = try Self.counting(2, "graphql-ws")
+        let client = SocketClient()
+        #expect(try await client.subscribe(server.endpoint(options)).numbers == [1, 2])
+        await server.heard.until { $0.closes.map(\.code.rawValue) == [1000] }
+        #expect(server.heard.record.messages.last == #"{"type":"connection_terminate"}"#)
+    }
+
+    @Test func queriesOfTheOlderProtocolAreAnswered() async throws {
+        var options = GraphQLSocketOptions()
+        options.subprotocol = .graphQLWS
+        let server = try Self.counting(1, "graphql-ws")
+        #expect(try await SocketClient().execute(.query, server.endpoint(options)).get()?["n"] == 1)
+        #expect(try await SocketClient().execute(.mutation, server.endpoint(options)).get()?["n"] == 1)
+    }
+
+    @Test func transportAndClientAreLetGoWhileTheConnectionLingers() async throws {
+        let clock = ManualClock()
+        let server = try Self.counting(1)
+        let endpoint = try server.endpoint()
+        weak var transport: CurlTransport?
+        weak var client: NetworkClientDefault?
+        weak var socket: GraphQLSocket?
+        do {
+            let own = CurlTransport()
+            let one = SocketClient(clock: clock, transport: own)
+            (transport, client) = (own, one.client)
+            #expect(try await one.subscribe(endpoint).numbers == [1])
+            socket = endpoint.memory.sockets.all.first
+            #expect(socket != nil)
+        }
+        #expect(transport == nil)
+        #expect(client == nil)
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(5))
+        await server.heard.until { $0.ended == 1 }
+        while socket != nil { await Task.yield() }
+        #expect(endpoint.memory.sockets.count == 0)
+    }
+
+    @Test func twoPersonsNeverShareAConnection() async throws {
+        let server = try Self.counting(1)
+        let memory = try server.endpoint()
+        for name in ["Ann", "Bob", "Ann"] {
+            var endpoint = memory
+            endpoint.headers = ["Authorization": "Bearer \(name)"]
+            #expect(try await SocketClient.shared.subscribe(endpoint, name).numbers == [1])
+        }
+        let credentials = server.requests.map { $0["Authorization"] }
+        #expect(credentials == ["Bearer Ann", "Bearer Bob"])
+        #expect(server.requests.allSatisfy { $0["Content-Type"] == nil && $0["Accept"] == nil })
+    }
+
+    @Test func partitionsNeverShareAConnection() async throws {
+        let server = try Self.counting(1)
+        let endpoint = try server.endpoint()
+        for name in ["Ann", "Bob", "Ann"] {
+            let subscription = try SocketClient.shared.client.subscribe(to: SocketClient.request(), at: endpoint) {
+                $0.partition = name
+            }
+            for try await _ in subscription {}
+        }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func otherOptionsNeverShareAConnection() async throws {
+        let server = try Self.counting(1)
+        let endpoint = try server.endpoint()
+        var options = GraphQLSocketOptions()
+        options.parameters = { ["who": "Bob"] }
+        var other = endpoint
+        other.subscriptions = [.webSocket(options)]
+        #expect(try await SocketClient.shared.subscribe(endpoint).numbers == [1])
+        #expect(try await SocketClient.shared.subscribe(other, "b").numbers == [1])
+        #expect(server.requests.count == 2)
+        #expect(server.heard.record.messages.contains(#"{"type":"connection_init","payload":{"who":"Bob"}}"#))
+    }
+
+    @Test func transportsNeverShareAConnection() async throws {
+        let server = try Self.counting(1)
+        let endpoint = try server.endpoint()
+        #expect(try await SocketClient().subscribe(endpoint).numbers == [1])
+        #expect(try await SocketClient().subscribe(endpoint).numbers == [1])
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func addressAndParametersAreAskedForEachConnection() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.next(id, peer.request.connection)
+            if peer.request.connection < 3 { return }
+            peer.complete(id)
+            peer.hearAll()
+        }
+        let asked = Lock(0)
+        var options = GraphQLSocketOptions()
+        let authority = server.authority
+        options.url = {
+            let count = asked.withLock { asked in
+                asked += 1
+                return asked
+            }
+            guard let url = URL(string: "ws://\(authority)/live?attempt=\(count)") else { throw URLError(.badURL) }
+            return url
+        }
+        options.parameters = { ["attempt": .integer(Int64(asked.withLock { $0 }))] }
+        let outcome = try await SocketClient(retries: true).subscribe(server.endpoint(options))
+        #expect(outcome.numbers == [1, 2, 3])
+        #expect(server.requests.map(\.target) == (1...3).map { "/live?attempt=\($0)" })
+        let parameters = server.heard.record.messages.filter { $0.contains("connection_init") }
+        #expect(parameters == (1...3).map { #"{"type":"connection_init","payload":{"attempt":\#($0)}}"# })
+    }
+
+    @Test func credentialsStayWithTheEndpointsOrigin() async throws {
+        let server = try Self.counting(1)
+        var options = GraphQLSocketOptions()
+        let authority = server.authority
+        options.url = { try #require(URL(string: "ws://\(authority)/")) }
+        let headers = ["Authorization": "Bearer Ann", "X-App": "a"]
+        var endpoint = GraphQLEndpoint(try #require(URL(string: "http://example.invalid/graphql")), headers: headers)
+        endpoint.subscriptions = [.webSocket(options)]
+        #expect(try await SocketClient().subscribe(endpoint).numbers == [1])
+        #expect(server.requests.map { $0["Authorization"] } == [nil])
+        #expect(server.requests.map { $0["X-App"] } == ["a"])
+    }
+
+    @Test func failureOfTheAppsOwnFunctionIsTold() async throws {
+        struct NoToken: Error {}
+        let server = try Self.counting(1)
+        var options = GraphQLSocketOptions()
+        options.parameters = { throw NoToken() }
+        let error = try #require(try await SocketClient().execute(.mutation, server.endpoint(options)).failure)
+        #expect(error.underlying is NoToken)
+        #expect(!error.mayHaveReachedServer)
+        options.parameters = { [1, 2] }
+        let other = try #require(try await SocketClient().execute(.mutation, server.endpoint(options)).failure)
+        #expect(other.kind == .badConfiguration)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func manyOperationsShareOneConnection() async throws {
+        let server = try Self.counting(3)
+        let endpoint = try server.endpoint()
+        let client = SocketClient()
+        try await withThrowingTaskGroup(of: [Int].self) { group in
+            for number in 0..<1000 {
+                group.addTask { try await client.subscribe(endpoint, "operation\(number)").numbers }
+            }
+            for try await numbers in group { #expect(numbers == [1, 2, 3]) }
+        }
+        #expect(server.requests.count == 1)
+        let ids = server.heard.record.messages.compactMap { try? JSONValue(parsing: $0)["id"]?.string }
+        #expect(ids.count == 1000)
+        #expect(Set(ids).count == 1000)
+    }
+
+    @Test func cancellingTellsTheServerAndNothingIsHeardAfterwards() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.next(id, 1)
+            peer.hear("complete")
+            peer.next(id, 2)
+            let other = peer.operation()
+            peer.next(other, 3)
+            peer.complete(other)
+            peer.hearAll()
+        }
+        let endpoint = try server.endpoint()
+        let client = SocketClient()
+        let heard = Lock(0)
+        let first = Latch()
+        let operation = try client.client.liveOperation(SocketClient.request(), at: endpoint)
+        let task = Task {
+            try await client.client.run(operation) { result in
+                guard result.response != nil else { return }
+                heard.withLock { $0 += 1 }
+                first.open()
+            }
+        }
+        await first.wait()
+        task.cancel()
+        await #expect(throws: NetworkError.self) { try await task.value }
+        #expect(try await client.subscribe(endpoint, "b").numbers == [3])
+        #expect(heard.withLock { $0 } == 1)
+        #expect(server.heard.record.messages.contains(#"{"id":"1","type":"complete"}"#))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func operationThatIsCancelledBeforeItIsSentIsNotSent() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try SocketServer { peer in
+            peer.hear("connection_init")
+            peer.wait(for: gate)
+            peer.say(#"{"type":"connection_ack"}"#)
+            let id = peer.operation()
+            peer.next(id, 1)
+            peer.complete(id)
+            peer.hearAll()
+        }
+        let endpoint = try server.endpoint()
+        let client = SocketClient()
+        let cancelled = Task { try await client.execute(.mutation, endpoint) }
+        await server.heard.until { $0.count("connection_init") == 1 }
+        async let other = client.subscribe(endpoint)
+        cancelled.cancel()
+        #expect(try await cancelled.value.failure?.kind == .cancelled)
+        gate.open()
+        #expect(try await other.numbers == [1])
+        #expect(server.heard.record.count("subscribe") == 1)
+        #expect(server.heard.record.count("complete") == 0)
+    }
+
+    @Test func floodArrivesWholeAndInOrder() async throws {
+        let server = try Self.counting(20_000)
+        let subscription = try SocketClient().client.subscribe(
+            to: SocketClient.request(),
+            at: server.endpoint(),
+            buffering: .failing(20_000)
+        )
+        var expected: Int64 = 1
+        for try await result in subscription {
+            guard result.data?["n"]?.integer == expected else { break }
+            expected += 1
+        }
+        #expect(expected == 20_001)
+    }
+
+    @Test func manyPingsAreAnsweredWithoutKeepingThem() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            // Read by nobody until all are sent.
+            for number in 1...20_000 { peer.say(#"{"type":"ping","payload":{"n":\#(number)}}"#) }
+            while let message = peer.hear(), message["payload"]?["n"]?.integer != 20_000 {}
+            peer.complete(id)
+            peer.hearAll()
+        }
+        #expect(try await SocketClient().subscribe(server.endpoint()).error == nil)
+    }
+}

@@ -1,0 +1,144 @@
+import BeagleNetHTTP
+import BeagleNetTesting
+import Foundation
+import GraphQLPeers
+import Testing
+
+@testable import beagle
+
+struct SubscribeCommandTests {
+    private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+    private let query = "subscription Ticks($room: ID!) { tick(room: $room) }"
+
+    private static func result(_ number: Int) -> String { "event: next\ndata: {\"data\":{\"tick\":\(number)}}\n\n" }
+
+    private static func events(_ results: ClosedRange<Int>, isWhole: Bool = true) -> LoopbackServer.Answer {
+        let end = isWhole ? "event: complete\ndata:\n\n" : ""
+        return .sequence([.raw(head + results.map(result).joined() + end), .close])
+    }
+
+    @Test func eachResultIsALine() async throws {
+        let server = try LoopbackServer(Self.events(1...2))
+        let run = try await beagle(
+            "subscribe",
+            server.url,
+            "-q",
+            query,
+            "-v",
+            "room=7",
+            "--over",
+            "sse",
+            "-H",
+            "X-One: 1"
+        )
+        #expect(run.exit == 0, "\(run.errors)")
+        #expect(run.errors.isEmpty)
+        #expect(run.lines == [#"{"data":{"tick":1}}"#, #"{"data":{"tick":2}}"#])
+        let request = try #require(server.requests.first)
+        #expect(request["X-One"] == "1" && request["Accept"] == "text/event-stream")
+        #expect(try JSONValue(parsing: request.body)["variables"] == ["room": "7"])
+    }
+
+    @Test func lostConnectionIsToldAndFollowedByAnother() async throws {
+        let server = try LoopbackServer { _ in Self.events(1...2, isWhole: false) }
+        let run = try await beagle("subscribe", server.url, "-q", query, "--over", "sse", "--count", "3", "--json")
+        #expect(run.exit == 0, "\(run.errors)")
+        #expect(run.errors.contains("; asking again in "))
+        #expect(run.errors.split(separator: "\n").count == 1)
+        let lines = try run.lines.map { try JSONValue(parsing: $0) }
+        try #require(lines.count == 4)
+        #expect(lines[2] == ["data": ["tick": 1]])
+        #expect(lines[3]["ok"] == true && lines[3]["result"] == ["events": 3])
+    }
+
+    @Test func itIsGivenUpAfterAsManyConnectionsAsMayGiveNothing() async throws {
+        let server = try LoopbackServer { _ in .close }
+        let run = try await beagle("subscribe", server.url, "-q", query, "--over", "sse", "--retry", "1")
+        #expect(run.exit != 0 && run.exit < 100)
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func resultsWithErrorsEndWith102() async throws {
+        let server = try LoopbackServer(
+            .sequence([
+                .raw(
+                    Self.head + "event: next\ndata: {\"data\":null,\"errors\":[{\"message\":\"no\"}]}\n\n"
+                        + Self.result(2) + "event: complete\ndata:\n\n"
+                ), .close,
+            ])
+        )
+        let run = try await beagle("subscribe", server.url, "-q", query, "--over", "sse")
+        #expect(run.exit == 102)
+        #expect(run.lines == [#"{"errors":[{"message":"no"}]}"#, #"{"data":{"tick":2}}"#])
+        #expect(run.errors.contains("1 of 2 results had errors"))
+    }
+
+    @Test(.enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"), arguments: SubscribeCommand.Way.allCases)
+    func realServerIsFollowed(_ way: SubscribeCommand.Way) async throws {
+        guard way != .sharedSSE else { return }
+        let url = try await GraphQLServer.shared.url("/graphql").absoluteString
+        let run = try await beagle(
+            "subscribe",
+            url,
+            "-q",
+            "subscription { count(to: 3) }",
+            "--over",
+            way.rawValue,
+            "--retry",
+            "0"
+        )
+        #expect(run.exit == 0, "\(run.errors)")
+        #expect(run.lines == (1...3).map { #"{"data":{"count":\#($0)}}"# })
+    }
+
+    @Test(.enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+    func webSocketIsTakenFirstAndItsServerToldTheParameters() async throws {
+        let url = try await GraphQLServer.shared.url("/graphql", scheme: "ws").absoluteString
+        let arguments = ["subscribe", url, "-q", "subscription { connection }"]
+        let run = try await BeagleProcess(arguments + ["--connection-params", #"{"token":"x"}"#]).outcome()
+        #expect(run.exit == 0, "\(run.errors)")
+        #expect(run.lines == [#"{"data":{"connection":{"token":"x"}}}"#])
+        let refused = try await BeagleProcess(
+            arguments + ["--connection-params", #"{"reject":true}"#, "--retry", "0", "--json"]
+        ).outcome()
+        #expect(refused.exit != 0)
+        #expect(try refused.json()["ok"] == false)
+    }
+
+    @Test func interruptEndsIt() async throws {
+        let server = try LoopbackServer(.sequence([.raw(Self.head + Self.result(1)), .stall]))
+        let process = try BeagleProcess(["subscribe", server.url, "-q", query, "--over", "sse"])
+        #expect(await process.line() == #"{"data":{"tick":1}}"#)
+        process.interrupt()
+        #expect(await process.outcome().exit == 130)
+        #expect(await server.until { $0.openConnections == 0 })
+    }
+
+    @Test func timeIsLimited() async throws {
+        let server = try LoopbackServer(.sequence([.raw(Self.head), .stall]))
+        let run = try await beagle("subscribe", server.url, "-q", query, "--over", "sse", "-m", "0.3")
+        #expect(run.exit == 28)
+        #expect(run.errors.contains("--max-time"))
+    }
+
+    @Test(
+        arguments: [
+            ["subscribe"], ["subscribe", "http://h/"], ["subscribe", "http://h/", "-q", "{a}", "--count", "0"],
+            ["subscribe", "http://h/", "-q", "{a}", "-o", "file"],
+            ["subscribe", "http://h/", "-q", "{a}", "--offline"],
+            ["subscribe", "http://h/", "-q", "{a}", "--over", "pigeon"],
+            ["subscribe", "http://h/", "-q", "subscription { a }", "--connection-params", "[]"],
+        ]
+    )
+    func wrongUseIsRefused(_ arguments: [String]) async throws {
+        #expect(try await BeagleProcess(arguments).outcome().exit == 64)
+    }
+
+    @Test func whatIsNoSubscriptionIsRefused() async throws {
+        let run = try await beagle("subscribe", "http://127.0.0.1:9/", "-q", "{ a }")
+        #expect(run.exit == 43)
+        #expect(run.errors.contains("not a subscription"))
+        let other = try await beagle("graphql", "http://127.0.0.1:9/", "-q", "subscription { a }")
+        #expect(other.errors.contains("beagle subscribe"))
+    }
+}
