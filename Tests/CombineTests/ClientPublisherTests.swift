@@ -97,6 +97,26 @@ import Testing
             .map { _ in DispatchQueue.getSpecific(key: key) ?? false }
         #expect(await values(of: publisher).0 == [true])
     }
+
+    @Test func resultsOfASubscriptionComeUntilItsEnd() async throws {
+        let results = (1...2).map { "event: next\ndata: {\"data\":{\"tick\":\($0)}}\n\n" }.joined()
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+        let server = try LoopbackServer(.sequence([.raw(head + results + "event: complete\n\n"), .close]))
+        var endpoint = GraphQLEndpoint(try #require(URL(string: server.url)))
+        endpoint.subscriptions = [.events()]
+        let operation = GraphQLOperation<[String: String], Int>(input: [:], operationString: "subscription { tick }")
+        let (ticks, end) = await values(of: dependencies.networkClient.publisher(for: operation, at: endpoint))
+        #expect(ticks.map(\.data) == [1, 2])
+        guard case .finished = end else { return #expect(Bool(false), "\(end as Any)") }
+    }
+
+    @Test func answerOfAQueryComesOnce() async throws {
+        let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "{\"data\":{\"a\":1}}"))
+        let endpoint = GraphQLEndpoint(try #require(URL(string: server.url)))
+        let operation = GraphQLOperation<[String: String], Int>(input: [:], operationString: "{ a }")
+        let (answers, _) = await values(of: dependencies.networkClient.publisher(for: operation, at: endpoint))
+        #expect(answers.map(\.data) == [1])
+    }
 }
 
 extension DispatchQueue {
@@ -127,24 +147,4 @@ private struct CountingToken: RequestToken {
     let onCancel: @Sendable () -> Void
 
     func cancel() { onCancel() }
-
-    @Test func resultsOfASubscriptionComeUntilItsEnd() async throws {
-        let results = (1...2).map { "event: next\ndata: {\"data\":{\"tick\":\($0)}}\n\n" }.joined()
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
-        let server = try LoopbackServer(.sequence([.raw(head + results + "event: complete\n\n"), .close]))
-        var endpoint = GraphQLEndpoint(try #require(URL(string: server.url)))
-        endpoint.subscriptions = [.events()]
-        let operation = GraphQLOperation<[String: String], Int>(input: [:], operationString: "subscription { tick }")
-        let (ticks, end) = await values(of: dependencies.networkClient.publisher(for: operation, at: endpoint))
-        #expect(ticks.map(\.data) == [1, 2])
-        guard case .finished = end else { return #expect(Bool(false), "\(end as Any)") }
-    }
-
-    @Test func answerOfAQueryComesOnce() async throws {
-        let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "{\"data\":{\"a\":1}}"))
-        let endpoint = GraphQLEndpoint(try #require(URL(string: server.url)))
-        let operation = GraphQLOperation<[String: String], Int>(input: [:], operationString: "{ a }")
-        let (answers, _) = await values(of: dependencies.networkClient.publisher(for: operation, at: endpoint))
-        #expect(answers.map(\.data) == [1])
-    }
 }
