@@ -617,7 +617,8 @@ class EventsOnly(Full):
     async def __call__(self, scope, receive, send):
         if scope["type"] == "websocket":
             await receive()
-            return await send({"type": "websocket.close"})
+            await send({"type": "websocket.http.response.start", "status": 405, "headers": []})
+            return await send({"type": "websocket.http.response.body", "body": b"no WebSockets here"})
         if "multipart/" in dict(scope["headers"]).get(b"accept", b"").decode("latin-1"):
             return await Response("no multipart here", 406)(scope, receive, send)
         await super().__call__(scope, receive, send)

@@ -61,7 +61,10 @@ package struct GraphQLPayloadReader: Sendable {
         case "multipart/mixed":
             framing = .parts(try MultipartReader(contentType: contentType, acceptsLineFeeds: true))
         case MediaType.eventStream:
-            framing = .events(EventStream(lastEventID: lastEventID, maxEventBytes: maxPayloadBytes))
+            var stream = EventStream(lastEventID: lastEventID, maxEventBytes: maxPayloadBytes)
+            // Servers that no browser has to understand write no data with it.
+            stream.typeWithoutData = "complete"
+            framing = .events(stream)
         case let essence?: framing = Self.isLines(essence) ? .lines : .whole
         case nil: framing = .whole
         }

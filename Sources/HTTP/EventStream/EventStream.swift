@@ -34,6 +34,9 @@ public struct EventStream: Sendable {
     /// How long the server wants a client to wait before it connects again; nil where it did not say.
     public private(set) var retry: Duration?
 
+    /// The name of an event that counts also without data, which browsers would pass over; nil for none.
+    package var typeWithoutData: String?
+
     private let maxEventBytes: Int
     private var isTooLarge = false
     /// What was fed; up to `position` it was looked at.
@@ -150,7 +153,7 @@ public struct EventStream: Sendable {
             type = ""
             data.removeAll(keepingCapacity: true)
         }
-        guard !data.isEmpty else { return nil }
+        guard !data.isEmpty || !type.isEmpty && type == typeWithoutData else { return nil }
         return Event(
             type: type.isEmpty ? "message" : type,
             data: String(decoding: data.dropLast(), as: UTF8.self),

@@ -89,7 +89,7 @@ import Testing
                 [#"{"a":1}"#]
             ),
             (
-                "data: {\"a\":\ndata: 1}\n\nevent: ping\ndata: {\"x\":1}\n\nevent: complete\n\nevent: complete\ndata\n\n",
+                "data: {\"a\":\ndata: 1}\n\nevent: ping\ndata: {\"x\":1}\n\nevent: next\n\nevent: complete\n\ndata: {}\n\n",
                 ["{\"a\":\n1}"]
             ),
             ("event: next\rdata: {}\r\revent: next\rdata:{\"a\":1}\r\revent: complete\rdata:\r\r", [#"{"a":1}"#]),

@@ -32,6 +32,13 @@ import Testing
         #expect(try await world.heard().events == ["open", #"{"count":1}"#, #"{"count":2}"#])
     }
 
+    @Test func theEndMayHaveNoData() async throws {
+        let world = try SubscriptionWorld(answers: .events(Self.next + "event: complete\n\n"))
+        let heard = try await world.heard()
+        #expect(heard.events == ["open", #"{"count":1}"#])
+        #expect(heard.error == nil)
+    }
+
     @Test func aStreamThatEndsBeforeItSaidSoIsAskedForAgain() async throws {
         let world = try SubscriptionWorld(answers: .events(Self.next), .events(events(2...2)))
         let heard = try await world.heard()

@@ -96,13 +96,14 @@ struct SubscriptionServersTests {
     }
 
     @Test func aWayThatIsRefusedIsNotTriedAgain() async throws {
-        let endpoint = try await endpoint("/sse-only", [.multipart, .events(.single), .events()], test: "order")
+        let ways: [GraphQLSubscriptionTransport] = [.webSocket(), .multipart, .events(.single), .events()]
+        let endpoint = try await endpoint("/sse-only", ways, test: "order")
         for _ in 0..<2 {
             let heard = await Heard(try subscription("subscription { count(to: 2) }", endpoint).events)
             #expect(heard.events == ["open"] + counts(1...2))
         }
         let requests = try await GraphQLServer.shared.log(of: "order")["requests"]?.array ?? []
-        #expect(requests.compactMap { $0["method"]?.string } == ["POST", "PUT", "POST", "POST"])
+        #expect(requests.compactMap { $0["method"]?.string } == ["WEBSOCKET", "POST", "PUT", "POST", "POST"])
         #expect(requests.compactMap { $0["headers"]?["accept"]?.string?.prefix(4) }.last == "text")
     }
 
