@@ -99,14 +99,13 @@ final class SharedEventStream: Sendable {
             do { try await clock.sleep(for: Self.linger) } catch { return }
             if !Task.isCancelled { self?.closeIfUnused() }
         }
-        let isNeeded = state.withLock { state in
-            if !state.operations.isEmpty || state.isOver { return true }
-            // Of two who left at once one closes it.
-            state.closing?.cancel()
-            state.closing = closing
-            return false
+        // Of two who left at once one closes it.
+        let needless: Task<Void, Never>? = state.withLock { state in
+            if !state.operations.isEmpty || state.isOver { return closing }
+            defer { state.closing = closing }
+            return state.closing
         }
-        if isNeeded { closing.cancel() }
+        needless?.cancel()
     }
 
     /// Takes no more operations; those that it has go on.
@@ -127,8 +126,10 @@ final class SharedEventStream: Sendable {
     // MARK: - The stream
 
     private func begin(_ attempt: SubscriptionAttempt) {
-        let (transfer, transport) = (attempt.operation.transfer, attempt.transport)
-        let reading = Task {
+        var transfer = attempt.operation.transfer
+        transfer.carryNothing()
+        // What others share knows nothing of the first one's surroundings.
+        let reading = Task.detached { [transfer, transport = attempt.transport] in
             do throws(NetworkError) {
                 let token = try await Self.reserve(transfer, over: transport)
                 try await self.read(try await Self.open(transfer, token, over: transport), token)
@@ -150,7 +151,6 @@ final class SharedEventStream: Sendable {
     ) async throws(NetworkError) -> String {
         var request = transfer
         request.head.method = .put
-        request.carryNothing()
         request.body = HTTPBody()
         let answer = StreamAnswer(try await transport.perform(request), to: request.head)
         guard answer.status.kind == .successful else {
@@ -172,7 +172,6 @@ final class SharedEventStream: Sendable {
     ) async throws(NetworkError) -> StreamAnswer {
         var request = transfer
         request.head.method = .get
-        request.carryNothing()
         request.carry(token: token)
         for field in EventSource.fields(behind: "") { request.head.headerFields[field.name] = field.value }
         request.delivery = .stream

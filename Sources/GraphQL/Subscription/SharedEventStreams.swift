@@ -28,9 +28,6 @@ final class SharedEventStreams: Sendable {
 
     private let streams = Lock<[Key: SharedEventStream]>([:])
 
-    /// How many are open or being opened.
-    var count: Int { streams.withLock { $0.count } }
-
     /// Takes part in the stream of those that an operation can share one with; where there is none, one is opened.
     func join(_ attempt: SubscriptionAttempt) -> (SharedEventStream, SharedEventStream.Membership) {
         let key = Key(attempt)

@@ -46,12 +46,14 @@ final class SharedOperation: Sendable {
     /// The parameters, with the number under which results come.
     private func body() throws(NetworkError) -> Data {
         let parameters = attempt.operation.transfer.body?.data ?? attempt.parameters
-        guard let members = try? AnswerMembers(parameters), members.isObject, let last = members.members.last else {
-            throw NetworkError(
-                .unsupported,
-                during: .build,
-                "an operation with files cannot go over \(SharedEventsCarrier.name)"
-            )
+        let members: AnswerMembers
+        do {
+            members = try AnswerMembers(parameters)
+        } catch {
+            throw NetworkError(.badRequest, during: .build, "the operation is no JSON: \(error.reason)")
+        }
+        guard members.isObject, let last = members.members.last else {
+            throw NetworkError(.badRequest, during: .build, "the operation is no JSON object")
         }
         func inserting(_ text: String, at place: Int) -> Data {
             let place = parameters.startIndex + place

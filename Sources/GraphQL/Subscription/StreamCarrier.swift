@@ -33,6 +33,7 @@ struct StreamCarrier: SubscriptionCarrier {
         var request = attempt.operation.transfer
         request.delivery = .stream
         request.options = request.options.forEvents
+        if attempt.request.kind == .subscription { request.options.isLongLived = true }
         switch framing {
         case .events:
             for field in EventSource.fields(behind: lastEventID) { request.head.headerFields[field.name] = field.value }

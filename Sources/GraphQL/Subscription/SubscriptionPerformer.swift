@@ -41,6 +41,8 @@ struct SubscriptionPerformer: OperationPerformer {
         )
         var ways = endpoint.memory.known(of: endpoint.subscriptions)
         guard !ways.isEmpty else { throw .noWay }
+        if !request.files.isEmpty { ways.removeAll { !$0.takesFiles } }
+        guard !ways.isEmpty else { throw .noWayForFiles }
         while true {
             let way = ways.removeFirst()
             do throws(NetworkError) {
@@ -154,7 +156,24 @@ extension EndpointMemory {
     }
 }
 
+extension GraphQLSubscriptionTransport {
+    /// Whether an operation is sent as a message of its own, which may be a form.
+    fileprivate var takesFiles: Bool {
+        switch self {
+        case .events(.distinct), .multipart: true
+        case .webSocket, .events(.single): false
+        }
+    }
+}
+
 extension NetworkError {
+    fileprivate static let noWayForFiles = NetworkError(
+        .unsupported,
+        during: .build,
+        "an operation with files goes over none of GraphQLEndpoint.subscriptions",
+        advice: "name .events() or .multipart too"
+    )
+
     fileprivate static let noWay = NetworkError(
         .badConfiguration,
         during: .build,

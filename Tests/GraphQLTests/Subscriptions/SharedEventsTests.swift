@@ -328,6 +328,12 @@ import Testing
         try request.attach(FormFile(Data("x".utf8), filename: "x"), at: "variables.file")
         let heard = await Heard(try world.client.subscribe(to: request, at: world.endpoint).events)
         #expect(heard.events == ["open", #"{"count":1}"#])
+        #expect(world.server.requests.map(\.method) == ["POST"])
         #expect(world.server.requests.last?["Content-Type"]?.hasPrefix("multipart/form-data") == true)
+        var others = world.endpoint
+        others.subscriptions = [.webSocket(), .events(.single)]
+        let refused = await Heard(try world.client.subscribe(to: request, at: others).events)
+        #expect(refused.error?.kind == .unsupported)
+        #expect(world.server.requests.count == 1)
     }
 }

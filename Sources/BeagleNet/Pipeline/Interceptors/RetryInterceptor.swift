@@ -13,7 +13,7 @@ public import BeagleNetHTTP
 ///
 /// A subscription whose connection is lost is asked for again as `subscriptionBackoff` says, without a budget or `maxTime`,
 /// and who hears it is told with `NetworkOperation.Result.Connection.interrupted`. An attempt that gave a result begins the
-/// count anew.
+/// count anew. What the server of an event stream wishes (`retry`) is waited for, up to `Backoff.maxAsked`.
 public final class RetryInterceptor: BriefInterceptor {
     /// `.retry`.
     public var place: Pipeline.Place? { .retry }
