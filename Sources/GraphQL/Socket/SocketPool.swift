@@ -65,6 +65,15 @@ final class SocketPool: Sendable {
         }
     }
 
+    /// Lets nobody join those that there are; each ends with its last operation.
+    func retireAll() {
+        let retired = sockets.withLock { sockets in
+            defer { sockets = [:] }
+            return sockets.values.map(\.socket)
+        }
+        for socket in retired { socket.retire() }
+    }
+
     private func remove(_ socket: GraphQLSocket, _ key: Key) {
         let removed = sockets.withLock { sockets -> Entry? in
             guard sockets[key]?.socket === socket else { return nil }
