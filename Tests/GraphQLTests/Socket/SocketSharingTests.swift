@@ -1,5 +1,6 @@
 @testable import BeagleNetGraphQL
 import BeagleNetCurl
+import BeagleNetReplay
 import BeagleNetTesting
 import Foundation
 import Testing
@@ -167,6 +168,23 @@ struct SocketSharingTests {
         let endpoint = try server.endpoint()
         #expect(try await SocketClient().subscribe(endpoint).numbers == [1])
         #expect(try await SocketClient().subscribe(endpoint).numbers == [1])
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func operationsOfARecordedTransportShareAConnection() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sockets-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var logs: [String: RequestLog] = [:]
+        for name in ["one", "other"] {
+            logs[name] = try RequestLog(directory: folder.appending(path: "\(name).bglog").path)
+        }
+        let server = try Self.counting(1)
+        let endpoint = try server.endpoint()
+        let base = CurlTransport()
+        for (name, path) in [("a", "one"), ("b", "one"), ("c", "other")] {
+            let client = SocketClient(transport: RecordingTransport(base, log: try #require(logs[path])))
+            #expect(try await client.subscribe(endpoint, name).numbers == [1])
+        }
         #expect(server.requests.count == 2)
     }
 
