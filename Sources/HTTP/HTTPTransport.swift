@@ -34,6 +34,24 @@ extension HTTPTransport {
     }
 }
 
+/// A transport that is a value made of objects: two of the same objects are the same transport.
+package protocol ComposedTransport: HTTPTransport {
+    /// The objects, in an order that is always the same; none where one of its parts is no object.
+    var parts: [any AnyObject & Sendable] { get }
+}
+
+extension HTTPTransport {
+    /// The objects that tell it apart; none where nothing does.
+    package var identity: [any AnyObject & Sendable] {
+        if let composed = self as? any ComposedTransport { return composed.parts }
+        // Anything can be taken for an object where there is Objective-C: its type has to be one.
+        guard type(of: self) is any AnyObject.Type, let object = self as? any HTTPTransport & AnyObject else {
+            return []
+        }
+        return [object]
+    }
+}
+
 /// A transport that may put cookies of its own on messages, which then speak for somebody.
 package protocol CookieTransport: HTTPTransport {
     /// Whether it has any place to keep cookies.

@@ -28,6 +28,45 @@ extension FuzzTarget {
             }
         }
     }
+
+    /// A line each: messages of a server over a WebSocket, of the older protocol where the first byte is odd. What is taken is
+    /// JSON, and its payload a part of it; whatever comes, each operation ends once.
+    static func fuzzSocket(_ bytes: UnsafeRawBufferPointer) {
+        let isOlder = (bytes.first ?? 0) & 1 == 1
+        var session = SocketSession(isOlder ? .graphQLWS : .graphQLTransportWS)
+        let operations = (0..<3).map { _ in SocketOperation(Data()) { _ in } }
+        let ids = operations.map { session.add($0) }
+        var ended = 0
+        for line in bytes.dropFirst().split(separator: UInt8(ascii: "\n")) {
+            guard let text = String(validating: line, as: UTF8.self),
+                let message = try? SocketMessage(text, session.subprotocol)
+            else { continue }
+            check(message, text)
+            guard let step = try? session.receive(message) else { continue }
+            if case .begin(let begun) = step {
+                precondition(begun == ids, "not all operations begin with the acknowledgement")
+                for id in begun { _ = session.ask(id) }
+            }
+            if case .end = step { ended += 1 }
+        }
+        precondition(session.removeAll().count + ended == operations.count, "an operation ended twice or never")
+    }
+
+    private static func check(_ message: SocketMessage, _ text: String) {
+        var tokenizer = JSONTokenizer()
+        let bytes = Array(text.utf8)
+        do {
+            try bytes.withUnsafeBufferPointer { bytes throws(JSONFault) in try tokenizer.feed(bytes) { _ in } }
+            try tokenizer.finish { _ in }
+        } catch {
+            preconditionFailure("a message is taken that is no JSON: \(error)")
+        }
+        switch message {
+        case .result(_, let payload), .failure(_, let payload), .ping(let payload?), .refusal(let payload?):
+            precondition(bytes.firstRange(of: payload) != nil, "a payload is no part of its message")
+        default: break
+        }
+    }
 }
 
 extension GraphQLDocument {

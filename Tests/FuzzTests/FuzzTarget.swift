@@ -7,7 +7,7 @@ import BeagleNetRequestBuilder
 /// An error is a fine answer to any input. A crash, a hang, or a broken promise (a failed `precondition`) is not.
 enum FuzzTarget: String, CaseIterable {
     case json, redactor, url, request, head, decoder, range, events, multipart, frames, handshake
-    case cookie, redirect, challenge, altsvc, body, har, filter, log, document, pieces
+    case cookie, redirect, challenge, altsvc, body, har, filter, log, document, pieces, socket
 
     func feed(_ bytes: UnsafeRawBufferPointer) {
         switch self {
@@ -31,6 +31,7 @@ enum FuzzTarget: String, CaseIterable {
         case .log: Self.fuzzLog(bytes)
         case .document: Self.fuzzDocument(String(decoding: bytes, as: UTF8.self))
         case .pieces: Self.fuzzPieces(bytes)
+        case .socket: Self.fuzzSocket(bytes)
         case .altsvc: Self.fuzzAltSvc(String(decoding: bytes, as: UTF8.self))
         }
     }

@@ -10,6 +10,11 @@ import Foundation
 @main
 struct BenchSubscriptions {
     static func main() async throws {
+        // Away from the main thread, between which and others each result would go.
+        try await Task.detached { try await run() }.value
+    }
+
+    private static func run() async throws {
         let words = CommandLine.arguments
         guard words.count == 4, let port = Int(words[2]), let count = Int(words[3]) else {
             print("usage: bench-subscriptions VARIANT PORT COUNT")

@@ -77,6 +77,16 @@ public struct GraphQLEndpoint: Sendable {
         self.target = target
         self.headers = headers
     }
+
+    /// Lets no operation go over a WebSocket that is open now: each ends with the operations that it has. For when somebody
+    /// signs in or out, as connections speak for whom they were opened.
+    ///
+    /// Operations of other header fields or of another `partition` never share one; but cookies of the transport's, and what
+    /// `GraphQLSocketOptions.parameters` says, are asked for only where a connection is made. Connections of all copies of
+    /// this endpoint are meant.
+    public func retireConnections() {
+        memory.sockets.retireAll()
+    }
 }
 
 /// What was learned of a server, shared by the copies of its endpoint.

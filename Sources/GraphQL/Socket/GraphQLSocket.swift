@@ -29,6 +29,8 @@ final class GraphQLSocket: Sendable {
         /// How to connect, until that has begun.
         var opening: SocketOpening?
         var isOpen = false
+        /// Whether it ends with its last operation, and takes no more.
+        var isRetired = false
         var isOver = false
         var outgoing: [Outgoing] = []
         /// The answer to the last ping; one is enough for several.
@@ -75,7 +77,7 @@ final class GraphQLSocket: Sendable {
     func join(_ operation: SocketOperation) -> Int? {
         let (id, writer, linger) = state.withLock {
             state -> (Int?, UnsafeContinuation<Void, Never>?, Task<Void, Never>?) in
-            if state.isOver { return (nil, nil, nil) }
+            if state.isOver || state.isRetired { return (nil, nil, nil) }
             let id = state.session.add(operation)
             let linger = state.timers.removeValue(forKey: .linger)
             if state.driver == nil { state.driver = Task.detached { await self.run() } }
@@ -104,13 +106,17 @@ final class GraphQLSocket: Sendable {
     /// Whether it has no operation.
     var isIdle: Bool { state.withLock { $0.session.isEmpty } }
 
-    private func lingerIfEmpty(_ state: inout State) {
-        guard state.session.isEmpty, !state.isOver else { return }
-        start(.linger, options.linger, &state) { $0.endIfEmpty() }
+    /// Takes no more operations; ends when there are none.
+    func retire() {
+        state.withLock { $0.isRetired = true }
+        end(.socketLeft, WebSocketClose(.normal), ifEmpty: true)
     }
 
-    private func endIfEmpty() {
-        if state.withLock({ $0.session.isEmpty }) { end(.socketLeft, WebSocketClose(.normal)) }
+    private func lingerIfEmpty(_ state: inout State) {
+        guard state.session.isEmpty, !state.isOver else { return }
+        start(.linger, state.isRetired ? .zero : options.linger, &state) {
+            $0.end(.socketLeft, WebSocketClose(.normal), ifEmpty: true)
+        }
     }
 
     private func start(
@@ -134,9 +140,10 @@ final class GraphQLSocket: Sendable {
     /// - Parameters:
     ///   - error: what operations end with.
     ///   - goodbye: what the server is told, if there is a connection; nil drops that.
-    private func end(_ error: NetworkError, _ goodbye: WebSocketClose?) {
+    ///   - ifEmpty: whether it goes on where there are operations.
+    private func end(_ error: NetworkError, _ goodbye: WebSocketClose?, ifEmpty: Bool = false) {
         let ending = state.withLock { state -> Ending? in
-            if state.isOver { return nil }
+            if state.isOver || ifEmpty && !state.session.isEmpty { return nil }
             state.isOver = true
             defer {
                 state.timers = [:]
@@ -225,9 +232,9 @@ final class GraphQLSocket: Sendable {
         switch next {
         case .request(let request): try await send(request, to: webSocket)
         case .operation(let id):
+            // Told before the server can answer: what it says of an operation that was not asked for is passed over.
+            state.withLock { $0.session.operation(id) }?.give(.open)
             guard let operation = state.withLock({ $0.session.ask(id) }) else { break }
-            // Before the server can answer.
-            operation.give(.open)
             try await send(.operation(id: id, operation.parameters), to: webSocket)
         case .close(let close):
             try await webSocket.close(close.code, reason: close.reason)

@@ -40,7 +40,8 @@ public struct GraphQLSocketOptions: Sendable {
     /// nothing.
     ///
     /// Operations share a connection that have the same URL, header fields and `partition`. Where nothing but these parameters
-    /// tells who asks, set `NetworkOperation.partition`, or two persons may share one.
+    /// tells who asks, set `NetworkOperation.partition`, or call `GraphQLEndpoint.retireConnections()` when that changes: else
+    /// the next person's operations may join a connection of the last one's.
     public var parameters: (@Sendable () async throws -> JSONValue?)? {
         didSet { identity = Identity() }
     }

@@ -78,11 +78,12 @@ extension NetworkError {
         )
     }
 
-    /// What a conversation failed with: libcurl takes the abrupt end of a connection for that of a body.
+    /// What an operation failed with as the conversation did: libcurl takes the abrupt end of a connection for that of a
+    /// body, and the GET of the handshake, which might be sent again, is not what was asked.
     var ofConversation: NetworkError {
-        guard kind == .truncated else { return self }
         var error = self
-        error.kind = .network
+        if kind == .truncated { error.kind = .network }
+        error.request = nil
         return error
     }
 

@@ -4,7 +4,7 @@ import BeagleNetHTTP
 /// The WebSockets of an endpoint, each shared by the operations of one person.
 ///
 /// Shared is what has the same URL, the same fields that say who asks, the same partition, and the same options; and the same
-/// transport, where that is an object. One that has ended is replaced by the next operation.
+/// transport. One that has ended is replaced by the next operation.
 final class SocketPool: Sendable {
     /// What the operations of one WebSocket have in common.
     struct Key: Hashable, Sendable {
@@ -65,6 +65,15 @@ final class SocketPool: Sendable {
         }
     }
 
+    /// Lets nobody join those that there are; each ends with its last operation.
+    func retireAll() {
+        let retired = sockets.withLock { sockets in
+            defer { sockets = [:] }
+            return sockets.values.map(\.socket)
+        }
+        for socket in retired { socket.retire() }
+    }
+
     private func remove(_ socket: GraphQLSocket, _ key: Key) {
         let removed = sockets.withLock { sockets -> Entry? in
             guard sockets[key]?.socket === socket else { return nil }
@@ -74,40 +83,38 @@ final class SocketPool: Sendable {
     }
 }
 
-/// What tells transports apart. Those that are no objects are all different ones.
+/// What tells transports apart, without keeping them. One that nothing tells apart is another each time.
 struct TransportIdentity: Hashable, Sendable {
     private final class Own: Sendable {}
 
-    /// Of an object that is gone another may have the same.
-    private let object: ObjectIdentifier
-    /// Keeps that of one that is no object its own.
+    /// Of objects that are gone others may have the same.
+    private let objects: [ObjectIdentifier]
+    /// Keeps that of a transport that has no object its own.
     private let own: Own?
 
     init(_ transport: any HTTPTransport) {
-        if type(of: transport) is AnyClass {
-            object = ObjectIdentifier(transport as AnyObject)
-            own = nil
-        } else {
-            let own = Own()
-            object = ObjectIdentifier(own)
-            self.own = own
-        }
+        let parts = transport.identity
+        let own = parts.isEmpty ? Own() : nil
+        self.own = own
+        objects = own.map { [ObjectIdentifier($0)] } ?? parts.map { ObjectIdentifier($0) }
     }
 
-    static func == (one: TransportIdentity, other: TransportIdentity) -> Bool { one.object == other.object }
+    static func == (one: TransportIdentity, other: TransportIdentity) -> Bool { one.objects == other.objects }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(object) }
+    func hash(into hasher: inout Hasher) { hasher.combine(objects) }
 }
 
 /// Tells whether a transport is still there, without keeping it.
 private struct TransportReference: Sendable {
-    private weak let object: (any HTTPTransport & AnyObject)?
-    private let isObject: Bool
-
-    init(_ transport: any HTTPTransport) {
-        isObject = type(of: transport) is AnyClass
-        object = isObject ? transport as? any HTTPTransport & AnyObject : nil
+    private struct Part: Sendable {
+        weak let object: (any AnyObject & Sendable)?
     }
 
-    var isAlive: Bool { !isObject || object != nil }
+    private let parts: [Part]
+
+    init(_ transport: any HTTPTransport) {
+        parts = transport.identity.map { Part(object: $0) }
+    }
+
+    var isAlive: Bool { parts.allSatisfy { $0.object != nil } }
 }

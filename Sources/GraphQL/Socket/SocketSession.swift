@@ -49,6 +49,9 @@ struct SocketSession {
         return lastID
     }
 
+    /// An operation; nil where nobody wants it any more.
+    func operation(_ id: Int) -> SocketOperation? { entries[id]?.operation }
+
     /// Notes that an operation is asked for now; nil where nobody wants it any more.
     mutating func ask(_ id: Int) -> SocketOperation? {
         entries[id]?.isAsked = true

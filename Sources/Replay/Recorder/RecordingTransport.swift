@@ -75,3 +75,10 @@ extension TransferRecorder {
         return result
     }
 }
+
+extension RecordingTransport: ComposedTransport {
+    package var parts: [any AnyObject & Sendable] {
+        let parts = base.identity
+        return parts.isEmpty ? [] : [log] + parts
+    }
+}

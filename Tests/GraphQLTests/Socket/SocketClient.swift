@@ -12,7 +12,7 @@ struct SocketClient: Sendable {
     /// - Parameters:
     ///   - retries: whether lost connections are asked for again, at once.
     ///   - clock: what all wait by.
-    init(retries: Bool = false, clock: (any Clock<Duration>)? = nil, transport: CurlTransport = CurlTransport()) {
+    init(retries: Bool = false, clock: (any Clock<Duration>)? = nil, transport: any HTTPTransport = CurlTransport()) {
         let dependencies = BeagleDependencies()
         dependencies.logger = OffLogger()
         if let clock { dependencies.clock = clock }

@@ -352,6 +352,43 @@ struct SocketFaultTests {
         #expect(heard.interruptions.map(\.kind) == [.timeout])
     }
 
+    @Test func signOfLifeInTimeKeepsTheConnection() async throws {
+        let clock = ManualClock()
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.next(id, 1)
+            for number in 2...4 {
+                peer.hear("ping")
+                peer.say(#"{"type":"pong"}"#)
+                peer.next(id, number)
+            }
+            peer.complete(id)
+            peer.hearAll()
+        }
+        var options = GraphQLSocketOptions()
+        options.keepAlive = .seconds(15)
+        options.pongTimeout = .seconds(3)
+        let endpoint = try server.endpoint(options)
+        let (results, continuation) = AsyncStream.makeStream(of: Void.self)
+        async let outcome = SocketClient(retries: true, clock: clock).subscribe(endpoint) { event in
+            if case .response = event { continuation.yield() }
+        }
+        var result = results.makeAsyncIterator()
+        await result.next()
+        for waits in [[15, 15], [3, 15], [3, 15]] {
+            for wait in waits {
+                await clock.sleepers(1)
+                #expect(clock.nextWait == .seconds(wait))
+                clock.advance(by: .seconds(wait))
+            }
+            await result.next()
+        }
+        let heard = try await outcome
+        #expect(heard.numbers == [1, 2, 3, 4])
+        #expect(heard.interruptions.isEmpty)
+    }
+
     // MARK: what is in flight
 
     @Test func mutationInFlightIsNeverSentAgain() async throws {

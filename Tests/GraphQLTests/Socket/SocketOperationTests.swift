@@ -19,21 +19,17 @@ struct SocketOperationTests {
     @Test func itDoesNotEndWhileSomethingIsTold() async throws {
         let slot = Lock<SocketOperation?>(nil)
         let steps = Lock<[String]>([])
-        let (isWaiting, hasEnded) = (Latch(), Latch())
         let operation = SocketOperation(Data()) { _ in
             slot.withLock { $0 }?.end(.success(()))
             steps.withLock { $0.append("told") }
         }
         slot.withLock { $0 = operation }
-        let waiting = Task {
-            isWaiting.open()
+        // Whoever waits goes on inside of the call that ends the wait.
+        let waiting = Task(executorPreference: InlineExecutor()) {
             try await operation.wait {}
             steps.withLock { $0.append("over") }
-            hasEnded.open()
         }
-        await isWaiting.wait()
         operation.give(.open)
-        await hasEnded.wait()
         try await waiting.value
         #expect(steps.withLock { $0 } == ["told", "over"])
         slot.withLock { $0 = nil }
@@ -51,5 +47,12 @@ struct SocketOperationTests {
         }
         task.cancel()
         #expect(await task.value?.kind == .cancelled)
+    }
+}
+
+/// Runs each task where it is resumed.
+private final class InlineExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
     }
 }

@@ -1,5 +1,6 @@
 @testable import BeagleNetGraphQL
 import BeagleNetCurl
+import BeagleNetReplay
 import BeagleNetTesting
 import Foundation
 import Testing
@@ -137,11 +138,53 @@ struct SocketSharingTests {
         #expect(server.heard.record.messages.contains(#"{"type":"connection_init","payload":{"who":"Bob"}}"#))
     }
 
+    @Test func retiredConnectionsEndWithTheirOperationsAndAreJoinedByNone() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.next(id, peer.request.connection)
+            if peer.request.connection == 1 { peer.wait(for: gate) }
+            peer.complete(id)
+            peer.hearAll()
+        }
+        let endpoint = try server.endpoint()
+        let first = Latch()
+        async let one = SocketClient.shared.subscribe(endpoint, "a") { event in
+            if case .response = event { first.open() }
+        }
+        await first.wait()
+        endpoint.retireConnections()
+        #expect(try await SocketClient.shared.subscribe(endpoint, "b").numbers == [2])
+        gate.open()
+        #expect(try await one.numbers == [1])
+        await server.heard.until { $0.closes.map(\.code.rawValue) == [1000] }
+        endpoint.retireConnections()
+        await server.heard.until { $0.closes.map(\.code.rawValue) == [1000, 1000] }
+    }
+
     @Test func transportsNeverShareAConnection() async throws {
         let server = try Self.counting(1)
         let endpoint = try server.endpoint()
         #expect(try await SocketClient().subscribe(endpoint).numbers == [1])
         #expect(try await SocketClient().subscribe(endpoint).numbers == [1])
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func operationsOfARecordedTransportShareAConnection() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sockets-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var logs: [String: RequestLog] = [:]
+        for name in ["one", "other"] {
+            logs[name] = try RequestLog(directory: folder.appending(path: "\(name).bglog").path)
+        }
+        let server = try Self.counting(1)
+        let endpoint = try server.endpoint()
+        let base = CurlTransport()
+        for (name, path) in [("a", "one"), ("b", "one"), ("c", "other")] {
+            let client = SocketClient(transport: RecordingTransport(base, log: try #require(logs[path])))
+            #expect(try await client.subscribe(endpoint, name).numbers == [1])
+        }
         #expect(server.requests.count == 2)
     }
 

@@ -1,0 +1,62 @@
+@testable import BeagleNetGraphQL
+import Foundation
+import Testing
+
+/// What follows from messages, without a WebSocket.
+struct SocketSessionTests {
+    private static func operation() -> SocketOperation { SocketOperation(Data()) { _ in } }
+
+    private static func session(acknowledged: Bool = true) throws -> SocketSession {
+        var session = SocketSession(.graphQLTransportWS)
+        if acknowledged { _ = try session.receive(.acknowledgement) }
+        return session
+    }
+
+    @Test func acknowledgementBeginsWhatWaits() throws {
+        var session = try Self.session(acknowledged: false)
+        let ids = (0..<3).map { _ in session.add(Self.operation()) }
+        _ = session.remove(ids[1])
+        guard case .begin(let begun) = try session.receive(.acknowledgement) else {
+            Issue.record("nothing begins")
+            return
+        }
+        #expect(begun == [ids[0], ids[2]])
+        guard case .nothing = try session.receive(.acknowledgement) else {
+            Issue.record("the second acknowledgement begins something")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        SocketMessage.result(id: 1, Data("{}".utf8)), .failure(id: 1, Data("[{}]".utf8)), .completion(id: 1),
+    ])
+    func whatComesForAnOperationCountsFromWhenItWasAsked(message: SocketMessage) throws {
+        var session = try Self.session()
+        let id = session.add(Self.operation())
+        guard case .nothing = try session.receive(message) else {
+            Issue.record("a message counts before the operation was asked")
+            return
+        }
+        _ = session.ask(id)
+        if case .nothing = try session.receive(message) { Issue.record("a message does not count") }
+    }
+
+    @Test func numbersAreNeverUsedAgain() throws {
+        var session = try Self.session()
+        let first = session.add(Self.operation())
+        _ = session.remove(first)
+        #expect(session.isEmpty)
+        #expect(session.add(Self.operation()) != first)
+    }
+
+    @Test func whatIsLeftAtTheEndTellsWhetherItWasAsked() throws {
+        var session = try Self.session()
+        let (asked, waiting) = (Self.operation(), Self.operation())
+        _ = session.ask(session.add(asked))
+        _ = session.add(waiting)
+        let left = session.removeAll()
+        #expect(left.first { $0.operation === asked }?.isAsked == true)
+        #expect(left.first { $0.operation === waiting }?.isAsked == false)
+        #expect(session.isEmpty)
+    }
+}
