@@ -1,0 +1,2 @@
+import BeagleNetExchanges
+import Testing
