@@ -1,5 +1,5 @@
 public import BeagleNetHTTP
-public import Foundation
+import Foundation
 
 /// Any JSON value. SwiftGraphQLClient has a type of another package here, made of `Any`; this is `JSONValue`, which is
 /// written with the same literals, and can be compared and sent to another thread.

@@ -1,12 +1,6 @@
 public import BeagleNetGraphQL
 public import BeagleNetHTTP
-
-#if canImport(FoundationNetworking)
-    import Foundation
-    public import FoundationNetworking
-#else
-    public import Foundation
-#endif
+public import Foundation
 
 /// Why an operation has no answer, or not the whole of it.
 public enum CombinedError: Error, Sendable {

@@ -32,7 +32,8 @@ extension Operation {
         return kind == .mutation ? "\(id)-\(mutations.add(1, ordering: .relaxed).newValue)" : id
     }
 
-    private static func text(_ hash: (high: UInt64, low: UInt64)) -> String {
+    /// The bits as hexadecimal digits.
+    static func text(_ hash: (high: UInt64, low: UInt64)) -> String {
         String(unsafeUninitializedCapacity: 32) { bytes in
             for (index, half) in [hash.high, hash.low].enumerated() {
                 for digit in 0..<16 {

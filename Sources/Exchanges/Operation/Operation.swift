@@ -1,8 +1,11 @@
-#if canImport(FoundationNetworking)
-    public import FoundationNetworking
-#endif
 import BeagleNetHTTP
-public import Foundation
+
+#if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
 
 /// What goes down a ladder: something to ask, or that nobody waits for it any more.
 ///

@@ -1,15 +1,10 @@
-#if canImport(FoundationNetworking)
-    public import FoundationNetworking
-#endif
+import BeagleNet
 public import BeagleNetHTTP
-public import Foundation
 
 /// What comes of an operation: its answer, a stored one, one of several.
 public struct OperationResult: Sendable, Identifiable {
     /// What was asked, as it was when it was answered.
     public var operation: Operation
-    /// Why there is no answer, or not the whole of it.
-    public var error: CombinedError?
     /// Whether a newer result is on its way.
     public var stale: Bool?
     /// Whether the operation has more to give after this; nil where nobody says: then a query or mutation has not, and a
@@ -17,9 +12,9 @@ public struct OperationResult: Sendable, Identifiable {
     public var hasNext: Bool?
     private var answer: Answer
 
-    /// A value, or what one is read of when somebody looks.
+    /// Values, or what they are read of when somebody looks.
     private enum Answer: Sendable {
-        indirect case values(AnyCodable, extensions: [String: AnyCodable]?)
+        case values(CopyOnWrite<HostedAnswer.Values>)
         case hosted(HostedAnswer)
     }
 
@@ -41,16 +36,14 @@ public struct OperationResult: Sendable, Identifiable {
         hasNext: Bool? = nil
     ) {
         self.operation = operation
-        self.error = error
         self.stale = stale
         self.hasNext = hasNext
-        answer = .values(data, extensions: extensions)
+        answer = .values(CopyOnWrite(HostedAnswer.Values(data: data, extensions: extensions, error: error)))
     }
 
     /// The result of an operation that went through a pipeline.
-    init(operation: Operation, hosted: HostedAnswer, error: CombinedError?, stale: Bool, hasNext: Bool) {
+    init(operation: Operation, hosted: HostedAnswer, stale: Bool = false, hasNext: Bool = false) {
         self.operation = operation
-        self.error = error
         self.stale = stale
         self.hasNext = hasNext
         answer = .hosted(hosted)
@@ -61,24 +54,30 @@ public struct OperationResult: Sendable, Identifiable {
 
     /// What was asked for; `.null` where there is none, which SwiftGraphQLClient has a `Void` for.
     public var data: AnyCodable {
-        get {
-            switch answer {
-            case .values(let data, _): data
-            case .hosted(let answer): answer.values.data
-            }
-        }
-        set { answer = .values(newValue, extensions: extensions) }
+        get { values.data }
+        set { values.data = newValue }
+    }
+
+    /// Why there is no answer, or not the whole of it.
+    public var error: CombinedError? {
+        get { values.error }
+        set { values.error = newValue }
     }
 
     /// What else the server says; nil where there is nothing.
     public var extensions: [String: AnyCodable]? {
+        get { values.extensions }
+        set { values.extensions = newValue }
+    }
+
+    private var values: HostedAnswer.Values {
         get {
             switch answer {
-            case .values(_, let extensions): extensions
-            case .hosted(let answer): answer.values.extensions
+            case .values(let values): values.value
+            case .hosted(let answer): answer.values
             }
         }
-        set { answer = .values(data, extensions: newValue) }
+        set { answer = .values(CopyOnWrite(newValue)) }
     }
 
     /// What the pipeline gave, unless an exchange put something else in its place.

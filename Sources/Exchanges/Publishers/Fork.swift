@@ -13,7 +13,7 @@ struct Fork: Publisher {
     /// The two ways from here. `@unchecked Sendable` is sound because both ends may be called by any thread.
     struct Ways: @unchecked Sendable {
         fileprivate let down: PassthroughSubject<Operation, Never>
-        fileprivate let up: @Sendable (OperationResult) -> Void
+        fileprivate let up: (OperationResult) -> Void
 
         /// Sends an operation down.
         func forward(_ operation: Operation) { down.send(operation) }
