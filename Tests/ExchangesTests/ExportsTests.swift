@@ -1,2 +1,0 @@
-import BeagleNetExchanges
-import Testing
