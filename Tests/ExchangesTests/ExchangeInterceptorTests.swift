@@ -151,10 +151,10 @@ final class ScriptedTransport: HTTPTransport {
         let client = client([errors], transport)
         let task = Task { try await data(client, mutation) }
         while transport.completions.withLock({ $0.isEmpty }) { await Task.yield() }
-        transport.completions.withLock { $0.first }?(.failure(NetworkError(.connect, during: .connect, "no connection")))
+        transport.completions.withLock { $0.first }?(.failure(NetworkError(.protocol, during: .body, "no HTTP")))
         let error = await #expect(throws: NetworkError.self) { try await task.value }
-        #expect(error?.kind == .connect)
-        #expect(error?.message == "no connection")
+        #expect(error?.kind == .protocol)
+        #expect(error?.message == "no HTTP")
         #expect(told.withLock { $0 } == 1)
     }
 

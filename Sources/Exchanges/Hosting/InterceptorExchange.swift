@@ -51,8 +51,9 @@ public struct InterceptorExchange: Exchange {
             onEnd: { runs.teardownAll() },
             onOperation: { operation, ways in
                 guard operation.kind != .teardown else {
-                    runs.teardown(operation.id)
+                    // First, or each that waits would send a teardown of its own.
                     crossings.teardown(operation.id)
+                    runs.teardown(operation.id)
                     return ways.forward(operation)
                 }
                 guard kinds.contains(operation.kind) else { return ways.forward(operation) }

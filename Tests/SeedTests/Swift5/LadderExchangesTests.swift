@@ -1,3 +1,4 @@
+import BeagleNet
 import BeagleNetExchanges
 import Foundation
 import GraphQLPeers
@@ -57,7 +58,7 @@ struct LadderExchangesTests {
 
     @Test(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
     func serverAnswersThroughTheLadder() async throws {
-        let network = NetworkClientDefault(dependencies: BeagleDependencies())
+        let network = BeagleNet.NetworkClientDefault(dependencies: BeagleDependencies())
         let exchanges: [Exchange] = [
             DoNothingExchange(), LoggingExchange(), DedupExchange(), CacheExchange(), FetchExchange(client: network),
         ]
