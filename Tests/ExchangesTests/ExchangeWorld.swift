@@ -39,7 +39,8 @@ final class ExchangeWorld: Sendable {
         _ client: any GraphQLClient = NotingClient(),
         answer: @escaping (Operation) -> OperationResult? = { _ in nil }
     ) {
-        let results = exchange.register(client: client, operations: operations.eraseToAnyPublisher()) { [self] operations in
+        let results = exchange.register(client: client, operations: operations.eraseToAnyPublisher()) {
+            [self] operations in
             operations
                 .handleEvents(receiveOutput: { [self] in note(forwarded: $0) })
                 .compactMap(answer)
@@ -76,7 +77,9 @@ final class ExchangeWorld: Sendable {
 extension Operation {
     private static let request = URLRequest(url: URL(filePath: "/graphql"))
 
-    static func query(_ id: String = "q", _ policy: Policy = .cacheFirst, types: [String] = ["A", "B", "C"]) -> Operation {
+    static func query(_ id: String = "q", _ policy: Policy = .cacheFirst, types: [String] = ["A", "B", "C"])
+        -> Operation
+    {
         Operation(
             id: id,
             kind: .query,
@@ -87,7 +90,8 @@ extension Operation {
         )
     }
 
-    static func mutation(_ id: String = "m", _ policy: Policy = .cacheFirst, types: [String] = ["A", "B"]) -> Operation {
+    static func mutation(_ id: String = "m", _ policy: Policy = .cacheFirst, types: [String] = ["A", "B"]) -> Operation
+    {
         Operation(
             id: id,
             kind: .mutation,

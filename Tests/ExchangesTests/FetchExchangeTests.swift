@@ -64,7 +64,9 @@ import struct BeagleNetExchanges.Operation
     @Test func errorsOfTheServerComeUpBesideTheData() async throws {
         let result = try await result { _ in
             try NetworkResponse(
-                json: ["data": ["hello": nil], "errors": [["message": "no"]], "extensions": ["cost": 2], "hasNext": false]
+                json: [
+                    "data": ["hello": nil], "errors": [["message": "no"]], "extensions": ["cost": 2], "hasNext": false,
+                ]
             )
         }
         #expect(result.data == ["hello": nil])

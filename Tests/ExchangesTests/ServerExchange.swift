@@ -44,7 +44,8 @@ final class Listening: Sendable {
     // Set once, before another thread has it.
     nonisolated(unsafe) private var subscription: AnyCancellable?
 
-    init(_ publisher: AnyPublisher<OperationResult, Never>, _ onResult: @escaping (OperationResult) -> Void = { _ in }) {
+    init(_ publisher: AnyPublisher<OperationResult, Never>, _ onResult: @escaping (OperationResult) -> Void = { _ in })
+    {
         subscription = publisher.sink(
             receiveCompletion: { [heard] _ in heard.withLock { $0.isOver = true } },
             receiveValue: { [heard] result in
@@ -58,7 +59,8 @@ final class Listening: Sendable {
     /// The data of each, as text.
     var texts: [String] {
         results.map { result in
-            (result.data.string ?? result.data.integer.map(String.init) ?? "nil") + (result.stale == true ? " stale" : "")
+            (result.data.string ?? result.data.integer.map(String.init) ?? "nil")
+                + (result.stale == true ? " stale" : "")
         }
     }
     var isOver: Bool { heard.withLock { $0.isOver } }

@@ -43,7 +43,9 @@ struct ServersTests {
         #expect(try await client.query(post, policy: .cacheOnly).data == result.data)
     }
 
-    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func faultInADocumentIsTheServersError(path: String) async throws {
+    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func faultInADocumentIsTheServersError(path: String)
+        async throws
+    {
         let result = try await client(path).query(ExecutionArgs(query: "{ nothing }"))
         guard case .graphql(let errors)? = result.error else {
             Issue.record("no error of the server's: \(String(describing: result.error))")

@@ -3,7 +3,6 @@ import BeagleNetHTTP
 import Synchronization
 import Testing
 
-
 @Suite(.timeLimit(.minutes(1))) struct TakeUntilTests {
     final class Heard: Sendable {
         private let events = Lock<[String]>([])

@@ -14,10 +14,11 @@ import BeagleNetHTTP
 /// it.
 public struct WebSocketExchange: Exchange, Sendable {
     /// Performs a subscription: gives what comes, returns when the server ended it, and throws why it ended otherwise.
-    typealias Subscribe = @Sendable (
-        _ operation: Operation,
-        _ emit: @escaping @Sendable (OperationResult) -> Void
-    ) async throws -> Void
+    typealias Subscribe =
+        @Sendable (
+            _ operation: Operation,
+            _ emit: @escaping @Sendable (OperationResult) -> Void
+        ) async throws -> Void
 
     private let handleAllOperations: Bool
     private let subscribe: Subscribe

@@ -57,7 +57,12 @@ final class Crossings: Sendable {
             let transfer = try operation.transfer(options: TransferOptions())
             var asked = NetworkOperation.of(transfer, kind: .init(operation.kind), logger: logger)
             asked.policy = RequestPolicy(operation.policy)
-            asked.context[Crossing.self] = Crossing(operation: operation, sent: transfer.head, ways: ways, crossings: self)
+            asked.context[Crossing.self] = Crossing(
+                operation: operation,
+                sent: transfer.head,
+                ways: ways,
+                crossings: self
+            )
             return try await pipeline.run(asked) { result in
                 guard result.progress == nil, isWanted() else { return }
                 let answer = HostedAnswer(.success(result), run: 0, isGraphQL: true)

@@ -20,7 +20,8 @@ struct LoggingExchange: Exchange {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        let downstream = operations
+        let downstream =
+            operations
             .print("down", to: Lines.shared)
             .eraseToAnyPublisher()
 
@@ -44,19 +45,23 @@ struct TimeExchange: Exchange {
     ) -> AnyPublisher<OperationResult, Never> {
         let shared = operations.share()
 
-        let upstream = shared
+        let upstream =
+            shared
             .filter { $0.kind == .subscription && $0.args.operationName == "Time" }
             .flatMap { operation -> AnyPublisher<OperationResult, Never> in
-                let torndown = shared
+                let torndown =
+                    shared
                     .filter { $0.kind == .teardown && $0.id == operation.id }
 
-                return answers
+                return
+                    answers
                     .map { OperationResult(operation: operation, data: AnyCodable($0), error: nil, stale: false) }
                     .takeUntil(torndown)
                     .eraseToAnyPublisher()
             }
 
-        let downstream = shared
+        let downstream =
+            shared
             .filter { $0.kind != .subscription || $0.args.operationName != "Time" }
             .eraseToAnyPublisher()
 

@@ -18,7 +18,9 @@ final class Lines: TextOutputStream, Sendable {
 
 /// The seed's exchanges, over a client and in a pipeline.
 struct LadderExchangesTests {
-    private func client(_ exchanges: [any Exchange], _ url: URL = URL(filePath: "/graphql")) -> BeagleNetExchanges.Client {
+    private func client(_ exchanges: [any Exchange], _ url: URL = URL(filePath: "/graphql"))
+        -> BeagleNetExchanges.Client
+    {
         Client(request: URLRequest(url: url), exchanges: exchanges)
     }
 
