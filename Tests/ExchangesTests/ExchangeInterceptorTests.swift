@@ -297,6 +297,23 @@ final class ScriptedTransport: HTTPTransport {
         #expect(passing.log.withLock { $0 } == ["query", "=>", "mutation", "=>"])
     }
 
+    /// A cache in the ladder keeps operations, which must not keep the pipeline that the ladder is in.
+    @Test func pipelineIsNotKeptAliveByItsLadder() async throws {
+        weak var gone: CacheExchange?
+        weak var emitted: Lock<Int>?
+        do {
+            let cache = CacheExchange()
+            gone = cache
+            let client = client([cache], ScriptedTransport { _ in #"{"data":{"a":1}}"# })
+            let count = Lock(0)
+            emitted = count
+            _ = try await client.run(client.networkOperation(query, endpoint)) { _ in count.withLock { $0 += 1 } }
+            #expect(cache.count == 1)
+        }
+        #expect(gone == nil)
+        #expect(emitted == nil)
+    }
+
     @Test func eightThreadsAreAnswered() async throws {
         let transport = ScriptedTransport { request in
             let body = request.body?.data.map { String(decoding: $0, as: UTF8.self) } ?? ""

@@ -106,6 +106,10 @@ public final class Client: GraphQLClient, OperationHost {
         table.ladder.lane.run { [self] in
             // It may have left while others had their turns.
             if listener.isOver { return }
+            guard operation.kind != .teardown else {
+                reexecute(operation: operation)
+                return listener.end()
+            }
             guard let source = table.sources[operation.id] else {
                 let source = Source(operation, for: listener)
                 table.sources[operation.id] = source

@@ -34,7 +34,12 @@ final class Ladder: @unchecked Sendable {
         self.operations = operations
         results = ComposeExchange(exchanges: exchanges)
             .register(client: client, operations: operations.eraseToAnyPublisher(), next: bottom, in: lane)
-            .sink(receiveValue: onResult)
+            .sink(
+                receiveCompletion: { [logger = client.logger] _ in
+                    logger.log(ExchangeLog("an exchange has ended its results: nothing is answered any more", .error))
+                },
+                receiveValue: onResult
+            )
     }
 
     /// Sends an operation down. To be called in a turn.

@@ -55,7 +55,8 @@ extension NetworkClient {
     fileprivate func result(of operation: Operation) async -> OperationResult {
         do throws(NetworkError) {
             let response = try await response(to: operation.message(), at: operation.endpoint()) {
-                $0.policy = operation.kind == .query && !operation.policy.isNetwork ? .cacheFirst : .networkOnly
+                // What an exchange above has given as stale is not to be given again.
+                $0.policy = operation.policy.isNetwork ? .networkOnly : RequestPolicy(operation.policy)
             }
             return OperationResult(operation: operation, try ExecutionResult(response.json()))
         } catch {

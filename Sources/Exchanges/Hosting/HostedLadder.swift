@@ -38,8 +38,6 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     private var rows: [String: Row] = [:]
     private let numbers = Atomic(0)
     private let executions = Lock<[ObjectIdentifier: Task<Void, Never>]>([:])
-    /// One that was run, whose surroundings and way on those have that exchanges ask for by themselves.
-    private let sample = Lock<HostedRun?>(nil)
 
     init(_ exchanges: [any Exchange], request: URLRequest, logger: any BeagleLogger) {
         self.request = request
@@ -75,7 +73,6 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         _ run: HostedRun,
         _ operation: Operation
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        sample.withLock { if $0 == nil { $0 = run } }
         begin(run, operation)
         let outcome = await withTaskCancellationHandler {
             while true {
@@ -128,11 +125,12 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
 
     /// Goes on below the ladder, in a task of its own: an exchange may answer meanwhile.
     private func goOn(with operation: Operation, _ run: HostedRun) {
+        guard let ways = run.ways else { return }
         let number = numbers.add(1, ordering: .relaxed).newValue
         let task = Task.begun { [self] in
             let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in
-                try await run.next(run.operation(with: operation)) { result in
-                    if result.progress != nil { return run.emit(result) }
+                try await ways.next(run.operation(with: operation)) { result in
+                    if result.progress != nil { return ways.emit(result) }
                     self.rise(.success(result), of: operation, number)
                 }
             }
@@ -163,7 +161,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         let hasNext = result.hasNext ?? (result.operation.kind == .subscription && result.error == nil)
         if case .success(var given) = outcome, hasNext || result.stale == true {
             given.hasNext = hasNext
-            for run in row.runs { run.emit(given) }
+            for run in row.runs { run.ways?.emit(given) }
         } else {
             finish(row, result.operation.id, outcome)
         }
@@ -191,32 +189,50 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         OperationPublisher(client: self, operation: operation).eraseToAnyPublisher()
     }
 
+    /// It is run with the surroundings of an operation that is under way, as that of the exchange's who asks.
     func join(_ listener: any ResultListener, _ operation: Operation) {
-        guard let sample = sample.withLock({ $0 }) else { return listener.end() }
-        let task = Task.begun { [self] in
-            let hosted: HostedRun
-            do throws(NetworkError) {
-                let transfer = try operation.transfer(options: sample.operation.transfer.options)
-                let beside = sample.operation.beside(transfer, kind: .init(operation.kind))
-                hosted = HostedRun(beside, next: sample.next) { result in
-                    let answer = HostedAnswer(.success(result), run: 0, isGraphQL: true)
-                    listener.hear(
-                        OperationResult(operation: operation, hosted: answer, stale: result.isStale, hasNext: true)
-                    )
-                }
-            } catch {
-                listener.hear(OperationResult(operation: operation, data: nil, error: CombinedError(error)))
+        lane.run { [self] in
+            let run = rows.first?.value.runs.first
+            guard let run, let next = run.ways?.next else {
+                let error = NetworkError(
+                    .unsupported,
+                    during: .build,
+                    "an exchange in a pipeline can run operations of its own only while another is under way"
+                )
+                listener.hear(OperationResult(operation: operation, data: nil, error: .unknown(error)))
                 return listener.end()
             }
-            let asked = Operation(id: operation.id, kind: operation.kind, policy: operation.policy, run: hosted)
-            let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in try await run(hosted, asked) }
-            let answer = HostedAnswer(outcome, run: 0, isGraphQL: true)
-            listener.hear(OperationResult(operation: operation, hosted: answer))
-            listener.end()
-            executions.withLock { $0[ObjectIdentifier(listener)] = nil }
+            let task = Task.begun { [self] in await execute(operation, beside: run.operation, next, for: listener) }
+            executions.withLock { $0[ObjectIdentifier(listener)] = task }
+            if listener.isOver { leave(listener, operation) }
         }
-        executions.withLock { $0[ObjectIdentifier(listener)] = task }
-        if listener.isOver { leave(listener, operation) }
+    }
+
+    private func execute(
+        _ operation: Operation,
+        beside sample: NetworkOperation,
+        _ next: Pipeline.Next,
+        for listener: any ResultListener
+    ) async {
+        let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in
+            let transfer = try operation.transfer(options: sample.transfer.options)
+            let hosted = HostedRun(sample.beside(transfer, kind: .init(operation.kind)), next: next) { result in
+                let answer = HostedAnswer(.success(result), run: 0, isGraphQL: true)
+                listener.hear(
+                    OperationResult(
+                        operation: operation,
+                        hosted: answer,
+                        stale: result.isStale,
+                        hasNext: result.hasNext
+                    )
+                )
+            }
+            let asked = Operation(id: operation.id, kind: operation.kind, policy: operation.policy, run: hosted)
+            return try await run(hosted, asked)
+        }
+        listener.hear(OperationResult(operation: operation, hosted: HostedAnswer(outcome, run: 0, isGraphQL: true)))
+        listener.end()
+        executions.withLock { $0[ObjectIdentifier(listener)] = nil }
     }
 
     func leave(_ listener: any ResultListener, _ operation: Operation) {

@@ -20,6 +20,7 @@ final class HostedRun: Sendable {
         var rest: [Event] = []
         var waiting: CheckedContinuation<Event, Never>?
         var isOver = false
+        var ways: Ways?
 
         mutating func pop() -> Event? {
             defer { first = rest.isEmpty ? nil : rest.removeFirst() }
@@ -27,22 +28,31 @@ final class HostedRun: Sendable {
         }
     }
 
+    /// The ways on and back. A run that is over has none: a cache may keep it, in the very pipeline that they are of.
+    struct Ways: Sendable {
+        let next: Pipeline.Next
+        let emit: Emit
+    }
+
     let operation: NetworkOperation
-    let next: Pipeline.Next
-    let emit: Emit
-    private let mailbox = InlineLock(Mailbox())
+    private let mailbox: InlineLock<Mailbox>
 
     init(_ operation: NetworkOperation, next: Pipeline.Next, emit: @escaping Emit) {
         self.operation = operation
-        self.next = next
-        self.emit = emit
+        mailbox = InlineLock(Mailbox(ways: Ways(next: next, emit: emit)))
     }
+
+    /// nil when it is over.
+    var ways: Ways? { mailbox.withLock { $0.ways } }
 
     /// Tells the task that waits. After the outcome nothing more is told.
     func tell(_ event: Event) {
         let waiting = mailbox.withLock { mailbox -> CheckedContinuation<Event, Never>? in
             if mailbox.isOver { return nil }
-            if case .outcome = event { mailbox.isOver = true }
+            if case .outcome = event {
+                mailbox.isOver = true
+                mailbox.ways = nil
+            }
             if let waiting = mailbox.waiting.take() { return waiting }
             if mailbox.first == nil { mailbox.first = event } else { mailbox.rest.append(event) }
             return nil

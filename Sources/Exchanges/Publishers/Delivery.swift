@@ -13,9 +13,26 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
     private struct State: @unchecked Sendable {
         var demand = Subscribers.Demand.none
         var kept: [Downstream.Input] = []
+        /// How many of them are handed over.
+        var given = 0
         var isDelivering = false
         var completion: Subscribers.Completion<Downstream.Failure>?
         var isOver = false
+
+        var isEmpty: Bool { given == kept.count }
+
+        mutating func popFirst() -> Downstream.Input {
+            given += 1
+            let value = kept[given - 1]
+            if given == kept.count {
+                kept.removeAll(keepingCapacity: given <= 64)
+                given = 0
+            } else if given > 32, given > kept.count / 2 {
+                kept.removeFirst(given)
+                given = 0
+            }
+            return value
+        }
     }
 
     /// `@unchecked Sendable` for the same reason.
@@ -44,16 +61,27 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
     var isUnlimited: Bool { state.withLock { $0.demand == .unlimited } }
 
     /// Whether everything that came is handed over.
-    var isEmpty: Bool { state.withLock { $0.kept.isEmpty } }
+    var isEmpty: Bool { state.withLock { $0.isEmpty } }
 
     /// Takes a value, and hands it over when it is wanted.
     func send(_ value: Downstream.Input) {
         let box = Step.value(value)
-        state.withLock { state in
-            guard !state.isOver, state.completion == nil, case .value(let value) = box else { return }
+        let isDue = state.withLock { state in
+            guard !state.isOver, state.completion == nil, case .value(let value) = box else { return false }
+            if !state.isDelivering, state.demand > .none, state.isEmpty {
+                state.isDelivering = true
+                state.demand -= 1
+                return true
+            }
             state.kept.append(value)
+            return false
         }
-        deliver()
+        if isDue {
+            give(value)
+            goOn()
+        } else {
+            deliver()
+        }
     }
 
     /// Ends it.
@@ -64,7 +92,7 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
         state.withLock { state in
             guard !state.isOver, state.completion == nil, case .completion(let completion) = box else { return }
             state.completion = completion
-            if isAtOnce { state.kept = [] }
+            if isAtOnce { (state.kept, state.given) = ([], 0) }
         }
         deliver()
     }
@@ -74,7 +102,7 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
         let dropped = state.withLock { state in
             let dropped = Kept(values: state.kept)
             state.isOver = true
-            state.kept = []
+            (state.kept, state.given) = ([], 0)
             state.completion = nil
             return dropped
         }
@@ -92,27 +120,32 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
             state.isDelivering = true
             return true
         }
-        guard isFree else { return }
+        if isFree { goOn() }
+    }
+
+    private func goOn() {
         while let step = next() {
             switch step {
-            case .value(let value):
-                let more = downstream.receive(value)
-                guard more > .none else { continue }
-                state.withLock { $0.demand += more }
-                onMore?(more)
-            case .completion(let completion):
-                downstream.receive(completion: completion)
+            case .value(let value): give(value)
+            case .completion(let completion): downstream.receive(completion: completion)
             }
         }
     }
 
+    private func give(_ value: Downstream.Input) {
+        let more = downstream.receive(value)
+        guard more > .none else { return }
+        state.withLock { $0.demand += more }
+        onMore?(more)
+    }
+
     private func next() -> Step? {
         state.withLock { state in
-            if !state.isOver, state.demand > .none, !state.kept.isEmpty {
+            if !state.isOver, state.demand > .none, !state.isEmpty {
                 state.demand -= 1
-                return .value(state.kept.removeFirst())
+                return .value(state.popFirst())
             }
-            if !state.isOver, state.kept.isEmpty, let completion = state.completion {
+            if !state.isOver, state.isEmpty, let completion = state.completion {
                 state.isOver = true
                 state.completion = nil
                 return .completion(completion)

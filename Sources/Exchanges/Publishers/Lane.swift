@@ -88,10 +88,10 @@ final class Lane: Sendable {
     }
 
     private static var thread: UInt {
-        #if canImport(Darwin)
-            UInt(bitPattern: pthread_self())
+        #if canImport(Glibc)
+            pthread_self()
         #else
-            UInt(pthread_self())
+            UInt(bitPattern: pthread_self())
         #endif
     }
 }
