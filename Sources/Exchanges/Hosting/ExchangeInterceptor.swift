@@ -31,7 +31,8 @@ public struct ExchangeInterceptor: Interceptor {
 
     /// `place` in the pipeline; nil, the default, anywhere.
     public let place: Pipeline.Place?
-    private let kinds: Set<NetworkOperation.Kind>
+    // An array, as the first ones are found sooner than any is hashed.
+    private let kinds: [NetworkOperation.Kind]
     private let ladder: HostedLadder
 
     /// Registers the exchanges.
@@ -50,7 +51,7 @@ public struct ExchangeInterceptor: Interceptor {
         place: Pipeline.Place? = nil,
         logger: (any BeagleLogger)? = nil
     ) {
-        self.kinds = kinds
+        self.kinds = Array(kinds)
         self.place = place
         ladder = HostedLadder(
             exchanges,
