@@ -6,13 +6,10 @@ import BeagleNetHTTP
 #endif
 
 /// Exchanges put together: operations are sent in at the top, and results come out there, all in turns of one lane.
-///
-/// `@unchecked Sendable` is sound because the only subscription is cancelled, by whoever closes the ladder, and nothing else
-/// is done with it; what goes through it goes in turns.
-final class Ladder: @unchecked Sendable {
+final class Ladder: Sendable {
     let lane: Lane
     private let operations: Rung<Operation>
-    private let results: AnyCancellable
+    private let results = Standing()
 
     /// Registers the exchanges.
     ///
@@ -32,13 +29,14 @@ final class Ladder: @unchecked Sendable {
         self.lane = lane
         let operations = Rung<Operation>(in: lane)
         self.operations = operations
-        results = ComposeExchange(exchanges: exchanges)
-            .register(client: client, operations: operations.eraseToAnyPublisher(), next: bottom, in: lane)
-            .sink(
-                receiveCompletion: { [logger = client.logger] _ in
+        ComposeExchange(exchanges: exchanges)
+            .register(client: client, operations: operations.publisher, next: bottom, in: lane)
+            .listen(
+                results,
+                onEnd: { [logger = client.logger] in
                     logger.log(ExchangeLog("an exchange has ended its results: nothing is answered any more", .error))
                 },
-                receiveValue: onResult
+                onValue: onResult
             )
     }
 

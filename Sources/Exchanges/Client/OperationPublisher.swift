@@ -23,22 +23,21 @@ struct OperationPublisher: Publisher {
 
     func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == OperationResult, Downstream.Failure == Never {
-        subscriber.receive(subscription: Listener(subscriber, client, operation))
+        subscriber.receive(subscription: Listener(AnySubscriber(subscriber), client, operation))
     }
 
     /// `@unchecked Sendable` is sound because the subscriber is called by its delivery alone, and the rest is behind a lock.
-    private final class Listener<Downstream: Subscriber>: Subscription, ResultListener, @unchecked Sendable
-    where Downstream.Input == OperationResult, Downstream.Failure == Never {
+    private final class Listener: Subscription, ResultListener, @unchecked Sendable {
         private enum State {
             case fresh, begun, over
         }
 
-        private let delivery: Delivery<Downstream>
+        private let delivery: Delivery<AnySubscriber<OperationResult, Never>>
         private let state = InlineLock(State.fresh)
         private let client: any OperationHost
         private let operation: Operation
 
-        init(_ subscriber: Downstream, _ client: any OperationHost, _ operation: Operation) {
+        init(_ subscriber: AnySubscriber<OperationResult, Never>, _ client: any OperationHost, _ operation: Operation) {
             delivery = Delivery(to: subscriber)
             self.client = client
             self.operation = operation

@@ -34,9 +34,9 @@ public struct ComposeExchange: Exchange {
     ) -> AnyPublisher<OperationResult, Never> {
         let ladder = exchanges.reversed().reduce(next) { next, exchange in
             { operations in
-                let operations = Rung(operations, in: lane).eraseToAnyPublisher()
+                let operations = Rung(operations, in: lane).publisher
                 let results = exchange.register(client: client, operations: operations, next: next)
-                return Rung(results, in: lane).eraseToAnyPublisher()
+                return Rung(results, in: lane).publisher
             }
         }
         return ladder(operations)

@@ -52,7 +52,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
             client: reference,
             in: lane,
             bottom: { operations in
-                Fork(operations, { _ in back.eraseToAnyPublisher() }) { operation, _ in
+                Fork(operations, { _ in back.publisher }) { operation, _ in
                     (reference.client as? HostedLadder)?.arrive(operation)
                 }
                 .eraseToAnyPublisher()

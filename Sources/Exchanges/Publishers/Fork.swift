@@ -12,7 +12,7 @@ struct Fork: Publisher {
 
     /// The two ways from here. `@unchecked Sendable` is sound because both ends may be called by any thread.
     struct Ways: @unchecked Sendable {
-        fileprivate let down: PassthroughSubject<Operation, Never>
+        fileprivate let down: Rung<Operation>
         fileprivate let up: (OperationResult) -> Void
 
         /// Sends an operation down.
@@ -23,7 +23,7 @@ struct Fork: Publisher {
     }
 
     let operations: AnyPublisher<Operation, Never>
-    let down = PassthroughSubject<Operation, Never>()
+    let down = Rung<Operation>(in: nil)
     let below: AnyPublisher<OperationResult, Never>
     let onOperation: (Operation, Ways) -> Void
     let onResult: ((OperationResult) -> OperationResult?)?
@@ -43,7 +43,7 @@ struct Fork: Publisher {
         onOperation: @escaping (Operation, Ways) -> Void
     ) {
         self.operations = operations
-        below = next(down.eraseToAnyPublisher())
+        below = next(down.publisher)
         self.onOperation = onOperation
         self.onResult = onResult
         self.onEnd = onEnd
@@ -51,27 +51,25 @@ struct Fork: Publisher {
 
     func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == OperationResult, Downstream.Failure == Never {
+        // Of one type, whoever subscribes.
+        begin(AnySubscriber(subscriber))
+    }
+
+    private func begin(_ subscriber: AnySubscriber<OperationResult, Never>) {
         let delivery = Delivery(to: subscriber)
         let standing = Standing(onEnd)
         subscriber.receive(subscription: Junction(delivery: delivery, standing: standing))
-        // Below first: who is asked must be there.
-        standing.hold(
-            below.sink { [onResult] result in
-                if let onResult { onResult(result).map(delivery.send) } else { delivery.send(result) }
-            }
-        )
         let ways = Ways(down: down) { delivery.send($0) }
-        standing.hold(
-            operations.sink(
-                receiveCompletion: { _ in ways.down.send(completion: .finished) },
-                receiveValue: { [onOperation] in onOperation($0, ways) }
-            )
-        )
+        // Below first: who is asked must be there.
+        below.listen(standing) { [onResult] result in
+            if let onResult { onResult(result).map(delivery.send) } else { delivery.send(result) }
+        }
+        operations.listen(standing, onEnd: { ways.down.finish() }) { [onOperation] in onOperation($0, ways) }
     }
 
-    private struct Junction<Downstream: Subscriber>: Subscription {
+    private struct Junction: Subscription {
         let combineIdentifier = CombineIdentifier()
-        let delivery: Delivery<Downstream>
+        let delivery: Delivery<AnySubscriber<OperationResult, Never>>
         let standing: Standing
 
         func request(_ demand: Subscribers.Demand) { delivery.request(demand) }
@@ -83,29 +81,30 @@ struct Fork: Publisher {
     }
 }
 
-/// What a fork listens to, until it is cancelled.
-private final class Standing: @unchecked Sendable {
-    // `@unchecked Sendable` is sound because what it holds may be cancelled by any thread, and the list is behind a lock;
-    // `onEnd` is called once, by whoever cancels.
+/// What is listened to, until it is cancelled.
+///
+/// `@unchecked Sendable` is sound because the list is behind a lock, and `onEnd` is called once, by whoever cancels.
+final class Standing: @unchecked Sendable {
+    /// `@unchecked Sendable` is sound because a subscription may be told what to do by any thread.
     private struct Lines: @unchecked Sendable {
-        var held: [AnyCancellable]? = []
+        var held: [any Subscription]? = []
     }
 
     private let lines = Lock(Lines())
     private let onEnd: () -> Void
 
-    init(_ onEnd: @escaping () -> Void) {
+    init(_ onEnd: @escaping () -> Void = {}) {
         self.onEnd = onEnd
     }
 
-    func hold(_ line: AnyCancellable) {
+    func hold(_ line: any Subscription) {
         let box = Lines(held: [line])
         let isOver = lines.withLock { lines in
             if lines.held == nil { return true }
             lines.held?.append(contentsOf: box.held ?? [])
             return false
         }
-        if isOver { line.cancel() }
+        if isOver { line.cancel() } else { line.request(.unlimited) }
     }
 
     func cancel() {
@@ -117,5 +116,25 @@ private final class Standing: @unchecked Sendable {
         guard let held = held.held else { return }
         for line in held { line.cancel() }
         onEnd()
+    }
+}
+
+extension AnyPublisher where Failure == Never {
+    /// Hears all that it gives, for as long as it stands.
+    func listen(
+        _ standing: Standing,
+        onEnd: @escaping () -> Void = {},
+        onValue: @escaping (Output) -> Void
+    ) {
+        subscribe(
+            AnySubscriber<Output, Never>(
+                receiveSubscription: { standing.hold($0) },
+                receiveValue: { value in
+                    onValue(value)
+                    return .none
+                },
+                receiveCompletion: { _ in onEnd() }
+            )
+        )
     }
 }

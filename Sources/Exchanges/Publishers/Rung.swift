@@ -9,11 +9,12 @@ import BeagleNetHTTP
 ///
 /// It listens above while anybody listens to it. Whoever wants nothing when a value comes does not get it.
 ///
-/// `@unchecked Sendable` is sound because listeners are behind a lock, and called in turns of the lane only.
-final class Rung<Value: Sendable>: Publisher, @unchecked Sendable {
-    typealias Output = Value
-    typealias Failure = Never
-
+/// It is no publisher itself, but has one: all that it does is reached from where it was made, where `Value` is known, and
+/// so costs no look-ups of types.
+///
+/// `@unchecked Sendable` is sound because listeners are behind a lock, and called in turns of the lane only; one without a
+/// lane is sent to by whoever may.
+final class Rung<Value: Sendable>: @unchecked Sendable {
     /// One who listens. `@unchecked Sendable` is sound because the demand is behind a lock, and the subscriber is called in
     /// turns of the lane only.
     private final class Listener: Subscription, @unchecked Sendable {
@@ -75,19 +76,36 @@ final class Rung<Value: Sendable>: Publisher, @unchecked Sendable {
         let subscription: any Subscription
     }
 
-    private let lane: Lane
+    private let lane: Lane?
     private let upstream: AnyPublisher<Value, Never>?
     private let state = InlineLock(State())
 
     /// - Parameter upstream: what it is given beside what is sent.
-    init(_ upstream: AnyPublisher<Value, Never>? = nil, in lane: Lane) {
+    init(_ upstream: AnyPublisher<Value, Never>? = nil, in lane: Lane?) {
         self.upstream = upstream
         self.lane = lane
     }
 
+    /// What listens to it.
+    var publisher: AnyPublisher<Value, Never> {
+        AnyPublisher(Stream { [self] subscriber in listen(subscriber) })
+    }
+
+    private struct Stream: Publisher {
+        typealias Output = Value
+        typealias Failure = Never
+
+        let listen: (AnySubscriber<Value, Never>) -> Void
+
+        func receive<Downstream: Subscriber>(subscriber: Downstream)
+        where Downstream.Input == Value, Downstream.Failure == Never {
+            listen(AnySubscriber(subscriber))
+        }
+    }
+
     /// Gives a value to all, in a turn.
     func send(_ value: Value) {
-        if lane.isMine { return give(value) }
+        guard let lane, !lane.isMine else { return give(value) }
         lane.run { self.give(value) }
     }
 
@@ -96,9 +114,8 @@ final class Rung<Value: Sendable>: Publisher, @unchecked Sendable {
         for listener in listeners { listener.receive(value) }
     }
 
-    func receive<Downstream: Subscriber>(subscriber: Downstream)
-    where Downstream.Input == Value, Downstream.Failure == Never {
-        let listener = Listener(AnySubscriber(subscriber), to: self)
+    private func listen(_ subscriber: AnySubscriber<Value, Never>) {
+        let listener = Listener(subscriber, to: self)
         let (isOver, isFirst) = state.withLock { state in
             if state.isOver { return (true, false) }
             state.listeners.append(listener)
@@ -119,7 +136,10 @@ final class Rung<Value: Sendable>: Publisher, @unchecked Sendable {
                     self.send(value)
                     return .none
                 },
-                receiveCompletion: { _ in self.lane.run { self.finish() } }
+                receiveCompletion: { _ in
+                    guard let lane = self.lane else { return self.finish() }
+                    lane.run { self.finish() }
+                }
             )
         )
     }
@@ -133,7 +153,8 @@ final class Rung<Value: Sendable>: Publisher, @unchecked Sendable {
         if isWanted { line.subscription.request(.unlimited) } else { line.subscription.cancel() }
     }
 
-    private func finish() {
+    /// There is nothing more to come.
+    func finish() {
         let listeners = state.withLock { state in
             let listeners = state.listeners
             state = State(isOver: true)
