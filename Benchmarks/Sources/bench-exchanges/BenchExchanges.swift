@@ -12,6 +12,11 @@ import struct BeagleNetExchanges.Operation
     static func main() async throws {
         let doNothing: [any Exchange] = (0..<4).map { _ in DoNothingExchange() }
         let mixed: [any Exchange] = [LoggingExchange(), DoNothingExchange(), DedupExchange(), CacheExchange()]
+        if CommandLine.arguments.contains("--alone") {
+            // To look into what a ladder does, it is measured by itself.
+            for _ in 0..<10 { _ = try await report("pipeline, log, nothing, dedup, cache") { try Hosted(mixed, active: $0) } }
+            return
+        }
         print(row("CPU per operation", actives.map { "beside \($0)" }))
         let pipeline = try await report("pipeline, no ladder") { try Hosted(nil, active: $0) }
         let ladder = try await report("pipeline, 4 that do nothing") { try Hosted(doNothing, active: $0) }
