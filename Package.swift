@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "BeagleNetGraphQL", targets: ["BeagleNetGraphQL"]),
         .library(name: "BeagleNetURLSession", targets: ["BeagleNetURLSession"]),
         .library(name: "BeagleNetCombine", targets: ["BeagleNetCombine"]),
+        .library(name: "BeagleNetExchanges", targets: ["BeagleNetExchanges"]),
         .library(name: "BeagleNetObservability", targets: ["BeagleNetObservability"]),
         .library(name: "BeagleNetReplay", targets: ["BeagleNetReplay"]),
         .library(name: "BeagleNetTesting", targets: ["BeagleNetTesting"]),
@@ -93,6 +94,12 @@ let package = Package(
             name: "BeagleNetCombine",
             dependencies: ["BeagleNetURLSession", openCombine, openCombineDispatch],
             path: "Sources/Combine",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "BeagleNetExchanges",
+            dependencies: ["BeagleNetCombine", openCombine, openCombineDispatch],
+            path: "Sources/Exchanges",
             swiftSettings: settings
         ),
         .target(
@@ -174,6 +181,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "ExchangesTests",
+            dependencies: ["BeagleNetExchanges", "BeagleNetTesting", "GraphQLPeers"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "URLSessionTests",
             dependencies: ["BeagleNetURLSession", "BeagleNetTesting"],
             swiftSettings: settings
@@ -228,13 +240,17 @@ let package = Package(
         // The seed's listings must compile as an app without our upcoming features would compile them.
         .testTarget(
             name: "SeedTests5",
-            dependencies: ["BeagleNet", "BeagleNetCombine", "BeagleNetTesting", "GraphQLPeers"],
+            dependencies: [
+                "BeagleNet", "BeagleNetCombine", "BeagleNetExchanges", "BeagleNetTesting", "GraphQLPeers",
+            ],
             path: "Tests/SeedTests/Swift5",
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
         .testTarget(
             name: "SeedTests6",
-            dependencies: ["BeagleNet", "BeagleNetCombine", "BeagleNetTesting", "GraphQLPeers"],
+            dependencies: [
+                "BeagleNet", "BeagleNetCombine", "BeagleNetExchanges", "BeagleNetTesting", "GraphQLPeers",
+            ],
             path: "Tests/SeedTests/Swift6"
         ),
     ],

@@ -48,6 +48,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "bench-exchanges",
+            dependencies: ["AllocationCount", .product(name: "BeagleNetExchanges", package: "BeagleNet")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "bench-replay",
             dependencies: [beagleNet, .product(name: "BeagleNetReplay", package: "BeagleNet")],
             swiftSettings: settings

@@ -20,6 +20,9 @@ extension NetworkOperation {
             self.low = low
         }
 
+        /// The bits.
+        package var words: (high: UInt64, low: UInt64) { (high, low) }
+
         /// The low bits alone: they are as good a hash as both.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(low)

@@ -186,7 +186,7 @@ public final class Pipeline: Sendable {
     }
 
     /// Takes an operation from the first interceptor to its result.
-    nonisolated(nonsending) func run(
+    nonisolated(nonsending) package func run(
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
@@ -231,7 +231,7 @@ public final class Pipeline: Sendable {
 
 extension NetworkOperation {
     /// An operation of a message that no request was built to, as tools have.
-    static func of(_ transfer: TransferRequest, kind: Kind, logger: any BeagleLogger) -> NetworkOperation {
+    package static func of(_ transfer: TransferRequest, kind: Kind, logger: any BeagleLogger) -> NetworkOperation {
         let surroundings = Surroundings(
             logger: logger,
             redactor: Redactor(),

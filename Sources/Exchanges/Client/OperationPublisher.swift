@@ -1,0 +1,76 @@
+import BeagleNetHTTP
+#if canImport(Combine)
+    import Combine
+#else
+    import OpenCombine
+#endif
+
+/// Who runs operations for those who wait.
+protocol OperationHost: AnyObject, Sendable {
+    /// Has somebody wait for what comes of an operation, and runs it.
+    func join(_ listener: any ResultListener, _ operation: Operation)
+    /// Has somebody wait no more.
+    func leave(_ listener: any ResultListener, _ operation: Operation)
+}
+
+/// What comes of an operation, for each who subscribes.
+struct OperationPublisher: Publisher {
+    typealias Output = OperationResult
+    typealias Failure = Never
+
+    let client: any OperationHost
+    let operation: Operation
+
+    func receive<Downstream: Subscriber>(subscriber: Downstream)
+    where Downstream.Input == OperationResult, Downstream.Failure == Never {
+        subscriber.receive(subscription: Listener(AnySubscriber(subscriber), client, operation))
+    }
+
+    /// `@unchecked Sendable` is sound because the subscriber is called by its delivery alone, and the rest is behind a lock.
+    private final class Listener: Subscription, ResultListener, @unchecked Sendable {
+        private enum State {
+            case fresh, begun, over
+        }
+
+        private let delivery: Delivery<AnySubscriber<OperationResult, Never>>
+        private let state = InlineLock(State.fresh)
+        private let client: any OperationHost
+        private let operation: Operation
+
+        init(_ subscriber: AnySubscriber<OperationResult, Never>, _ client: any OperationHost, _ operation: Operation) {
+            delivery = Delivery(to: subscriber)
+            self.client = client
+            self.operation = operation
+        }
+
+        /// The operation is run when a value is wanted: there must be somebody to give an answer that comes at once.
+        func request(_ demand: Subscribers.Demand) {
+            guard demand > .none else { return }
+            delivery.request(demand)
+            let isFirst = state.withLock { state in
+                guard state == .fresh else { return false }
+                state = .begun
+                return true
+            }
+            if isFirst { client.join(self, operation) }
+        }
+
+        func cancel() {
+            delivery.cancel()
+            let hasBegun = state.withLock { state in
+                defer { state = .over }
+                return state == .begun
+            }
+            if hasBegun { client.leave(self, operation) }
+        }
+
+        var isOver: Bool { state.withLock { $0 == .over } }
+
+        func hear(_ result: OperationResult) { delivery.send(result) }
+
+        func end() {
+            state.withLock { $0 = .over }
+            delivery.finish(.finished)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+#if canImport(Combine)
+    public import Combine
+#else
+    public import OpenCombine
+#endif
+
+/// Gives operations a header field with a token.
+public struct AuthExchange: Exchange {
+    private let header: String
+    private let getToken: () -> String?
+
+    /// An exchange that adds a header field.
+    ///
+    /// - Parameters:
+    ///   - header: the name of the field; `Authorization` by default.
+    ///   - getToken: the field's value, asked for with each operation; nil adds none.
+    public init(header: String = "Authorization", getToken: @escaping () -> String?) {
+        self.header = header
+        self.getToken = getToken
+    }
+
+    /// Hooks it into the streams.
+    public func register(
+        client: any GraphQLClient,
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO
+    ) -> AnyPublisher<OperationResult, Never> {
+        next(
+            operations.map { operation in
+                guard operation.kind != .teardown, let token = getToken() else { return operation }
+                var operation = operation
+                operation.request.setValue(token, forHTTPHeaderField: header)
+                return operation
+            }
+            .eraseToAnyPublisher()
+        )
+    }
+}

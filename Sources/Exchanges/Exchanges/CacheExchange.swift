@@ -1,0 +1,119 @@
+import BeagleNetHTTP
+#if canImport(Combine)
+    public import Combine
+#else
+    public import OpenCombine
+#endif
+
+/// Answers queries from results that it has seen: a cache of whole documents.
+///
+/// | policy | stored | not stored |
+/// |---|---|---|
+/// | `cacheFirst` | the stored result | the network's |
+/// | `cacheOnly` | the stored result | a result without data |
+/// | `networkOnly` | the network's | the network's |
+/// | `cacheAndNetwork` | the stored result, marked stale, then the network's | the network's |
+///
+/// Results of queries are stored that have no error and nothing to follow. A mutation's result makes those queries stale that
+/// have a type in common with it: they are forgotten, and run again if somebody waits for them. The types are those of
+/// `Operation.types` and those that results name in `__typename`. Mutations and subscriptions are never answered.
+///
+/// It is shared by whoever is given the same: `clear()` forgets what is stored.
+public final class CacheExchange: Exchange, Sendable {
+    private let store: Lock<ResultStore>
+
+    /// A cache.
+    ///
+    /// - Parameter limit: how many results are stored at most, above 0; 1,000 by default. Then the one that was used longest
+    ///   ago makes room.
+    public init(limit: Int = 1_000) {
+        store = Lock(ResultStore(limit: max(1, limit)))
+    }
+
+    /// Forgets what is stored.
+    public func clear() {
+        let forgotten = store.withLock { $0.clear() }
+        withExtendedLifetime(forgotten) {}
+    }
+
+    /// How many results are stored.
+    public var count: Int { store.withLock { $0.count } }
+
+    /// Hooks it into the streams.
+    public func register(
+        client: any GraphQLClient,
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO
+    ) -> AnyPublisher<OperationResult, Never> {
+        Fork(
+            operations,
+            next,
+            onResult: { [self] result in
+                take(result, client)
+                return result
+            },
+            onOperation: { [self] operation, ways in decide(operation, ways) }
+        )
+        .eraseToAnyPublisher()
+    }
+
+    private func decide(_ operation: Operation, _ ways: Fork.Ways) {
+        switch operation.kind {
+        case .mutation, .subscription: return ways.forward(operation)
+        case .teardown:
+            store.withLock { $0.leave(operation.id) }
+            return ways.forward(operation)
+        case .query: break
+        }
+        var stored = store.withLock { $0.result(for: operation) }
+        stored?.operation = operation
+        switch (operation.policy, stored) {
+        case (.cacheOnly, let stored): ways.answer(stored ?? OperationResult(operation: operation, data: nil))
+        case (.cacheFirst, let stored?): ways.answer(stored)
+        case (.cacheAndNetwork, var stored?):
+            stored.stale = true
+            ways.answer(stored)
+            ways.forward(operation)
+        case (.networkOnly, _), (_, nil): ways.forward(operation)
+        }
+    }
+
+    private func take(_ result: OperationResult, _ client: any GraphQLClient) {
+        switch result.operation.kind {
+        case .query:
+            guard result.isSettled, result.error == nil else { return }
+            let types = result.types
+            let forgotten = store.withLock { $0.put(result, of: types) }
+            withExtendedLifetime(forgotten) {}
+        case .mutation:
+            guard result.isSettled else { return }
+            let types = result.types
+            for operation in store.withLock({ $0.forget(types) }) {
+                client.reexecute(operation: operation.with(policy: .networkOnly))
+            }
+        case .subscription, .teardown: break
+        }
+    }
+}
+
+extension OperationResult {
+    /// The names of the types that it is made of, as far as they are known.
+    fileprivate var types: Set<String> {
+        var types = Set(operation.types)
+        data.gatherTypenames(into: &types)
+        return types
+    }
+}
+
+extension JSONValue {
+    fileprivate func gatherTypenames(into types: inout Set<String>) {
+        switch self {
+        case .object(let members):
+            if let name = members["__typename"]?.string { types.insert(name) }
+            for member in members.values { member.gatherTypenames(into: &types) }
+        case .array(let elements):
+            for element in elements { element.gatherTypenames(into: &types) }
+        default: break
+        }
+    }
+}

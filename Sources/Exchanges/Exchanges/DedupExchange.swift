@@ -1,0 +1,43 @@
+import BeagleNetHTTP
+#if canImport(Combine)
+    public import Combine
+#else
+    public import OpenCombine
+#endif
+
+/// Keeps back what is asked for already: a query or subscription whose `id` is on its way down or being answered. All who
+/// asked hear what comes.
+///
+/// A result clears the way for the next of its `id`, unless it says that more is to come; so does a teardown. Mutations
+/// always pass.
+public struct DedupExchange: Exchange {
+    /// An exchange that keeps back what is asked for already.
+    public init() {}
+
+    /// Hooks it into the streams.
+    public func register(
+        client: any GraphQLClient,
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO
+    ) -> AnyPublisher<OperationResult, Never> {
+        let active = Lock<Set<String>>([])
+        return Fork(
+            operations,
+            next,
+            onResult: { result in
+                if result.hasNext != true { _ = active.withLock { $0.remove(result.operation.id) } }
+                return result
+            },
+            onOperation: { operation, ways in
+                switch operation.kind {
+                case .mutation: break
+                case .teardown: _ = active.withLock { $0.remove(operation.id) }
+                case .query, .subscription:
+                    guard active.withLock({ $0.insert(operation.id).inserted }) else { return }
+                }
+                ways.forward(operation)
+            }
+        )
+        .eraseToAnyPublisher()
+    }
+}

@@ -1,0 +1,123 @@
+/// Results by the `id` of their operation, and which types they are made of. Those that somebody waits for are known by
+/// their types even when their result had to make room.
+struct ResultStore: Sendable {
+    private struct Entry: Sendable {
+        var operation: Operation
+        var result: OperationResult?
+        var types: Set<String> = []
+        /// Whether somebody waits for it.
+        var isActive: Bool
+        /// When it was used, as a number that grows.
+        var used = 0
+    }
+
+    private let limit: Int
+    private var entries: [String: Entry] = [:]
+    private var ids: [String: Set<String>] = [:]
+    /// The entries that have a result, by when they were used; some of it is no longer true.
+    private var uses: [(used: Int, id: String)] = []
+    private var oldest = 0
+    private var clock = 0
+    /// How many results there are.
+    private(set) var count = 0
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// The stored result of a query that somebody waits for from now on.
+    mutating func result(for operation: Operation) -> OperationResult? {
+        if entries[operation.id] == nil {
+            entries[operation.id] = Entry(operation: operation, isActive: true)
+            return nil
+        }
+        entries[operation.id]?.isActive = true
+        entries[operation.id]?.operation = operation
+        guard let result = entries[operation.id]?.result else { return nil }
+        use(operation.id)
+        return result
+    }
+
+    /// Nobody waits for a query any more.
+    mutating func leave(_ id: String) {
+        guard let entry = entries[id] else { return }
+        if entry.result == nil { remove(id) } else { entries[id]?.isActive = false }
+    }
+
+    /// Stores a result.
+    ///
+    /// - Returns: those that made room, to be let go outside of the lock.
+    mutating func put(_ result: OperationResult, of types: Set<String>) -> [OperationResult] {
+        let id = result.operation.id
+        var entry = entries[id] ?? Entry(operation: result.operation, isActive: false)
+        if entry.result == nil { count += 1 }
+        for type in entry.types.subtracting(types) { drop(id, from: type) }
+        for type in types.subtracting(entry.types) { ids[type, default: []].insert(id) }
+        (entry.result, entry.types) = (result, types)
+        entries[id] = entry
+        use(id)
+        var forgotten: [OperationResult] = []
+        while count > limit, let result = removeOldest() { forgotten.append(result) }
+        return forgotten
+    }
+
+    /// Forgets all results that are made of one of these types.
+    ///
+    /// - Returns: their operations, in the order of their ids.
+    mutating func forget(_ types: Set<String>) -> [Operation] {
+        let outdated = types.reduce(into: Set<String>()) { $0.formUnion(ids[$1] ?? []) }
+        return outdated.sorted().compactMap { id in
+            guard let entry = entries[id] else { return nil }
+            dropResult(of: id)
+            return entry.operation
+        }
+    }
+
+    /// Forgets all results.
+    ///
+    /// - Returns: what they were, to be let go outside of the lock.
+    mutating func clear() -> [OperationResult] {
+        let results = entries.values.compactMap(\.result)
+        for id in entries.filter({ $0.value.result != nil }).keys { dropResult(of: id) }
+        (uses, oldest) = ([], 0)
+        return results
+    }
+
+    private mutating func use(_ id: String) {
+        clock += 1
+        entries[id]?.used = clock
+        uses.append((clock, id))
+        // What is no longer true is as much as the rest at most.
+        guard uses.count - oldest > 2 * count + 16 || oldest > uses.count / 2 + 16 else { return }
+        uses = uses[oldest...].filter { entries[$0.id]?.used == $0.used && entries[$0.id]?.result != nil }
+        oldest = 0
+    }
+
+    private mutating func removeOldest() -> OperationResult? {
+        while oldest < uses.count {
+            let use = uses[oldest]
+            oldest += 1
+            guard let entry = entries[use.id], entry.used == use.used, let result = entry.result else { continue }
+            dropResult(of: use.id)
+            return result
+        }
+        return nil
+    }
+
+    /// Drops a result, and all that is known of the query where nobody waits for it.
+    private mutating func dropResult(of id: String) {
+        guard let entry = entries[id] else { return }
+        if entry.result != nil { count -= 1 }
+        if entry.isActive { entries[id]?.result = nil } else { remove(id) }
+    }
+
+    private mutating func remove(_ id: String) {
+        guard let entry = entries.removeValue(forKey: id) else { return }
+        for type in entry.types { drop(id, from: type) }
+    }
+
+    private mutating func drop(_ id: String, from type: String) {
+        ids[type]?.remove(id)
+        if ids[type]?.isEmpty == true { ids[type] = nil }
+    }
+}

@@ -1,0 +1,112 @@
+public import BeagleNet
+import BeagleNetGraphQL
+import BeagleNetHTTP
+#if canImport(Combine)
+    public import Combine
+#else
+    public import OpenCombine
+#endif
+
+/// Answers subscriptions: runs them with a client of ours, whose pipeline must have what performs operations of kind
+/// `.subscription`. Queries, mutations and teardowns go on down.
+///
+/// When the server ends a subscription, it is ended for who listens; the same may be subscribed to again. A teardown cancels
+/// it.
+public struct WebSocketExchange: Exchange, Sendable {
+    /// Performs a subscription: gives what comes, returns when the server ended it, and throws why it ended otherwise.
+    typealias Subscribe =
+        @Sendable (
+            _ operation: Operation,
+            _ emit: @escaping @Sendable (OperationResult) -> Void
+        ) async throws -> Void
+
+    private let handleAllOperations: Bool
+    private let subscribe: Subscribe
+
+    /// An exchange that performs subscriptions.
+    ///
+    /// - Parameters:
+    ///   - client: who performs them; the client of `Beagle.dependencies`, as it is then, where nil.
+    ///   - handleAllOperations: whether it performs queries and mutations too. No by default.
+    public init(client: (any NetworkClient)? = nil, handleAllOperations: Bool = false) {
+        self.init(handleAllOperations: handleAllOperations) { operation, emit in
+            try await (client ?? Beagle.dependencies.networkClient).subscribe(to: operation, emit)
+        }
+    }
+
+    init(handleAllOperations: Bool = false, subscribe: @escaping Subscribe) {
+        self.handleAllOperations = handleAllOperations
+        self.subscribe = subscribe
+    }
+
+    /// Hooks it into the streams.
+    public func register(
+        client: any GraphQLClient,
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO
+    ) -> AnyPublisher<OperationResult, Never> {
+        let runs = OperationRuns()
+        return Fork(operations, next, onEnd: { runs.teardownAll() }) { [self] operation, ways in
+            switch operation.kind {
+            case .subscription: break
+            case .query, .mutation:
+                guard handleAllOperations else { return ways.forward(operation) }
+            case .teardown:
+                runs.teardown(operation.id)
+                return ways.forward(operation)
+            }
+            // It may have been sent again while it is under way.
+            if operation.kind == .subscription, runs.contains(operation.id) { return }
+            runs.start(operation.id) { isWanted in await perform(operation, client, ways, isWanted) }
+        }
+        .eraseToAnyPublisher()
+    }
+
+    private func perform(
+        _ operation: Operation,
+        _ client: any GraphQLClient,
+        _ ways: Fork.Ways,
+        _ isWanted: @escaping @Sendable () -> Bool
+    ) async {
+        do {
+            try await subscribe(operation) { result in if isWanted() { ways.answer(result) } }
+        } catch {
+            guard isWanted() else { return }
+            let error = NetworkError(wrapping: error)
+            ways.answer(OperationResult(operation: operation, data: nil, error: CombinedError(error)))
+        }
+        // It ends for who listens; a query or mutation has had its answer.
+        if isWanted(), operation.kind == .subscription { client.reexecute(operation: operation.teardown) }
+    }
+}
+
+extension NetworkClient {
+    /// Runs a subscription, and gives each of its answers.
+    fileprivate func subscribe(
+        to operation: Operation,
+        _ emit: @escaping @Sendable (OperationResult) -> Void
+    ) async throws(NetworkError) {
+        let message = try operation.message()
+        let request = try operation.endpoint().makeRequest(message, in: container)
+        var asked = NetworkOperation(request, kind: NetworkOperation.Kind(operation.kind))
+        asked.operationName = message.operationName
+        let last = try await run(asked) { result in
+            if let answer = OperationResult(of: result, for: operation) { emit(answer) }
+        }
+        if let answer = OperationResult(of: last, for: operation) { emit(answer) }
+    }
+}
+
+extension OperationResult {
+    /// What a client gave; nil where it holds no answer.
+    fileprivate init?(of result: NetworkOperation.Result, for operation: Operation) {
+        guard let response = result.response, !response.data.isEmpty else { return nil }
+        do throws(NetworkError) {
+            self.init(operation: operation, try ExecutionResult(response.json()))
+        } catch {
+            self.init(operation: operation, data: nil, error: CombinedError(error))
+        }
+        hasNext = result.hasNext
+        stale = result.isStale
+    }
+}

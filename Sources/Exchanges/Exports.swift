@@ -1,0 +1,8 @@
+// One import is enough for what the seed's exchanges need: publishers, and the words of SwiftGraphQLClient.
+@_exported public import BeagleNetCombine
+#if canImport(Combine)
+    @_exported public import Combine
+#else
+    @_exported public import OpenCombine
+    @_exported public import OpenCombineDispatch
+#endif

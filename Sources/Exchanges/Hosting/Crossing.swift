@@ -1,0 +1,185 @@
+import BeagleNet
+import BeagleNetDependencies
+import BeagleNetHTTP
+
+/// Operations that cross an interceptor on their way down a ladder, by id: who waits for what comes up again.
+final class Crossings: Sendable {
+    /// One that has come out below the interceptor, and whose result is waited for.
+    final class Passage: Sendable {
+        private struct State: Sendable {
+            var outcome: HostedRun.Outcome?
+            var continuation: CheckedContinuation<HostedRun.Outcome, Never>?
+            var isOver = false
+        }
+
+        let emit: HostedRun.Emit
+        private let state = InlineLock(State())
+
+        init(_ emit: @escaping HostedRun.Emit) {
+            self.emit = emit
+        }
+
+        func finish(_ outcome: HostedRun.Outcome) {
+            let continuation = state.withLock { state -> CheckedContinuation<HostedRun.Outcome, Never>? in
+                if state.isOver { return nil }
+                state.isOver = true
+                if let continuation = state.continuation.take() { return continuation }
+                state.outcome = outcome
+                return nil
+            }
+            continuation?.resume(returning: outcome)
+        }
+
+        nonisolated(nonsending) var outcome: HostedRun.Outcome {
+            get async {
+                await withCheckedContinuation { continuation in
+                    let outcome = state.withLock { state -> HostedRun.Outcome? in
+                        if state.outcome == nil { state.continuation = continuation }
+                        return state.outcome
+                    }
+                    if let outcome { continuation.resume(returning: outcome) }
+                }
+            }
+        }
+    }
+
+    private let passages = Lock<[String: [Passage]]>([:])
+
+    /// Takes an operation through the interceptor, and gives its last result.
+    nonisolated(nonsending) func run(
+        _ operation: Operation,
+        _ pipeline: Pipeline,
+        _ logger: any BeagleLogger,
+        _ ways: Fork.Ways,
+        _ isWanted: @escaping @Sendable () -> Bool
+    ) async -> OperationResult {
+        let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in
+            let transfer = try operation.transfer(options: TransferOptions())
+            var asked = NetworkOperation.of(transfer, kind: .init(operation.kind), logger: logger)
+            asked.policy = RequestPolicy(operation.policy)
+            asked.context[Crossing.self] = Crossing(
+                operation: operation,
+                sent: transfer.head,
+                ways: ways,
+                crossings: self
+            )
+            return try await pipeline.run(asked) { result in
+                guard result.progress == nil, isWanted() else { return }
+                let answer = HostedAnswer(.success(result), run: 0, isGraphQL: true)
+                ways.answer(
+                    OperationResult(
+                        operation: operation,
+                        hosted: answer,
+                        stale: result.isStale,
+                        hasNext: result.hasNext
+                    )
+                )
+            }
+        }
+        var (stale, hasNext) = (false, false)
+        if case .success(let result) = outcome { (stale, hasNext) = (result.isStale, result.hasNext) }
+        let answer = HostedAnswer(outcome, run: 0, isGraphQL: true)
+        return OperationResult(operation: operation, hosted: answer, stale: stale, hasNext: hasNext)
+    }
+
+    /// Waits for what comes of an operation that is sent down now.
+    nonisolated(nonsending) func pass(
+        _ operation: Operation,
+        _ ways: Fork.Ways,
+        _ emit: @escaping HostedRun.Emit
+    ) async -> HostedRun.Outcome {
+        let passage = Passage(emit)
+        passages.withLock { $0[operation.id, default: []].append(passage) }
+        return await withTaskCancellationHandler {
+            ways.forward(operation)
+            return await passage.outcome
+        } onCancel: {
+            // The interceptor did not want to wait any longer, unless a teardown was before it.
+            if leave(passage, operation.id) { ways.forward(operation.teardown) }
+            passage.finish(.failure(.hostedRunCancelled))
+        }
+    }
+
+    /// Gives a result to those who wait for it.
+    ///
+    /// - Returns: whether there were any.
+    func take(_ result: OperationResult) -> Bool {
+        let id = result.operation.id
+        let hasNext = result.hasNext ?? (result.operation.kind == .subscription && result.error == nil)
+        let isLast = !hasNext && result.stale != true
+        let waiting = passages.withLock { passages in isLast ? passages.removeValue(forKey: id) : passages[id] } ?? []
+        if waiting.isEmpty { return false }
+        let outcome = result.outcome(in: 0)
+        for passage in waiting {
+            if case .success(var given) = outcome, !isLast {
+                given.hasNext = hasNext
+                passage.emit(given)
+            } else {
+                passage.finish(outcome)
+            }
+        }
+        return true
+    }
+
+    /// Nobody waits for an operation any more.
+    func teardown(_ id: String) {
+        for passage in passages.withLock({ $0.removeValue(forKey: id) }) ?? [] {
+            passage.finish(.failure(.hostedRunCancelled))
+        }
+    }
+
+    /// Has one wait no more.
+    ///
+    /// - Returns: whether it did, and was the last of its id.
+    private func leave(_ passage: Passage, _ id: String) -> Bool {
+        passages.withLock { passages in
+            guard passages[id]?.contains(where: { $0 === passage }) == true else { return false }
+            passages[id]?.removeAll { $0 === passage }
+            guard passages[id]?.isEmpty == true else { return false }
+            passages[id] = nil
+            return true
+        }
+    }
+}
+
+/// Which operation of the ladder an operation of the pipeline is, between an interceptor and what is below it.
+struct Crossing: NetworkOperation.ContextKey {
+    static let defaultValue: Crossing? = nil
+
+    let operation: Operation
+    /// The message as the interceptor was given it.
+    let sent: HTTPRequest
+    let ways: Fork.Ways
+    let crossings: Crossings
+}
+
+/// What is below an interceptor that stands in a ladder: the ladder.
+struct BottomInterceptor: Interceptor {
+    nonisolated(nonsending) func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        guard let crossing = operation.context[Crossing.self] else { return try await next(operation, emit) }
+        var asked = crossing.operation
+        if operation.transfer.head != crossing.sent { asked.request.take(operation.transfer.head, crossing.sent) }
+        let policy = Operation.Policy(operation.policy)
+        if policy != asked.policy { asked.policy = policy }
+        return try await crossing.crossings.pass(asked, crossing.ways, emit).get()
+    }
+}
+
+/// What a pipeline has for a transport that never comes to it.
+struct NoTransport: HTTPTransport {
+    private struct Token: RequestToken {
+        func cancel() {}
+    }
+
+    func perform(
+        _ request: TransferRequest,
+        completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
+    ) -> any RequestToken {
+        completion(.failure(NetworkError(.unsupported, during: .build, "an interceptor in a ladder has no transport")))
+        return Token()
+    }
+}

@@ -1,0 +1,256 @@
+import BeagleNet
+import BeagleNetDependencies
+import BeagleNetHTTP
+import Foundation
+import Synchronization
+#if canImport(Combine)
+    import Combine
+#else
+    import OpenCombine
+#endif
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A ladder in a pipeline: operations of the pipeline are sent in at the top, what no exchange handles goes on below, and
+/// what comes of that goes up.
+///
+/// `@unchecked Sendable` is sound because `rows` are reached only in turns of the ladder's lane, and `next` is behind a lock.
+final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
+    /// What is under way of one id.
+    private final class Row {
+        let number: Int
+        var runs: [HostedRun]
+        /// What goes on below, each under a number of its own.
+        var tasks: [(number: Int, task: Task<Void, Never>)] = []
+
+        init(_ number: Int, _ run: HostedRun) {
+            self.number = number
+            runs = [run]
+        }
+    }
+
+    let request: URLRequest
+    let logger: any BeagleLogger
+    private let lane: Lane
+    private let ladder: Ladder
+    private let back: Rung<OperationResult>
+    private var rows: [String: Row] = [:]
+    private let numbers = Atomic(0)
+    private let executions = Lock<[ObjectIdentifier: Task<Void, Never>]>([:])
+
+    init(_ exchanges: [any Exchange], request: URLRequest, logger: any BeagleLogger) {
+        self.request = request
+        self.logger = logger
+        let lane = Lane()
+        self.lane = lane
+        let back = Rung<OperationResult>(in: lane)
+        self.back = back
+        let reference = ClientReference(request: request, logger: logger)
+        ladder = Ladder(
+            exchanges,
+            client: reference,
+            in: lane,
+            bottom: { operations in
+                Fork(operations, { _ in back.publisher }) { operation, _ in
+                    (reference.client as? HostedLadder)?.arrive(operation)
+                }
+                .eraseToAnyPublisher()
+            },
+            onResult: { (reference.client as? HostedLadder)?.receive($0) }
+        )
+        reference.client = self
+    }
+
+    deinit {
+        ladder.close()
+    }
+
+    // MARK: - What runs
+
+    /// Takes an operation of the pipeline through the ladder.
+    nonisolated(nonsending) func run(
+        _ run: HostedRun,
+        _ operation: Operation
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        begin(run, operation)
+        let outcome = await withTaskCancellationHandler {
+            while true {
+                switch await run.event() {
+                case .forward(let operation): goOn(with: operation, run)
+                case .outcome(let outcome): return outcome
+                }
+            }
+        } onCancel: {
+            leave(run, operation)
+        }
+        return try outcome.get()
+    }
+
+    private func begin(_ run: HostedRun, _ operation: Operation) {
+        lane.run { [self] in
+            if let row = rows[operation.id] {
+                row.runs.append(run)
+            } else {
+                rows[operation.id] = Row(numbers.add(1, ordering: .relaxed).newValue, run)
+            }
+            ladder.send(operation)
+        }
+    }
+
+    /// Its task was cancelled.
+    private func leave(_ run: HostedRun, _ operation: Operation) {
+        run.tell(.outcome(.failure(.hostedRunCancelled)))
+        lane.run { [self] in
+            guard let row = rows[operation.id] else { return }
+            row.runs.removeAll { $0 === run }
+            guard row.runs.isEmpty else { return }
+            rows[operation.id] = nil
+            ladder.send(operation.teardown)
+            row.tasks.forEach { $0.task.cancel() }
+        }
+    }
+
+    /// An operation has come to the bottom, in a turn. The task that waits for it goes on with it, as it has the context of
+    /// who asked.
+    private func arrive(_ operation: Operation) {
+        guard let row = rows[operation.id] else { return }
+        guard operation.kind != .teardown else {
+            row.tasks.forEach { $0.task.cancel() }
+            return row.tasks = []
+        }
+        let run = row.runs.first { $0 === operation.run } ?? row.runs.last
+        run?.tell(.forward(operation))
+    }
+
+    /// Goes on below the ladder, in a task of its own: an exchange may answer meanwhile.
+    private func goOn(with operation: Operation, _ run: HostedRun) {
+        guard let ways = run.ways else { return }
+        let number = numbers.add(1, ordering: .relaxed).newValue
+        let task = Task.begun { [self] in
+            let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in
+                try await ways.next(run.operation(with: operation)) { result in
+                    if result.progress != nil { return ways.emit(result) }
+                    self.rise(.success(result), of: operation, number)
+                }
+            }
+            rise(outcome, of: operation, number, isLast: true)
+        }
+        lane.run { [self] in
+            guard let row = rows[operation.id] else { return task.cancel() }
+            row.tasks.append((number, task))
+        }
+    }
+
+    /// What comes from below goes up.
+    private func rise(_ outcome: HostedRun.Outcome, of operation: Operation, _ number: Int, isLast: Bool = false) {
+        lane.run { [self] in
+            guard let row = rows[operation.id] else { return }
+            if isLast { row.tasks.removeAll { $0.number == number } }
+            let answer = HostedAnswer(outcome, run: row.number, isGraphQL: operation.run?.operation.isGraphQL ?? true)
+            var (stale, hasNext) = (false, false)
+            if case .success(let result) = outcome { (stale, hasNext) = (result.isStale, result.hasNext) }
+            back.send(OperationResult(operation: operation, hosted: answer, stale: stale, hasNext: hasNext))
+        }
+    }
+
+    /// A result has come out at the top, in a turn.
+    private func receive(_ result: OperationResult) {
+        guard let row = rows[result.operation.id] else { return }
+        let outcome = result.outcome(in: row.number)
+        let hasNext = result.hasNext ?? (result.operation.kind == .subscription && result.error == nil)
+        if case .success(var given) = outcome, hasNext || result.stale == true {
+            given.hasNext = hasNext
+            for run in row.runs { run.ways?.emit(given) }
+        } else {
+            finish(row, result.operation.id, outcome)
+        }
+    }
+
+    private func finish(_ row: Row, _ id: String, _ outcome: HostedRun.Outcome) {
+        rows[id] = nil
+        for run in row.runs { run.tell(.outcome(outcome)) }
+        row.tasks.forEach { $0.task.cancel() }
+    }
+
+    // MARK: - What exchanges ask for
+
+    func reexecute(operation: Operation) {
+        lane.runLater { [self] in
+            guard let row = rows[operation.id] else { return }
+            ladder.send(operation)
+            guard operation.kind == .teardown, rows[operation.id] === row else { return }
+            // Whoever waits for a subscription has heard all that there was.
+            finish(row, operation.id, .success(NetworkOperation.Result(NetworkResponse(text: "", status: .noContent))))
+        }
+    }
+
+    func execute(operation: Operation) -> AnyPublisher<OperationResult, Never> {
+        OperationPublisher(client: self, operation: operation).eraseToAnyPublisher()
+    }
+
+    /// It is run with the surroundings of an operation that is under way, as that of the exchange's who asks.
+    func join(_ listener: any ResultListener, _ operation: Operation) {
+        lane.run { [self] in
+            let run = rows.first?.value.runs.first
+            guard let run, let next = run.ways?.next else {
+                let error = NetworkError(
+                    .unsupported,
+                    during: .build,
+                    "an exchange in a pipeline can run operations of its own only while another is under way"
+                )
+                listener.hear(OperationResult(operation: operation, data: nil, error: .unknown(error)))
+                return listener.end()
+            }
+            let task = Task.begun { [self] in await execute(operation, beside: run.operation, next, for: listener) }
+            executions.withLock { $0[ObjectIdentifier(listener)] = task }
+            if listener.isOver { leave(listener, operation) }
+        }
+    }
+
+    private func execute(
+        _ operation: Operation,
+        beside sample: NetworkOperation,
+        _ next: Pipeline.Next,
+        for listener: any ResultListener
+    ) async {
+        let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in
+            let transfer = try operation.transfer(options: sample.transfer.options)
+            let hosted = HostedRun(sample.beside(transfer, kind: .init(operation.kind)), next: next) { result in
+                let answer = HostedAnswer(.success(result), run: 0, isGraphQL: true)
+                listener.hear(
+                    OperationResult(
+                        operation: operation,
+                        hosted: answer,
+                        stale: result.isStale,
+                        hasNext: result.hasNext
+                    )
+                )
+            }
+            let asked = Operation(id: operation.id, kind: operation.kind, policy: operation.policy, run: hosted)
+            return try await run(hosted, asked)
+        }
+        listener.hear(OperationResult(operation: operation, hosted: HostedAnswer(outcome, run: 0, isGraphQL: true)))
+        listener.end()
+        executions.withLock { $0[ObjectIdentifier(listener)] = nil }
+    }
+
+    func leave(_ listener: any ResultListener, _ operation: Operation) {
+        executions.withLock { $0.removeValue(forKey: ObjectIdentifier(listener)) }?.cancel()
+    }
+}
+
+extension NetworkOperation {
+    /// Whether its answer is GraphQL's.
+    var isGraphQL: Bool { [.query, .mutation, .subscription].contains(kind) }
+}
+
+extension Task where Failure == Never, Success == Void {
+    /// A task that begins at once, on this thread, where the system can do that.
+    static func begun(_ body: @escaping @isolated(any) @Sendable () async -> Void) -> Task<Void, Never> {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            return Task.immediate(operation: body)
+        }
+        return Task(operation: body)
+    }
+}

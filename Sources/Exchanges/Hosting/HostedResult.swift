@@ -1,0 +1,49 @@
+import BeagleNet
+import BeagleNetGraphQL
+import BeagleNetHTTP
+import Foundation
+
+extension OperationResult {
+    /// What the pipeline is given: what it gave itself, or a message made of what an exchange answered.
+    ///
+    /// - Parameter run: the number of the run; what another gave was stored.
+    func outcome(in run: Int) -> Result<NetworkOperation.Result, NetworkError> {
+        guard let hosted else { return made }
+        guard case .success(var result) = hosted.outcome else { return hosted.outcome }
+        result.isStale = stale == true
+        result.hasNext = hasNext == true
+        if hosted.run != run { result.source = .cache }
+        return .success(result)
+    }
+
+    private var made: Result<NetworkOperation.Result, NetworkError> {
+        var members: [String: JSONValue] = ["data": data]
+        switch error {
+        case nil: break
+        case .graphql(let errors): members["errors"] = .array(errors.map(\.raw))
+        case .network, .unknown: return .failure(error?.networkError ?? .unanswered)
+        }
+        members["extensions"] = extensions.map { .object($0) }
+        do throws(NetworkError) {
+            let response = try NetworkResponse(json: .object(members))
+            return .success(
+                NetworkOperation.Result(
+                    .response(response),
+                    from: .cache,
+                    isStale: stale == true,
+                    hasNext: hasNext == true
+                )
+            )
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension NetworkError {
+    /// An exchange told of a failure without a reason.
+    fileprivate static let unanswered = NetworkError(.other, during: .response, "an exchange gave no answer")
+
+    /// The task that waited was cancelled.
+    static let hostedRunCancelled = NetworkError(.cancelled, during: .queue, "the operation was cancelled")
+}

@@ -1,0 +1,113 @@
+import BeagleNet
+import BeagleNetGraphQL
+import BeagleNetHTTP
+import BeagleNetURLSession
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What an exchange reads of a run, URL, fields, document and variables, is made when it looks; what it changes is put back
+/// into the message.
+extension HostedRun {
+    /// The message as exchanges see it.
+    var request: URLRequest {
+        var transfer = operation.transfer
+        transfer.body = nil
+        do throws(NetworkError) {
+            return try URLRequest(transfer)
+        } catch {
+            return URLRequest(url: operation.request.url)
+        }
+    }
+
+    /// What is sent, as exchanges see it; an empty document where the message is none of GraphQL's.
+    var args: ExecutionArgs {
+        let members = operation.transfer.graphQLMembers
+        return ExecutionArgs(
+            query: members["query"]?.string ?? "",
+            operationName: members["operationName"]?.string,
+            variables: members["variables"]?.object,
+            extensions: members["extensions"]?.object
+        )
+    }
+
+    /// The pipeline's operation with what exchanges changed of it.
+    func operation(with changed: Operation) throws(NetworkError) -> NetworkOperation {
+        var operation = operation
+        if Operation.Policy(operation.policy) != changed.policy { operation.policy = RequestPolicy(changed.policy) }
+        if let request = changed.changedRequest { operation.transfer.head.apply(request) }
+        if let args = changed.changedArgs { try operation.transfer.apply(args) }
+        return operation
+    }
+}
+
+extension Operation.Policy {
+    init(_ policy: RequestPolicy) {
+        self =
+            switch policy {
+            case .cacheFirst: .cacheFirst
+            case .cacheOnly: .cacheOnly
+            case .networkOnly, .networkFirst: .networkOnly
+            case .cacheAndNetwork: .cacheAndNetwork
+            }
+    }
+}
+
+extension RequestPolicy {
+    init(_ policy: Operation.Policy) {
+        self =
+            switch policy {
+            case .cacheFirst: .cacheFirst
+            case .cacheOnly: .cacheOnly
+            case .networkOnly: .networkOnly
+            case .cacheAndNetwork: .cacheAndNetwork
+            }
+    }
+}
+
+extension HTTPRequest {
+    /// Takes over URL and header fields: those that the request has not are dropped.
+    fileprivate mutating func apply(_ request: URLRequest) {
+        guard let changed = HTTPRequest(request) else { return }
+        (scheme, authority, path) = (changed.scheme, changed.authority, changed.path)
+        // The fields that did not change stay as they are, several of a name too.
+        var fields = HTTPFields()
+        for field in headerFields where changed.headerFields[field.name] == headerFields[field.name] {
+            fields.append(field)
+        }
+        for field in changed.headerFields where fields[field.name] == nil { fields.append(field) }
+        headerFields = fields
+    }
+}
+
+extension TransferRequest {
+    /// What GraphQL over HTTP sends, from body or query.
+    fileprivate var graphQLMembers: [String: JSONValue] {
+        if let body = body?.data { return (try? JSONValue(parsing: body))?.object ?? [:] }
+        guard let url = URLComponents(string: head.path ?? "") else { return [:] }
+        var members: [String: JSONValue] = [:]
+        for item in url.queryItems ?? [] {
+            guard let value = item.value else { continue }
+            let isObject = item.name == "variables" || item.name == "extensions"
+            members[item.name] = isObject ? (try? JSONValue(parsing: value)) ?? .null : .string(value)
+        }
+        return members
+    }
+
+    /// Sends something else, in the body.
+    fileprivate mutating func apply(_ args: ExecutionArgs) throws(NetworkError) {
+        var members = graphQLMembers
+        members["query"] = args.query.isEmpty ? members["query"] : .string(args.query)
+        members["operationName"] = args.operationName.map { .string($0) }
+        members["variables"] = args.variables.map { .object($0) }
+        members["extensions"] = args.extensions.map { .object($0) }
+        body = HTTPBody(try JSONValue.object(members).data())
+        head.headerFields[.contentType] = "application/json"
+        if head.method == .get {
+            head.method = .post
+            head.path = head.path.map { String($0.prefix { $0 != "?" }) }
+        }
+    }
+}

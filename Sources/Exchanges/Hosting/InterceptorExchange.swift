@@ -1,0 +1,68 @@
+public import BeagleNet
+import BeagleNetGraphQL
+import BeagleNetHTTP
+#if canImport(Combine)
+    public import Combine
+#else
+    public import OpenCombine
+#endif
+
+/// An interceptor of ours as an exchange: operations go through it on their way down, results on their way up.
+///
+/// ```swift
+/// let client = Client(request: request, exchanges: [InterceptorExchange(RetryInterceptor()), FetchExchange()])
+/// ```
+///
+/// It sees the message that the operation is: JSON posted to the URL of its request. What it changes of URL and header
+/// fields is changed in the operation. A result's errors are `NetworkError`s to it, those of the server are part of the
+/// answer. It may call `next` again: the operation goes down once more.
+public struct InterceptorExchange: Exchange {
+    private let interceptor: any Interceptor
+    private let kinds: Set<Operation.Kind>
+
+    /// An exchange that has an interceptor do its work.
+    ///
+    /// - Parameters:
+    ///   - interceptor: what operations go through.
+    ///   - kinds: which operations; queries, mutations and subscriptions by default.
+    public init(_ interceptor: any Interceptor, kinds: Set<Operation.Kind> = [.query, .mutation, .subscription]) {
+        self.interceptor = interceptor
+        self.kinds = kinds.subtracting([.teardown])
+    }
+
+    /// Hooks it into the streams.
+    public func register(
+        client: any GraphQLClient,
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO
+    ) -> AnyPublisher<OperationResult, Never> {
+        let (runs, crossings, kinds, logger) = (OperationRuns(), Crossings(), kinds, client.logger)
+        let pipeline: Pipeline
+        do throws(NetworkError) {
+            pipeline = try Pipeline([interceptor, BottomInterceptor()], transport: NoTransport())
+        } catch {
+            logger.log(ExchangeLog(error.description, .error))
+            return next(operations)
+        }
+        return Fork(
+            operations,
+            next,
+            onResult: { result in crossings.take(result) ? nil : result },
+            onEnd: { runs.teardownAll() },
+            onOperation: { operation, ways in
+                guard operation.kind != .teardown else {
+                    // First, or each that waits would send a teardown of its own.
+                    crossings.teardown(operation.id)
+                    runs.teardown(operation.id)
+                    return ways.forward(operation)
+                }
+                guard kinds.contains(operation.kind) else { return ways.forward(operation) }
+                runs.start(operation.id) { isWanted in
+                    let result = await crossings.run(operation, pipeline, logger, ways, isWanted)
+                    if isWanted() { ways.answer(result) }
+                }
+            }
+        )
+        .eraseToAnyPublisher()
+    }
+}

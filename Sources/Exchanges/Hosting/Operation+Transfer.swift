@@ -1,0 +1,73 @@
+import BeagleNet
+import BeagleNetGraphQL
+import BeagleNetHTTP
+import BeagleNetURLSession
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension Operation {
+    /// Where it goes, for a client of ours: URL and header fields of its request.
+    func endpoint() throws(NetworkError) -> GraphQLEndpoint {
+        guard let url = request.url else {
+            throw NetworkError(.badURL, during: .build, "the operation's request has no URL")
+        }
+        return GraphQLEndpoint(url, headers: request.allHTTPHeaderFields ?? [:])
+    }
+
+    /// What it sends, for a client of ours.
+    func message() throws(NetworkError) -> GraphQLRequest {
+        let args = args
+        return GraphQLRequest(
+            query: args.query,
+            operationName: args.operationName,
+            kind: OperationKind(kind),
+            variables: try args.variables.map { variables throws(NetworkError) in
+                try JSONValue.object(variables).data()
+            } ?? Data(),
+            extensions: args.extensions ?? [:]
+        )
+    }
+
+    /// The message that it is.
+    func transfer(options: TransferOptions) throws(NetworkError) -> TransferRequest {
+        var request = request
+        request.httpMethod = "POST"
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        if request.value(forHTTPHeaderField: "Accept") == nil {
+            request.setValue(GraphQLEndpoint.accept, forHTTPHeaderField: "Accept")
+        }
+        var members: [String: JSONValue] = ["query": .string(args.query)]
+        members["operationName"] = args.operationName.map { .string($0) }
+        members["variables"] = args.variables.map { .object($0) }
+        members["extensions"] = args.extensions.map { .object($0) }
+        request.httpBody = try JSONValue.object(members).data()
+        var transfer = try TransferRequest(request)
+        transfer.options = options
+        return transfer
+    }
+}
+
+extension OperationKind {
+    init(_ kind: Operation.Kind) {
+        self =
+            switch kind {
+            case .query, .teardown: .query
+            case .mutation: .mutation
+            case .subscription: .subscription
+            }
+    }
+}
+
+extension NetworkOperation.Kind {
+    init(_ kind: Operation.Kind) {
+        self =
+            switch kind {
+            case .query, .teardown: .query
+            case .mutation: .mutation
+            case .subscription: .subscription
+            }
+    }
+}

@@ -1,0 +1,157 @@
+import BeagleNetHTTP
+#if canImport(Combine)
+    import Combine
+#else
+    import OpenCombine
+#endif
+
+/// Hands one subscriber what comes from several sides, one after another, as many as it wants.
+///
+/// `@unchecked Sendable` is sound because values and subscriber are reached only by the delivery that has set
+/// `isDelivering`, and the lock hands that right, and the values, from thread to thread.
+final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
+    private struct State: @unchecked Sendable {
+        var demand = Subscribers.Demand.none
+        var kept: [Downstream.Input] = []
+        /// How many of them are handed over.
+        var given = 0
+        var isDelivering = false
+        var completion: Subscribers.Completion<Downstream.Failure>?
+        var isOver = false
+
+        var isEmpty: Bool { given == kept.count }
+
+        mutating func popFirst() -> Downstream.Input {
+            given += 1
+            let value = kept[given - 1]
+            if given == kept.count {
+                kept.removeAll(keepingCapacity: given <= 64)
+                given = 0
+            } else if given > 32, given > kept.count / 2 {
+                kept.removeFirst(given)
+                given = 0
+            }
+            return value
+        }
+    }
+
+    /// `@unchecked Sendable` for the same reason.
+    private enum Step: @unchecked Sendable {
+        case value(Downstream.Input)
+        case completion(Subscribers.Completion<Downstream.Failure>)
+    }
+
+    private let state = InlineLock(State())
+    private let downstream: Downstream
+    private let onMore: ((Subscribers.Demand) -> Void)?
+
+    /// - Parameter onMore: hears how many more the subscriber wants when it is given a value.
+    init(to downstream: Downstream, onMore: ((Subscribers.Demand) -> Void)? = nil) {
+        self.downstream = downstream
+        self.onMore = onMore
+    }
+
+    /// Wants so many more.
+    func request(_ demand: Subscribers.Demand) {
+        state.withLock { $0.demand += demand }
+        deliver()
+    }
+
+    /// Whether any number is wanted.
+    var isUnlimited: Bool { state.withLock { $0.demand == .unlimited } }
+
+    /// Whether everything that came is handed over.
+    var isEmpty: Bool { state.withLock { $0.isEmpty } }
+
+    /// Takes a value, and hands it over when it is wanted.
+    func send(_ value: Downstream.Input) {
+        let box = Step.value(value)
+        let isDue = state.withLock { state in
+            guard !state.isOver, state.completion == nil, case .value(let value) = box else { return false }
+            if !state.isDelivering, state.demand > .none, state.isEmpty {
+                state.isDelivering = true
+                state.demand -= 1
+                return true
+            }
+            state.kept.append(value)
+            return false
+        }
+        if isDue {
+            give(value)
+            goOn()
+        } else {
+            deliver()
+        }
+    }
+
+    /// Ends it.
+    ///
+    /// - Parameter isAtOnce: whether what is kept is not handed over any more.
+    func finish(_ completion: Subscribers.Completion<Downstream.Failure>, isAtOnce: Bool = false) {
+        let box = Step.completion(completion)
+        state.withLock { state in
+            guard !state.isOver, state.completion == nil, case .completion(let completion) = box else { return }
+            state.completion = completion
+            if isAtOnce { (state.kept, state.given) = ([], 0) }
+        }
+        deliver()
+    }
+
+    /// Hands nothing over any more.
+    func cancel() {
+        let dropped = state.withLock { state in
+            let dropped = Kept(values: state.kept)
+            state.isOver = true
+            (state.kept, state.given) = ([], 0)
+            state.completion = nil
+            return dropped
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// `@unchecked Sendable` for the same reason.
+    private struct Kept: @unchecked Sendable {
+        let values: [Downstream.Input]
+    }
+
+    private func deliver() {
+        let isFree = state.withLock { state in
+            if state.isDelivering { return false }
+            state.isDelivering = true
+            return true
+        }
+        if isFree { goOn() }
+    }
+
+    private func goOn() {
+        while let step = next() {
+            switch step {
+            case .value(let value): give(value)
+            case .completion(let completion): downstream.receive(completion: completion)
+            }
+        }
+    }
+
+    private func give(_ value: Downstream.Input) {
+        let more = downstream.receive(value)
+        guard more > .none else { return }
+        state.withLock { $0.demand += more }
+        onMore?(more)
+    }
+
+    private func next() -> Step? {
+        state.withLock { state in
+            if !state.isOver, state.demand > .none, !state.isEmpty {
+                state.demand -= 1
+                return .value(state.popFirst())
+            }
+            if !state.isOver, state.isEmpty, let completion = state.completion {
+                state.isOver = true
+                state.completion = nil
+                return .completion(completion)
+            }
+            state.isDelivering = false
+            return nil
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import BeagleNetHTTP
+#if canImport(Combine)
+    import Combine
+#else
+    import OpenCombine
+#endif
+
+/// Waits for the first value of a publisher, and cancels it then.
+final class FirstValue<Value: Sendable>: Sendable {
+    /// `@unchecked Sendable` is sound because a subscription may be cancelled by any thread.
+    private struct Line: @unchecked Sendable {
+        let subscription: any Subscription
+    }
+
+    private struct State: Sendable {
+        var line: Line?
+        var continuation: CheckedContinuation<Value, any Error>?
+        var isOver = false
+    }
+
+    private let state = Lock(State())
+
+    private init() {}
+
+    /// The first value.
+    ///
+    /// - Throws: the publisher's failure; `CancellationError` where there was no value, or the task is cancelled.
+    nonisolated(nonsending) static func of<P: Publisher>(_ publisher: P) async throws -> Value
+    where P.Output == Value {
+        let first = FirstValue()
+        let subscriber = first.subscriber(P.Failure.self)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isOver = first.state.withLock { state in
+                    if !state.isOver { state.continuation = continuation }
+                    return state.isOver
+                }
+                if isOver { return continuation.resume(throwing: CancellationError()) }
+                publisher.subscribe(subscriber)
+            }
+        } onCancel: {
+            first.end(.failure(CancellationError()))
+        }
+    }
+
+    private func subscriber<Failure: Error>(_ failure: Failure.Type) -> AnySubscriber<Value, Failure> {
+        AnySubscriber(
+            receiveSubscription: { self.begin(Line(subscription: $0)) },
+            receiveValue: { value in
+                self.end(.success(value))
+                return .none
+            },
+            receiveCompletion: { completion in
+                if case .failure(let error) = completion { return self.end(.failure(error)) }
+                self.end(.failure(CancellationError()))
+            }
+        )
+    }
+
+    private func begin(_ line: Line) {
+        let isWanted = state.withLock { state in
+            if !state.isOver { state.line = line }
+            return !state.isOver
+        }
+        // Unlimited: a filter asks for more by itself, and the first is taken.
+        if isWanted { line.subscription.request(.unlimited) } else { line.subscription.cancel() }
+    }
+
+    private func end(_ result: Result<Value, any Error>) {
+        let (line, continuation) = state.withLock { state in
+            let ended = (state.line, state.continuation)
+            state = State(isOver: true)
+            return ended
+        }
+        line?.subscription.cancel()
+        continuation?.resume(with: result)
+    }
+}

@@ -1,0 +1,97 @@
+import BeagleNetHTTP
+import Synchronization
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Where a ladder's operations and results take turns: one at a time, whichever threads they are from. Nobody waits: who
+/// comes while another has its turn leaves what is to be done, and the other does it.
+final class Lane: Sendable {
+    /// `@unchecked Sendable` is sound because a turn is taken by one thread at a time, and the lock hands over what it
+    /// works on.
+    private struct Turn: @unchecked Sendable {
+        let body: () -> Void
+    }
+
+    private struct State: Sendable {
+        var isTaken = false
+        var waiting: [Turn] = []
+        /// How many of them are done.
+        var done = 0
+
+        mutating func next() -> Turn? {
+            if done < waiting.count {
+                done += 1
+                return waiting[done - 1]
+            }
+            waiting.removeAll(keepingCapacity: waiting.capacity <= 64)
+            done = 0
+            isTaken = false
+            return nil
+        }
+    }
+
+    private let state = InlineLock(State())
+    /// The thread that has its turn; 0 where none has. Only a thread itself can find its own number here.
+    private let owner = Atomic<UInt>(0)
+
+    /// Whether the calling thread has its turn.
+    var isMine: Bool { owner.load(ordering: .relaxed) == Self.thread }
+
+    /// Does something in a turn: at once where no other thread has one, or the calling thread has it already.
+    func run(_ body: @escaping () -> Void) {
+        let thread = Self.thread
+        if owner.load(ordering: .relaxed) == thread { return body() }
+        let turn = Turn(body: body)
+        let isFree = state.withLock { state in
+            guard state.isTaken else {
+                state.isTaken = true
+                return true
+            }
+            state.waiting.append(turn)
+            return false
+        }
+        if isFree { take(body, thread) }
+    }
+
+    /// Does something in a turn of its own, after those that are under way and due.
+    func runLater(_ body: @escaping () -> Void) {
+        let turn = Turn(body: body)
+        let isFree = state.withLock { state in
+            guard state.isTaken else {
+                state.isTaken = true
+                return true
+            }
+            state.waiting.append(turn)
+            return false
+        }
+        if isFree { take(body, Self.thread) }
+    }
+
+    private func take(_ body: () -> Void, _ thread: UInt) {
+        owner.store(thread, ordering: .relaxed)
+        body()
+        while true {
+            // Before the lock lets another take its turn.
+            let next = state.withLock { state in
+                let next = state.next()
+                if next == nil { owner.store(0, ordering: .relaxed) }
+                return next
+            }
+            guard let next else { return }
+            next.body()
+        }
+    }
+
+    private static var thread: UInt {
+        #if canImport(Glibc)
+            pthread_self()
+        #else
+            UInt(bitPattern: pthread_self())
+        #endif
+    }
+}

@@ -1,0 +1,157 @@
+import BeagleNetHTTP
+#if canImport(Combine)
+    public import Combine
+#else
+    public import OpenCombine
+#endif
+
+extension Publisher {
+    /// What this publisher gives until another gives its first value; then both are cancelled, and this one is finished.
+    /// Where the other ends without a value, nothing happens.
+    ///
+    /// It may be used with publishers of any thread. (`prefix(untilOutputFrom:)` of OpenCombine never cancels the other.)
+    ///
+    /// - Parameter terminator: ends this one with its first value; it is subscribed first.
+    public func takeUntil<Terminator: Publisher>(_ terminator: Terminator) -> TakeUntil<Self, Terminator> {
+        TakeUntil(upstream: self, terminator: terminator)
+    }
+}
+
+/// What one publisher gives until another gives its first value.
+public struct TakeUntil<Upstream: Publisher, Terminator: Publisher>: Publisher {
+    /// The values of the one.
+    public typealias Output = Upstream.Output
+    /// The failure of the one.
+    public typealias Failure = Upstream.Failure
+
+    let upstream: Upstream
+    let terminator: Terminator
+
+    /// Connects a subscriber.
+    public func receive<Downstream: Subscriber>(subscriber: Downstream)
+    where Downstream.Input == Output, Downstream.Failure == Failure {
+        let until = Until(to: subscriber)
+        subscriber.receive(subscription: until)
+        terminator.subscribe(until.terminator(of: Terminator.self))
+        guard !until.isOver else { return }
+        upstream.subscribe(until.upstream)
+    }
+
+    private final class Until<Downstream: Subscriber>: Subscription
+    where Downstream.Input == Output, Downstream.Failure == Failure {
+        private let lines = Lines()
+        private let delivery: Delivery<Downstream>
+
+        init(to downstream: Downstream) {
+            delivery = Delivery(to: downstream) { [lines] in lines.request($0) }
+        }
+
+        var isOver: Bool { lines.isOver }
+
+        func request(_ demand: Subscribers.Demand) {
+            delivery.request(demand)
+            lines.request(demand)
+        }
+
+        func cancel() {
+            delivery.cancel()
+            lines.cancel()
+        }
+
+        var upstream: AnySubscriber<Output, Failure> {
+            AnySubscriber(
+                receiveSubscription: { [lines] in lines.hold(upstream: $0) },
+                receiveValue: { [delivery] value in
+                    delivery.send(value)
+                    return .none
+                },
+                receiveCompletion: { [lines, delivery] completion in
+                    lines.cancel()
+                    delivery.finish(completion)
+                }
+            )
+        }
+
+        func terminator<T: Publisher>(of: T.Type) -> AnySubscriber<T.Output, T.Failure> {
+            AnySubscriber(
+                receiveSubscription: { [lines] in lines.hold(terminator: $0) },
+                receiveValue: { [lines, delivery] _ in
+                    lines.cancel()
+                    delivery.finish(.finished, isAtOnce: true)
+                    return .none
+                },
+                receiveCompletion: { [lines] _ in lines.terminatorEnded() }
+            )
+        }
+    }
+}
+
+/// The two subscriptions of a `TakeUntil`.
+private final class Lines: Sendable {
+    /// `@unchecked Sendable` is sound because a subscription may be told what to do by any thread (Combine's own contract),
+    /// and the lock hands it from one to another.
+    private struct State: @unchecked Sendable {
+        var upstream: (any Subscription)?
+        var terminator: (any Subscription)?
+        /// What was wanted before there was an upstream.
+        var wanted = Subscribers.Demand.none
+        var isOver = false
+    }
+
+    /// `@unchecked Sendable` for the same reason.
+    private struct Line: @unchecked Sendable {
+        let subscription: (any Subscription)?
+    }
+
+    private let state = Lock(State())
+
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    func request(_ demand: Subscribers.Demand) {
+        let line = state.withLock { state in
+            if state.upstream == nil { state.wanted += demand }
+            return Line(subscription: state.upstream)
+        }
+        line.subscription?.request(demand)
+    }
+
+    func hold(upstream: any Subscription) {
+        let line = Line(subscription: upstream)
+        let wanted: Subscribers.Demand? = state.withLock { state in
+            if state.isOver || state.upstream != nil { return nil }
+            state.upstream = line.subscription
+            return state.wanted
+        }
+        guard let wanted else { return upstream.cancel() }
+        if wanted > .none { upstream.request(wanted) }
+    }
+
+    func hold(terminator: any Subscription) {
+        let line = Line(subscription: terminator)
+        let isWanted = state.withLock { state in
+            if state.isOver { return false }
+            state.terminator = line.subscription
+            return true
+        }
+        if isWanted { terminator.request(.max(1)) } else { terminator.cancel() }
+    }
+
+    func terminatorEnded() {
+        let line = state.withLock { state in
+            let line = Line(subscription: state.terminator)
+            state.terminator = nil
+            return line
+        }
+        withExtendedLifetime(line) {}
+    }
+
+    func cancel() {
+        let (one, other) = state.withLock { state in
+            let lines = (Line(subscription: state.upstream), Line(subscription: state.terminator))
+            state = State(isOver: true)
+            return lines
+        }
+        one.subscription?.cancel()
+        other.subscription?.cancel()
+    }
+}

@@ -1,0 +1,359 @@
+import BeagleNetExchanges
+import BeagleNetHTTP
+import Foundation
+import Synchronization
+import Testing
+
+import struct BeagleNetExchanges.Operation
+
+/// A transport that does what the test says.
+final class ScriptedTransport: HTTPTransport {
+    typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
+
+    let requests = Lock<[TransferRequest]>([])
+    let completions = Lock<[Completion]>([])
+    private let answer: @Sendable (TransferRequest) -> String?
+
+    /// - Parameter answer: the body; nil leaves the answer to the test.
+    init(_ answer: @escaping @Sendable (TransferRequest) -> String?) {
+        self.answer = answer
+    }
+
+    private struct Token: RequestToken {
+        let onCancel: @Sendable () -> Void
+        func cancel() { onCancel() }
+    }
+
+    func perform(_ request: TransferRequest, completion: @escaping Completion) -> any RequestToken {
+        let once = Lock<Completion?>(completion)
+        let finish: Completion = { result in once.withLock { $0.take() }?(result) }
+        requests.withLock { $0.append(request) }
+        if let body = answer(request) {
+            finish(.success(Self.response(body)))
+        } else {
+            completions.withLock { $0.append(finish) }
+        }
+        return Token { finish(.failure(NetworkError(.cancelled, during: .firstByte, "cancelled"))) }
+    }
+
+    static func response(_ body: String) -> TransferResponse {
+        TransferResponse(
+            head: HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]),
+            body: HTTPBody(body),
+            url: "http://host/"
+        )
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct ExchangeInterceptorTests {
+    private let endpoint = GraphQLEndpoint("http://host/graphql")
+    private let query = GraphQLRequest(query: "query Q($id: ID) { a }", variables: Data(#"{"id":1}"#.utf8))
+    private let mutation = GraphQLRequest(query: "mutation { a }", kind: .mutation)
+
+    private func client(_ exchanges: [any Exchange], _ transport: ScriptedTransport) -> NetworkClientDefault {
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        dependencies.interceptors.add(ExchangeInterceptor(exchanges, logger: OffLogger()))
+        return NetworkClientDefault(dependencies: dependencies, transport: transport)
+    }
+
+    private func data(_ client: NetworkClientDefault, _ request: GraphQLRequest) async throws -> JSONValue? {
+        try await client.response(to: request, at: endpoint).json()["data"]
+    }
+
+    /// Notes what passes, and changes what it is told to.
+    private struct Passing: Exchange, Sendable {
+        var log = Lock<[String]>([])
+        var down: @Sendable (inout Operation) -> Void = { _ in }
+        var up: @Sendable (inout OperationResult) -> Void = { _ in }
+
+        func register(
+            client: any GraphQLClient,
+            operations: AnyPublisher<Operation, Never>,
+            next: @escaping ExchangeIO
+        ) -> AnyPublisher<OperationResult, Never> {
+            let downstream = operations.map { operation in
+                var operation = operation
+                self.down(&operation)
+                log.withLock { $0.append("\(operation.kind)") }
+                return operation
+            }
+            return next(downstream.eraseToAnyPublisher()).map { result in
+                var result = result
+                self.up(&result)
+                log.withLock { $0.append("=>") }
+                return result
+            }
+            .eraseToAnyPublisher()
+        }
+    }
+
+    @Test func operationPassesTheExchangesOnItsWay() async throws {
+        let passing = Passing()
+        let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
+        let client = client([passing, DedupExchange()], transport)
+        #expect(try await data(client, query) == ["a": 1])
+        #expect(try await data(client, mutation) == ["a": 1])
+        #expect(passing.log.withLock { $0 } == ["query", "=>", "mutation", "=>"])
+        #expect(transport.requests.withLock { $0.count } == 2)
+    }
+
+    @Test func exchangeReadsTheMessageAndChangesIt() async throws {
+        let seen = Lock<[String]>([])
+        let passing = Passing(down: { operation in
+            seen.withLock { seen in
+                seen.append(operation.request.url?.absoluteString ?? "")
+                seen.append(operation.args.query)
+                seen.append("\(operation.args.variables ?? [:])")
+            }
+            operation.request.setValue("Bearer token", forHTTPHeaderField: "Authorization")
+            operation.args.extensions = ["trace": true]
+        })
+        let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
+        _ = try await data(client([passing], transport), query)
+        #expect(
+            seen.withLock { $0 } == [
+                "http://host/graphql", "query Q($id: ID) { a }", "\(["id": AnyCodable.integer(1)])",
+            ]
+        )
+        let request = try #require(transport.requests.withLock { $0.first })
+        let body = try JSONValue(parsing: #require(request.body?.data))
+        #expect(body["extensions"] == ["trace": true])
+        #expect(body["variables"] == ["id": 1])
+        #expect(body["query"]?.string == query.query)
+        #expect(request.head.headerFields[.contentType] == "application/json")
+    }
+
+    @Test func exchangeChangesTheResult() async throws {
+        let passing = Passing(up: { $0.data = ["a": 2] })
+        let client = client([passing], ScriptedTransport { _ in #"{"data":{"a":1},"extensions":{"x":1}}"# })
+        let answer = try await client.response(to: query, at: endpoint).json()
+        #expect(answer == ["data": ["a": 2], "extensions": ["x": 1]])
+    }
+
+    @Test func exchangeSeesTheErrorsOfTheServer() async throws {
+        let told = Lock<[CombinedError]>([])
+        let errors = ErrorExchange { error, _ in told.withLock { $0.append(error) } }
+        let client = client([errors], ScriptedTransport { _ in #"{"data":null,"errors":[{"message":"no"}]}"# })
+        let answer = try await client.response(to: query, at: endpoint).json()
+        #expect(answer["errors"] == [["message": "no"]])
+        guard case .graphql(let errors)? = told.withLock({ $0.first }) else {
+            Issue.record("nothing was told")
+            return
+        }
+        #expect(errors.map(\.message) == ["no"])
+    }
+
+    @Test func failureComesOutAsItWas() async throws {
+        let told = Lock(0)
+        let errors = ErrorExchange { _, _ in told.withLock { $0 += 1 } }
+        let transport = ScriptedTransport { _ in nil }
+        let client = client([errors], transport)
+        let task = Task { try await data(client, mutation) }
+        while transport.completions.withLock({ $0.isEmpty }) { await Task.yield() }
+        transport.completions.withLock { $0.first }?(.failure(NetworkError(.protocol, during: .body, "no HTTP")))
+        let error = await #expect(throws: NetworkError.self) { try await task.value }
+        #expect(error?.kind == .protocol)
+        #expect(error?.message == "no HTTP")
+        #expect(told.withLock { $0 } == 1)
+    }
+
+    @Test func exchangeMayAnswerItself() async throws {
+        let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
+        let server = ServerExchange { [$0.result(["a": "mine"])] }
+        #expect(try await data(client([server], transport), query) == ["a": "mine"])
+        #expect(transport.requests.withLock { $0.isEmpty })
+    }
+
+    @Test func cacheOfALadderAnswersTheSecond() async throws {
+        let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
+        let client = client([DedupExchange(), CacheExchange()], transport)
+        #expect(try await data(client, query) == ["a": 1])
+        #expect(try await data(client, query) == ["a": 1])
+        #expect(transport.requests.withLock { $0.count } == 1)
+        let result = try await client.run(client.networkOperation(query, endpoint))
+        #expect(result.source == .cache)
+        var again = try client.networkOperation(query, endpoint)
+        again.policy = .networkOnly
+        #expect(try await client.run(again).source == .network)
+    }
+
+    @Test func staleResultIsEmittedBeforeTheLast() async throws {
+        let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
+        let client = client([CacheExchange()], transport)
+        _ = try await data(client, query)
+        var operation = try client.networkOperation(query, endpoint)
+        operation.policy = .cacheAndNetwork
+        let emitted = Lock<[NetworkOperation.Result]>([])
+        let last = try await client.run(operation) { result in emitted.withLock { $0.append(result) } }
+        #expect(emitted.withLock { $0.map(\.isStale) } == [true])
+        #expect(!last.isStale)
+        #expect(last.source == .network)
+    }
+
+    @Test func cancellingSendsATeardownAndReachesTheTransport() async throws {
+        let passing = Passing()
+        let transport = ScriptedTransport { _ in nil }
+        let client = client([passing, DedupExchange()], transport)
+        let task = Task { try await data(client, mutation) }
+        while transport.completions.withLock({ $0.isEmpty }) { await Task.yield() }
+        task.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await task.value }
+        #expect(error?.isCancelled == true)
+        #expect(passing.log.withLock { $0 } == ["mutation", "teardown"])
+    }
+
+    /// One that an exchange has run again waits for the second result.
+    @Test func exchangeMayRunAnOperationAgain() async throws {
+        struct Again: Exchange {
+            func register(
+                client: any GraphQLClient,
+                operations: AnyPublisher<Operation, Never>,
+                next: @escaping ExchangeIO
+            ) -> AnyPublisher<OperationResult, Never> {
+                next(operations).map { result in
+                    guard result.operation.policy != .networkOnly else { return result }
+                    var result = result
+                    result.stale = true
+                    client.reexecute(operation: result.operation.with(policy: .networkOnly))
+                    return result
+                }
+                .eraseToAnyPublisher()
+            }
+        }
+        let count = Lock(0)
+        let transport = ScriptedTransport { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return #"{"data":{"a":\#(number)}}"#
+        }
+        let client = client([Again()], transport)
+        let emitted = Lock<[JSONValue?]>([])
+        let last = try await client.run(client.networkOperation(query, endpoint)) { result in
+            do {
+                let data = try result.response?.json()["data"]
+                emitted.withLock { $0.append(data) }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(emitted.withLock { $0 } == [["a": 1]])
+        #expect(try last.response?.json()["data"] == ["a": 2])
+    }
+
+    /// As one that asks for credentials does.
+    @Test func exchangeMayRunAnOperationOfItsOwn() async throws {
+        let refreshed = Lock<[AnyCodable]>([])
+        final class Refreshing: Exchange, Sendable {
+            let refreshed: Lock<[AnyCodable]>
+            nonisolated(unsafe) var kept: AnyCancellable?
+
+            init(_ refreshed: Lock<[AnyCodable]>) { self.refreshed = refreshed }
+
+            func register(
+                client: any GraphQLClient,
+                operations: AnyPublisher<Operation, Never>,
+                next: @escaping ExchangeIO
+            ) -> AnyPublisher<OperationResult, Never> {
+                next(operations)
+                    .handleEvents(receiveOutput: { [self] result in
+                        guard result.operation.kind == .query else { return }
+                        let refresh = Operation(
+                            id: "refresh",
+                            kind: .mutation,
+                            request: result.operation.request,
+                            args: ExecutionArgs(query: "mutation { refresh }")
+                        )
+                        kept = client.execute(operation: refresh).sink { [refreshed] answer in
+                            refreshed.withLock { $0.append(answer.data) }
+                        }
+                    })
+                    .eraseToAnyPublisher()
+            }
+        }
+        let transport = ScriptedTransport { request in
+            let body = request.body?.data.map { String(decoding: $0, as: UTF8.self) } ?? ""
+            return body.contains("refresh") ? #"{"data":{"refresh":true}}"# : #"{"data":{"a":1}}"#
+        }
+        _ = try await data(client([Refreshing(refreshed)], transport), query)
+        while refreshed.withLock({ $0.isEmpty }) { await Task.yield() }
+        #expect(refreshed.withLock { $0 } == [["refresh": true]])
+    }
+
+    @Test func otherKindsGoPastUnlessTheyAreNamed() async throws {
+        let passing = Passing()
+        let transport = ScriptedTransport { _ in "{}" }
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        let url = try #require(URL(string: "http://host/screen"))
+        _ = try await client([passing], transport).executeRequest(Request(url: url, type: .fetchComponent))
+        #expect(passing.log.withLock { $0.isEmpty })
+        dependencies.interceptors.add(ExchangeInterceptor([passing], kinds: [.component, .raw], logger: OffLogger()))
+        let all = NetworkClientDefault(dependencies: dependencies, transport: transport)
+        _ = try await all.executeRequest(Request(url: url, type: .fetchComponent))
+        _ = try await all.executeRequest(Request(url: url, type: .rawRequest(.init())))
+        #expect(passing.log.withLock { $0 } == ["query", "=>", "mutation", "=>"])
+    }
+
+    /// A cache in the ladder keeps operations, which must not keep the pipeline that the ladder is in.
+    @Test func pipelineIsNotKeptAliveByItsLadder() async throws {
+        weak var gone: CacheExchange?
+        weak var emitted: Lock<Int>?
+        do {
+            let cache = CacheExchange()
+            gone = cache
+            let client = client([cache], ScriptedTransport { _ in #"{"data":{"a":1}}"# })
+            let count = Lock(0)
+            emitted = count
+            _ = try await client.run(client.networkOperation(query, endpoint)) { _ in count.withLock { $0 += 1 } }
+            #expect(cache.count == 1)
+        }
+        #expect(gone == nil)
+        #expect(emitted == nil)
+    }
+
+    @Test func eightThreadsAreAnswered() async throws {
+        let transport = ScriptedTransport { request in
+            let body = request.body?.data.map { String(decoding: $0, as: UTF8.self) } ?? ""
+            let number = body.split(separator: #""id":"#).last?.prefix { $0.isNumber } ?? ""
+            return #"{"data":{"a":\#(number)}}"#
+        }
+        let client = client([LogExchange(), DedupExchange(), CacheExchange()], transport)
+        let answered = Lock(0)
+        await withTaskGroup(of: Void.self) { group in
+            for thread in 0..<8 {
+                group.addTask {
+                    for number in 0..<50 {
+                        let id = number % 2 == 0 ? number : thread * 50 + number
+                        let variables = Data(#"{"id":\#(id)}"#.utf8)
+                        let isMutation = number % 5 == 0
+                        let request = GraphQLRequest(
+                            query: isMutation ? mutation.query : query.query,
+                            kind: isMutation ? .mutation : .query,
+                            variables: variables
+                        )
+                        do {
+                            let data = try await data(client, request)
+                            if data == ["a": .integer(Int64(id))] { answered.withLock { $0 += 1 } }
+                        } catch {
+                            Issue.record(error)
+                        }
+                    }
+                }
+            }
+        }
+        #expect(answered.withLock { $0 } == 8 * 50)
+    }
+}
+
+extension NetworkClient {
+    /// The operation of a request.
+    fileprivate func networkOperation(
+        _ request: GraphQLRequest,
+        _ endpoint: GraphQLEndpoint
+    ) throws(NetworkError) -> NetworkOperation {
+        NetworkOperation(try endpoint.makeRequest(request, in: container), kind: .query)
+    }
+}

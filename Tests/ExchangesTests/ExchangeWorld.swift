@@ -1,0 +1,119 @@
+import BeagleNetExchanges
+import BeagleNetHTTP
+import Foundation
+
+import struct BeagleNetExchanges.Operation
+
+/// A client that only notes what it is asked for.
+final class NotingClient: GraphQLClient {
+    let request = URLRequest(url: URL(filePath: "/graphql"))
+    let logger: any BeagleLogger
+    private let noted = Lock<[Operation]>([])
+    let onReexecute: @Sendable (Operation) -> Void
+
+    init(logger: any BeagleLogger = OffLogger(), onReexecute: @escaping @Sendable (Operation) -> Void = { _ in }) {
+        self.logger = logger
+        self.onReexecute = onReexecute
+    }
+
+    var reexecuted: [Operation] { noted.withLock { $0 } }
+
+    func execute(operation: Operation) -> AnyPublisher<OperationResult, Never> { Empty().eraseToAnyPublisher() }
+
+    func reexecute(operation: Operation) {
+        noted.withLock { $0.append(operation) }
+        onReexecute(operation)
+    }
+}
+
+/// One exchange between two ends that a test holds.
+final class ExchangeWorld: Sendable {
+    nonisolated(unsafe) let operations = PassthroughSubject<Operation, Never>()
+    nonisolated(unsafe) let below = PassthroughSubject<OperationResult, Never>()
+    nonisolated(unsafe) private var subscription: AnyCancellable?
+    private let log = Lock<(forwarded: [Operation], results: [OperationResult], events: [String])>(([], [], []))
+
+    /// - Parameter answer: what comes from below at once.
+    init(
+        _ exchange: any Exchange,
+        _ client: any GraphQLClient = NotingClient(),
+        answer: @escaping (Operation) -> OperationResult? = { _ in nil }
+    ) {
+        let results = exchange.register(client: client, operations: operations.eraseToAnyPublisher()) {
+            [self] operations in
+            operations
+                .handleEvents(receiveOutput: { [self] in note(forwarded: $0) })
+                .compactMap(answer)
+                .merge(with: below)
+                .eraseToAnyPublisher()
+        }
+        subscription = results.sink { [self] in note(result: $0) }
+    }
+
+    var forwarded: [Operation] { log.withLock { $0.forwarded } }
+    var results: [OperationResult] { log.withLock { $0.results } }
+    /// What went down, as `q` and its kind, and what came up, as its data.
+    var events: [String] { log.withLock { $0.events } }
+
+    func note(_ event: String) { log.withLock { $0.events.append(event) } }
+
+    private func note(forwarded operation: Operation) {
+        log.withLock { log in
+            log.forwarded.append(operation)
+            log.events.append("\(operation.id)>>")
+        }
+    }
+
+    private func note(result: OperationResult) {
+        log.withLock { log in
+            log.results.append(result)
+            log.events.append("=>\(result.data.string ?? "nil")\(result.stale == true ? " stale" : "")")
+        }
+    }
+
+    func end() { subscription?.cancel() }
+}
+
+extension Operation {
+    private static let request = URLRequest(url: URL(filePath: "/graphql"))
+
+    static func query(_ id: String = "q", _ policy: Policy = .cacheFirst, types: [String] = ["A", "B", "C"])
+        -> Operation
+    {
+        Operation(
+            id: id,
+            kind: .query,
+            request: request,
+            policy: policy,
+            types: types,
+            args: ExecutionArgs(query: "{ hello }")
+        )
+    }
+
+    static func mutation(_ id: String = "m", _ policy: Policy = .cacheFirst, types: [String] = ["A", "B"]) -> Operation
+    {
+        Operation(
+            id: id,
+            kind: .mutation,
+            request: request,
+            policy: policy,
+            types: types,
+            args: ExecutionArgs(query: "mutation { change }")
+        )
+    }
+
+    static func subscription(_ id: String = "s") -> Operation {
+        Operation(
+            id: id,
+            kind: .subscription,
+            request: request,
+            args: ExecutionArgs(query: "subscription { count }")
+        )
+    }
+
+    func teardown() -> Operation { with(kind: .teardown) }
+
+    func result(_ data: AnyCodable, error: CombinedError? = nil, stale: Bool? = false) -> OperationResult {
+        OperationResult(operation: self, data: data, error: error, stale: stale)
+    }
+}

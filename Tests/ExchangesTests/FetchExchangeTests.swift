@@ -1,0 +1,167 @@
+import BeagleNetExchanges
+import BeagleNetHTTP
+import Foundation
+import Testing
+
+import struct BeagleNetExchanges.Operation
+
+@Suite(.timeLimit(.minutes(1))) struct FetchExchangeTests {
+    /// Answers with the requests that came.
+    private final class Network: Sendable {
+        let requests = Lock<[Request]>([])
+        let cancelled = Lock(0)
+
+        func client(_ answer: @escaping @Sendable (Request) async throws -> NetworkResponse) -> StubClient {
+            StubClient { [self] request in
+                requests.withLock { $0.append(request) }
+                return try await answer(request)
+            }
+        }
+    }
+
+    private let network = Network()
+
+    private func result(
+        of operation: Operation = .query(),
+        _ answer: @escaping @Sendable (Request) async throws -> NetworkResponse
+    ) async throws -> OperationResult {
+        let world = ExchangeWorld(FetchExchange(client: network.client(answer)))
+        world.operations.send(operation)
+        while world.results.isEmpty { await Task.yield() }
+        #expect(world.forwarded.isEmpty)
+        return try #require(world.results.first)
+    }
+
+    @Test func answerComesUp() async throws {
+        let result = try await result { _ in try NetworkResponse(json: ["data": ["hello": "world"]]) }
+        #expect(result.data == ["hello": "world"])
+        #expect(result.error == nil)
+        #expect(result.stale == false)
+        #expect(result.operation == .query())
+    }
+
+    @Test func operationIsPostedWithItsFields() async throws {
+        var operation = Operation.mutation()
+        operation.request = URLRequest(url: URL(filePath: "/somewhere"))
+        operation.request.setValue("Bearer token", forHTTPHeaderField: "Authorization")
+        operation.args = ExecutionArgs(
+            query: "mutation M($id: ID) { change(id: $id) }",
+            operationName: "M",
+            variables: ["id": 1],
+            extensions: ["trace": true]
+        )
+        _ = try await result(of: operation) { _ in try NetworkResponse(json: ["data": ["change": true]]) }
+        let request = try #require(network.requests.withLock { $0.first })
+        #expect(request.url == URL(filePath: "/somewhere"))
+        guard case .rawRequest(let data) = request.type else {
+            Issue.record("no raw request")
+            return
+        }
+        #expect(data.method == "POST")
+        #expect(data.headers?["Authorization"] == "Bearer token")
+    }
+
+    @Test func errorsOfTheServerComeUpBesideTheData() async throws {
+        let result = try await result { _ in
+            try NetworkResponse(
+                json: [
+                    "data": ["hello": nil], "errors": [["message": "no"]], "extensions": ["cost": 2], "hasNext": false,
+                ]
+            )
+        }
+        #expect(result.data == ["hello": nil])
+        guard case .graphql(let errors)? = result.error else {
+            Issue.record("no error of the server's")
+            return
+        }
+        #expect(errors.map(\.message) == ["no"])
+        #expect(result.extensions == ["cost": 2])
+        #expect(result.hasNext == false)
+    }
+
+    @Test func failureOfTheNetworkIsOne() async throws {
+        let result = try await result { _ in throw NetworkError(.connect, during: .connect, "no connection") }
+        #expect(result.data == .null)
+        #expect(result.error == .network(URLError(.cannotConnectToHost)))
+        #expect(result.error?.networkError?.message == "no connection")
+        #expect(result.stale == false)
+    }
+
+    /// Defect D11 of the original: a fault of decoding was told of.
+    @Test func refusalWithoutABodyIsOneOfTheNetwork() async throws {
+        let result = try await result { _ in NetworkResponse(response: HTTPResponse(status: .unauthorized)) }
+        #expect(result.error == .network(URLError(.userAuthenticationRequired)))
+        #expect(result.error?.networkError?.kind == .status)
+        #expect(result.error?.networkError?.response?.status == .unauthorized)
+    }
+
+    @Test func errorsInARefusalAreTheServers() async throws {
+        let result = try await result { _ in
+            try NetworkResponse(json: ["errors": [["message": "unknown field"]]], status: .badRequest)
+        }
+        guard case .graphql(let errors)? = result.error else {
+            Issue.record("no error of the server's")
+            return
+        }
+        #expect(errors.map(\.message) == ["unknown field"])
+    }
+
+    @Test func pageInTheAnswersPlaceIsAnError() async throws {
+        let result = try await result { _ in NetworkResponse(text: "<html>") }
+        #expect(result.error?.networkError?.kind == .decoding)
+        #expect(result.data == .null)
+    }
+
+    @Test func othersGoDown() {
+        let world = ExchangeWorld(FetchExchange(client: network.client { _ in NetworkResponse() }))
+        world.operations.send(.subscription())
+        world.operations.send(.query().teardown())
+        #expect(world.forwarded.map(\.kind) == [.subscription, .teardown])
+        #expect(network.requests.withLock { $0.isEmpty })
+    }
+
+    @Test func teardownCancelsTheRequest() async throws {
+        let world = ExchangeWorld(FetchExchange(client: waiting))
+        world.operations.send(.query())
+        while network.requests.withLock({ $0.isEmpty }) { await Task.yield() }
+        world.operations.send(.query().teardown())
+        while network.cancelled.withLock({ $0 }) == 0 { await Task.yield() }
+        #expect(world.results.isEmpty)
+        #expect(world.forwarded.map(\.kind) == [.teardown])
+    }
+
+    @Test func endOfTheLadderCancelsEverything() async throws {
+        let world = ExchangeWorld(FetchExchange(client: waiting))
+        for number in 0..<3 { world.operations.send(.query("q\(number)")) }
+        while network.requests.withLock({ $0.count }) < 3 { await Task.yield() }
+        world.end()
+        while network.cancelled.withLock({ $0 }) < 3 { await Task.yield() }
+        #expect(world.results.isEmpty)
+    }
+
+    @Test func leavingTheClientCancelsTheRequest() async throws {
+        let client = Client(
+            request: URLRequest(url: URL(filePath: "/graphql")),
+            exchanges: [DedupExchange(), CacheExchange(), FetchExchange(client: waiting)],
+            logger: OffLogger()
+        )
+        let listening = Listening(client.query(ExecutionArgs(query: "{ hello }")))
+        while network.requests.withLock({ $0.isEmpty }) { await Task.yield() }
+        listening.leave()
+        while network.cancelled.withLock({ $0 }) == 0 { await Task.yield() }
+    }
+
+    /// Answers when it is cancelled.
+    private var waiting: StubClient {
+        network.client { [network] _ in
+            let (stream, end) = AsyncStream<Void>.makeStream()
+            await withTaskCancellationHandler {
+                for await _ in stream {}
+            } onCancel: {
+                network.cancelled.withLock { $0 += 1 }
+                end.finish()
+            }
+            throw CancellationError()
+        }
+    }
+}

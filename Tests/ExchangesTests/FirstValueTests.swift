@@ -1,0 +1,34 @@
+import BeagleNetHTTP
+import Testing
+
+@testable import BeagleNetExchanges
+
+@Suite(.timeLimit(.minutes(1))) struct FirstValueTests {
+    @Test func firstValueIsTheAnswer() async throws {
+        #expect(try await FirstValue.of([1, 2, 3].publisher) == 1)
+        #expect(try await FirstValue.of(Just(1)) == 1)
+    }
+
+    @Test func failureIsThrown() async {
+        let failing = Fail<Int, NetworkError>(error: NetworkError(.other, during: .response, "no"))
+        let error = await #expect(throws: NetworkError.self) { try await FirstValue.of(failing) }
+        #expect(error?.message == "no")
+    }
+
+    @Test func endWithoutAValueIsThrown() async {
+        await #expect(throws: CancellationError.self) { try await FirstValue.of(Empty<Int, Never>()) }
+    }
+
+    @Test func cancellingTheTaskCancelsThePublisher() async {
+        let cancels = Lock(0)
+        let task = Task {
+            let never = Empty<Int, Never>(completeImmediately: false)
+            return try await FirstValue.of(
+                never.handleEvents(receiveCancel: { cancels.withLock { $0 += 1 } })
+            )
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(cancels.withLock { $0 } <= 1)
+    }
+}

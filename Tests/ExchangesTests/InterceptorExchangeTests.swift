@@ -1,0 +1,112 @@
+import BeagleNetExchanges
+import BeagleNetHTTP
+import Foundation
+import Testing
+
+import struct BeagleNetExchanges.Operation
+
+@Suite(.timeLimit(.minutes(1))) struct InterceptorExchangeTests {
+    /// Adds a field, asks again where there was a failure, and notes what came.
+    private struct Asking: Interceptor {
+        let answers = Lock<[String]>([])
+
+        nonisolated(nonsending) func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            var operation = operation
+            operation.transfer.head.headerFields[.authorization] = "Bearer token"
+            do throws(NetworkError) {
+                return try await next(operation, emit)
+            } catch {
+                answers.withLock { $0.append(error.message) }
+                return try await next(operation, emit)
+            }
+        }
+    }
+
+    private func client(_ exchanges: any Exchange...) throws -> Client {
+        let url = try #require(URL(string: "http://host/graphql"))
+        return Client(request: URLRequest(url: url), exchanges: exchanges, logger: OffLogger())
+    }
+
+    private let args = ExecutionArgs(query: "{ a }")
+
+    @Test func interceptorChangesTheRequest() async throws {
+        let server = ServerExchange { [$0.result(["a": 1])] }
+        let result = try await client(InterceptorExchange(Asking()), server).query(args)
+        #expect(result.data == ["a": 1])
+        #expect(server.asked.first?.request.value(forHTTPHeaderField: "Authorization") == "Bearer token")
+        #expect(server.asked.first?.request.url?.absoluteString == "http://host/graphql")
+        #expect(server.asked.first?.args == args)
+    }
+
+    @Test func interceptorAsksAgain() async throws {
+        let count = Lock(0)
+        let server = ServerExchange { operation in
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            let error = NetworkError(.network, during: .body, "lost")
+            return [isFirst ? operation.result(nil, error: CombinedError(error)) : operation.result(["a": 1])]
+        }
+        let asking = Asking()
+        let result = try await client(InterceptorExchange(asking), server).query(args)
+        #expect(result.data == ["a": 1])
+        #expect(asking.answers.withLock { $0 } == ["lost"])
+        #expect(server.asked.count == 2)
+    }
+
+    @Test func errorsOfTheServerArePartOfTheAnswer() async throws {
+        let server = ServerExchange { [$0.result(["a": nil], error: .graphql([GraphQLError("no")]))] }
+        let asking = Asking()
+        let result = try await client(InterceptorExchange(asking), server).query(args)
+        #expect(result.data == ["a": nil])
+        #expect(result.error == .graphql([GraphQLError("no")]))
+        #expect(asking.answers.withLock { $0.isEmpty })
+    }
+
+    @Test func leavingCancelsTheInterceptorAndWhatIsBelow() async throws {
+        let server = ServerExchange()
+        let client = try client(InterceptorExchange(Asking()), server)
+        let listening = Listening(client.query(args))
+        while server.asked.isEmpty { await Task.yield() }
+        listening.leave()
+        #expect(server.kinds == [.query, .teardown])
+        #expect(listening.results.isEmpty)
+    }
+
+    @Test func staleResultsGoThrough() async throws {
+        let server = ServerExchange { [$0.result(["a": 1], stale: true), $0.result(["a": 2])] }
+        let listening = Listening(try client(InterceptorExchange(Asking()), server).query(args))
+        while listening.results.count < 2 { await Task.yield() }
+        #expect(listening.results.map(\.data) == [["a": 1], ["a": 2]])
+        #expect(listening.results.map(\.stale) == [true, false])
+    }
+
+    @Test func otherKindsGoPast() async throws {
+        let server = ServerExchange { [$0.result(["a": 1])] }
+        let exchange = InterceptorExchange(Asking(), kinds: [.mutation])
+        _ = try await client(exchange, server).query(args)
+        #expect(server.asked.first?.request.value(forHTTPHeaderField: "Authorization") == nil)
+    }
+
+    /// A retry of ours over a ladder's bottom.
+    @Test func retryOfOursIsAnExchange() async throws {
+        let count = Lock(0)
+        let server = ServerExchange { operation in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let error = NetworkError(.connect, during: .connect, "no connection")
+            return [number < 3 ? operation.result(nil, error: CombinedError(error)) : operation.result(["a": 1])]
+        }
+        let retry = RetryInterceptor(backoff: Backoff(base: .microseconds(1), limit: 5))
+        let result = try await client(InterceptorExchange(retry), server).query(args)
+        #expect(result.data == ["a": 1])
+        #expect(server.asked.count == 3)
+    }
+}

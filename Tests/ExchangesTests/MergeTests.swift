@@ -1,0 +1,95 @@
+import BeagleNetExchanges
+import BeagleNetHTTP
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct MergeTests {
+    private typealias Limited = TakeUntilTests.Limited
+    private let one = PassthroughSubject<Int, Never>()
+    private let other = PassthroughSubject<Int, Never>()
+    private let heard = TakeUntilTests.Heard()
+
+    private func watch() -> AnyCancellable {
+        one.merge(with: other).sink(
+            receiveCompletion: { [heard] _ in heard.note("finished") },
+            receiveValue: { [heard] in heard.note("\($0)") }
+        )
+    }
+
+    @Test func valuesComeAsTheyAreGiven() {
+        let subscription = watch()
+        one.send(1)
+        other.send(2)
+        one.send(3)
+        #expect(heard.all == ["1", "2", "3"])
+        subscription.cancel()
+        one.send(4)
+        #expect(heard.all.count == 3)
+    }
+
+    @Test func itEndsWithBoth() {
+        let subscription = watch()
+        one.send(completion: .finished)
+        other.send(1)
+        #expect(heard.all == ["1"])
+        other.send(completion: .finished)
+        #expect(heard.all == ["1", "finished"])
+        subscription.cancel()
+    }
+
+    @Test func failureOfOneEndsIt() {
+        let (good, bad) = (PassthroughSubject<Int, NetworkError>(), PassthroughSubject<Int, NetworkError>())
+        let subscription = good.merge(with: bad).sink(
+            receiveCompletion: { [heard] in heard.note("\($0)".contains("failure") ? "failed" : "finished") },
+            receiveValue: { [heard] in heard.note("\($0)") }
+        )
+        good.send(1)
+        bad.send(completion: .failure(NetworkError(.other, during: .response, "no")))
+        good.send(2)
+        #expect(heard.all == ["1", "failed"])
+        subscription.cancel()
+    }
+
+    @Test func noMoreComesThanIsWanted() {
+        let limited = Limited()
+        (1...3).publisher.merge(with: (11...13).publisher).subscribe(limited)
+        #expect(limited.values.isEmpty)
+        limited.want(1)
+        #expect(limited.values == [1])
+        limited.want(2)
+        #expect(limited.values.count == 3)
+        limited.want(3)
+        #expect(limited.values.sorted() == [1, 2, 3, 11, 12, 13])
+        #expect(limited.ends.load(ordering: .relaxed) == 1)
+    }
+
+    @Test func threeComeTogether() {
+        let third = PassthroughSubject<Int, Never>()
+        let subscription = one.merge(with: other, third).sink { [heard] in heard.note("\($0)") }
+        third.send(3)
+        one.send(1)
+        other.send(2)
+        #expect(heard.all == ["3", "1", "2"])
+        subscription.cancel()
+    }
+
+    @Test func nothingOfSeveralThreadsIsLost() async {
+        let count = Atomic(0)
+        let inside = Atomic(0)
+        let overlaps = Atomic(0)
+        let subscription = one.merge(with: other).sink { _ in
+            if inside.add(1, ordering: .relaxed).newValue > 1 { overlaps.add(1, ordering: .relaxed) }
+            count.add(1, ordering: .relaxed)
+            inside.subtract(1, ordering: .relaxed)
+        }
+        // A subject may be sent to by any thread.
+        nonisolated(unsafe) let (one, other) = (one, other)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for number in 0..<2_000 { one.send(number) } }
+            group.addTask { for number in 0..<2_000 { other.send(number) } }
+        }
+        #expect(count.load(ordering: .relaxed) == 4_000)
+        #expect(overlaps.load(ordering: .relaxed) == 0)
+        subscription.cancel()
+    }
+}

@@ -1,0 +1,69 @@
+import BeagleNetExchanges
+import BeagleNetHTTP
+
+import struct BeagleNetExchanges.Operation
+
+/// A server at the bottom of a ladder: notes what comes down, and answers at once, or when the test says so.
+final class ServerExchange: Exchange, Sendable {
+    private let log = Lock<[Operation]>([])
+    // A subject may be sent to by any thread.
+    nonisolated(unsafe) private let later = PassthroughSubject<OperationResult, Never>()
+    private let answer: @Sendable (Operation) -> [OperationResult]
+
+    init(_ answer: @escaping @Sendable (Operation) -> [OperationResult] = { _ in [] }) {
+        self.answer = answer
+    }
+
+    /// All that came down.
+    var operations: [Operation] { log.withLock { $0 } }
+    /// What they were.
+    var kinds: [Operation.Kind] { operations.map(\.kind) }
+    /// Those that are not torn down.
+    var asked: [Operation] { operations.filter { $0.kind != .teardown } }
+
+    func send(_ result: OperationResult) { later.send(result) }
+
+    func register(
+        client: any GraphQLClient,
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO
+    ) -> AnyPublisher<OperationResult, Never> {
+        operations
+            .handleEvents(receiveOutput: { [self] operation in log.withLock { $0.append(operation) } })
+            .flatMap { [answer] operation in
+                (operation.kind == .teardown ? [] : answer(operation)).publisher
+            }
+            .merge(with: later)
+            .eraseToAnyPublisher()
+    }
+}
+
+/// Hears results.
+final class Listening: Sendable {
+    private let heard = Lock<(results: [OperationResult], isOver: Bool)>(([], false))
+    // Set once, before another thread has it.
+    nonisolated(unsafe) private var subscription: AnyCancellable?
+
+    init(_ publisher: AnyPublisher<OperationResult, Never>, _ onResult: @escaping (OperationResult) -> Void = { _ in })
+    {
+        subscription = publisher.sink(
+            receiveCompletion: { [heard] _ in heard.withLock { $0.isOver = true } },
+            receiveValue: { [heard] result in
+                heard.withLock { $0.results.append(result) }
+                onResult(result)
+            }
+        )
+    }
+
+    var results: [OperationResult] { heard.withLock { $0.results } }
+    /// The data of each, as text.
+    var texts: [String] {
+        results.map { result in
+            (result.data.string ?? result.data.integer.map(String.init) ?? "nil")
+                + (result.stale == true ? " stale" : "")
+        }
+    }
+    var isOver: Bool { heard.withLock { $0.isOver } }
+
+    func leave() { subscription?.cancel() }
+}

@@ -1,0 +1,96 @@
+import BeagleNetExchanges
+import Foundation
+import GraphQLPeers
+import Testing
+
+import struct BeagleNetExchanges.Operation
+
+/// The client's ladder and a hosted one, against servers of two other makers.
+@Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+struct ServersTests {
+    private let post = ExecutionArgs(
+        query: "query Post($id: ID!) { post(id: $id) { __typename id title } }",
+        operationName: "Post",
+        variables: ["id": "1"]
+    )
+    private let create = ExecutionArgs(
+        query: "mutation Create($title: String!) { createPost(title: $title) { __typename title } }",
+        variables: ["title": "New"]
+    )
+
+    private func quiet() -> BeagleDependencies {
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        return dependencies
+    }
+
+    private func client(_ path: String) async throws -> Client {
+        Client(
+            request: URLRequest(url: try await GraphQLServer.shared.url(path)),
+            exchanges: [
+                DedupExchange(), CacheExchange(),
+                FetchExchange(client: NetworkClientDefault(dependencies: quiet())),
+            ],
+            logger: OffLogger()
+        )
+    }
+
+    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func queryIsAnswered(path: String) async throws {
+        let client = try await client(path)
+        let result = try await client.query(post)
+        #expect(result.error == nil)
+        #expect(result.data["post"]?["title"] == "First")
+        #expect(try await client.query(post, policy: .cacheOnly).data == result.data)
+    }
+
+    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func faultInADocumentIsTheServersError(path: String)
+        async throws
+    {
+        let result = try await client(path).query(ExecutionArgs(query: "{ nothing }"))
+        guard case .graphql(let errors)? = result.error else {
+            Issue.record("no error of the server's: \(String(describing: result.error))")
+            return
+        }
+        #expect(!errors.isEmpty)
+        #expect(result.data == .null)
+    }
+
+    @Test(arguments: ["/graphql", "/ariadne"]) func mutationHasAQueryRunAgain(path: String) async throws {
+        let client = try await client(path)
+        let query = Listening(client.query(post))
+        while query.results.isEmpty { await Task.yield() }
+        let result = try await client.mutate(create)
+        try #require(result.error == nil)
+        #expect(result.data["createPost"]?["title"] == "New")
+        while query.results.count < 3 { await Task.yield() }
+        #expect(query.results.map(\.stale) == [false, true, false])
+        #expect(query.results.map(\.operation.policy) == [.cacheFirst, .cacheFirst, .networkOnly])
+        query.leave()
+    }
+
+    @Test(arguments: ["/empty", "/html"]) func answerThatIsNoneIsAnError(path: String) async throws {
+        let result = try await client(path).query(post)
+        #expect(result.data == .null)
+        #expect(result.error?.networkError != nil)
+    }
+
+    @Test func hostedLadderIsAnswered() async throws {
+        let dependencies = quiet()
+        let exchanges: [any Exchange] = [LogExchange(), DedupExchange(), CacheExchange()]
+        dependencies.interceptors.add(ExchangeInterceptor(exchanges, logger: OffLogger()))
+        let client = NetworkClientDefault(dependencies: dependencies)
+        let endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url("/graphql"))
+        let query = GraphQLRequest(query: post.query, operationName: "Post", variables: Data(#"{"id":"1"}"#.utf8))
+        for _ in 0..<2 {
+            let answer = try await client.response(to: query, at: endpoint).json()
+            #expect(answer["data"]?["post"]?["title"] == "First")
+        }
+        let mutation = GraphQLRequest(
+            query: create.query,
+            kind: .mutation,
+            variables: Data(#"{"title":"New"}"#.utf8)
+        )
+        let answer = try await client.response(to: mutation, at: endpoint).json()
+        #expect(answer["data"]?["createPost"]?["title"] == "New")
+    }
+}

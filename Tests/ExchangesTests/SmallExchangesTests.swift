@@ -1,0 +1,151 @@
+import BeagleNetExchanges
+import BeagleNetHTTP
+import Foundation
+import Testing
+
+import struct BeagleNetExchanges.Operation
+
+@Suite struct SmallExchangesTests {
+    private final class Marking: Exchange {
+        let name: String
+        let log: Lock<[String]>
+
+        init(_ name: String, _ log: Lock<[String]>) {
+            self.name = name
+            self.log = log
+        }
+
+        func register(
+            client: any GraphQLClient,
+            operations: AnyPublisher<Operation, Never>,
+            next: @escaping ExchangeIO
+        ) -> AnyPublisher<OperationResult, Never> {
+            let (name, log) = (name, log)
+            let down = operations.handleEvents(receiveOutput: { _ in log.withLock { $0.append("down \(name)") } })
+            return next(down.eraseToAnyPublisher())
+                .handleEvents(receiveOutput: { _ in log.withLock { $0.append("up \(name)") } })
+                .eraseToAnyPublisher()
+        }
+    }
+
+    @Test func composedExchangesAreDownInOrderAndUpInReverse() {
+        let log = Lock<[String]>([])
+        let compose = ComposeExchange(exchanges: [Marking("A", log), Marking("B", log), Marking("C", log)])
+        let world = ExchangeWorld(compose) { $0.result("hello") }
+        world.operations.send(.query())
+        #expect(log.withLock { $0 } == ["down A", "down B", "down C", "up C", "up B", "up A"])
+        #expect(world.results.map(\.data) == ["hello"])
+    }
+
+    @Test func composedExchangesMayListenTwice() {
+        /// Counts how often the stream above it is run.
+        struct Twice: Exchange {
+            func register(
+                client: any GraphQLClient,
+                operations: AnyPublisher<Operation, Never>,
+                next: @escaping ExchangeIO
+            ) -> AnyPublisher<OperationResult, Never> {
+                let mutations = operations.filter { $0.kind == .mutation }
+                return next(operations.filter { $0.kind != .mutation }.merge(with: mutations).eraseToAnyPublisher())
+            }
+        }
+        let log = Lock<[String]>([])
+        let world = ExchangeWorld(ComposeExchange(exchanges: [Marking("A", log), Twice()])) { $0.result("hello") }
+        world.operations.send(.query())
+        world.operations.send(.mutation())
+        #expect(log.withLock { $0 } == ["down A", "up A", "down A", "up A"])
+        #expect(world.forwarded.map(\.id) == ["q", "m"])
+    }
+
+    @Test func fallbackSaysWhatNobodyHandles() {
+        let logger = MemoryLogger()
+        let world = ExchangeWorld(FallbackExchange(), NotingClient(logger: logger))
+        world.operations.send(.query())
+        world.operations.send(.query().teardown())
+        #expect(world.results.isEmpty)
+        #expect(world.forwarded.isEmpty)
+        #expect(logger.messages == ["no exchange has handled operations of kind query"])
+    }
+
+    @Test func authAddsTheToken() {
+        let token = Lock<String?>("one")
+        let world = ExchangeWorld(AuthExchange { token.withLock { $0 } })
+        world.operations.send(.query())
+        token.withLock { $0 = nil }
+        world.operations.send(.query())
+        token.withLock { $0 = "two" }
+        world.operations.send(.query().teardown())
+        let fields = world.forwarded.map { $0.request.value(forHTTPHeaderField: "Authorization") }
+        #expect(fields == ["one", nil, nil])
+    }
+
+    @Test func authUsesTheFieldThatItIsTold() {
+        let world = ExchangeWorld(AuthExchange(header: "X-Token", getToken: { "one" }))
+        world.operations.send(.query())
+        #expect(world.forwarded.first?.request.value(forHTTPHeaderField: "X-Token") == "one")
+    }
+
+    @Test func extensionsAreReplaced() {
+        let world = ExchangeWorld(ExtensionsExchange { ["id": .string($0.id)] })
+        world.operations.send(.query())
+        #expect(world.forwarded.first?.args.extensions == ["id": "q"])
+    }
+
+    @Test func errorsAreTold() {
+        let told = Lock<[String]>([])
+        let world = ExchangeWorld(
+            ErrorExchange { error, operation in told.withLock { $0.append("\(operation.id): \(error)") } }
+        )
+        world.below.send(Operation.query().result("fine"))
+        world.below.send(Operation.query().result(nil, error: .graphql([GraphQLError("no")])))
+        #expect(told.withLock { $0 } == ["q: no"])
+        #expect(world.results.count == 2)
+    }
+
+    @Test func logSaysWhatPassesAndNotWhatItHolds() {
+        let logger = MemoryLogger()
+        let world = ExchangeWorld(LogExchange(), NotingClient(logger: logger))
+        world.operations.send(.query())
+        world.below.send(Operation.query().result("secret", stale: true))
+        world.below.send(Operation.query().result(nil, error: .graphql([GraphQLError("secret")])))
+        #expect(
+            logger.messages == [
+                "incoming query q, cache-first", "completed query q, stale", "completed query q: 1 GraphQL error",
+            ]
+        )
+        #expect(logger.logs.map(\.level) == [.info, .info, .error])
+    }
+
+    @Test func debugSaysItOnlyWhereItShall() {
+        let logger = MemoryLogger()
+        let client = NotingClient(logger: logger)
+        ExchangeWorld(DebugExchange(debug: false), client).operations.send(.query())
+        #expect(logger.messages.isEmpty)
+        ExchangeWorld(DebugExchange(), client).operations.send(.query())
+        #expect(logger.logs.map(\.level) == [.debug])
+    }
+
+    @Test func kindsAndPoliciesAreSpelledAsTheOriginals() {
+        #expect(Operation.Kind.allCases.map(\.rawValue) == ["query", "mutation", "subscription", "teardown"])
+        #expect(
+            Operation.Policy.allCases.map(\.rawValue)
+                == ["cache-first", "cache-only", "network-only", "cache-and-network"]
+        )
+        #expect(Operation.Policy.allCases.map(\.isNetwork) == [false, false, true, true])
+    }
+
+    @Test func errorsAreEqualByWhatTheyTell() {
+        #expect(CombinedError.network(URLError(.timedOut)) == .network(URLError(.timedOut)))
+        #expect(CombinedError.network(URLError(.timedOut)) != .network(URLError(.cancelled)))
+        #expect(CombinedError.unknown(CancellationError()) != .unknown(CancellationError()))
+    }
+
+    @Test func anyCodableIsWrittenAsTheOriginals() throws {
+        struct Point: Encodable { var x = 1 }
+        let value: AnyCodable = ["text": AnyCodable("a"), "number": AnyCodable(1), "list": [AnyCodable(1.5), nil]]
+        #expect(value["text"]?.value as? String == "a")
+        #expect(value["number"]?.value as? Int == 1)
+        #expect(try AnyCodable(Point()) == ["x": 1])
+        #expect(try JSONEncoder().encode(AnyCodable(true)) == Data("true".utf8))
+    }
+}

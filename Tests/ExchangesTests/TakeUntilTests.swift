@@ -1,0 +1,125 @@
+import BeagleNetExchanges
+import BeagleNetHTTP
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct TakeUntilTests {
+    final class Heard: Sendable {
+        private let events = Lock<[String]>([])
+
+        func note(_ event: String) { events.withLock { $0.append(event) } }
+        var all: [String] { events.withLock { $0 } }
+    }
+
+    private let upstream = PassthroughSubject<Int, Never>()
+    private let terminator = PassthroughSubject<Void, Never>()
+    private let heard = Heard()
+
+    private func watch() -> AnyCancellable {
+        upstream
+            .handleEvents(receiveCancel: { [heard] in heard.note("upstream cancelled") })
+            .takeUntil(terminator.handleEvents(receiveCancel: { [heard] in heard.note("terminator cancelled") }))
+            .sink(
+                receiveCompletion: { [heard] _ in heard.note("finished") },
+                receiveValue: { [heard] in heard.note("\($0)") }
+            )
+    }
+
+    @Test func valuesComeUntilTheOtherGivesOne() {
+        let subscription = watch()
+        upstream.send(1)
+        upstream.send(2)
+        terminator.send(())
+        upstream.send(3)
+        #expect(heard.all == ["1", "2", "upstream cancelled", "terminator cancelled", "finished"])
+        subscription.cancel()
+        #expect(heard.all.count == 5)
+    }
+
+    @Test func endOfTheUpstreamPasses() {
+        let subscription = watch()
+        upstream.send(1)
+        upstream.send(completion: .finished)
+        terminator.send(())
+        #expect(heard.all.filter { $0 != "upstream cancelled" } == ["1", "terminator cancelled", "finished"])
+        subscription.cancel()
+    }
+
+    @Test func endOfTheOtherIsNone() {
+        let subscription = watch()
+        terminator.send(completion: .finished)
+        upstream.send(1)
+        #expect(heard.all == ["1"])
+        subscription.cancel()
+    }
+
+    @Test func cancellingReachesBoth() {
+        watch().cancel()
+        upstream.send(1)
+        #expect(heard.all == ["upstream cancelled", "terminator cancelled"])
+    }
+
+    @Test func otherThatGivesAtOnceEndsItBeforeItBegins() {
+        let subscription = upstream.takeUntil(Just(1)).sink(
+            receiveCompletion: { [heard] _ in heard.note("finished") },
+            receiveValue: { [heard] in heard.note("\($0)") }
+        )
+        #expect(heard.all == ["finished"])
+        subscription.cancel()
+    }
+
+    @Test func noMoreIsAskedForThanIsWanted() {
+        let asked = Atomic(0)
+        let limited = Limited()
+        (1...9).publisher
+            .handleEvents(receiveRequest: { demand in asked.add(demand.max ?? 1_000, ordering: .relaxed) })
+            .takeUntil(terminator)
+            .subscribe(limited)
+        limited.want(2)
+        #expect(limited.values == [1, 2])
+        limited.want(1)
+        #expect(limited.values == [1, 2, 3])
+        #expect(asked.load(ordering: .relaxed) == 3)
+        limited.cancel()
+    }
+
+    /// Values of one thread and the end by another: whoever hears them hears one at a time, and nothing after the end.
+    @Test func nothingComesAfterTheEnd() async {
+        for _ in 0..<50 {
+            let (values, end) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Void, Never>())
+            let heard = Heard()
+            let subscription = values.takeUntil(end).sink(
+                receiveCompletion: { _ in heard.note("finished") },
+                receiveValue: { _ in heard.note("value") }
+            )
+            // A subject may be sent to by any thread.
+            nonisolated(unsafe) let (sending, ending) = (values, end)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for number in 0..<200 { sending.send(number) } }
+                group.addTask { ending.send(()) }
+            }
+            #expect(heard.all.last == "finished")
+            #expect(heard.all.filter { $0 == "finished" }.count == 1)
+            subscription.cancel()
+        }
+    }
+
+    /// Wants as many values as it is told to.
+    final class Limited: Subscriber, Sendable {
+        nonisolated(unsafe) private var subscription: (any Subscription)?
+        private let heard = Lock<[Int]>([])
+        let ends = Atomic(0)
+
+        var values: [Int] { heard.withLock { $0 } }
+        func want(_ count: Int) { subscription?.request(.max(count)) }
+        func cancel() { subscription?.cancel() }
+        func receive(subscription: any Subscription) { self.subscription = subscription }
+
+        func receive(_ input: Int) -> Subscribers.Demand {
+            heard.withLock { $0.append(input) }
+            return .none
+        }
+
+        func receive(completion: Subscribers.Completion<Never>) { ends.add(1, ordering: .relaxed) }
+    }
+}

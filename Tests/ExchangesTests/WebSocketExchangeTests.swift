@@ -1,0 +1,130 @@
+import BeagleNetHTTP
+import Testing
+
+@testable import BeagleNetExchanges
+import struct BeagleNetExchanges.Operation
+
+@Suite(.timeLimit(.minutes(1))) struct WebSocketExchangeTests {
+    /// Subscriptions that a test gives something to, and ends.
+    private final class Server: Sendable {
+        typealias Emit = @Sendable (OperationResult) -> Void
+
+        struct Running: Sendable {
+            let operation: Operation
+            let emit: Emit
+            let end: AsyncThrowingStream<Void, any Error>.Continuation
+        }
+
+        private let log = Lock<(started: [Running], ended: Int)>(([], 0))
+
+        var started: [Running] { log.withLock { $0.started } }
+        /// How many have come to their end, or were cancelled.
+        var ended: Int { log.withLock { $0.ended } }
+
+        func exchange(handleAllOperations: Bool = false) -> WebSocketExchange {
+            WebSocketExchange(handleAllOperations: handleAllOperations) { [self] operation, emit in
+                let (stream, end) = AsyncThrowingStream<Void, any Error>.makeStream()
+                log.withLock { $0.started.append(Running(operation: operation, emit: emit, end: end)) }
+                defer { log.withLock { $0.ended += 1 } }
+                for try await _ in stream {}
+            }
+        }
+
+        func started(_ count: Int) async -> Running {
+            while started.count < count { await Task.yield() }
+            return started[count - 1]
+        }
+
+        func ended(_ count: Int) async {
+            while ended < count { await Task.yield() }
+        }
+    }
+
+    private let server = Server()
+    private let s = Operation.subscription()
+
+    @Test func subscriptionsAreAnsweredAndOthersGoDown() async {
+        let world = ExchangeWorld(server.exchange())
+        world.operations.send(.query())
+        world.operations.send(.mutation())
+        world.operations.send(s)
+        let running = await server.started(1)
+        running.emit(s.result(1))
+        running.emit(s.result(2))
+        #expect(world.results.map(\.data) == [1, 2])
+        #expect(world.forwarded.map(\.kind) == [.query, .mutation])
+    }
+
+    @Test func allOperationsAreAnsweredWhereItShall() async {
+        let world = ExchangeWorld(server.exchange(handleAllOperations: true))
+        world.operations.send(.query())
+        world.operations.send(.mutation())
+        _ = await server.started(2)
+        #expect(world.forwarded.isEmpty)
+    }
+
+    @Test func teardownEndsItAndGoesDown() async {
+        let world = ExchangeWorld(server.exchange())
+        world.operations.send(s)
+        let running = await server.started(1)
+        world.operations.send(s.teardown())
+        await server.ended(1)
+        running.emit(s.result("late"))
+        #expect(world.results.isEmpty)
+        #expect(world.forwarded.map(\.kind) == [.teardown])
+    }
+
+    @Test func endOfTheServerIsATeardownForTheClient() async {
+        let client = NotingClient()
+        let world = ExchangeWorld(server.exchange(), client)
+        world.operations.send(s)
+        await server.started(1).end.finish()
+        while client.reexecuted.isEmpty { await Task.yield() }
+        #expect(client.reexecuted == [s.teardown()])
+        #expect(world.results.isEmpty)
+    }
+
+    @Test func failureIsAResultBeforeTheEnd() async {
+        let client = NotingClient()
+        let world = ExchangeWorld(server.exchange(), client)
+        world.operations.send(s)
+        await server.started(1).end.finish(throwing: NetworkError(.network, during: .body, "lost"))
+        while client.reexecuted.isEmpty { await Task.yield() }
+        #expect(world.results.first?.error?.networkError?.message == "lost")
+    }
+
+    @Test func whatIsUnderWayIsNotStartedTwice() async {
+        let world = ExchangeWorld(server.exchange())
+        world.operations.send(s)
+        world.operations.send(s)
+        _ = await server.started(1)
+        #expect(server.started.count == 1)
+    }
+
+    /// Defect D12 of the original: its socket refused an id that it had known, and forgot who had left.
+    @Test func sameSubscriptionStartsAgainUnderItsID() async throws {
+        let client = Client(
+            request: URLRequest(url: URL(filePath: "/graphql")),
+            exchanges: [DedupExchange(), server.exchange()],
+            logger: OffLogger()
+        )
+        let news = ExecutionArgs(query: "subscription { news }")
+        // Left, and asked for again at once.
+        let left = Listening(client.subscribe(to: news))
+        left.leave()
+        let first = Listening(client.subscribe(to: news))
+        let running = await server.started(2)
+        running.emit(running.operation.result("one"))
+        #expect(first.texts == ["one"])
+        // Ended by the server, and asked for again.
+        running.end.finish()
+        while !first.isOver { await Task.yield() }
+        let second = Listening(client.subscribe(to: news))
+        let again = await server.started(3)
+        again.emit(again.operation.result("two"))
+        #expect(second.texts == ["two"])
+        #expect(left.texts == [])
+        #expect(Set(server.started.map(\.operation.id)).count == 1)
+        await server.ended(2)
+    }
+}

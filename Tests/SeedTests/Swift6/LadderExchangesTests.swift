@@ -1,0 +1,81 @@
+import BeagleNet
+import BeagleNetExchanges
+import Foundation
+import GraphQLPeers
+import Synchronization
+import Testing
+
+import struct BeagleNetExchanges.Operation
+
+/// What `LoggingExchange` prints.
+final class Lines: TextOutputStream, Sendable {
+    static let shared = Lines()
+    private let lines = Mutex<[String]>([])
+
+    func write(_ string: String) { lines.withLock { $0.append(string) } }
+    var text: String { lines.withLock { $0.joined() } }
+}
+
+/// The seed's exchanges, over a client and in a pipeline.
+struct LadderExchangesTests {
+    private func client(_ exchanges: [any Exchange], _ url: URL = URL(filePath: "/graphql"))
+        -> BeagleNetExchanges.Client
+    {
+        Client(request: URLRequest(url: url), exchanges: exchanges)
+    }
+
+    /// Answers `{"data":{"hello":"world"}}`.
+    private let network = StubClient { _ in
+        try NetworkResponse(json: ["data": ["hello": "world"]])
+    }
+
+    @Test func operationPassesTheSeedsExchanges() async throws {
+        let client = client([DoNothingExchange(), LoggingExchange(), FetchExchange(client: network)])
+        let result = try await client.query(ExecutionArgs(query: "{ hello }"))
+        #expect(result.data == ["hello": "world"])
+        #expect(Lines.shared.text.contains("down: receive value:"))
+        #expect(Lines.shared.text.contains("up: receive value:"))
+    }
+
+    @Test func exchangeOfAUserAnswersUntilTheTeardown() async throws {
+        let answers = PassthroughSubject<Int, Never>()
+        let time = TimeExchange(answers: answers.eraseToAnyPublisher())
+        let client = client([DoNothingExchange(), time, FetchExchange(client: network)])
+        let args = ExecutionArgs(query: "subscription Time { time }", operationName: "Time")
+        let heard = Heard()
+        let subscription = client.subscribe(to: args).sink { heard.note($0.data) }
+        answers.send(1)
+        answers.send(2)
+        subscription.cancel()
+        answers.send(3)
+        #expect(heard.all == [1, 2])
+        #expect(try await client.query(ExecutionArgs(query: "{ hello }")).data == ["hello": "world"])
+    }
+
+    @Test func pipelineHostsTheSeedsExchanges() async throws {
+        let dependencies = BeagleDependencies()
+        dependencies.interceptors.add(ExchangeInterceptor([DoNothingExchange(), LoggingExchange()]))
+        #expect(dependencies.interceptors.contains { $0 is ExchangeInterceptor })
+    }
+
+    @Test(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+    func serverAnswersThroughTheLadder() async throws {
+        let network = BeagleNet.NetworkClientDefault(dependencies: BeagleDependencies())
+        let exchanges: [any Exchange] = [
+            DoNothingExchange(), LoggingExchange(), DedupExchange(), CacheExchange(), FetchExchange(client: network),
+        ]
+        let client = client(exchanges, try await GraphQLServer.shared.url("/graphql"))
+        let args = ExecutionArgs(query: "query($id: ID!) { post(id: $id) { title } }", variables: ["id": "1"])
+        let result = try await client.query(args)
+        #expect(result.error == nil)
+        #expect(result.data == ["post": ["title": "First"]])
+        #expect(try await client.query(args, policy: .cacheOnly).data == result.data)
+    }
+
+    private final class Heard: Sendable {
+        private let values = Mutex<[AnyCodable]>([])
+
+        func note(_ value: AnyCodable) { values.withLock { $0.append(value) } }
+        var all: [AnyCodable] { values.withLock { $0 } }
+    }
+}
