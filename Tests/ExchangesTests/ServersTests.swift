@@ -55,6 +55,34 @@ struct ServersTests {
         #expect(result.data == .null)
     }
 
+    @Test(arguments: ["/graphql", "/ariadne"]) func subscriptionsAndAllElseGoOverOneWebSocket(path: String) async throws
+    {
+        let test = UUID().uuidString
+        var request = URLRequest(url: try await GraphQLServer.shared.url(path))
+        request.setValue(test, forHTTPHeaderField: "X-Test")
+        let exchange = WebSocketExchange(
+            client: NetworkClientDefault(dependencies: quiet()),
+            handleAllOperations: true
+        )
+        let client = Client(request: request, exchanges: [DedupExchange(), exchange], logger: OffLogger())
+        let args = ExecutionArgs(query: "subscription { count(to: 3) }")
+        for _ in 0..<2 {
+            let results = await withCheckedContinuation { continuation in
+                let heard = Lock<(results: [OperationResult], held: AnyCancellable?)>(([], nil))
+                let held = client.subscribe(args).sink { _ in
+                    continuation.resume(returning: heard.withLock { $0.results })
+                } receiveValue: { result in
+                    heard.withLock { $0.results.append(result) }
+                }
+                heard.withLock { $0.held = held }
+            }
+            #expect(results.map { $0.data["count"] } == [1, 2, 3])
+        }
+        #expect(try await client.query(post).data["post"]?["title"] == "First")
+        let requests = try await GraphQLServer.shared.log(of: test)["requests"]?.array
+        #expect(requests?.count == 1)
+    }
+
     @Test(arguments: ["/graphql", "/ariadne"]) func mutationHasAQueryRunAgain(path: String) async throws {
         let client = try await client(path)
         let query = Listening(client.query(post))

@@ -1,5 +1,5 @@
 public import BeagleNet
-import BeagleNetGraphQL
+public import BeagleNetGraphQL
 import BeagleNetHTTP
 #if canImport(Combine)
     public import Combine
@@ -7,8 +7,10 @@ import BeagleNetHTTP
     public import OpenCombine
 #endif
 
-/// Answers subscriptions: runs them with a client of ours, whose pipeline must have what performs operations of kind
-/// `.subscription`. Queries, mutations and teardowns go on down.
+/// Answers subscriptions: runs them with a client of ours, over a WebSocket that all operations of the exchange share which
+/// have the same URL and header fields, or in another way that the server knows. Queries, mutations and teardowns go on down.
+///
+/// Lost connections are asked for again by the client's pipeline (`RetryInterceptor.subscriptionBackoff`).
 ///
 /// When the server ends a subscription, it is ended for who listens; the same may be subscribed to again. A teardown cancels
 /// it.
@@ -27,10 +29,19 @@ public struct WebSocketExchange: Exchange, Sendable {
     ///
     /// - Parameters:
     ///   - client: who performs them; the client of `Beagle.dependencies`, as it is then, where nil.
+    ///   - transports: how they go, the best first; a WebSocket by default.
     ///   - handleAllOperations: whether it performs queries and mutations too. No by default.
-    public init(client: (any NetworkClient)? = nil, handleAllOperations: Bool = false) {
-        self.init(handleAllOperations: handleAllOperations) { operation, emit in
-            try await (client ?? Beagle.dependencies.networkClient).subscribe(to: operation, emit)
+    public init(
+        client: (any NetworkClient)? = nil,
+        over transports: [GraphQLSubscriptionTransport] = [.webSocket()],
+        handleAllOperations: Bool = false
+    ) {
+        // Its copies share what is open.
+        var shared = GraphQLEndpoint("/")
+        shared.subscriptions = transports
+        self.init(handleAllOperations: handleAllOperations) { [shared] operation, emit in
+            let client = client ?? Beagle.dependencies.networkClient
+            try await client.perform(operation, at: operation.endpoint(like: shared), emit)
         }
     }
 
@@ -81,15 +92,14 @@ public struct WebSocketExchange: Exchange, Sendable {
 }
 
 extension NetworkClient {
-    /// Runs a subscription, and gives each of its answers.
-    fileprivate func subscribe(
-        to operation: Operation,
+    /// Runs an operation that goes the way of subscriptions, and gives each of its answers.
+    fileprivate func perform(
+        _ operation: Operation,
+        at endpoint: GraphQLEndpoint,
         _ emit: @escaping @Sendable (OperationResult) -> Void
     ) async throws(NetworkError) {
-        let message = try operation.message()
-        let request = try operation.endpoint().makeRequest(message, in: container)
-        var asked = NetworkOperation(request, kind: NetworkOperation.Kind(operation.kind))
-        asked.operationName = message.operationName
+        var asked = try liveOperation(operation.message(), at: endpoint)
+        if operation.policy.isNetwork { asked.policy = .networkOnly }
         let last = try await run(asked) { result in
             if let answer = OperationResult(of: result, for: operation) { emit(answer) }
         }

@@ -10,11 +10,16 @@ import Foundation
 
 extension Operation {
     /// Where it goes, for a client of ours: URL and header fields of its request.
-    func endpoint() throws(NetworkError) -> GraphQLEndpoint {
+    ///
+    /// - Parameter shared: what it has in common with others: how operations go, and what is open.
+    func endpoint(like shared: GraphQLEndpoint = GraphQLEndpoint("/")) throws(NetworkError) -> GraphQLEndpoint {
         guard let url = request.url else {
             throw NetworkError(.badURL, during: .build, "the operation's request has no URL")
         }
-        return GraphQLEndpoint(url, headers: request.allHTTPHeaderFields ?? [:])
+        var endpoint = shared
+        endpoint.target = url
+        endpoint.headers = request.allHTTPHeaderFields ?? [:]
+        return endpoint
     }
 
     /// What it sends, for a client of ours.
