@@ -52,7 +52,7 @@ final class SharedOperation: Sendable {
         } catch {
             throw NetworkError(.badRequest, during: .build, "the operation is no JSON: \(error.reason)")
         }
-        guard members.isObject, let last = members.members.last else {
+        guard members.isObject else {
             throw NetworkError(.badRequest, during: .build, "the operation is no JSON object")
         }
         func inserting(_ text: String, at place: Int) -> Data {
@@ -61,7 +61,8 @@ final class SharedOperation: Sendable {
         }
         let text = #""operationId":"\#(id)""#
         guard let extensions = members["extensions"], extensions.kind == .object else {
-            return inserting(#","extensions":{\#(text)}"#, at: last.range.upperBound)
+            let (comma, place) = members.members.last.map { (",", $0.range.upperBound) } ?? ("", 1)
+            return inserting(#"\#(comma)"extensions":{\#(text)}"#, at: place)
         }
         let isEmpty = extensions.range.count == 2
         return inserting(isEmpty ? text : text + ",", at: extensions.range.lowerBound + 1)

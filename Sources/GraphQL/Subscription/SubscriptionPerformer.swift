@@ -46,7 +46,7 @@ struct SubscriptionPerformer: OperationPerformer {
         while true {
             let way = ways.removeFirst()
             do throws(NetworkError) {
-                try await carrier(of: way).perform(attempt)
+                try await perform(attempt, by: carrier(of: way), results)
                 return try results.last()
             } catch {
                 guard error.kind == .unsupported, !results.isOpen else { throw error }
@@ -54,6 +54,26 @@ struct SubscriptionPerformer: OperationPerformer {
                 if ways.isEmpty { throw error }
             }
         }
+    }
+
+    /// Performs one attempt in one way. What cannot be put together ends it, however long more would come.
+    private func perform(
+        _ attempt: SubscriptionAttempt,
+        by carrier: any SubscriptionCarrier,
+        _ results: SubscriptionResults
+    ) async throws(NetworkError) {
+        guard mayComeInPieces else { return try await carrier.perform(attempt) }
+        let work = Task {
+            await Result<Void, NetworkError>.catching { () throws(NetworkError) in try await carrier.perform(attempt) }
+        }
+        results.onFailure { work.cancel() }
+        let outcome = await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }
+        if let failure = results.failure { throw failure }
+        try outcome.get()
     }
 
     private func carrier(of way: GraphQLSubscriptionTransport) -> any SubscriptionCarrier {
@@ -74,6 +94,7 @@ private final class SubscriptionResults: Sendable {
         /// Of an operation that has one result the last that came.
         var last: NetworkOperation.Result?
         var failure: NetworkError?
+        var onFailure: (@Sendable () -> Void)?
     }
 
     private let state: Lock<State>
@@ -88,6 +109,17 @@ private final class SubscriptionResults: Sendable {
 
     /// Whether the server was asked over a connection that works.
     var isOpen: Bool { state.withLock { $0.isOpen } }
+    /// Why what came cannot be put together.
+    var failure: NetworkError? { state.withLock { $0.failure } }
+
+    /// Says what is done where something cannot be put together; at once where that is so already.
+    func onFailure(_ body: @escaping @Sendable () -> Void) {
+        let hasFailed = state.withLock { state in
+            state.onFailure = body
+            return state.failure != nil
+        }
+        if hasFailed { body() }
+    }
 
     func receive(_ event: SubscriptionAttempt.Event) {
         switch event {
@@ -95,14 +127,16 @@ private final class SubscriptionResults: Sendable {
             state.withLock { $0.isOpen = true }
             if kind == .subscription { emit(NetworkOperation.Result(.connection(.open), hasNext: true)) }
         case .payload(let payload):
-            if let result = take(payload) { emit(result) }
+            let (result, onFailure) = take(payload)
+            if let result { emit(result) }
+            onFailure?()
         }
     }
 
-    /// - Returns: what is to be given now.
-    private func take(_ payload: Data) -> NetworkOperation.Result? {
+    /// - Returns: what is to be given now, and what is to be done.
+    private func take(_ payload: Data) -> (NetworkOperation.Result?, (@Sendable () -> Void)?) {
         state.withLock { state in
-            if state.failure != nil { return nil }
+            if state.failure != nil { return (nil, nil) }
             var text = payload
             if state.merge != nil {
                 do throws(NetworkError) {
@@ -110,18 +144,16 @@ private final class SubscriptionResults: Sendable {
                     text = try state.merge?.response.data() ?? payload
                 } catch {
                     state.failure = error
-                    return nil
+                    return (nil, state.onFailure)
                 }
             }
             var result = NetworkOperation.Result(.response(NetworkResponse(ofPayload: text)), hasNext: true)
-            if kind == .subscription { return result }
+            if kind == .subscription { return (result, nil) }
             result.hasNext = false
             defer { state.last = result }
-            return state.last.map {
-                var earlier = $0
-                earlier.hasNext = true
-                return earlier
-            }
+            var earlier = state.last
+            earlier?.hasNext = true
+            return (earlier, nil)
         }
     }
 

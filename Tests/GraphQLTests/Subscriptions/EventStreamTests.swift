@@ -352,6 +352,30 @@ import Testing
         #expect(heard.error == nil)
     }
 
+    @Test(
+        "a piece that belongs nowhere ends it, although more would come",
+        arguments: [inPieces, "{ count ... @defer { late } }"]
+    )
+    func pieceOfNothing(query: String) async throws {
+        let text =
+            Self.event(1, Self.pieces[0]) + Self.event(2, #"{"incremental":[{"path":["no"],"data":{"late":2}}]}"#)
+        var world = try SubscriptionWorld(answers: .sequence([.begun(text), .stall]))
+        let error: NetworkError?
+        if query == Self.inPieces {
+            let heard = try await world.heard(query)
+            #expect(heard.events == ["open", #"{"count":1}"#])
+            error = heard.error
+        } else {
+            world.endpoint.kindsOverSubscriptions = [.query]
+            error = await #expect(throws: NetworkError.self) {
+                try await world.client.response(to: GraphQLRequest(query: query), at: world.endpoint)
+            }
+        }
+        #expect(error?.kind == .decoding)
+        #expect(world.server.requests.count == 1)
+        #expect(await world.server.until { $0.openConnections == 0 })
+    }
+
     @Test func aResultThatIsCutIsAskedForFromItsBeginning() async throws {
         let world = try SubscriptionWorld(
             answers: .events(Self.pieces.map { Self.event(1, $0) }.joined() + Self.event(2, Self.pieces[0])),

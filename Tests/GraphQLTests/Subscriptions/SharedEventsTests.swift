@@ -68,6 +68,17 @@ import Testing
         #expect(body["extensions"] == .object(expected))
     }
 
+    @Test func aDocumentMayBeNamedByTheURLAlone() async throws {
+        var world = try world(.sequence([.begun(Self.complete1), .stall]))
+        world.endpoint.documents = .path
+        let request = GraphQLRequest(documentID: "abc", kind: .subscription)
+        #expect(await Heard(try world.client.subscribe(to: request, at: world.endpoint).events).error == nil)
+        #expect(await world.server.until { $0.requestCount == 3 })
+        let last = try #require(world.server.requests.last)
+        #expect(last.target == "/graphql/abc")
+        #expect(String(decoding: last.body, as: UTF8.self) == #"{"extensions":{"operationId":"1"}}"#)
+    }
+
     @Test func operationsOfOneEndpointShareTheStream() async throws {
         let gates = [try LoopbackServer.Gate(), try LoopbackServer.Gate()]
         let results = [2, 1, 2, 9].map {
