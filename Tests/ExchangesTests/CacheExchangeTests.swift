@@ -164,6 +164,7 @@ import struct BeagleNetExchanges.Operation
     }
 
     private final class Noted: Sendable {
+        // Set once, and read by the same thread.
         nonisolated(unsafe) weak var world: ExchangeWorld?
     }
 }

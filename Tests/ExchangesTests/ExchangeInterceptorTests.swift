@@ -248,6 +248,7 @@ final class ScriptedTransport: HTTPTransport {
         let refreshed = Lock<[AnyCodable]>([])
         final class Refreshing: Exchange, Sendable {
             let refreshed: Lock<[AnyCodable]>
+            // Reached in turns of the ladder only.
             nonisolated(unsafe) var kept: AnyCancellable?
 
             init(_ refreshed: Lock<[AnyCodable]>) { self.refreshed = refreshed }

@@ -28,6 +28,7 @@ final class NotingClient: GraphQLClient {
 
 /// One exchange between two ends that a test holds.
 final class ExchangeWorld: Sendable {
+    // Subjects may be sent to by any thread; the subscription is set once, before another thread has the world.
     nonisolated(unsafe) let operations = PassthroughSubject<Operation, Never>()
     nonisolated(unsafe) let below = PassthroughSubject<OperationResult, Never>()
     nonisolated(unsafe) private var subscription: AnyCancellable?

@@ -106,6 +106,7 @@ import Testing
 
     /// Wants as many values as it is told to.
     final class Limited: Subscriber, Sendable {
+        // Set once, when it is subscribed, and used by the test alone.
         nonisolated(unsafe) private var subscription: (any Subscription)?
         private let heard = Lock<[Int]>([])
         let ends = Atomic(0)

@@ -1,7 +1,10 @@
 /// Results by the `id` of their operation, and which types they are made of. Those that somebody waits for are known by
 /// their types even when their result had to make room.
 struct ResultStore: Sendable {
-    private struct Entry: Sendable {
+    /// Behind a reference, so that it is found once and changed where it is.
+    ///
+    /// `@unchecked Sendable` is sound because no entry leaves the store, and there is one store, behind the lock of its cache.
+    private final class Entry: @unchecked Sendable {
         var operation: Operation
         var result: OperationResult?
         var types: Set<String> = []
@@ -9,6 +12,11 @@ struct ResultStore: Sendable {
         var isActive: Bool
         /// When it was used, as a number that grows.
         var used = 0
+
+        init(_ operation: Operation, isActive: Bool) {
+            self.operation = operation
+            self.isActive = isActive
+        }
     }
 
     private let limit: Int
@@ -27,21 +35,20 @@ struct ResultStore: Sendable {
 
     /// The stored result of a query that somebody waits for from now on.
     mutating func result(for operation: Operation) -> OperationResult? {
-        if entries[operation.id] == nil {
-            entries[operation.id] = Entry(operation: operation, isActive: true)
+        guard let entry = entries[operation.id] else {
+            entries[operation.id] = Entry(operation, isActive: true)
             return nil
         }
-        entries[operation.id]?.isActive = true
-        entries[operation.id]?.operation = operation
-        guard let result = entries[operation.id]?.result else { return nil }
-        use(operation.id)
-        return result
+        entry.isActive = true
+        entry.operation = operation
+        if entry.result != nil { use(entry, operation.id) }
+        return entry.result
     }
 
     /// Nobody waits for a query any more.
     mutating func leave(_ id: String) {
         guard let entry = entries[id] else { return }
-        if entry.result == nil { remove(id) } else { entries[id]?.isActive = false }
+        if entry.result == nil { remove(id) } else { entry.isActive = false }
     }
 
     /// Stores a result.
@@ -49,13 +56,21 @@ struct ResultStore: Sendable {
     /// - Returns: those that made room, to be let go outside of the lock.
     mutating func put(_ result: OperationResult, of types: Set<String>) -> [OperationResult] {
         let id = result.operation.id
-        var entry = entries[id] ?? Entry(operation: result.operation, isActive: false)
+        let entry: Entry
+        if let known = entries[id] {
+            entry = known
+        } else {
+            entry = Entry(result.operation, isActive: false)
+            entries[id] = entry
+        }
         if entry.result == nil { count += 1 }
-        for type in entry.types.subtracting(types) { drop(id, from: type) }
-        for type in types.subtracting(entry.types) { ids[type, default: []].insert(id) }
-        (entry.result, entry.types) = (result, types)
-        entries[id] = entry
-        use(id)
+        if entry.types != types {
+            for type in entry.types.subtracting(types) { drop(id, from: type) }
+            for type in types.subtracting(entry.types) { ids[type, default: []].insert(id) }
+            entry.types = types
+        }
+        entry.result = result
+        use(entry, id)
         var forgotten: [OperationResult] = []
         while count > limit, let result = removeOldest() { forgotten.append(result) }
         return forgotten
@@ -83,9 +98,9 @@ struct ResultStore: Sendable {
         return results
     }
 
-    private mutating func use(_ id: String) {
+    private mutating func use(_ entry: Entry, _ id: String) {
         clock += 1
-        entries[id]?.used = clock
+        entry.used = clock
         uses.append((clock, id))
         // What is no longer true is as much as the rest at most.
         guard uses.count - oldest > 2 * count + 16 || oldest > uses.count / 2 + 16 else { return }
@@ -108,7 +123,8 @@ struct ResultStore: Sendable {
     private mutating func dropResult(of id: String) {
         guard let entry = entries[id] else { return }
         if entry.result != nil { count -= 1 }
-        if entry.isActive { entries[id]?.result = nil } else { remove(id) }
+        entry.result = nil
+        if !entry.isActive { remove(id) }
     }
 
     private mutating func remove(_ id: String) {

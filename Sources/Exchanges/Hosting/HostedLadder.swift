@@ -15,7 +15,8 @@ import Synchronization
 /// A ladder in a pipeline: operations of the pipeline are sent in at the top, what no exchange handles goes on below, and
 /// what comes of that goes up.
 ///
-/// `@unchecked Sendable` is sound because `rows` are reached only in turns of the ladder's lane, and `next` is behind a lock.
+/// `@unchecked Sendable` is sound because `rows` are reached only in turns of the ladder's lane; the rest never changes, or is
+/// behind a lock.
 final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     /// What is under way of one id.
     private final class Row {

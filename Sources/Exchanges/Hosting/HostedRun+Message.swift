@@ -83,7 +83,8 @@ extension HTTPRequest {
 }
 
 extension TransferRequest {
-    /// What GraphQL over HTTP sends, from body or query.
+    /// What GraphQL over HTTP sends, from body or query; nothing where they are of another sort, which is no fault: other kinds
+    /// of operations may go through a ladder too.
     fileprivate var graphQLMembers: [String: JSONValue] {
         if let body = body?.data { return (try? JSONValue(parsing: body))?.object ?? [:] }
         guard let url = URLComponents(string: head.path ?? "") else { return [:] }

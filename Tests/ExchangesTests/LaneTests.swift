@@ -1,0 +1,89 @@
+import BeagleNetHTTP
+import Foundation
+import Synchronization
+import Testing
+
+@testable import BeagleNetExchanges
+
+@Suite(.timeLimit(.minutes(1))) struct LaneTests {
+    private let lane = Lane()
+    private let heard = Lock<[Int]>([])
+
+    private func note(_ number: Int) { heard.withLock { $0.append(number) } }
+
+    @Test func turnIsTakenAtOnceWhereItIsFree() {
+        lane.run { note(1) }
+        note(2)
+        #expect(heard.withLock { $0 } == [1, 2])
+    }
+
+    @Test func whatATurnDoesIsPartOfIt() {
+        lane.run {
+            note(1)
+            lane.run { note(2) }
+            note(3)
+        }
+        #expect(heard.withLock { $0 } == [1, 2, 3])
+        #expect(!lane.isMine)
+    }
+
+    @Test func laterIsAfterTheTurn() {
+        lane.run {
+            lane.runLater {
+                note(2)
+                lane.runLater { note(4) }
+                lane.run { note(3) }
+            }
+            note(1)
+        }
+        #expect(heard.withLock { $0 } == [1, 2, 3, 4])
+    }
+
+    /// Another thread leaves what it has to do to the one that has its turn, and does not wait.
+    @Test func turnOfAnotherThreadIsDoneByWhoHasOne() async {
+        let left = DispatchSemaphore(value: 0)
+        let doneBy = Lock<[Bool]>([])
+        let (before, after) = await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [lane] in
+                let first = ObjectIdentifier(Thread.current)
+                let before = Lock<[Bool]>([])
+                lane.run {
+                    Thread.detachNewThread {
+                        lane.run { doneBy.withLock { $0.append(ObjectIdentifier(Thread.current) == first) } }
+                        left.signal()
+                    }
+                    // The other has left it, or the test would be stuck here.
+                    left.wait()
+                    before.withLock { $0 = doneBy.withLock { $0 } }
+                }
+                continuation.resume(returning: (before.withLock { $0 }, doneBy.withLock { $0 }))
+            }
+        }
+        #expect(before == [])
+        #expect(after == [true])
+    }
+
+    @Test func turnsOfManyThreadsAreOneAtATime() async {
+        let inside = Lock(0)
+        let (done, overlaps) = (Lock(0), Lock(0))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { [lane] in
+                    for _ in 0..<2_000 {
+                        lane.run {
+                            let count = inside.withLock { inside in
+                                inside += 1
+                                return inside
+                            }
+                            if count > 1 { overlaps.withLock { $0 += 1 } }
+                            done.withLock { $0 += 1 }
+                            inside.withLock { $0 -= 1 }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(done.withLock { $0 } == 16_000)
+        #expect(overlaps.withLock { $0 } == 0)
+    }
+}
