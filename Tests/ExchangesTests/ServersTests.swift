@@ -69,7 +69,7 @@ struct ServersTests {
         for _ in 0..<2 {
             let results = await withCheckedContinuation { continuation in
                 let heard = Lock<(results: [OperationResult], held: AnyCancellable?)>(([], nil))
-                let held = client.subscribe(args).sink { _ in
+                let held = client.subscribe(to: args).sink { _ in
                     continuation.resume(returning: heard.withLock { $0.results })
                 } receiveValue: { result in
                     heard.withLock { $0.results.append(result) }

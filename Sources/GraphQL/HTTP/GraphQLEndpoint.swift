@@ -78,7 +78,7 @@ public struct GraphQLEndpoint: Sendable {
         self.headers = headers
     }
 
-    /// Lets no operation go over a WebSocket that is open now: each ends with the operations that it has. For when somebody
+    /// Lets no operation go over a WebSocket or a shared event stream that is open now: each ends with the operations that it has. For when somebody
     /// signs in or out, as connections speak for whom they were opened.
     ///
     /// Operations of other header fields or of another `partition` never share one; but cookies of the transport's, and what
@@ -86,6 +86,7 @@ public struct GraphQLEndpoint: Sendable {
     /// this endpoint are meant.
     public func retireConnections() {
         memory.sockets.retireAll()
+        memory.eventStreams.retireAll()
     }
 }
 

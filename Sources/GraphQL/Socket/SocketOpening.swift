@@ -103,22 +103,6 @@ struct SocketOpening: Sendable {
     }
 }
 
-extension HTTPRequest {
-    /// The fields that say who asks, and not what: those of one operation would make each a connection of its own.
-    var connectionFields: HTTPFields {
-        headerFields.filter { !Self.operationFields.contains($0.name.canonicalName) }
-    }
-
-    private static let operationFields: Set<String> = [
-        "accept", "accept-encoding", "accept-language-override", "baggage", "cache-control", "content-digest",
-        "content-encoding", "content-language", "content-length", "content-type", "date", "digest", "expect",
-        "graphql-require-preflight", "host", "idempotency-key", "if-match", "if-modified-since", "if-none-match",
-        "if-range", "if-unmodified-since", "pragma", "priority", "range", "te", "trailer", "transfer-encoding",
-        "traceparent", "tracestate", "b3", "x-b3-parentspanid", "x-b3-sampled", "x-b3-spanid", "x-b3-traceid",
-        "x-apollo-operation-id", "x-apollo-operation-name", "x-correlation-id", "x-request-id",
-    ]
-}
-
 extension URL {
     /// The same with the scheme that stands for it elsewhere.
     fileprivate var withoutWebSocketScheme: URL {

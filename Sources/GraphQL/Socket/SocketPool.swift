@@ -3,26 +3,18 @@ import BeagleNetHTTP
 
 /// The WebSockets of an endpoint, each shared by the operations of one person.
 ///
-/// Shared is what has the same URL, the same fields that say who asks, the same partition, and the same options; and the same
-/// transport. One that has ended is replaced by the next operation.
+/// Shared is what has the same `ConnectionKey` and the same options. One that has ended is replaced by the next operation.
 final class SocketPool: Sendable {
     /// What the operations of one WebSocket have in common.
     struct Key: Hashable, Sendable {
-        private let url: String
-        private let fields: [HTTPField]
-        private let partition: String
+        private let connection: ConnectionKey
         private let subprotocol: GraphQLSocketOptions.Subprotocol
         private let options: GraphQLSocketOptions.Identity
-        private let transport: TransportIdentity
 
         init(_ operation: NetworkOperation, _ options: GraphQLSocketOptions, _ transport: any HTTPTransport) {
-            let head = operation.transfer.head
-            url = head.urlText
-            fields = Array(head.connectionFields)
-            partition = operation.partition
+            connection = ConnectionKey(operation, transport)
             subprotocol = options.subprotocol
             self.options = options.identity
-            self.transport = TransportIdentity(transport)
         }
     }
 
@@ -81,27 +73,6 @@ final class SocketPool: Sendable {
         }
         withExtendedLifetime(removed) {}
     }
-}
-
-/// What tells transports apart, without keeping them. One that nothing tells apart is another each time.
-struct TransportIdentity: Hashable, Sendable {
-    private final class Own: Sendable {}
-
-    /// Of objects that are gone others may have the same.
-    private let objects: [ObjectIdentifier]
-    /// Keeps that of a transport that has no object its own.
-    private let own: Own?
-
-    init(_ transport: any HTTPTransport) {
-        let parts = transport.identity
-        let own = parts.isEmpty ? Own() : nil
-        self.own = own
-        objects = own.map { [ObjectIdentifier($0)] } ?? parts.map { ObjectIdentifier($0) }
-    }
-
-    static func == (one: TransportIdentity, other: TransportIdentity) -> Bool { one.objects == other.objects }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(objects) }
 }
 
 /// Tells whether a transport is still there, without keeping it.

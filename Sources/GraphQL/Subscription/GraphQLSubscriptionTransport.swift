@@ -15,6 +15,11 @@ public enum GraphQLSubscriptionTransport: Sendable {
         case single
     }
 
+    var isWebSocket: Bool {
+        if case .webSocket = self { return true }
+        return false
+    }
+
     /// What a refusal is remembered by.
     var name: String {
         switch self {

@@ -105,12 +105,25 @@ extension NetworkClient {
         _ request: GraphQLRequest,
         at endpoint: GraphQLEndpoint
     ) throws(NetworkError) -> NetworkOperation {
-        // A server that does not know a hash would have to be asked twice.
-        let style = endpoint.documents == .automatic ? .text : endpoint.documents
-        let message = try endpoint.makeRequest(request, style: style, method: .post, in: container)
+        let message = try endpoint.makeRequest(request, style: endpoint.liveDocuments, method: .post, in: container)
         var operation = NetworkOperation(message, kind: NetworkOperation.Kind(request.kind))
         operation.operationName = request.operationName
         operation.performer = try SubscriptionPerformer(request, at: endpoint)
         return operation
+    }
+}
+
+extension GraphQLEndpoint {
+    private var hasWebSocket: Bool { subscriptions.contains(where: \.isWebSocket) }
+
+    /// What is sent of a document whose results come over time.
+    fileprivate var liveDocuments: DocumentStyle {
+        switch documents {
+        // A server that does not know a hash would have to be asked twice.
+        case .automatic: .text
+        // The path would be the WebSocket's too, which is for all documents.
+        case .path where hasWebSocket: .text
+        default: documents
+        }
     }
 }

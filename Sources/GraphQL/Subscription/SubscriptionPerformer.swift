@@ -43,15 +43,22 @@ struct SubscriptionPerformer: OperationPerformer {
         guard !ways.isEmpty else { throw .noWay }
         if !request.files.isEmpty { ways.removeAll { !$0.takesFiles } }
         guard !ways.isEmpty else { throw .noWayForFiles }
+        var forbidden: NetworkError?
         while true {
             let way = ways.removeFirst()
             do throws(NetworkError) {
                 try await perform(attempt, by: carrier(of: way), results)
                 return try results.last()
             } catch {
-                guard error.kind == .unsupported, !results.isOpen else { throw error }
-                endpoint.memory.note(refusalOf: way.name)
-                if ways.isEmpty { throw error }
+                guard !results.isOpen, !ways.isEmpty || error.kind == .unsupported else { throw error }
+                switch error.kind {
+                // What this side lacks is not the server's doing.
+                case .unsupported: if error.phase != .build { endpoint.memory.note(refusalOf: way.name) }
+                // So Python's servers answer where no WebSocket is; or it is a refusal, and will be one in another way too.
+                case .status where way.isWebSocket && error.response?.status == .forbidden: forbidden = error
+                default: throw error
+                }
+                if ways.isEmpty { throw forbidden ?? error }
             }
         }
     }

@@ -10,7 +10,8 @@ extension LogTimings {
     ///   - metrics: the marks.
     ///   - before: how much of `queued` belongs to messages before this one.
     ///   - isAddress: whether an address was connected to that the URL has, so that no name was looked up.
-    init(_ metrics: TransferMetrics, queuedBefore before: Duration = .zero, isAddress: @autoclosure () -> Bool = false) {
+    init(_ metrics: TransferMetrics, queuedBefore before: Duration = .zero, isAddress: @autoclosure () -> Bool = false)
+    {
         let queued = max(.zero, metrics.queued.wholeMicroseconds - before.wholeMicroseconds)
         let end =
             [

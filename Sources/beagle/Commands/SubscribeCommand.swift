@@ -155,6 +155,7 @@ extension SubscribeCommand {
 
     private var dependencies: BeagleDependencies {
         let dependencies = BeagleDependencies()
+        dependencies.logger = .off
         dependencies.interceptors = [
             RetryInterceptor(subscriptionBackoff: Backoff(limit: retry + 1)), StatusInterceptor(),
         ]

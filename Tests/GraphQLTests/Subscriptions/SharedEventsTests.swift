@@ -325,6 +325,18 @@ import Testing
         #expect(try await world.heard().error?.kind == .protocol)
     }
 
+    @Test func handshakeThatIsForbiddenIsFollowedByAnotherWayAndNotRemembered() async throws {
+        let world = try SubscriptionWorld([.webSocket(), .events()]) { request in
+            request.method == "GET" ? .response(403) : .events(events(1...1))
+        }
+        for _ in 0..<2 { #expect(try await world.heard().events == ["open", #"{"count":1}"#]) }
+        #expect(world.server.requests.map(\.method) == ["GET", "POST", "GET", "POST"])
+        let forbidding = try SubscriptionWorld([.webSocket(), .events()]) { request in
+            .response(request.method == "GET" ? 403 : 405)
+        }
+        #expect(try await forbidding.heard().error?.response?.status == .forbidden)
+    }
+
     @Test func filesGoAnotherWay() async throws {
         let world = try world(
             .sequence([.begun(":\n\n"), .stall]),
