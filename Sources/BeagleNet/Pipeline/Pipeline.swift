@@ -76,7 +76,11 @@ public final class Pipeline: Sendable {
             let interceptors = pipeline.interceptors
             var index = index
             while index < interceptors.count, !interceptors[index].applies(to: operation) { index += 1 }
-            guard index < interceptors.count else { return try await pipeline.transfer(operation, emit) }
+            guard index < interceptors.count else {
+                // Asked here, as the frame of a transfer has no room to spare for those of another sort.
+                if operation.performer != nil { return try await pipeline.perform(operation, emit) }
+                return try await pipeline.transfer(operation, emit)
+            }
             return try await interceptors[index]
                 .intercept(operation, next: Next(pipeline: pipeline, index: index + 1), emit: emit)
         }
@@ -208,20 +212,30 @@ public final class Pipeline: Sendable {
         return response
     }
 
+    /// The end of the pipeline for what is more than one message with one answer.
+    private func perform(
+        _ operation: NetworkOperation,
+        _ emit: @escaping Interceptor.Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        if let refusal = refusal(of: operation) { throw refusal }
+        guard let performer = operation.performer else { throw .unhandled(operation.kind) }
+        return try await performer.perform(operation, over: transport, emit)
+    }
+
+    /// Why an operation is not performed; nil where it is.
+    @inline(never)
+    private func refusal(of operation: NetworkOperation) -> NetworkError? {
+        if operation.isForStoreAlone { return .notStored(operation, hasStore: hasStore) }
+        return Task.isCancelled ? .cancelledBeforeStart : nil
+    }
+
     /// The end of the pipeline.
     nonisolated(nonsending) private func transfer(
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let performer = operation.performer
-        guard performer != nil || NetworkOperation.Kind.transfers.contains(operation.kind) else {
-            throw .unhandled(operation.kind)
-        }
+        guard NetworkOperation.Kind.transfers.contains(operation.kind) else { throw .unhandled(operation.kind) }
         if operation.isForStoreAlone { throw .notStored(operation, hasStore: hasStore) }
-        if let performer {
-            if Task.isCancelled { throw .cancelledBeforeStart }
-            return try await performer.perform(operation, over: transport, emit)
-        }
         operation.departure?.note(operation, keepsCookies: keepsCookies)
         if Task.isCancelled { throw .cancelledBeforeStart }
         let operation = operation.reportsProgress ? operation.telling(emit) : operation

@@ -29,6 +29,54 @@ struct SubscriptionPerformer: OperationPerformer {
         over transport: any HTTPTransport,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
+        let ways = try self.ways(for: operation, over: transport, emit)
+        while try await !perform(by: ways) {}
+        return try ways.results.last()
+    }
+
+    /// One way after another. Whoever waits for a subscription keeps this and little else, so that many cost little.
+    private final class Ways: Sendable {
+        let attempt: SubscriptionAttempt
+        let results: SubscriptionResults
+        private let left: Lock<(ways: [GraphQLSubscriptionTransport], forbidden: NetworkError?)>
+
+        init(_ ways: [GraphQLSubscriptionTransport], _ attempt: SubscriptionAttempt, _ results: SubscriptionResults) {
+            self.attempt = attempt
+            self.results = results
+            left = Lock((ways, nil))
+        }
+
+        /// The way to be tried.
+        var current: GraphQLSubscriptionTransport { left.withLock { $0.ways[0] } }
+
+        /// What is to be done about a failure of the current way: the next is tried, or this is thrown.
+        func note(_ error: NetworkError) -> NetworkError? {
+            if results.isOpen { return error }
+            let way = current
+            let rest = left.withLock { left in
+                left.ways.removeFirst()
+                return left.ways
+            }
+            switch error.kind {
+            case .unsupported:
+                // What this side lacks is not the server's doing.
+                if error.phase != .build { attempt.endpoint.memory.note(refusalOf: way.name) }
+                return rest.isEmpty ? left.withLock { $0.forbidden } ?? error : nil
+            // So Python's servers answer where no WebSocket is; or it is a refusal, and will be one in another way too.
+            case .status where way.isWebSocket && error.response?.status == .forbidden && !rest.isEmpty:
+                left.withLock { $0.forbidden = error }
+                return nil
+            default: return error
+            }
+        }
+    }
+
+    @inline(never)
+    private func ways(
+        for operation: NetworkOperation,
+        over transport: any HTTPTransport,
+        _ emit: @escaping Interceptor.Emit
+    ) throws(NetworkError) -> Ways {
         let results = SubscriptionResults(request.kind, isMerging: mayComeInPieces, emit)
         let attempt = SubscriptionAttempt(
             request: request,
@@ -43,43 +91,42 @@ struct SubscriptionPerformer: OperationPerformer {
         guard !ways.isEmpty else { throw .noWay }
         if !request.files.isEmpty { ways.removeAll { !$0.takesFiles } }
         guard !ways.isEmpty else { throw .noWayForFiles }
-        var forbidden: NetworkError?
-        while true {
-            let way = ways.removeFirst()
-            do throws(NetworkError) {
-                try await perform(attempt, by: carrier(of: way), results)
-                return try results.last()
-            } catch {
-                guard !results.isOpen, !ways.isEmpty || error.kind == .unsupported else { throw error }
-                switch error.kind {
-                // What this side lacks is not the server's doing.
-                case .unsupported: if error.phase != .build { endpoint.memory.note(refusalOf: way.name) }
-                // So Python's servers answer where no WebSocket is; or it is a refusal, and will be one in another way too.
-                case .status where way.isWebSocket && error.response?.status == .forbidden: forbidden = error
-                default: throw error
-                }
-                if ways.isEmpty { throw forbidden ?? error }
-            }
-        }
+        return Ways(ways, attempt, results)
     }
 
-    /// Performs one attempt in one way. What cannot be put together ends it, however long more would come.
-    private func perform(
-        _ attempt: SubscriptionAttempt,
-        by carrier: any SubscriptionCarrier,
-        _ results: SubscriptionResults
-    ) async throws(NetworkError) {
-        guard mayComeInPieces else { return try await carrier.perform(attempt) }
-        let work = Task {
-            await Result<Void, NetworkError>.catching { () throws(NetworkError) in try await carrier.perform(attempt) }
+    /// Performs one attempt in one way.
+    ///
+    /// - Returns: whether it is over; false where the next way is to be tried.
+    private func perform(by ways: Ways) async throws(NetworkError) -> Bool {
+        let error: NetworkError?
+        do throws(NetworkError) {
+            if mayComeInPieces {
+                try await performInPieces(by: ways)
+            } else {
+                try await carrier(of: ways.current).perform(ways.attempt)
+            }
+            return true
+        } catch let failure {
+            error = ways.note(failure)
         }
-        results.onFailure { work.cancel() }
+        if let error { throw error }
+        return false
+    }
+
+    /// What cannot be put together ends it, however long more would come.
+    private func performInPieces(by ways: Ways) async throws(NetworkError) {
+        let work = Task {
+            await Result<Void, NetworkError>.catching { () throws(NetworkError) in
+                try await carrier(of: ways.current).perform(ways.attempt)
+            }
+        }
+        ways.results.onFailure { work.cancel() }
         let outcome = await withTaskCancellationHandler {
             await work.value
         } onCancel: {
             work.cancel()
         }
-        if let failure = results.failure { throw failure }
+        if let failure = ways.results.failure { throw failure }
         try outcome.get()
     }
 
