@@ -43,7 +43,7 @@ public struct RelayNetwork: Network, Sendable {
     /// Where answers to queries are stored that have no errors; nil, the default, stores none. `CacheConfig.force` passes it
     /// by, and a mutation clears it, whatever came of it: a query that was under way then is not stored.
     public var cache: RelayResponseCache?
-    /// The name of a header field that tells the server the transaction's id; nil, the default, sends none. Queries with
+    /// The name of a header field that tells the server the transaction's id, subscriptions apart; nil, the default, sends none. Queries with
     /// different ids don't share a request then.
     public var transactionField: String?
     /// How answers are given that come in pieces. An operation that has only an id is not asked for in pieces.

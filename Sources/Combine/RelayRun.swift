@@ -129,7 +129,10 @@ struct RelayRun: Sendable {
     private func endpoint() throws(NetworkError) -> GraphQLEndpoint {
         var endpoint = try network.client.container.endpoint(network.endpoint)
         if message.query == nil, endpoint.documents == .automatic { endpoint.documents = .documentID }
-        if let field = network.transactionField, let id = execution.cacheConfig.transactionID {
+        // It would keep subscriptions from sharing a connection.
+        if message.kind != .subscription, let field = network.transactionField,
+            let id = execution.cacheConfig.transactionID
+        {
             endpoint.headers[field] = id
         }
         return endpoint

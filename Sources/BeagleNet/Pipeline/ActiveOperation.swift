@@ -48,6 +48,8 @@ final class ActiveOperation: Sendable {
         var isOver = false
         /// What was given last, progress apart.
         var last: NetworkOperation.Result?
+        /// What was told last of the connection, in this run.
+        var connection: NetworkOperation.Result?
         var hasGivenInRun = false
         /// What is to run after the present run.
         var following: NetworkOperation?
@@ -206,6 +208,7 @@ final class ActiveOperation: Sendable {
         state.isRunning = true
         state.run += 1
         state.hasGivenInRun = false
+        state.connection = nil
         state.operation = operation
         state.pipeline = pipeline
         for index in state.subscribers.indices { state.subscribers[index].isFollowing = false }
@@ -221,7 +224,8 @@ final class ActiveOperation: Sendable {
     }
 
     /// Somebody asks while the operation runs: it hears what there is, as stale. Where the run may be content with less
-    /// of the network than it wants, another run follows if that is so, and it waits for that one.
+    /// of the network than it wants, another run follows if that is so, and it waits for that one. Of a subscription it hears
+    /// how its connection is.
     private static func join(_ state: inout State, _ operation: NetworkOperation, _ joiner: Int?) -> Beginning {
         guard let joiner else { return .none }
         if operation.isDetached { state.operation.isDetached = true }
@@ -234,7 +238,11 @@ final class ActiveOperation: Sendable {
                 state.subscribers[index].isFollowing = true
             }
         }
-        guard var last = state.last, operation.kind != .subscription else { return .none }
+        if operation.kind == .subscription {
+            guard let connection = state.connection else { return .none }
+            return post(&state, .result(connection), to: .some([joiner])) ? .deliver : .none
+        }
+        guard var last = state.last else { return .none }
         last.isStale = true
         return post(&state, .result(last), to: .some([joiner])) ? .deliver : .none
     }
@@ -291,6 +299,7 @@ final class ActiveOperation: Sendable {
     private func giveNotice(_ result: NetworkOperation.Result, in run: Int) {
         let subscribers: [Subscriber] = state.withLock { state in
             guard !state.isOver, state.run == run, state.isRunning, !state.subscribers.isEmpty else { return [] }
+            if result.connection != nil { state.connection = result }
             if !state.isDelivering {
                 state.isDelivering = true
                 return state.subscribers

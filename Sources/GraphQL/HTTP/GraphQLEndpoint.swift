@@ -61,7 +61,7 @@ public struct GraphQLEndpoint: Sendable {
     /// Limits and policies of requests; nil, the default, takes the client's.
     public var options: TransferOptions?
     /// The ways in which subscriptions go, the best first: where a server does not know one, the next is tried, and that is
-    /// remembered. A WebSocket, event streams and bodies of parts by default.
+    /// remembered for five minutes. A WebSocket, event streams and bodies of parts by default.
     public var subscriptions: [GraphQLSubscriptionTransport] = [.webSocket(), .events(), .multipart]
     /// Which operations go that way; subscriptions alone by default. Those with files are posted all the same.
     public var kindsOverSubscriptions: Set<OperationKind> = [.subscription]
@@ -85,6 +85,7 @@ public struct GraphQLEndpoint: Sendable {
     /// `GraphQLSocketOptions.parameters` says, are asked for only where a connection is made. Connections of all copies of
     /// this endpoint are meant.
     public func retireConnections() {
+        memory.forgetRefusals()
         memory.sockets.retireAll()
         memory.eventStreams.retireAll()
     }
@@ -93,7 +94,9 @@ public struct GraphQLEndpoint: Sendable {
 /// What was learned of a server, shared by the copies of its endpoint.
 final class EndpointMemory: Sendable {
     private let refusesHashes = Lock(false)
-    private let refused = Lock<Set<String>>([])
+    private let refused = Lock<[String: ContinuousClock.Instant]>([:])
+    /// How long a refusal counts: a proxy or a server that was being started may have spoken.
+    private static let refusalLife = Duration.seconds(300)
     /// The event streams that operations share.
     let eventStreams = SharedEventStreams()
     /// The WebSockets that operations share.
@@ -106,11 +109,18 @@ final class EndpointMemory: Sendable {
     }
 
     /// The ways of subscriptions that it does not know, by name.
-    var refusedWays: Set<String> { refused.withLock { $0 } }
+    var refusedWays: Set<String> {
+        refused.withLock { refused in Set(refused.filter { $0.value.duration(to: .now) < Self.refusalLife }.keys) }
+    }
 
     /// It does not know this way.
     func note(refusalOf way: String) {
-        refused.withLock { _ = $0.insert(way) }
+        refused.withLock { $0[way] = .now }
+    }
+
+    /// All ways are to be tried again.
+    func forgetRefusals() {
+        refused.withLock { $0 = [:] }
     }
 }
 

@@ -16,7 +16,7 @@ extension NetworkClient {
         _ onProgress: Progress? = nil
     ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
         try request.check(endpoint)
-        if endpoint.documents == .automatic, request.query != nil {
+        if endpoint.documents == .automatic, request.query != nil, !request.isLive(at: endpoint) {
             return try await answerByHash(to: request, at: endpoint, configure, onProgress)
         }
         return try await answer(to: request, at: endpoint, configure, onProgress, endpoint.documents)
@@ -62,11 +62,13 @@ extension NetworkClient {
         _ style: GraphQLEndpoint.DocumentStyle,
         method: GraphQLEndpoint.QueryMethod? = nil
     ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
-        let message = try endpoint.makeRequest(request, style: style, method: method, in: container)
-        var operation = NetworkOperation(message, kind: .init(request.kind))
-        operation.operationName = request.operationName
-        if endpoint.kindsOverSubscriptions.contains(request.kind), request.files.isEmpty {
-            operation.performer = try SubscriptionPerformer(request, at: endpoint)
+        var operation: NetworkOperation
+        if request.isLive(at: endpoint) {
+            operation = try liveOperation(request, at: endpoint)
+        } else {
+            let message = try endpoint.makeRequest(request, style: style, method: method, in: container)
+            operation = NetworkOperation(message, kind: .init(request.kind))
+            operation.operationName = request.operationName
         }
         configure(&operation)
         if onProgress != nil { operation.reportsProgress = true }
@@ -84,7 +86,7 @@ extension NetworkClient {
             return (try GraphQLAnswer(response, refusal: nil), result.source)
         } catch {
             guard error.kind == .status, let response = NetworkResponse(of: error) else { throw error }
-            if response.status.code == 414, message.isGet {
+            if response.status.code == 414, operation.request.isGet {
                 return try await answer(to: request, at: endpoint, configure, onProgress, style, method: .post)
             }
             return (try GraphQLAnswer(response, refusal: error), .network)
@@ -112,6 +114,11 @@ extension GraphQLRequest {
             )
         }
         try checkKind()
+    }
+
+    /// Whether it goes the way of subscriptions. One with files is posted all the same.
+    func isLive(at endpoint: GraphQLEndpoint) -> Bool {
+        endpoint.kindsOverSubscriptions.contains(kind) && files.isEmpty
     }
 
     /// The same of what may have more than one answer.

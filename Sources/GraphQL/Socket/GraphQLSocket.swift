@@ -47,6 +47,9 @@ final class GraphQLSocket: Sendable {
         }
     }
 
+    /// How long what is to be sent at the end may take.
+    private static let goodbyeTime = Duration.seconds(10)
+
     private let state: Lock<State>
     private let options: GraphQLSocketOptions
     private let clock: any Clock<Duration>
@@ -141,9 +144,16 @@ final class GraphQLSocket: Sendable {
     ///   - error: what operations end with.
     ///   - goodbye: what the server is told, if there is a connection; nil drops that.
     ///   - ifEmpty: whether it goes on where there are operations.
-    private func end(_ error: NetworkError, _ goodbye: WebSocketClose?, ifEmpty: Bool = false) {
+    ///   - ifSilent: whether it goes on where the server takes operations.
+    private func end(
+        _ error: NetworkError,
+        _ goodbye: WebSocketClose?,
+        ifEmpty: Bool = false,
+        ifSilent: Bool = false
+    ) {
         let ending = state.withLock { state -> Ending? in
             if state.isOver || ifEmpty && !state.session.isEmpty { return nil }
+            if ifSilent, state.session.isAcknowledged { return nil }
             state.isOver = true
             defer {
                 state.timers = [:]
@@ -188,7 +198,14 @@ final class GraphQLSocket: Sendable {
             guard let webSocket = try await open() else { return }
             async let writing: Void = write(to: webSocket)
             end(await read(webSocket), nil)
+            // A server that takes nothing any more is not said goodbye to for ever.
+            let patience = Task { [clock] in
+                // Thrown only where it was said in time.
+                do { try await clock.sleep(for: Self.goodbyeTime) } catch { return }
+                self.state.withLock { $0.driver }?.cancel()
+            }
             await writing
+            patience.cancel()
         } catch {
             end(error, nil)
         }
@@ -206,7 +223,7 @@ final class GraphQLSocket: Sendable {
             state.isOpen = true
             state.outgoing.append(.request(.initialisation(parameters)))
             start(.acknowledgement, options.acknowledgementTimeout, &state) {
-                $0.end(.notAcknowledged, .acknowledgementTimeout)
+                $0.end(.notAcknowledged, .acknowledgementTimeout, ifSilent: true)
             }
             return true
         }

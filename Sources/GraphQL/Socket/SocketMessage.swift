@@ -85,7 +85,9 @@ private struct Envelope {
             if text(name, is: "payload") {
                 payload = try scanner.value()
             } else if text(name, is: "id") {
-                id = try textOrValue(&scanner, "id is no text")
+                // What is no text is none of ours; messages that need none may hold anything.
+                id = scanner.peek() == UInt8(ascii: "\"") ? try scanner.text() : nil
+                if id == nil { _ = try scanner.value() }
             } else if text(name, is: "type") {
                 type = try textOrValue(&scanner, "type is no text")
             } else {
@@ -140,7 +142,7 @@ private struct Envelope {
     private func olderMessage(_ type: JSONScanner.Text) throws(SocketFault) -> SocketMessage? {
         if text(type, is: "data") { return .result(id: try number(), try object()) }
         if text(type, is: "complete") { return .completion(id: try number()) }
-        if text(type, is: "error") { return .failure(id: try number(), try anything()) }
+        if text(type, is: "error") { return .failure(id: id == nil ? nil : try number(), try anything()) }
         if text(type, is: "ka") { return .signOfLife }
         if text(type, is: "connection_ack") { return .acknowledgement }
         if text(type, is: "connection_error") { return .refusal(payload.map { Data(bytes[$0]) }) }

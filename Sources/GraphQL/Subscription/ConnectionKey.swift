@@ -1,11 +1,12 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// What operations have in common that may share a connection: the same URL, the same fields that say who asks, the same
-/// partition, and the same transport, where that can be told.
+/// What operations have in common that may share a connection: the same URL, the same fields and options that say who asks and
+/// how, the same partition, and the same transport, where that can be told.
 struct ConnectionKey: Hashable, Sendable {
     private let url: String
     private let fields: [HTTPField]
+    private let options: TransferOptions
     private let partition: String
     private let transport: TransportIdentity
 
@@ -13,8 +14,23 @@ struct ConnectionKey: Hashable, Sendable {
         let head = operation.transfer.head
         url = head.urlText
         fields = Array(head.connectionFields)
+        options = operation.transfer.options.forConnection
         partition = operation.partition
         self.transport = TransportIdentity(transport)
+    }
+}
+
+extension TransferOptions {
+    /// Those that say who asks and how: limits and the like are each operation's own.
+    fileprivate var forConnection: TransferOptions {
+        var options = self
+        options.timeouts = Timeouts()
+        options.maxBodyBytes = nil
+        options.priority = .normal
+        options.onInterim = nil
+        options.keepsRequestHead = false
+        options.isLongLived = false
+        return options
     }
 }
 
@@ -25,11 +41,13 @@ extension HTTPRequest {
     }
 
     private static let operationFields: Set<String> = [
-        "accept", "accept-encoding", "accept-language-override", "baggage", "cache-control", "content-digest",
+        "accept", "accept-encoding", "baggage", "cache-control", "content-digest",
         "content-encoding", "content-language", "content-length", "content-type", "date", "digest", "expect",
         "graphql-require-preflight", "host", "idempotency-key", "if-match", "if-modified-since", "if-none-match",
         "if-range", "if-unmodified-since", "pragma", "priority", "range", "te", "trailer", "transfer-encoding",
-        "traceparent", "tracestate", "b3", "x-b3-parentspanid", "x-b3-sampled", "x-b3-spanid", "x-b3-traceid",
+        "traceparent", "tracestate", "sentry-trace", "uber-trace-id", "x-amzn-trace-id", "x-cloud-trace-context",
+        "x-datadog-parent-id", "x-datadog-sampling-priority", "x-datadog-tags", "x-datadog-trace-id", "b3",
+        "x-b3-flags", "x-b3-parentspanid", "x-b3-sampled", "x-b3-spanid", "x-b3-traceid",
         "x-apollo-operation-id", "x-apollo-operation-name", "x-correlation-id", "x-request-id",
     ]
 }

@@ -3,7 +3,7 @@
 public enum GraphQLBuffering: Sendable, Hashable {
     /// So many are kept; one more ends the subscription with an error of kind `.tooLarge`, after those that are kept.
     case failing(Int)
-    /// So many are kept; then the oldest make room.
+    /// So many are kept; then the oldest make room, and what was told of the connection before them.
     case newest(Int)
     /// So many are kept; then those that come are dropped.
     case oldest(Int)

@@ -33,6 +33,13 @@ public struct GraphQLSubscription<Output>: AsyncSequence, Sendable {
     /// Makes what is given of an answer.
     let read: @Sendable (NetworkResponse) throws(NetworkError) -> GraphQLResponse<Output>
 
+    /// The operation for another iteration.
+    fileprivate var renewedOperation: NetworkOperation {
+        var operation = operation
+        if let performer = operation.performer as? SubscriptionPerformer { operation.performer = performer.renewed() }
+        return operation
+    }
+
     /// The same with what happens to the connection, in order.
     public var events: Events { Events(subscription: self) }
 
@@ -83,7 +90,8 @@ public struct GraphQLSubscription<Output>: AsyncSequence, Sendable {
             /// - Throws: `NetworkError`: why there are no more. After it comes nil.
             public mutating func next() async throws(NetworkError) -> Event? {
                 if isOver { return nil }
-                let run = run ?? SubscriptionRun(subscription.client, subscription.operation, subscription.buffering)
+                let run =
+                    run ?? SubscriptionRun(subscription.client, subscription.renewedOperation, subscription.buffering)
                 self.run = run
                 do throws(NetworkError) {
                     while let step = try await run.next() {

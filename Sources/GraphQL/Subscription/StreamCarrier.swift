@@ -13,7 +13,9 @@ struct StreamCarrier: SubscriptionCarrier {
     let framing: Framing
 
     func perform(_ attempt: SubscriptionAttempt) async throws(NetworkError) {
-        let lastEventID = attempt.progress.lastEventID
+        // What was given of a query does not outlive its attempt.
+        let isSubscription = attempt.request.kind == .subscription
+        let lastEventID = isSubscription ? attempt.progress.lastEventID : ""
         let transfer = request(of: attempt, behind: lastEventID)
         let answer = StreamAnswer(try await attempt.transport.perform(transfer), to: transfer.head)
         // The end of a stream that goes on nowhere (HTML, 9.2.3).
@@ -58,7 +60,9 @@ struct StreamCarrier: SubscriptionCarrier {
         // What is in the middle of a result cannot be put together with what another connection brings.
         var isInPieces = false
         func noteLastEvent() {
-            if !isInPieces { attempt.progress.note(lastEventID: payloads.lastEventID) }
+            if !isInPieces, attempt.request.kind == .subscription {
+                attempt.progress.note(lastEventID: payloads.lastEventID)
+            }
         }
         do throws(NetworkError) {
             while let payload = try await payloads.next() {

@@ -11,7 +11,7 @@ struct SubscriptionPerformer: OperationPerformer {
     private let request: GraphQLRequest
     private let parameters: Data
     private let endpoint: GraphQLEndpoint
-    private let progress = SubscriptionProgress()
+    private var progress = SubscriptionProgress()
     /// Whether a result may come in pieces, so that each has to be looked into.
     private let mayComeInPieces: Bool
 
@@ -22,6 +22,13 @@ struct SubscriptionPerformer: OperationPerformer {
         self.endpoint = endpoint
         parameters = try GraphQLMessage(request, endpoint.documents == .documentID ? .documentID : .text).json
         mayComeInPieces = try request.mayComeInPieces
+    }
+
+    /// The same from the beginning: it does not go on behind what another run was given.
+    func renewed() -> SubscriptionPerformer {
+        var performer = self
+        performer.progress = SubscriptionProgress()
+        return performer
     }
 
     func perform(
@@ -216,7 +223,11 @@ private final class SubscriptionResults: Sendable {
         let state = state.withLock { $0 }
         if let failure = state.failure { throw failure }
         if kind == .subscription { return NetworkOperation.Result(.connection(.ended)) }
-        if let last = state.last { return last }
+        if let last = state.last {
+            // What is missing must not pass for what the server has.
+            if state.merge?.isUnfinished == true, let response = last.response { throw .endedEarly(response) }
+            return last
+        }
         throw NetworkError(.decoding, during: .response, "the server ended the operation without a result")
     }
 }

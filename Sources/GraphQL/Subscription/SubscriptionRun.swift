@@ -41,7 +41,7 @@ final class SubscriptionRun: Sendable {
             await buffer.next()
         } onCancel: {
             task.cancel()
-            buffer.end(.unsubscribed)
+            buffer.drop()
         }.get()
     }
 }
@@ -161,6 +161,19 @@ private final class SubscriptionBuffer: Sendable {
         }
         reader?.resume(returning: .success(.result(result)))
         overflow?()
+    }
+
+    /// Nobody wants what is kept any more.
+    func drop() {
+        let dropped = state.withLock { state in
+            defer {
+                (state.ready, state.received, state.notices) = ([], [], [])
+                (state.answers, state.missedBefore, state.missedBehind) = (0, 0, 0)
+            }
+            return (state.ready, state.received)
+        }
+        withExtendedLifetime(dropped) {}
+        end(.unsubscribed)
     }
 
     func end(_ error: NetworkError?) {

@@ -180,11 +180,13 @@ extension SubscribeCommand {
         var endpoint = GraphQLEndpoint(try address.target())
         var head = HTTPRequest(method: .post, scheme: nil, authority: nil, path: nil)
         flags.apply(to: &head)
-        for field in head.headerFields {
-            let before = endpoint.headers[field.name.rawName].map { $0 + ", " } ?? ""
-            endpoint.headers[field.name.rawName] = before + field.value
+        for name in Set(head.headerFields.map(\.name)) {
+            let values = head.headerFields[values: name]
+            endpoint.headers[name.rawName] = values.joined(separator: name == .cookie ? "; " : ", ")
         }
-        let isSocket = self.address.url.lowercased().hasPrefix("ws")
+        let isSocket = [self.address.url, self.address.base ?? ""].contains { url in
+            ["ws://", "wss://"].contains { url.lowercased().hasPrefix($0) }
+        }
         endpoint.subscriptions = try ways(over ?? (isSocket ? .ws : nil))
         return endpoint
     }

@@ -48,10 +48,34 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let origin = operation.origin
         if let wait = refusal(of: origin, at: time.now(for: operation)) { throw .circuitOpen(origin, for: wait) }
+        if operation.kind == .subscription { return try await subscribe(operation, next, emit) }
         let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
             try await next(operation, emit)
         }
         note(outcome, of: origin, at: time.now(for: operation))
+        return try outcome.get()
+    }
+
+    /// A subscription succeeds when the server has taken it; that it is lost hours later, with all that share its connection,
+    /// says nothing of whether the next will do.
+    nonisolated(nonsending) private func subscribe(
+        _ operation: NetworkOperation,
+        _ next: Next,
+        _ emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let hasBegun = Lock(false)
+        let origin = operation.origin
+        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
+            try await next(operation) { result in
+                let isFirst = hasBegun.withLock { hasBegun in
+                    defer { hasBegun = true }
+                    return !hasBegun
+                }
+                if isFirst { self.note(.success(result), of: origin, at: self.time.now(for: operation)) }
+                emit(result)
+            }
+        }
+        if !hasBegun.withLock({ $0 }) { note(outcome, of: origin, at: time.now(for: operation)) }
         return try outcome.get()
     }
 

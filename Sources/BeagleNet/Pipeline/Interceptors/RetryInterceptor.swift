@@ -12,8 +12,8 @@ public import BeagleNetHTTP
 /// that a server which answers nobody is not asked by all again and again.
 ///
 /// A subscription whose connection is lost is asked for again as `subscriptionBackoff` says, without a budget or `maxTime`,
-/// and who hears it is told with `NetworkOperation.Result.Connection.interrupted`. An attempt that gave a result begins the
-/// count anew. What the server of an event stream wishes (`retry`) is waited for, up to `Backoff.maxAsked`.
+/// and who hears it is told with `NetworkOperation.Result.Connection.interrupted`. An attempt that gave a result, or was
+/// open for longer than the longest window, begins the count anew. What the server of an event stream wishes (`retry`) is waited for, up to `Backoff.maxAsked`.
 public final class RetryInterceptor: BriefInterceptor {
     /// `.retry`.
     public var place: Pipeline.Place? { .retry }
@@ -74,7 +74,7 @@ public final class RetryInterceptor: BriefInterceptor {
         let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
             try await next(operation, emit)
         }
-        guard outcome.mayBeTransient else {
+        guard outcome.mayBeTransient(for: operation) else {
             budget.noteSuccess(of: operation)
             return try outcome.get()
         }
@@ -94,7 +94,7 @@ public final class RetryInterceptor: BriefInterceptor {
         // What one attempt may have done, the failure of a later one does not undo.
         var hasReached = first.mayHaveReachedServer
         let elapsed = operation.stopwatch()
-        while outcome.mayBeTransient {
+        while outcome.mayBeTransient(for: operation) {
             let wait: Duration
             switch step(after: outcome, of: operation, failures, elapsed) {
             case .wait(let duration): wait = duration
@@ -113,15 +113,19 @@ public final class RetryInterceptor: BriefInterceptor {
             }
             operation.attempt += 1
             if hasReached { operation.outboxSending?.noteRepetition() }
-            let hasGiven = Lock(false)
+            let news = Lock<(hasGiven: Bool, opened: Duration?)>((false, nil))
             outcome = await .catching { () throws(NetworkError) in
                 try await next(operation) { result in
-                    if result.isAnswer { hasGiven.withLock { $0 = true } }
+                    if result.isAnswer { news.withLock { $0.hasGiven = true } }
+                    if case .open = result.connection { news.withLock { $0.opened = elapsed() } }
                     emit(result)
                 }
             }
-            // What gave something had been well: a connection that breaks once an hour is not given up.
-            failures = hasGiven.withLock { $0 } ? 1 : failures + 1
+            // What gave something had been well, and so had what was open for long: a connection that breaks once an hour
+            // is not given up.
+            let (hasGiven, opened) = news.withLock { $0 }
+            let wasOpenLong = opened.map { elapsed() - $0 >= subscriptionBackoff.cap } ?? false
+            failures = hasGiven || wasOpenLong ? 1 : failures + 1
             hasReached = hasReached || outcome.mayHaveReachedServer
         }
         return try outcome.reaching(hasReached)
@@ -203,11 +207,11 @@ extension Result<NetworkOperation.Result, NetworkError> {
 
     private static let transientStatuses: Set<Int> = [408, 429, 500, 502, 503, 504]
 
-    /// Whether asking again may help.
-    fileprivate var mayBeTransient: Bool {
+    /// Whether asking again may help. A subscription outlasts the time for which a server is left alone.
+    fileprivate func mayBeTransient(for operation: NetworkOperation) -> Bool {
         if let status { return Self.transientStatuses.contains(status.code) }
-        if case .failure(let error) = self { return error.isTransient }
-        return false
+        guard case .failure(let error) = self else { return false }
+        return error.isTransient || operation.kind == .subscription && error.kind == .circuitOpen
     }
 
     /// What the server asks clients to wait (RFC 9110, 10.2.3).
