@@ -48,6 +48,56 @@ import Testing
         #expect(runs.count == 3)
     }
 
+    @Test func aQuietConnectionThatWasOpenForLongIsNoFailure() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let client = client(retry(), runs)
+        client.watch(.of(.subscription), heard.hear)
+        for _ in 1...4 {
+            let run = await runs.next()
+            run.emit(NetworkOperation.Result(.connection(.open), hasNext: true))
+            clock.advance(by: .seconds(30))
+            run.finish(.failure(.lost))
+        }
+        await runs.next().finish(.failure(.lost))
+        await heard.heard(10)
+        withExtendedLifetime(client) {}
+        #expect(runs.count == 5)
+        #expect(heard.all.suffix(2) == ["failure: network", "end"])
+    }
+
+    @Test func whoeverComesLateHearsHowTheConnectionIs() async {
+        let client = client(retry(), runs)
+        client.watch(.of(.subscription), heard.hear)
+        let run = await runs.next()
+        run.emit(NetworkOperation.Result(.connection(.open), hasNext: true))
+        await heard.heard(1)
+        let late = Heard()
+        client.watch(.of(.subscription), late.hear)
+        run.emit(.init("1", hasNext: true))
+        await late.heard(2)
+        #expect(late.all == ["open", "1 more"])
+        #expect(heard.all == ["open", "1 more"])
+        run.finish(.failure(.lost))
+        await runs.next().finish(.failure(.lost))
+        withExtendedLifetime(client) {}
+    }
+
+    @Test func aSubscriptionThatIsTakenAndLostTellsTheCircuitOfNoFailure() async throws {
+        let breaker = CircuitBreakerInterceptor(after: 1, for: .seconds(30))
+        let client = BeagleNetTests.client(retry(limit: 3), breaker, runs)
+        client.watch(.of(.subscription), heard.hear)
+        for _ in 1...3 {
+            let run = await runs.next()
+            run.emit(.init("1", hasNext: true))
+            run.finish(.failure(.lost))
+        }
+        await heard.heard(6)
+        #expect(heard.all.allSatisfy { $0.hasPrefix("1 more") || $0.hasPrefix("lost: network") })
+        await runs.next().finish(.success(.init("over")))
+        withExtendedLifetime(client) {}
+    }
+
     @Test func theWaitThatIsToldIsTheWait() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock

@@ -7,6 +7,16 @@ struct SocketMessageTests {
     private static let current = GraphQLSocketOptions.Subprotocol.graphQLTransportWS
     private static let older = GraphQLSocketOptions.Subprotocol.graphQLWS
 
+    @Test func idThatIsNoTextEndsNothingWhereNoneIsNeeded() throws {
+        #expect(try SocketMessage(#"{"type":"connection_ack","id":null}"#, .graphQLTransportWS) == .acknowledgement)
+        #expect(try SocketMessage(#"{"type":"ka","id":null}"#, .graphQLWS) == .signOfLife)
+        #expect(
+            try SocketMessage(#"{"type":"error","id":null,"payload":{}}"#, .graphQLWS)
+                == .failure(id: nil, Data("{}".utf8))
+        )
+        #expect(throws: SocketFault.self) { try SocketMessage(#"{"type":"complete","id":1}"#, .graphQLTransportWS) }
+    }
+
     @Test(arguments: [
         (#"{"type":"connection_ack"}"#, SocketMessage.acknowledgement),
         (#"{"type":"connection_ack","payload":null}"#, .acknowledgement),

@@ -35,6 +35,35 @@ struct SocketSharingTests {
         #expect(try await results.next() == nil)
     }
 
+    @Test func credentialsOfTheOptionsAreNotShared() async throws {
+        let server = try Self.counting(1)
+        let client = SocketClient().client
+        var endpoint = try server.endpoint()
+        for token in ["a", "b", "a"] {
+            var options = TransferOptions()
+            options.authentication = .bearer(token)
+            endpoint.options = options
+            // Limits are each operation's own.
+            endpoint.options?.timeouts.firstByte = token == "a" ? .seconds(7) : .seconds(8)
+            var results = try client.subscribe(to: SocketClient.request(), at: endpoint).makeAsyncIterator()
+            #expect(try await results.next()?.data?["n"] == 1)
+        }
+        #expect(server.requests.map { $0["Authorization"] } == ["Bearer a", "Bearer b"])
+    }
+
+    @Test func queriesThatWouldBeInTheURLShareTheSocketToo() async throws {
+        let server = try Self.counting(1)
+        let client = SocketClient().client
+        var endpoint = try server.endpoint()
+        endpoint.queryMethod = .get
+        endpoint.documents = .automatic
+        for name in ["a", "b"] {
+            let response = try await client.response(to: SocketClient.request(.query, name), at: endpoint)
+            #expect(try JSONValue(parsing: response.data)["data"]?["n"] == 1)
+        }
+        #expect(server.requests.map(\.target) == ["/graphql"])
+    }
+
     @Test func connectionLingersAndThenSaysGoodbye() async throws {
         let clock = ManualClock()
         let server = try Self.counting(1)

@@ -7,6 +7,46 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct EventStreamTests {
     private static let next = #"event: next\#ndata: {"data":{"count":1}}\#n\#n"#
 
+    @Test func anotherIterationBeginsAnew() async throws {
+        let world = try SubscriptionWorld { _ in .events("id: 7\n" + events(1...1)) }
+        let subscription = try world.subscription()
+        for _ in 0..<2 {
+            var count = 0
+            for try await _ in subscription { count += 1 }
+            #expect(count == 1)
+        }
+        #expect(world.server.requests.map { $0["Last-Event-ID"] } == [nil, nil])
+    }
+
+    @Test func queryThatIsLostDoesNotGoOnBehindWhatItLost() async throws {
+        var world = try SubscriptionWorld(
+            answers: .sequence([
+                .raw(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nid: 1\nevent: next\ndata: {\"data\":{\"a\":1}}\n\n"
+                ), .close,
+            ]),
+            .events(events(2...2))
+        )
+        world.endpoint.kindsOverSubscriptions.insert(.query)
+        world.dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(base: .zero, limit: 3)))
+        let response = try await world.client.response(to: GraphQLRequest(query: "{ count }"), at: world.endpoint)
+        #expect(try JSONValue(parsing: response.data) == ["data": ["count": 2]])
+        #expect(world.server.requests.map { $0["Last-Event-ID"] } == [nil, nil])
+    }
+
+    @Test func answerInPiecesThatIsNotWholeIsAnError() async throws {
+        var world = try SubscriptionWorld(
+            answers: .events("event: next\ndata: {\"data\":{\"a\":1},\"hasNext\":true}\n\nevent: complete\n\n")
+        )
+        world.endpoint.kindsOverSubscriptions.insert(.query)
+        world.dependencies.interceptors.removeAll { $0 is RetryInterceptor }
+        let request = GraphQLRequest(query: "{ a ...F @defer } fragment F on Query { b }")
+        let error = await #expect(throws: NetworkError.self) {
+            try await world.client.response(to: request, at: world.endpoint)
+        }
+        #expect(error?.kind == .truncated)
+    }
+
     @Test func resultsComeUntilTheServerSaysThatNothingMoreDoes() async throws {
         let world = try SubscriptionWorld(answers: .events(": hello\n\n" + events(1...3)))
         let heard = try await world.heard()

@@ -337,6 +337,16 @@ import Testing
         #expect(try await forbidding.heard().error?.response?.status == .forbidden)
     }
 
+    @Test func refusalsAreForgottenWhereConnectionsAreRetired() async throws {
+        let world = try SubscriptionWorld([.webSocket(), .events()]) { request in
+            request.method == "GET" ? .response(404) : .events(events(1...1))
+        }
+        for _ in 0..<2 { _ = try await world.heard() }
+        world.endpoint.retireConnections()
+        _ = try await world.heard()
+        #expect(world.server.requests.map(\.method) == ["GET", "POST", "POST", "GET", "POST"])
+    }
+
     @Test func filesGoAnotherWay() async throws {
         let world = try world(
             .sequence([.begun(":\n\n"), .stall]),

@@ -124,7 +124,7 @@ public final class RetryInterceptor: BriefInterceptor {
             // What gave something had been well, and so had what was open for long: a connection that breaks once an hour
             // is not given up.
             let (hasGiven, opened) = news.withLock { $0 }
-            let wasOpenLong = opened.map { elapsed() - $0 >= subscriptionBackoff.cap } ?? false
+            let wasOpenLong = opened.map { elapsed() - $0 >= max(.seconds(1), subscriptionBackoff.cap) } ?? false
             failures = hasGiven || wasOpenLong ? 1 : failures + 1
             hasReached = hasReached || outcome.mayHaveReachedServer
         }
