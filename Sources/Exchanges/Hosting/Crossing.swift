@@ -10,6 +10,8 @@ final class Crossings: Sendable {
             var outcome: HostedRun.Outcome?
             var continuation: CheckedContinuation<HostedRun.Outcome, Never>?
             var isOver = false
+            var isForwarding = false
+            var isCancelled = false
         }
 
         let emit: HostedRun.Emit
@@ -19,6 +21,39 @@ final class Crossings: Sendable {
             self.emit = emit
         }
 
+        /// The operation is about to be sent down.
+        ///
+        /// - Returns: whether it is still to be.
+        func beginForwarding() -> Bool {
+            state.withLock { state in
+                state.isForwarding = !state.isOver
+                return state.isForwarding
+            }
+        }
+
+        /// The operation was sent down.
+        ///
+        /// - Returns: whether it was cancelled meanwhile.
+        func endForwarding() -> Bool {
+            state.withLock { state in
+                state.isForwarding = false
+                return state.isCancelled
+            }
+        }
+
+        /// It is not waited for any more.
+        ///
+        /// - Returns: whether what is below is to be told: not yet while the operation is being sent down.
+        func cancel() -> Bool {
+            let isDue = state.withLock { state in
+                if !state.isOver { state.isCancelled = true }
+                return !state.isForwarding
+            }
+            finish(.failure(.hostedRunCancelled))
+            return isDue
+        }
+
+        /// Gives the outcome to who waits; the first counts.
         func finish(_ outcome: HostedRun.Outcome) {
             let continuation = state.withLock { state -> CheckedContinuation<HostedRun.Outcome, Never>? in
                 if state.isOver { return nil }
@@ -82,23 +117,31 @@ final class Crossings: Sendable {
         return OperationResult(operation: operation, hosted: answer, stale: stale, hasNext: hasNext)
     }
 
-    /// Waits for what comes of an operation that is sent down now.
+    /// Waits for what comes of an operation that is sent down now, unless it was cancelled before.
     nonisolated(nonsending) func pass(
         _ operation: Operation,
         _ ways: Fork.Ways,
         _ emit: @escaping HostedRun.Emit
     ) async -> HostedRun.Outcome {
+        if Task.isCancelled { return .failure(.hostedRunCancelled) }
         let passage = Passage(emit)
         passages.withLock { $0[operation.id, default: []].append(passage) }
         return await withTaskCancellationHandler {
-            ways.forward(operation)
+            if passage.beginForwarding() {
+                ways.forward(operation)
+                // A teardown that came meanwhile may have gone down before it.
+                if passage.endForwarding(), isLeft(operation.id) { ways.forward(operation.teardown) }
+            }
             return await passage.outcome
         } onCancel: {
             // The interceptor did not want to wait any longer, unless a teardown was before it.
-            if leave(passage, operation.id) { ways.forward(operation.teardown) }
-            passage.finish(.failure(.hostedRunCancelled))
+            let wasLast = leave(passage, operation.id)
+            if passage.cancel(), wasLast { ways.forward(operation.teardown) }
         }
     }
+
+    /// Whether nobody waits for an operation.
+    private func isLeft(_ id: String) -> Bool { passages.withLock { $0[id] == nil } }
 
     /// Gives a result to those who wait for it.
     ///
@@ -123,9 +166,7 @@ final class Crossings: Sendable {
 
     /// Nobody waits for an operation any more.
     func teardown(_ id: String) {
-        for passage in passages.withLock({ $0.removeValue(forKey: id) }) ?? [] {
-            passage.finish(.failure(.hostedRunCancelled))
-        }
+        for passage in passages.withLock({ $0.removeValue(forKey: id) }) ?? [] { _ = passage.cancel() }
     }
 
     /// Has one wait no more.

@@ -125,6 +125,9 @@ public struct Operation: Sendable, Identifiable {
     /// What an exchange put in the place of what the run sends.
     var changedArgs: ExecutionArgs? { content.value.args }
 
+    /// Whether it is to be answered from a store alone.
+    var isReading: Bool { kind == .query && policy == .cacheOnly }
+
     /// What ends this operation.
     var teardown: Operation { with(kind: .teardown) }
 }
