@@ -25,7 +25,9 @@ public struct DedupExchange: Exchange {
             operations,
             next,
             onResult: { result in
-                if result.hasNext != true, !result.operation.isReading { _ = active.withLock { $0.remove(result.operation.id) } }
+                if result.hasNext != true, !result.operation.isReading {
+                    _ = active.withLock { $0.remove(result.operation.id) }
+                }
                 return result
             },
             onOperation: { operation, ways in

@@ -84,13 +84,20 @@ final class Crossings: Sendable {
     nonisolated(nonsending) func run(
         _ operation: Operation,
         _ pipeline: Pipeline,
-        _ logger: any BeagleLogger,
+        _ client: any GraphQLClient,
         _ ways: Fork.Ways,
         _ isWanted: @escaping @Sendable () -> Bool
     ) async -> OperationResult {
         let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in
             let transfer = try operation.transfer(options: TransferOptions())
-            var asked = NetworkOperation.of(transfer, kind: .init(operation.kind), logger: logger)
+            // What an operation asks for is not trusted for that alone: credentials are for the client's own.
+            let origins = Set([client.request.url.flatMap { Origin($0) }].compactMap(\.self))
+            var asked = NetworkOperation.of(
+                transfer,
+                kind: .init(operation.kind),
+                logger: client.logger,
+                origins: origins
+            )
             asked.policy = RequestPolicy(operation.policy)
             asked.context[Crossing.self] = Crossing(
                 operation: operation,
@@ -99,7 +106,8 @@ final class Crossings: Sendable {
                 crossings: self
             )
             return try await pipeline.run(asked) { result in
-                guard result.progress == nil, isWanted() else { return }
+                // How a connection is, or a transfer, is no answer.
+                guard result.response != nil, isWanted() else { return }
                 let answer = HostedAnswer(.success(result), run: 0, isGraphQL: true)
                 ways.answer(
                     OperationResult(
@@ -204,6 +212,8 @@ struct BottomInterceptor: Interceptor {
         guard let crossing = operation.context[Crossing.self] else { return try await next(operation, emit) }
         var asked = crossing.operation
         if operation.transfer.head != crossing.sent { asked.request.take(operation.transfer.head, crossing.sent) }
+        let scopedFields = operation.transfer.originScopedFields
+        if !scopedFields.isSubset(of: asked.scopedFields) { asked.scopedFields.formUnion(scopedFields) }
         let policy = Operation.Policy(operation.policy)
         if policy != asked.policy { asked.policy = policy }
         return try await crossing.crossings.pass(asked, crossing.ways, emit).get()

@@ -44,6 +44,7 @@ public struct Operation: Sendable, Identifiable {
         var args: ExecutionArgs?
         var types: [String]
         var run: HostedRun?
+        var scopedFields: Set<HTTPField.Name> = []
     }
 
     /// What tells operations apart: the same for all that ask the same.
@@ -116,6 +117,12 @@ public struct Operation: Sendable, Identifiable {
         var operation = self
         operation.policy = policy
         return operation
+    }
+
+    /// The header fields that interceptors said belong to the origin that is asked.
+    var scopedFields: Set<HTTPField.Name> {
+        get { content.value.scopedFields }
+        set { content.value.scopedFields = newValue }
     }
 
     /// The run in a pipeline that it stands for.
