@@ -20,7 +20,8 @@ import BeagleNetHTTP
 /// ```
 ///
 /// - Operations that ask the same of the same have the same `id`: 128 bits of kind, URL, header fields, document, name,
-///   variables and extensions. Who asks for what is asked for already shares its results; each mutation is one of its own.
+///   variables and extensions, as they are before exchanges change them: a token that an `AuthExchange` adds is not among
+///   them. Who asks for what is asked for already shares its results; each mutation is one of its own.
 /// - A query goes on giving results for as long as somebody listens: those of `reexecute` too. A mutation gives one, and
 ///   ends; a subscription ends with the server.
 /// - When the last listener leaves, a teardown goes down the ladder, which ends the request under way: a mutation's too,
