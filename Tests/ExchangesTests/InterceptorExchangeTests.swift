@@ -86,6 +86,39 @@ import struct BeagleNetExchanges.Operation
         #expect(listening.results.map(\.stale) == [true, false])
     }
 
+    /// Notes what an interceptor goes by that has credentials to give.
+    private struct Noting: Interceptor {
+        let origins = Lock<[Set<Origin>]>([])
+        let scoped = Lock<[Set<HTTPField.Name>]>([])
+
+        nonisolated(nonsending) func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            origins.withLock { $0.append(operation.declaredOrigins) }
+            scoped.withLock { $0.append(operation.transfer.originScopedFields) }
+            var operation = operation
+            operation.transfer.originScopedFields.insert(.authorization)
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test func originOfTheClientIsDeclaredAndNoOther() async throws {
+        let noting = Noting()
+        let client = try client(InterceptorExchange(noting), ServerExchange { [$0.result(["a": 1])] })
+        let elsewhere = URLRequest(url: try #require(URL(string: "http://elsewhere/graphql")))
+        _ = try await client.query(args, request: elsewhere)
+        #expect(noting.origins.withLock { $0 } == [[Origin(scheme: "http", host: "host")]])
+    }
+
+    @Test func fieldsOfAnOriginStayItsOwn() async throws {
+        let (one, other) = (Noting(), Noting())
+        let server = ServerExchange { [$0.result(["a": 1])] }
+        _ = try await client(InterceptorExchange(one), InterceptorExchange(other), server).query(args)
+        #expect(other.scoped.withLock { $0.first?.contains(.authorization) } == true)
+    }
+
     @Test func otherKindsGoPast() async throws {
         let server = ServerExchange { [$0.result(["a": 1])] }
         let exchange = InterceptorExchange(Asking(), kinds: [.mutation])
