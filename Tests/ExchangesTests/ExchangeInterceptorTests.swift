@@ -377,6 +377,20 @@ final class ScriptedTransport: HTTPTransport {
         #expect(passing.log.withLock { $0 } == ["query", "=>", "teardown", "mutation", "=>", "teardown"])
     }
 
+    @Test func messageThatIsNoneOfGraphQLStaysAsItIs() async throws {
+        let transport = ScriptedTransport { _ in "{}" }
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        let extensions = ExtensionsExchange { _ in ["trace": true] }
+        dependencies.interceptors.add(ExchangeInterceptor([extensions], kinds: [.component], logger: OffLogger()))
+        let client = NetworkClientDefault(dependencies: dependencies, transport: transport)
+        let url = try #require(URL(string: "http://host/screen"))
+        _ = try await client.executeRequest(Request(url: url, type: .fetchComponent))
+        let request = try #require(transport.requests.withLock { $0.first })
+        #expect(request.head.method == .get)
+        #expect(request.body == nil)
+    }
+
     /// A cache in the ladder keeps operations, which must not keep the pipeline that the ladder is in.
     @Test func pipelineIsNotKeptAliveByItsLadder() async throws {
         weak var gone: CacheExchange?

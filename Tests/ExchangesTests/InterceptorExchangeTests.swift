@@ -78,6 +78,36 @@ import struct BeagleNetExchanges.Operation
         #expect(listening.results.isEmpty)
     }
 
+    /// Goes on when a test says so, cancelled or not.
+    private struct Waiting: Interceptor {
+        let held = Lock<AsyncStream<Void>.Continuation?>(nil)
+        let isOver = Lock(false)
+
+        nonisolated(nonsending) func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            let (stream, end) = AsyncStream<Void>.makeStream()
+            held.withLock { $0 = end }
+            // A task of its own is not cancelled with this one.
+            await Task { for await _ in stream {} }.value
+            defer { isOver.withLock { $0 = true } }
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test func whatWasLeftIsNotSentDownAfterItsTeardown() async throws {
+        let waiting = Waiting()
+        let server = ServerExchange()
+        let listening = Listening(try client(InterceptorExchange(waiting), server).query(args))
+        while waiting.held.withLock({ $0 == nil }) { await Task.yield() }
+        listening.leave()
+        waiting.held.withLock { $0 }?.finish()
+        while !waiting.isOver.withLock({ $0 }) { await Task.yield() }
+        #expect(server.kinds == [.teardown])
+    }
+
     @Test func staleResultsGoThrough() async throws {
         let server = ServerExchange { [$0.result(["a": 1], stale: true), $0.result(["a": 2])] }
         let listening = Listening(try client(InterceptorExchange(Asking()), server).query(args))
