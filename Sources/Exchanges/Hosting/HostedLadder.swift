@@ -152,7 +152,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         let task = Task.begun { [self] in
             let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in
                 try await ways.next(run.operation(with: operation)) { result in
-                    if result.progress != nil { return ways.emit(result) }
+                    if !result.isAnswer { return ways.emit(result) }
                     self.rise(.success(result), of: operation, row, number)
                 }
             }
