@@ -67,8 +67,8 @@ struct ClockExchange: Exchange {
                 .handleEvents(receiveCompletion: { _ in
                     client.reexecute(operation: operation.with(kind: .teardown))
                 })
-                // 4. Its teardown ends it.
-                .takeUntil(shared.filter { $0.kind == .teardown && $0.id == operation.id })
+                // 4. Its teardown ends it, and so does the same when it is sent again.
+                .takeUntil(shared.filter { $0.id == operation.id })
         }
         return next(rest.eraseToAnyPublisher()).merge(with: results).eraseToAnyPublisher()
     }

@@ -147,6 +147,37 @@ import struct BeagleNetExchanges.Operation
         #expect(client.reexecuted.map(\.id) == ["q"])
     }
 
+    /// It may have read what was before the change.
+    @Test func resultThatAMutationOvertookIsNotStoredAndRunAgainOnce() {
+        let cache = CacheExchange()
+        let client = NotingClient()
+        let world = ExchangeWorld(cache, client)
+        run(world, .query())
+        run(world, .mutation(), "done")
+        #expect(client.reexecuted.isEmpty)
+        world.below.send(Operation.query().result("old"))
+        #expect(cache.count == 0)
+        #expect(client.reexecuted.map(\.policy) == [.networkOnly])
+        run(world, .query("q", .networkOnly), "new")
+        #expect(cache.count == 1)
+        #expect(client.reexecuted.count == 1)
+        #expect(world.events == ["q>>", "m>>", "=>done", "=>old stale", "q>>", "=>new"])
+    }
+
+    @Test func resultIsNotRunAgainForEver() {
+        let cache = CacheExchange()
+        let client = NotingClient()
+        let world = ExchangeWorld(cache, client)
+        for number in 0..<2 {
+            run(world, .query("q", .networkOnly))
+            run(world, .mutation("m\(number)"), "done")
+            world.below.send(Operation.query().result("old"))
+        }
+        #expect(cache.count == 0)
+        #expect(client.reexecuted.count == 1)
+        #expect(world.results.last?.stale == false)
+    }
+
     @Test func clearForgetsResults() {
         let cache = CacheExchange()
         let world = ExchangeWorld(cache)

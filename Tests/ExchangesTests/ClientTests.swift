@@ -272,6 +272,75 @@ import struct BeagleNetExchanges.Operation
         #expect(server.operations.map(\.policy) == [.cacheFirst, .networkOnly])
     }
 
+    /// Who hears the last result may ask the same again, and is heard.
+    @Test func whoAsksAgainFromTheLastResultIsHeard() {
+        let server = ServerExchange()
+        let client = client(DedupExchange(), server)
+        let again = Lock<Listening?>(nil)
+        let first = Listening(client.subscribe(to: news)) { [news] _ in
+            let listening = Listening(client.subscribe(to: news))
+            again.withLock { $0 = listening }
+        }
+        var last = server.operations[0].result("last")
+        last.hasNext = false
+        server.send(last)
+        #expect(first.isOver)
+        #expect(server.kinds == [.subscription, .teardown, .subscription])
+        server.send(server.operations[0].result("news"))
+        #expect(first.texts == ["last"])
+        #expect(again.withLock { $0 }?.texts == ["news"])
+        #expect(again.withLock { $0 }?.isOver == false)
+    }
+
+    /// What is due to end is ended, whatever else is due, and nothing that is asked for later is.
+    @Test func dueTeardownEndsWhatItMeantAlone() {
+        let server = ServerExchange()
+        let client = client(server)
+        let again = Lock<Listening?>(nil)
+        let ended = Lock<Listening?>(nil)
+        let other = Listening(client.query(args)) { [news] _ in
+            // In a turn, so that all of it is due after this.
+            let first = Listening(client.subscribe(to: news))
+            ended.withLock { $0 = first }
+            guard let operation = server.operations.last else { return }
+            client.reexecute(operation: operation.teardown())
+            client.reexecute(operation: operation)
+            first.leave()
+            let second = Listening(client.subscribe(to: news))
+            again.withLock { $0 = second }
+        }
+        server.send(server.operations[0].result(1))
+        #expect(again.withLock { $0 }?.isOver == false)
+        #expect(server.kinds.filter { $0 == .teardown }.count == 1)
+        other.leave()
+        let kept = Listening(client.subscribe(to: change))
+        let operation = server.operations.last
+        let doing = Listening(client.query(args)) { _ in
+            guard let operation else { return }
+            client.reexecute(operation: operation.teardown())
+            client.reexecute(operation: operation)
+        }
+        if let asked = server.asked.last { server.send(asked.result(2)) }
+        #expect(kept.isOver)
+        doing.leave()
+    }
+
+    /// A miss of the store is no answer to who asks the network.
+    @Test func cacheOnlyIsAnsweredAlone() {
+        let server = ServerExchange()
+        let client = client(DedupExchange(), CacheExchange(), server)
+        let asking = Listening(client.query(args))
+        let reading = Listening(client.query(args, policy: .cacheOnly))
+        #expect(reading.texts == ["nil"])
+        #expect(asking.texts.isEmpty)
+        server.send(server.operations[0].result(1))
+        #expect(asking.texts == ["1"])
+        reading.leave()
+        #expect(server.kinds == [.query])
+        asking.leave()
+        #expect(server.kinds == [.query, .teardown])
+    }
+
     @Test func whatNobodyWaitsForIsNotRunAgain() {
         let server = ServerExchange()
         let client = client(server)

@@ -42,6 +42,15 @@ import struct BeagleNetExchanges.Operation
         #expect(world.forwarded == [m, m])
     }
 
+    @Test func cacheOnlyPassesAndClearsNoWay() {
+        let reading = Operation.query("q", .cacheOnly)
+        send(q, reading)
+        #expect(world.forwarded == [q, reading])
+        world.below.send(reading.result(nil))
+        send(q)
+        #expect(world.forwarded == [q, reading])
+    }
+
     @Test func subscriptionIsKeptBackToo() {
         send(s, s)
         #expect(world.forwarded == [s])

@@ -94,13 +94,14 @@ final class ScriptedTransport: HTTPTransport {
         let client = client([passing, DedupExchange()], transport)
         #expect(try await data(client, query) == ["a": 1])
         #expect(try await data(client, mutation) == ["a": 1])
-        #expect(passing.log.withLock { $0 } == ["query", "=>", "mutation", "=>"])
+        #expect(passing.log.withLock { $0 } == ["query", "=>", "teardown", "mutation", "=>", "teardown"])
         #expect(transport.requests.withLock { $0.count } == 2)
     }
 
     @Test func exchangeReadsTheMessageAndChangesIt() async throws {
         let seen = Lock<[String]>([])
         let passing = Passing(down: { operation in
+            guard operation.kind != .teardown else { return }
             seen.withLock { seen in
                 seen.append(operation.request.url?.absoluteString ?? "")
                 seen.append(operation.args.query)
@@ -283,6 +284,84 @@ final class ScriptedTransport: HTTPTransport {
         #expect(refreshed.withLock { $0 } == [["refresh": true]])
     }
 
+    /// What comes late of one that was left is not for who asks the same next.
+    @Test func lateAnswerOfOneThatWasLeftIsNotForTheNext() async throws {
+        let late = LateBelow()
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        dependencies.interceptors.add(ExchangeInterceptor([Passing()], logger: OffLogger()))
+        dependencies.interceptors.add(late)
+        let transport = ScriptedTransport { _ in #"{"data":{"a":2}}"# }
+        let client = NetworkClientDefault(dependencies: dependencies, transport: transport)
+        let left = Task { try await data(client, query) }
+        while late.held.withLock({ $0.isEmpty }) { await Task.yield() }
+        left.cancel()
+        await #expect(throws: NetworkError.self) { try await left.value }
+        let next = Task { try await data(client, query) }
+        while late.held.withLock({ $0.count }) < 2 { await Task.yield() }
+        let held = late.held.withLock { $0 }
+        held[0].finish()
+        while late.gone.withLock({ $0 }) < 1 { await Task.yield() }
+        held[1].finish()
+        #expect(try await next.value == ["a": 2])
+    }
+
+    /// Holds what passes until a test lets it go, cancelled or not; the first fails then.
+    private struct LateBelow: Interceptor {
+        let held = Lock<[AsyncStream<Void>.Continuation]>([])
+        let gone = Lock(0)
+
+        nonisolated(nonsending) func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            let (stream, end) = AsyncStream<Void>.makeStream()
+            let isFirst = held.withLock { held in
+                held.append(end)
+                return held.count == 1
+            }
+            // A task of its own is not cancelled with this one.
+            await Task { for await _ in stream {} }.value
+            guard isFirst else { return try await next(operation, emit) }
+            emit(.init(NetworkResponse(text: #"{"data":{"a":1}}"#)))
+            gone.withLock { $0 += 1 }
+            throw NetworkError(.network, during: .body, "late")
+        }
+    }
+
+    /// Or a store would take each for one that somebody waits for, and never forget it.
+    @Test func storeOfALadderForgetsWhatMadeRoom() async throws {
+        let cache = CacheExchange(limit: 1)
+        let reexecuted = Lock<[Operation]>([])
+        let noting = NotingClient { operation in reexecuted.withLock { $0.append(operation) } }
+        let client = client([cache], ScriptedTransport { _ in #"{"data":{"a":{"__typename":"A"}}}"# })
+        for id in 0..<5 {
+            let request = GraphQLRequest(query: query.query, variables: Data(#"{"id":\#(id)}"#.utf8))
+            _ = try await data(client, request)
+        }
+        #expect(cache.count == 1)
+        // The store is shared with a ladder that tells who is thought to wait.
+        let world = ExchangeWorld(cache, noting)
+        world.below.send(Operation.mutation("m", types: ["A"]).result("done"))
+        #expect(reexecuted.withLock { $0.count } == 1)
+    }
+
+    /// What is to be answered from a store alone does not wait for who asks the network, and does not answer it.
+    @Test func cacheOnlyHasARowOfItsOwn() async throws {
+        let transport = ScriptedTransport { _ in nil }
+        let client = client([DedupExchange(), CacheExchange()], transport)
+        let asking = Task { try await data(client, query) }
+        while transport.completions.withLock({ $0.isEmpty }) { await Task.yield() }
+        var reading = try client.networkOperation(query, endpoint)
+        reading.policy = .cacheOnly
+        let read = try await client.run(reading)
+        #expect(try read.response?.json()["data"] == .null)
+        transport.completions.withLock { $0.first }?(.success(ScriptedTransport.response(#"{"data":{"a":1}}"#)))
+        #expect(try await asking.value == ["a": 1])
+        #expect(transport.requests.withLock { $0.count } == 1)
+    }
+
     @Test func otherKindsGoPastUnlessTheyAreNamed() async throws {
         let passing = Passing()
         let transport = ScriptedTransport { _ in "{}" }
@@ -295,7 +374,21 @@ final class ScriptedTransport: HTTPTransport {
         let all = NetworkClientDefault(dependencies: dependencies, transport: transport)
         _ = try await all.executeRequest(Request(url: url, type: .fetchComponent))
         _ = try await all.executeRequest(Request(url: url, type: .rawRequest(.init())))
-        #expect(passing.log.withLock { $0 } == ["query", "=>", "mutation", "=>"])
+        #expect(passing.log.withLock { $0 } == ["query", "=>", "teardown", "mutation", "=>", "teardown"])
+    }
+
+    @Test func messageThatIsNoneOfGraphQLStaysAsItIs() async throws {
+        let transport = ScriptedTransport { _ in "{}" }
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        let extensions = ExtensionsExchange { _ in ["trace": true] }
+        dependencies.interceptors.add(ExchangeInterceptor([extensions], kinds: [.component], logger: OffLogger()))
+        let client = NetworkClientDefault(dependencies: dependencies, transport: transport)
+        let url = try #require(URL(string: "http://host/screen"))
+        _ = try await client.executeRequest(Request(url: url, type: .fetchComponent))
+        let request = try #require(transport.requests.withLock { $0.first })
+        #expect(request.head.method == .get)
+        #expect(request.body == nil)
     }
 
     /// A cache in the ladder keeps operations, which must not keep the pipeline that the ladder is in.

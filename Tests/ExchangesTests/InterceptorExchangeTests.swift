@@ -78,12 +78,75 @@ import struct BeagleNetExchanges.Operation
         #expect(listening.results.isEmpty)
     }
 
+    /// Goes on when a test says so, cancelled or not.
+    private struct Waiting: Interceptor {
+        let held = Lock<AsyncStream<Void>.Continuation?>(nil)
+        let isOver = Lock(false)
+
+        nonisolated(nonsending) func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            let (stream, end) = AsyncStream<Void>.makeStream()
+            held.withLock { $0 = end }
+            // A task of its own is not cancelled with this one.
+            await Task { for await _ in stream {} }.value
+            defer { isOver.withLock { $0 = true } }
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test func whatWasLeftIsNotSentDownAfterItsTeardown() async throws {
+        let waiting = Waiting()
+        let server = ServerExchange()
+        let listening = Listening(try client(InterceptorExchange(waiting), server).query(args))
+        while waiting.held.withLock({ $0 == nil }) { await Task.yield() }
+        listening.leave()
+        waiting.held.withLock { $0 }?.finish()
+        while !waiting.isOver.withLock({ $0 }) { await Task.yield() }
+        #expect(server.kinds == [.teardown])
+    }
+
     @Test func staleResultsGoThrough() async throws {
         let server = ServerExchange { [$0.result(["a": 1], stale: true), $0.result(["a": 2])] }
         let listening = Listening(try client(InterceptorExchange(Asking()), server).query(args))
         while listening.results.count < 2 { await Task.yield() }
         #expect(listening.results.map(\.data) == [["a": 1], ["a": 2]])
         #expect(listening.results.map(\.stale) == [true, false])
+    }
+
+    /// Notes what an interceptor goes by that has credentials to give.
+    private struct Noting: Interceptor {
+        let origins = Lock<[Set<Origin>]>([])
+        let scoped = Lock<[Set<HTTPField.Name>]>([])
+
+        nonisolated(nonsending) func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            origins.withLock { $0.append(operation.declaredOrigins) }
+            scoped.withLock { $0.append(operation.transfer.originScopedFields) }
+            var operation = operation
+            operation.transfer.originScopedFields.insert(.authorization)
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test func originOfTheClientIsDeclaredAndNoOther() async throws {
+        let noting = Noting()
+        let client = try client(InterceptorExchange(noting), ServerExchange { [$0.result(["a": 1])] })
+        let elsewhere = URLRequest(url: try #require(URL(string: "http://elsewhere/graphql")))
+        _ = try await client.query(args, request: elsewhere)
+        #expect(noting.origins.withLock { $0 } == [[Origin(scheme: "http", host: "host")]])
+    }
+
+    @Test func fieldsOfAnOriginStayItsOwn() async throws {
+        let (one, other) = (Noting(), Noting())
+        let server = ServerExchange { [$0.result(["a": 1])] }
+        _ = try await client(InterceptorExchange(one), InterceptorExchange(other), server).query(args)
+        #expect(other.scoped.withLock { $0.first?.contains(.authorization) } == true)
     }
 
     @Test func otherKindsGoPast() async throws {

@@ -84,13 +84,35 @@ import struct BeagleNetExchanges.Operation
         #expect(world.results.isEmpty)
     }
 
-    @Test func failureIsAResultBeforeTheEnd() async {
+    @Test func failureIsTheLastResult() async {
         let client = NotingClient()
         let world = ExchangeWorld(server.exchange(), client)
         world.operations.send(s)
         await server.started(1).end.finish(throwing: NetworkError(.network, during: .body, "lost"))
-        while client.reexecuted.isEmpty { await Task.yield() }
-        #expect(world.results.first?.error?.networkError?.message == "lost")
+        while world.results.isEmpty { await Task.yield() }
+        #expect(world.results.map { $0.error?.networkError?.message } == ["lost"])
+        #expect(world.results.first?.hasNext == false)
+        #expect(client.reexecuted.isEmpty)
+        // The same may be asked for at once.
+        world.operations.send(s)
+        _ = await server.started(2)
+    }
+
+    @Test func interceptorAsksAgainAfterAFailure() async throws {
+        let retry = RetryInterceptor(
+            subscriptionBackoff: Backoff(base: .microseconds(1), limit: 5)
+        )
+        let client = Client(
+            request: URLRequest(url: try #require(URL(string: "http://host/graphql"))),
+            exchanges: [InterceptorExchange(retry), server.exchange()],
+            logger: OffLogger()
+        )
+        let listening = Listening(client.subscribe(to: ExecutionArgs(query: "subscription { news }")))
+        await server.started(1).end.finish(throwing: NetworkError(.network, during: .body, "lost"))
+        let again = await server.started(2)
+        again.emit(again.operation.result("one"))
+        while listening.results.isEmpty { await Task.yield() }
+        #expect(listening.texts == ["one"])
     }
 
     @Test func whatIsUnderWayIsNotStartedTwice() async {

@@ -245,12 +245,17 @@ public final class Pipeline: Sendable {
 
 extension NetworkOperation {
     /// An operation of a message that no request was built to, as tools have.
-    package static func of(_ transfer: TransferRequest, kind: Kind, logger: any BeagleLogger) -> NetworkOperation {
+    package static func of(
+        _ transfer: TransferRequest,
+        kind: Kind,
+        logger: any BeagleLogger,
+        origins: Set<Origin>? = nil
+    ) -> NetworkOperation {
         let surroundings = Surroundings(
             logger: logger,
             redactor: Redactor(),
             clock: ContinuousClock(),
-            origins: [Origin(of: transfer.head)]
+            origins: origins ?? [Origin(of: transfer.head)]
         )
         let nowhere = Request(url: URL(fileURLWithPath: "/"), type: .rawRequest(.init()))
         return NetworkOperation(nowhere, kind: kind).sending(transfer, surroundings, for: 0)

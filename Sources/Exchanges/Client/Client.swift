@@ -20,7 +20,8 @@ import BeagleNetHTTP
 /// ```
 ///
 /// - Operations that ask the same of the same have the same `id`: 128 bits of kind, URL, header fields, document, name,
-///   variables and extensions. Who asks for what is asked for already shares its results; each mutation is one of its own.
+///   variables and extensions, as they are before exchanges change them: a token that an `AuthExchange` adds is not among
+///   them. Who asks for what is asked for already shares its results; each mutation is one of its own.
 /// - A query goes on giving results for as long as somebody listens: those of `reexecute` too. A mutation gives one, and
 ///   ends; a subscription ends with the server.
 /// - When the last listener leaves, a teardown goes down the ladder, which ends the request under way: a mutation's too,
@@ -41,7 +42,12 @@ public final class Client: GraphQLClient, OperationHost {
     ///
     /// `@unchecked Sendable` is sound because of that.
     private final class Table: @unchecked Sendable {
-        var sources: [String: Source] = [:]
+        private(set) var sources: [String: Source] = [:]
+        /// Those of queries that are to be answered from a store alone: their answers are for nobody else.
+        private(set) var readers: [String: Source] = [:]
+        /// The numbers of both by id, for those who are not in a turn.
+        private let numbers = Lock<[String: [Int]]>([:])
+        private var count = 0
         /// Operations that are due to be run again, by id.
         let due = Lock<[String: Operation]>([:])
         let ladder: Ladder
@@ -49,6 +55,43 @@ public final class Client: GraphQLClient, OperationHost {
         init(_ ladder: Ladder) {
             self.ladder = ladder
         }
+
+        /// Has somebody wait for what nobody waits for.
+        func open(_ operation: Operation, for listener: any ResultListener) {
+            count += 1
+            let source = Source(operation, for: listener, number: count)
+            if operation.isReading { readers[operation.id] = source } else { sources[operation.id] = source }
+            numbers.withLock { [number = count] in $0[operation.id, default: []].append(number) }
+        }
+
+        /// Has nobody wait any more, and sends the teardown down, unless the same is waited for in another way.
+        ///
+        /// - Returns: whether it was waited for.
+        @discardableResult func close(_ source: Source, tearsDown: Bool = true) -> Bool {
+            let id = source.operation.id
+            guard isOpen(source) else { return false }
+            if sources[id] === source { sources[id] = nil } else { readers[id] = nil }
+            let isLast = numbers.withLock { [number = source.number] numbers in
+                numbers[id]?.removeAll { $0 == number }
+                guard numbers[id]?.isEmpty == true else { return false }
+                numbers[id] = nil
+                return true
+            }
+            if isLast, tearsDown { ladder.send(source.operation.teardown) }
+            return true
+        }
+
+        func isOpen(_ source: Source) -> Bool {
+            sources[source.operation.id] === source || readers[source.operation.id] === source
+        }
+
+        /// Who waits for the same in the same way.
+        func source(of operation: Operation) -> Source? {
+            operation.isReading ? readers[operation.id] : sources[operation.id]
+        }
+
+        /// The numbers of those who wait now, whoever asks.
+        func current(_ id: String) -> [Int] { numbers.withLock { $0[id] ?? [] } }
     }
 
     /// A client with these exchanges.
@@ -89,14 +132,25 @@ public final class Client: GraphQLClient, OperationHost {
 
     /// Runs an operation again that somebody waits for. One of kind `.teardown` ends it.
     ///
-    /// It is done after what goes through the ladder now; of several of the same `id` that are due, the last counts.
+    /// It is done after what goes through the ladder now; of several of the same `id` that are due, the last counts. A teardown
+    /// ends what somebody waits for when this is called, and not what is asked for later.
     public func reexecute(operation: Operation) {
-        let isNew = table.due.withLock { $0.updateValue(operation, forKey: operation.id) == nil }
+        let id = operation.id
+        guard operation.kind != .teardown else {
+            let meant = table.current(id)
+            if meant.isEmpty { return }
+            return table.ladder.lane.runLater { [self] in
+                for source in [table.sources[id], table.readers[id]] {
+                    if let source, meant.contains(source.number) { end(source) }
+                }
+            }
+        }
+        let isNew = table.due.withLock { $0.updateValue(operation, forKey: id) == nil }
         guard isNew else { return }
         table.ladder.lane.runLater { [self] in
-            let operation = table.due.withLock { $0.removeValue(forKey: operation.id) }
-            guard let operation, let source = table.sources[operation.id] else { return }
-            if operation.kind == .teardown { end(source) } else { send(operation, of: source) }
+            let operation = table.due.withLock { $0.removeValue(forKey: id) }
+            guard let operation, let source = table.sources[id] ?? table.readers[id] else { return }
+            send(operation, of: source)
         }
     }
 
@@ -110,9 +164,8 @@ public final class Client: GraphQLClient, OperationHost {
                 reexecute(operation: operation)
                 return listener.end()
             }
-            guard let source = table.sources[operation.id] else {
-                let source = Source(operation, for: listener)
-                table.sources[operation.id] = source
+            guard let source = table.source(of: operation) else {
+                table.open(operation, for: listener)
                 return table.ladder.send(operation)
             }
             source.listeners.append(listener)
@@ -127,12 +180,10 @@ public final class Client: GraphQLClient, OperationHost {
 
     func leave(_ listener: any ResultListener, _ operation: Operation) {
         table.ladder.lane.run { [self] in
-            guard let source = table.sources[operation.id] else { return }
+            guard let source = table.source(of: operation) else { return }
             source.listeners.removeAll { $0 === listener }
             guard source.listeners.isEmpty else { return }
-            table.sources[operation.id] = nil
-            if source.operation.kind == .mutation, keepsMutations { return }
-            table.ladder.send(source.operation.teardown)
+            table.close(source, tearsDown: source.operation.kind != .mutation || !keepsMutations)
         }
     }
 
@@ -141,7 +192,7 @@ public final class Client: GraphQLClient, OperationHost {
         let count = source.count
         source.operation = operation
         table.ladder.send(operation)
-        guard source.count == count, operation.policy != .cacheOnly, table.sources[operation.id] === source,
+        guard source.count == count, operation.policy != .cacheOnly, table.isOpen(source),
             var last = source.last, last.isSettled
         else { return }
         last.stale = true
@@ -150,29 +201,29 @@ public final class Client: GraphQLClient, OperationHost {
     }
 
     private func receive(_ result: OperationResult) {
-        guard let source = table.sources[result.operation.id] else { return }
+        let (source, reader) = (table.sources[result.id], table.readers[result.id])
+        if let reader { receive(result, for: reader) }
+        // What a store answers is for who asked it alone; who asked it by the word of an exchange has no other.
+        if let source, reader == nil || !result.operation.isReading { receive(result, for: source) }
+    }
+
+    private func receive(_ result: OperationResult, for source: Source) {
         source.count += 1
+        // What is over is so before that is said: whoever hears it may ask again.
         switch source.operation.kind {
         case .mutation:
-            source.deliver(result)
-            guard result.isSettled, table.sources[result.id] === source else { return }
-            table.sources[result.id] = nil
-            source.end()
+            if result.isSettled { table.close(source, tearsDown: false) }
         case .subscription:
-            source.deliver(result)
-            if result.hasNext == false { end(source) }
+            if result.hasNext == false { table.close(source) }
         case .query, .teardown:
             source.last = result
-            source.deliver(result)
         }
+        source.deliver(result)
+        if source.operation.kind != .query, !table.isOpen(source) { source.end() }
     }
 
     /// There is nothing more to come.
     private func end(_ source: Source) {
-        let id = source.operation.id
-        guard table.sources[id] === source else { return }
-        table.sources[id] = nil
-        table.ladder.send(source.operation.teardown)
-        source.end()
+        if table.close(source) { source.end() }
     }
 }

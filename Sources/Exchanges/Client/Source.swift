@@ -22,10 +22,13 @@ final class Source {
     /// How many results came.
     var count = 0
     var listeners: [any ResultListener]
+    /// No other has it.
+    let number: Int
     private var events: [Event] = []
     private var isDelivering = false
 
-    init(_ operation: Operation, for listener: any ResultListener) {
+    init(_ operation: Operation, for listener: any ResultListener, number: Int) {
+        self.number = number
         self.operation = operation
         listeners = [listener]
     }

@@ -5,6 +5,10 @@
 #endif
 
 /// Gives operations a header field with a token.
+///
+/// An operation's `id` is made before that: two of different users who ask the same have the same `id`, and share what is
+/// under way or stored. After a change of user call `CacheExchange.clear()` and leave what is listened to, or make a new
+/// `Client`; or give the field to the client's request instead, which is in the `id`.
 public struct AuthExchange: Exchange {
     private let header: String
     private let getToken: () -> String?

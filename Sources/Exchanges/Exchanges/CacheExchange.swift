@@ -18,7 +18,13 @@ import BeagleNetHTTP
 /// have a type in common with it: they are forgotten, and run again if somebody waits for them. The types are those of
 /// `Operation.types` and those that results name in `__typename`. Mutations and subscriptions are never answered.
 ///
+/// A query of such a type that was under way when the mutation was answered may have read what was before: its result is stale,
+/// is not stored, and it is run again, once.
+///
 /// It is shared by whoever is given the same: `clear()` forgets what is stored.
+///
+/// Results are stored by the `id` of their operation, which is made of the request before exchanges change it: a token that an
+/// `AuthExchange` adds is not in it. After a change of user call `clear()`, or make a new client with a new cache.
 public final class CacheExchange: Exchange, Sendable {
     private let store: Lock<ResultStore>
 
@@ -48,10 +54,7 @@ public final class CacheExchange: Exchange, Sendable {
         Fork(
             operations,
             next,
-            onResult: { [self] result in
-                take(result, client)
-                return result
-            },
+            onResult: { [self] result in take(result, client) },
             onOperation: { [self] operation, ways in decide(operation, ways) }
         )
         .eraseToAnyPublisher()
@@ -73,26 +76,42 @@ public final class CacheExchange: Exchange, Sendable {
         case (.cacheAndNetwork, var stored?):
             stored.stale = true
             ways.answer(stored)
-            ways.forward(operation)
-        case (.networkOnly, _), (_, nil): ways.forward(operation)
+            send(operation, ways)
+        case (.networkOnly, _), (_, nil): send(operation, ways)
         }
     }
 
-    private func take(_ result: OperationResult, _ client: any GraphQLClient) {
+    private func send(_ operation: Operation, _ ways: Fork.Ways) {
+        store.withLock { $0.send(operation.id) }
+        ways.forward(operation)
+    }
+
+    /// - Returns: the result as it goes on.
+    private func take(_ result: OperationResult, _ client: any GraphQLClient) -> OperationResult {
         switch result.operation.kind {
         case .query:
-            guard result.isSettled, result.error == nil else { return }
-            let types = result.types
+            guard result.isSettled else { return result }
+            let (id, types) = (result.id, result.types)
+            let isOutdated = store.withLock { $0.land(id, types) }
+            guard result.error == nil else { return result }
+            if isOutdated {
+                guard store.withLock({ $0.isToBeRepeated(id) }) else { return result }
+                client.reexecute(operation: result.operation.with(policy: .networkOnly))
+                var outdated = result
+                outdated.stale = true
+                return outdated
+            }
             let forgotten = store.withLock { $0.put(result, of: types) }
             withExtendedLifetime(forgotten) {}
         case .mutation:
-            guard result.isSettled else { return }
+            guard result.isSettled else { return result }
             let types = result.types
             for operation in store.withLock({ $0.forget(types) }) {
                 client.reexecute(operation: operation.with(policy: .networkOnly))
             }
         case .subscription, .teardown: break
         }
+        return result
     }
 }
 

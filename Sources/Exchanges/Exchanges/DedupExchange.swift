@@ -9,7 +9,7 @@ import BeagleNetHTTP
 /// asked hear what comes.
 ///
 /// A result clears the way for the next of its `id`, unless it says that more is to come; so does a teardown. Mutations
-/// always pass.
+/// always pass, and so does what is `cacheOnly`: it asks nobody, and must not wait for who does.
 public struct DedupExchange: Exchange {
     /// An exchange that keeps back what is asked for already.
     public init() {}
@@ -25,12 +25,15 @@ public struct DedupExchange: Exchange {
             operations,
             next,
             onResult: { result in
-                if result.hasNext != true { _ = active.withLock { $0.remove(result.operation.id) } }
+                if result.hasNext != true, !result.operation.isReading {
+                    _ = active.withLock { $0.remove(result.operation.id) }
+                }
                 return result
             },
             onOperation: { operation, ways in
                 switch operation.kind {
                 case .mutation: break
+                case .query where operation.isReading: break
                 case .teardown: _ = active.withLock { $0.remove(operation.id) }
                 case .query, .subscription:
                     guard active.withLock({ $0.insert(operation.id).inserted }) else { return }

@@ -18,11 +18,26 @@ final class OperationRuns: Sendable {
     ///
     /// - Parameter body: is told whether it is still wanted when it has something to give.
     func start(_ id: String, _ body: @escaping @Sendable (_ isWanted: @escaping @Sendable () -> Bool) async -> Void) {
+        start(id) { isWanted, _ in await body(isWanted) }
+    }
+
+    /// Does something for an operation, until it is torn down.
+    ///
+    /// - Parameter body: is told whether it is still wanted, and can end it before it gives the last: then the same may be
+    ///   started at once.
+    func start(
+        _ id: String,
+        _ body:
+            @escaping @Sendable (
+                _ isWanted: @escaping @Sendable () -> Bool,
+                _ end: @escaping @Sendable () -> Void
+            ) async -> Void
+    ) {
         let number = numbers.add(1, ordering: .relaxed).newValue
         // Noted before it begins: it may give something at once.
         runs.withLock { $0[id, default: []].append(Run(number: number, task: nil)) }
         let task = Task.begun { [self] in
-            await body { self.isWanted(id, number) }
+            await body({ self.isWanted(id, number) }, { self.remove(id, number) })
             remove(id, number)
         }
         let isWanted = runs.withLock { runs in

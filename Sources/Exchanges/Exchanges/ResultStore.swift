@@ -10,6 +10,10 @@ struct ResultStore: Sendable {
         var types: Set<String> = []
         /// Whether somebody waits for it.
         var isActive: Bool
+        /// How many mutations had been answered when it was sent, as long as it is under way.
+        var sent: Int?
+        /// Whether it was sent again, as what it read had changed meanwhile.
+        var isRepeated = false
         /// When it was used, as a number that grows.
         var used = 0
 
@@ -25,6 +29,9 @@ struct ResultStore: Sendable {
     /// The entries that have a result, by when they were used; some of it is no longer true.
     private var uses: [(used: Int, id: String)] = []
     private var oldest = 0
+    /// How many mutations were answered, and which was the last of each type.
+    private var changes = 0
+    private var changed: [String: Int] = [:]
     private var clock = 0
     /// How many results there are.
     private(set) var count = 0
@@ -48,7 +55,29 @@ struct ResultStore: Sendable {
     /// Nobody waits for a query any more.
     mutating func leave(_ id: String) {
         guard let entry = entries[id] else { return }
+        (entry.sent, entry.isRepeated) = (nil, false)
         if entry.result == nil { remove(id) } else { entry.isActive = false }
+    }
+
+    /// A query is sent.
+    mutating func send(_ id: String) {
+        guard let entry = entries[id], entry.sent == nil else { return }
+        entry.sent = changes
+    }
+
+    /// A query is answered.
+    ///
+    /// - Returns: whether one of its types was changed while it was under way.
+    mutating func land(_ id: String, _ types: Set<String>) -> Bool {
+        guard let entry = entries[id], let sent = entry.sent.take() else { return false }
+        return types.contains { (changed[$0] ?? 0) > sent }
+    }
+
+    /// Whether a query that read what has changed is to be sent again: once.
+    mutating func isToBeRepeated(_ id: String) -> Bool {
+        guard let entry = entries[id], entry.isActive else { return false }
+        defer { entry.isRepeated.toggle() }
+        return !entry.isRepeated
     }
 
     /// Stores a result.
@@ -70,6 +99,7 @@ struct ResultStore: Sendable {
             entry.types = types
         }
         entry.result = result
+        entry.isRepeated = false
         use(entry, id)
         var forgotten: [OperationResult] = []
         while count > limit, let result = removeOldest() { forgotten.append(result) }
@@ -78,13 +108,16 @@ struct ResultStore: Sendable {
 
     /// Forgets all results that are made of one of these types.
     ///
-    /// - Returns: their operations, in the order of their ids.
+    /// - Returns: their operations, in the order of their ids, but for those under way: they are asked for again when they
+    ///   have come.
     mutating func forget(_ types: Set<String>) -> [Operation] {
+        changes += 1
+        for type in types { changed[type] = changes }
         let outdated = types.reduce(into: Set<String>()) { $0.formUnion(ids[$1] ?? []) }
         return outdated.sorted().compactMap { id in
             guard let entry = entries[id] else { return nil }
             dropResult(of: id)
-            return entry.operation
+            return entry.sent == nil ? entry.operation : nil
         }
     }
 

@@ -12,6 +12,8 @@ import BeagleNetHTTP
 ///
 /// Lost connections are asked for again by the client's pipeline (`RetryInterceptor.subscriptionBackoff`).
 ///
+/// A failure is the last result: an `InterceptorExchange` above it may ask again.
+///
 /// When the server ends a subscription, it is ended for who listens; the same may be subscribed to again. A teardown cancels
 /// it.
 public struct WebSocketExchange: Exchange, Sendable {
@@ -68,7 +70,9 @@ public struct WebSocketExchange: Exchange, Sendable {
             }
             // It may have been sent again while it is under way.
             if operation.kind == .subscription, runs.contains(operation.id) { return }
-            runs.start(operation.id) { isWanted in await perform(operation, client, ways, isWanted) }
+            runs.start(operation.id) { isWanted, end in
+                await perform(operation, client, ways, isWanted, end)
+            }
         }
         .eraseToAnyPublisher()
     }
@@ -77,14 +81,18 @@ public struct WebSocketExchange: Exchange, Sendable {
         _ operation: Operation,
         _ client: any GraphQLClient,
         _ ways: Fork.Ways,
-        _ isWanted: @escaping @Sendable () -> Bool
+        _ isWanted: @escaping @Sendable () -> Bool,
+        _ end: @escaping @Sendable () -> Void
     ) async {
         do {
             try await subscribe(operation) { result in if isWanted() { ways.answer(result) } }
         } catch {
             guard isWanted() else { return }
             let error = NetworkError(wrapping: error)
-            ways.answer(OperationResult(operation: operation, data: nil, error: CombinedError(error)))
+            let combined = CombinedError(error)
+            // It is over before that is said: whoever hears it may ask again.
+            end()
+            return ways.answer(OperationResult(operation: operation, data: nil, error: combined, hasNext: false))
         }
         // It ends for who listens; a query or mutation has had its answer.
         if isWanted(), operation.kind == .subscription { client.reexecute(operation: operation.teardown) }

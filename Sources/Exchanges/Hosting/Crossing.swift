@@ -10,6 +10,8 @@ final class Crossings: Sendable {
             var outcome: HostedRun.Outcome?
             var continuation: CheckedContinuation<HostedRun.Outcome, Never>?
             var isOver = false
+            var isForwarding = false
+            var isCancelled = false
         }
 
         let emit: HostedRun.Emit
@@ -19,6 +21,39 @@ final class Crossings: Sendable {
             self.emit = emit
         }
 
+        /// The operation is about to be sent down.
+        ///
+        /// - Returns: whether it is still to be.
+        func beginForwarding() -> Bool {
+            state.withLock { state in
+                state.isForwarding = !state.isOver
+                return state.isForwarding
+            }
+        }
+
+        /// The operation was sent down.
+        ///
+        /// - Returns: whether it was cancelled meanwhile.
+        func endForwarding() -> Bool {
+            state.withLock { state in
+                state.isForwarding = false
+                return state.isCancelled
+            }
+        }
+
+        /// It is not waited for any more.
+        ///
+        /// - Returns: whether what is below is to be told: not yet while the operation is being sent down.
+        func cancel() -> Bool {
+            let isDue = state.withLock { state in
+                if !state.isOver { state.isCancelled = true }
+                return !state.isForwarding
+            }
+            finish(.failure(.hostedRunCancelled))
+            return isDue
+        }
+
+        /// Gives the outcome to who waits; the first counts.
         func finish(_ outcome: HostedRun.Outcome) {
             let continuation = state.withLock { state -> CheckedContinuation<HostedRun.Outcome, Never>? in
                 if state.isOver { return nil }
@@ -49,13 +84,20 @@ final class Crossings: Sendable {
     nonisolated(nonsending) func run(
         _ operation: Operation,
         _ pipeline: Pipeline,
-        _ logger: any BeagleLogger,
+        _ client: any GraphQLClient,
         _ ways: Fork.Ways,
         _ isWanted: @escaping @Sendable () -> Bool
     ) async -> OperationResult {
         let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in
             let transfer = try operation.transfer(options: TransferOptions())
-            var asked = NetworkOperation.of(transfer, kind: .init(operation.kind), logger: logger)
+            // What an operation asks for is not trusted for that alone: credentials are for the client's own.
+            let origins = Set([client.request.url.flatMap { Origin($0) }].compactMap(\.self))
+            var asked = NetworkOperation.of(
+                transfer,
+                kind: .init(operation.kind),
+                logger: client.logger,
+                origins: origins
+            )
             asked.policy = RequestPolicy(operation.policy)
             asked.context[Crossing.self] = Crossing(
                 operation: operation,
@@ -64,7 +106,8 @@ final class Crossings: Sendable {
                 crossings: self
             )
             return try await pipeline.run(asked) { result in
-                guard result.progress == nil, isWanted() else { return }
+                // How a connection is, or a transfer, is no answer.
+                guard result.response != nil, isWanted() else { return }
                 let answer = HostedAnswer(.success(result), run: 0, isGraphQL: true)
                 ways.answer(
                     OperationResult(
@@ -82,23 +125,31 @@ final class Crossings: Sendable {
         return OperationResult(operation: operation, hosted: answer, stale: stale, hasNext: hasNext)
     }
 
-    /// Waits for what comes of an operation that is sent down now.
+    /// Waits for what comes of an operation that is sent down now, unless it was cancelled before.
     nonisolated(nonsending) func pass(
         _ operation: Operation,
         _ ways: Fork.Ways,
         _ emit: @escaping HostedRun.Emit
     ) async -> HostedRun.Outcome {
+        if Task.isCancelled { return .failure(.hostedRunCancelled) }
         let passage = Passage(emit)
         passages.withLock { $0[operation.id, default: []].append(passage) }
         return await withTaskCancellationHandler {
-            ways.forward(operation)
+            if passage.beginForwarding() {
+                ways.forward(operation)
+                // A teardown that came meanwhile may have gone down before it.
+                if passage.endForwarding(), isLeft(operation.id) { ways.forward(operation.teardown) }
+            }
             return await passage.outcome
         } onCancel: {
             // The interceptor did not want to wait any longer, unless a teardown was before it.
-            if leave(passage, operation.id) { ways.forward(operation.teardown) }
-            passage.finish(.failure(.hostedRunCancelled))
+            let wasLast = leave(passage, operation.id)
+            if passage.cancel(), wasLast { ways.forward(operation.teardown) }
         }
     }
+
+    /// Whether nobody waits for an operation.
+    private func isLeft(_ id: String) -> Bool { passages.withLock { $0[id] == nil } }
 
     /// Gives a result to those who wait for it.
     ///
@@ -123,9 +174,7 @@ final class Crossings: Sendable {
 
     /// Nobody waits for an operation any more.
     func teardown(_ id: String) {
-        for passage in passages.withLock({ $0.removeValue(forKey: id) }) ?? [] {
-            passage.finish(.failure(.hostedRunCancelled))
-        }
+        for passage in passages.withLock({ $0.removeValue(forKey: id) }) ?? [] { _ = passage.cancel() }
     }
 
     /// Has one wait no more.
@@ -163,6 +212,8 @@ struct BottomInterceptor: Interceptor {
         guard let crossing = operation.context[Crossing.self] else { return try await next(operation, emit) }
         var asked = crossing.operation
         if operation.transfer.head != crossing.sent { asked.request.take(operation.transfer.head, crossing.sent) }
+        let scopedFields = operation.transfer.originScopedFields
+        if !scopedFields.isSubset(of: asked.scopedFields) { asked.scopedFields.formUnion(scopedFields) }
         let policy = Operation.Policy(operation.policy)
         if policy != asked.policy { asked.policy = policy }
         return try await crossing.crossings.pass(asked, crossing.ways, emit).get()

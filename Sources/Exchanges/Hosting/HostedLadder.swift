@@ -15,18 +15,22 @@ import Synchronization
 /// A ladder in a pipeline: operations of the pipeline are sent in at the top, what no exchange handles goes on below, and
 /// what comes of that goes up.
 ///
-/// `@unchecked Sendable` is sound because `rows` are reached only in turns of the ladder's lane; the rest never changes, or is
+/// `@unchecked Sendable` is sound because `rows` and `readers` are reached only in turns of the ladder's lane; the rest never changes, or is
 /// behind a lock.
 final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     /// What is under way of one id.
     private final class Row {
+        /// No other has it: what comes late of one that is over is told by it from what is of the next.
         let number: Int
+        /// What was asked first.
+        let operation: Operation
         var runs: [HostedRun]
         /// What goes on below, each under a number of its own.
         var tasks: [(number: Int, task: Task<Void, Never>)] = []
 
-        init(_ number: Int, _ run: HostedRun) {
+        init(_ number: Int, _ run: HostedRun, _ operation: Operation) {
             self.number = number
+            self.operation = operation
             runs = [run]
         }
     }
@@ -37,6 +41,8 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     private let ladder: Ladder
     private let back: Rung<OperationResult>
     private var rows: [String: Row] = [:]
+    /// Those of queries that are to be answered from a store alone: what is asked otherwise is not answered by theirs.
+    private var readers: [String: Row] = [:]
     private let numbers = Atomic(0)
     private let executions = Lock<[ObjectIdentifier: Task<Void, Never>]>([:])
 
@@ -78,7 +84,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         let outcome = await withTaskCancellationHandler {
             while true {
                 switch await run.event() {
-                case .forward(let operation): goOn(with: operation, run)
+                case .forward(let operation, let row): goOn(with: operation, run, row)
                 case .outcome(let outcome): return outcome
                 }
             }
@@ -90,10 +96,11 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
 
     private func begin(_ run: HostedRun, _ operation: Operation) {
         lane.run { [self] in
-            if let row = rows[operation.id] {
+            if let row = operation.isReading ? readers[operation.id] : rows[operation.id] {
                 row.runs.append(run)
             } else {
-                rows[operation.id] = Row(numbers.add(1, ordering: .relaxed).newValue, run)
+                let row = Row(numbers.add(1, ordering: .relaxed).newValue, run, operation)
+                if operation.isReading { readers[operation.id] = row } else { rows[operation.id] = row }
             }
             ladder.send(operation)
         }
@@ -103,50 +110,77 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     private func leave(_ run: HostedRun, _ operation: Operation) {
         run.tell(.outcome(.failure(.hostedRunCancelled)))
         lane.run { [self] in
-            guard let row = rows[operation.id] else { return }
+            guard let row = operation.isReading ? readers[operation.id] : rows[operation.id] else { return }
             row.runs.removeAll { $0 === run }
             guard row.runs.isEmpty else { return }
-            rows[operation.id] = nil
-            ladder.send(operation.teardown)
-            row.tasks.forEach { $0.task.cancel() }
+            close(row)
         }
     }
 
-    /// An operation has come to the bottom, in a turn. The task that waits for it goes on with it, as it has the context of
-    /// who asked.
-    private func arrive(_ operation: Operation) {
-        guard let row = rows[operation.id] else { return }
-        guard operation.kind != .teardown else {
-            row.tasks.forEach { $0.task.cancel() }
-            return row.tasks = []
+    /// Whose operation it is: that of its run, which an exchange may have given another policy; else that of its sort.
+    private func row(of operation: Operation) -> Row? {
+        let (row, reader) = (rows[operation.id], readers[operation.id])
+        guard let reader else { return row }
+        if let run = operation.run {
+            if reader.runs.contains(where: { $0 === run }) { return reader }
+            if row?.runs.contains(where: { $0 === run }) == true { return row }
         }
-        let run = row.runs.first { $0 === operation.run } ?? row.runs.last
-        run?.tell(.forward(operation))
+        return operation.isReading ? reader : row
+    }
+
+    /// An operation has come to the bottom. The task that waits for it goes on with it, as it has the context of who asked.
+    private func arrive(_ operation: Operation) {
+        // The last exchange may send it from anywhere.
+        lane.run { [self] in
+            guard operation.kind != .teardown else {
+                for row in [rows[operation.id], readers[operation.id]].compactMap(\.self) {
+                    row.tasks.forEach { $0.task.cancel() }
+                    row.tasks = []
+                }
+                return
+            }
+            guard let row = row(of: operation) else { return }
+            let run = row.runs.first { $0 === operation.run } ?? row.runs.last
+            run?.tell(.forward(operation, row: row.number))
+        }
     }
 
     /// Goes on below the ladder, in a task of its own: an exchange may answer meanwhile.
-    private func goOn(with operation: Operation, _ run: HostedRun) {
+    private func goOn(with operation: Operation, _ run: HostedRun, _ row: Int) {
         guard let ways = run.ways else { return }
         let number = numbers.add(1, ordering: .relaxed).newValue
         let task = Task.begun { [self] in
             let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in
                 try await ways.next(run.operation(with: operation)) { result in
-                    if result.progress != nil { return ways.emit(result) }
-                    self.rise(.success(result), of: operation, number)
+                    if !result.isAnswer { return ways.emit(result) }
+                    self.rise(.success(result), of: operation, row, number)
                 }
             }
-            rise(outcome, of: operation, number, isLast: true)
+            rise(outcome, of: operation, row, number, isLast: true)
         }
         lane.run { [self] in
-            guard let row = rows[operation.id] else { return task.cancel() }
+            guard let row = self.row(row, of: operation.id) else { return task.cancel() }
             row.tasks.append((number, task))
         }
     }
 
-    /// What comes from below goes up.
-    private func rise(_ outcome: HostedRun.Outcome, of operation: Operation, _ number: Int, isLast: Bool = false) {
+    /// The row of a number, unless it is over.
+    private func row(_ number: Int, of id: String) -> Row? {
+        if let row = rows[id], row.number == number { return row }
+        if let row = readers[id], row.number == number { return row }
+        return nil
+    }
+
+    /// What comes from below goes up, unless nobody waits any more: then it is not for who asks next.
+    private func rise(
+        _ outcome: HostedRun.Outcome,
+        of operation: Operation,
+        _ row: Int,
+        _ number: Int,
+        isLast: Bool = false
+    ) {
         lane.run { [self] in
-            guard let row = rows[operation.id] else { return }
+            guard let row = self.row(row, of: operation.id) else { return }
             if isLast { row.tasks.removeAll { $0.number == number } }
             let answer = HostedAnswer(outcome, run: row.number, isGraphQL: operation.run?.operation.isGraphQL ?? true)
             var (stale, hasNext) = (false, false)
@@ -157,20 +191,28 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
 
     /// A result has come out at the top, in a turn.
     private func receive(_ result: OperationResult) {
-        guard let row = rows[result.operation.id] else { return }
+        guard let row = row(of: result.operation) else { return }
         let outcome = result.outcome(in: row.number)
         let hasNext = result.hasNext ?? (result.operation.kind == .subscription && result.error == nil)
         if case .success(var given) = outcome, hasNext || result.stale == true {
             given.hasNext = hasNext
             for run in row.runs { run.ways?.emit(given) }
         } else {
-            finish(row, result.operation.id, outcome)
+            finish(row, outcome)
         }
     }
 
-    private func finish(_ row: Row, _ id: String, _ outcome: HostedRun.Outcome) {
-        rows[id] = nil
+    private func finish(_ row: Row, _ outcome: HostedRun.Outcome) {
+        close(row)
         for run in row.runs { run.tell(.outcome(outcome)) }
+    }
+
+    /// Nobody waits for it any more, which exchanges are told, unless somebody waits for the same in another way.
+    private func close(_ row: Row) {
+        let id = row.operation.id
+        if rows[id] === row { rows[id] = nil }
+        if readers[id] === row { readers[id] = nil }
+        if rows[id] == nil, readers[id] == nil { ladder.send(row.operation.teardown) }
         row.tasks.forEach { $0.task.cancel() }
     }
 
@@ -178,11 +220,10 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
 
     func reexecute(operation: Operation) {
         lane.runLater { [self] in
-            guard let row = rows[operation.id] else { return }
-            ladder.send(operation)
-            guard operation.kind == .teardown, rows[operation.id] === row else { return }
+            guard let row = rows[operation.id] ?? readers[operation.id] else { return }
+            guard operation.kind == .teardown else { return ladder.send(operation) }
             // Whoever waits for a subscription has heard all that there was.
-            finish(row, operation.id, .success(NetworkOperation.Result(NetworkResponse(text: "", status: .noContent))))
+            finish(row, .success(NetworkOperation.Result(NetworkResponse(text: "", status: .noContent))))
         }
     }
 
@@ -216,7 +257,8 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         for listener: any ResultListener
     ) async {
         let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in
-            let transfer = try operation.transfer(options: sample.transfer.options)
+            var transfer = try operation.transfer(options: sample.transfer.options)
+            if Origin(of: transfer.head) != Origin(of: sample.transfer.head) { transfer.options.forgetOrigin() }
             let hosted = HostedRun(sample.beside(transfer, kind: .init(operation.kind)), next: next) { result in
                 let answer = HostedAnswer(.success(result), run: 0, isGraphQL: true)
                 listener.hear(
@@ -238,6 +280,18 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
 
     func leave(_ listener: any ResultListener, _ operation: Operation) {
         executions.withLock { $0.removeValue(forKey: ObjectIdentifier(listener)) }?.cancel()
+    }
+}
+
+extension TransferOptions {
+    /// Who asks, and who is trusted to answer, are for another origin.
+    fileprivate mutating func forgetOrigin() {
+        let standard = TransferOptions()
+        authentication = standard.authentication
+        identity = standard.identity
+        trust = standard.trust
+        pins = standard.pins
+        unixSocket = standard.unixSocket
     }
 }
 

@@ -38,6 +38,9 @@ extension HostedRun {
         var operation = operation
         if Operation.Policy(operation.policy) != changed.policy { operation.policy = RequestPolicy(changed.policy) }
         if let request = changed.changedRequest { operation.transfer.head.apply(request) }
+        if !changed.scopedFields.isEmpty {
+            operation.transfer.originScopedFields.formUnion(changed.scopedFields)
+        }
         if let args = changed.changedArgs { try operation.transfer.apply(args) }
         return operation
     }
@@ -97,9 +100,10 @@ extension TransferRequest {
         return members
     }
 
-    /// Sends something else, in the body.
+    /// Sends something else, in the body. What is none of GraphQL's JSON, as a form with files, stays as it is.
     fileprivate mutating func apply(_ args: ExecutionArgs) throws(NetworkError) {
         var members = graphQLMembers
+        guard members["query"] != nil || members["extensions"] != nil else { return }
         members["query"] = args.query.isEmpty ? members["query"] : .string(args.query)
         members["operationName"] = args.operationName.map { .string($0) }
         members["variables"] = args.variables.map { .object($0) }

@@ -8,8 +8,8 @@ final class HostedRun: Sendable {
 
     /// What the task that waits is told.
     enum Event: Sendable {
-        /// The ladder's bottom is reached: go on below.
-        case forward(Operation)
+        /// The ladder's bottom is reached: go on below, for those who wait in the row of this number.
+        case forward(Operation, row: Int)
         /// It is over.
         case outcome(Outcome)
     }

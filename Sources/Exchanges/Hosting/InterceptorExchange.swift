@@ -58,7 +58,7 @@ public struct InterceptorExchange: Exchange {
                 }
                 guard kinds.contains(operation.kind) else { return ways.forward(operation) }
                 runs.start(operation.id) { isWanted in
-                    let result = await crossings.run(operation, pipeline, logger, ways, isWanted)
+                    let result = await crossings.run(operation, pipeline, client, ways, isWanted)
                     if isWanted() { ways.answer(result) }
                 }
             }

@@ -51,6 +51,7 @@ extension Operation {
         request.httpBody = try JSONValue.object(members).data()
         var transfer = try TransferRequest(request)
         transfer.options = options
+        transfer.originScopedFields.formUnion(scopedFields)
         return transfer
     }
 }

@@ -10,8 +10,8 @@ import Synchronization
 extension Operation {
     private static let mutations = Atomic<UInt64>(0)
 
-    /// What tells operations apart: 128 bits of all that is asked, and of whom, with which credentials. Each mutation has
-    /// one of its own.
+    /// What tells operations apart: 128 bits of all that is asked, and of whom, with the header fields that the request
+    /// has before exchanges change it. Each mutation has one of its own.
     static func id(of kind: Kind, _ request: URLRequest, _ args: ExecutionArgs) -> String {
         let hash = KeyHash.of { hash in
             hash.combine(kind.rawValue)

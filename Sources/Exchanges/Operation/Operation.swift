@@ -44,6 +44,7 @@ public struct Operation: Sendable, Identifiable {
         var args: ExecutionArgs?
         var types: [String]
         var run: HostedRun?
+        var scopedFields: Set<HTTPField.Name> = []
     }
 
     /// What tells operations apart: the same for all that ask the same.
@@ -118,12 +119,21 @@ public struct Operation: Sendable, Identifiable {
         return operation
     }
 
+    /// The header fields that interceptors said belong to the origin that is asked.
+    var scopedFields: Set<HTTPField.Name> {
+        get { content.value.scopedFields }
+        set { content.value.scopedFields = newValue }
+    }
+
     /// The run in a pipeline that it stands for.
     var run: HostedRun? { content.value.run }
     /// What an exchange put in the place of the run's request.
     var changedRequest: URLRequest? { content.value.request }
     /// What an exchange put in the place of what the run sends.
     var changedArgs: ExecutionArgs? { content.value.args }
+
+    /// Whether it is to be answered from a store alone.
+    var isReading: Bool { kind == .query && policy == .cacheOnly }
 
     /// What ends this operation.
     var teardown: Operation { with(kind: .teardown) }
