@@ -60,8 +60,11 @@ struct ServersTests {
         let test = UUID().uuidString
         var request = URLRequest(url: try await GraphQLServer.shared.url(path))
         request.setValue(test, forHTTPHeaderField: "X-Test")
+        var options = GraphQLSocketOptions()
+        options.linger = .seconds(60)
         let exchange = WebSocketExchange(
             client: NetworkClientDefault(dependencies: quiet()),
+            over: [.webSocket(options)],
             handleAllOperations: true
         )
         let client = Client(request: request, exchanges: [DedupExchange(), exchange], logger: OffLogger())

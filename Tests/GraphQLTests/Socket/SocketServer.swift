@@ -36,9 +36,10 @@ final class SocketServer: Sendable {
     /// The handshakes so far.
     var requests: [LoopbackServer.Request] { server.requests }
 
-    /// An endpoint whose operations all go there over WebSockets.
+    /// An endpoint whose operations all go there over WebSockets, which are kept for longer than any machine is slow, unless
+    /// `options` say otherwise.
     func endpoint(
-        _ options: GraphQLSocketOptions = GraphQLSocketOptions(),
+        _ options: GraphQLSocketOptions = .lasting,
         headers: [String: String] = [:]
     ) throws -> GraphQLEndpoint {
         guard let url = URL(string: "http://\(server.authority)/graphql") else { throw URLError(.badURL) }
@@ -190,5 +191,14 @@ extension SocketServer {
             hear("pong")
             connection.socket.resetOnClose()
         }
+    }
+}
+
+extension GraphQLSocketOptions {
+    /// Those of connections that end with their server.
+    static var lasting: GraphQLSocketOptions {
+        var options = GraphQLSocketOptions()
+        options.linger = .seconds(600)
+        return options
     }
 }

@@ -67,7 +67,7 @@ struct SocketSharingTests {
     @Test func connectionLingersAndThenSaysGoodbye() async throws {
         let clock = ManualClock()
         let server = try Self.counting(1)
-        let endpoint = try server.endpoint()
+        let endpoint = try server.endpoint(GraphQLSocketOptions())
         let client = SocketClient(clock: clock)
         #expect(try await client.subscribe(endpoint, "a").numbers == [1])
         await clock.sleepers(1)
@@ -108,7 +108,7 @@ struct SocketSharingTests {
     @Test func transportAndClientAreLetGoWhileTheConnectionLingers() async throws {
         let clock = ManualClock()
         let server = try Self.counting(1)
-        let endpoint = try server.endpoint()
+        let endpoint = try server.endpoint(GraphQLSocketOptions())
         weak var transport: CurlTransport?
         weak var client: NetworkClientDefault?
         weak var socket: GraphQLSocket?
