@@ -9,7 +9,7 @@ struct CancelTests {
     let transport = CurlTransport()
 
     @Test func tokenOfATransferThatHasJustBegun() async throws {
-        let server = try LoopbackServer(.response(200))
+        let server = try LoopbackServer(.stall)
         let completion = Completion()
         transport.perform(try server.request(), completion: completion.complete).cancel()
         #expect(await completion.result.failure?.isCancelled == true)

@@ -38,9 +38,11 @@ public final class Client: GraphQLClient, OperationHost {
     private let table: Table
     private let keepsMutations: Bool
 
-    /// Who waits for what, reached only in turns of the ladder's lane.
+    /// Who waits for what.
     ///
-    /// `@unchecked Sendable` is sound because of that.
+    /// `@unchecked Sendable` is sound because `sources`, `readers`, `count`, and the sources themselves, are reached only in
+    /// turns of the ladder's lane; `numbers` and `due`, which others ask for too, are behind locks; and `ladder`, which is
+    /// `Sendable`, never changes.
     private final class Table: @unchecked Sendable {
         private(set) var sources: [String: Source] = [:]
         /// Those of queries that are to be answered from a store alone: their answers are for nobody else.

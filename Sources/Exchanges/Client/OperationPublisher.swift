@@ -26,9 +26,8 @@ struct OperationPublisher: Publisher {
         subscriber.receive(subscription: Listener(AnySubscriber(subscriber), client, operation))
     }
 
-    /// `@unchecked Sendable` is sound because the subscriber is called by its delivery alone, and the rest is behind a lock.
-    private final class Listener: Subscription, ResultListener, @unchecked Sendable {
-        private enum State {
+    private final class Listener: Subscription, ResultListener, Sendable {
+        private enum State: Sendable {
             case fresh, begun, over
         }
 

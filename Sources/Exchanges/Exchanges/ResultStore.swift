@@ -3,7 +3,8 @@
 struct ResultStore: Sendable {
     /// Behind a reference, so that it is found once and changed where it is.
     ///
-    /// `@unchecked Sendable` is sound because no entry leaves the store, and there is one store, behind the lock of its cache.
+    /// `@unchecked Sendable` is sound because no entry leaves the store's functions, and there is one store, which is never
+    /// copied: it lies in the lock of its `CacheExchange`, and is reached there alone.
     private final class Entry: @unchecked Sendable {
         var operation: Operation
         var result: OperationResult?

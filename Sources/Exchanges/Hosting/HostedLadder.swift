@@ -15,8 +15,9 @@ import Synchronization
 /// A ladder in a pipeline: operations of the pipeline are sent in at the top, what no exchange handles goes on below, and
 /// what comes of that goes up.
 ///
-/// `@unchecked Sendable` is sound because `rows` and `readers` are reached only in turns of the ladder's lane; the rest never changes, or is
-/// behind a lock.
+/// `@unchecked Sendable` is sound because `rows`, `readers`, and the rows themselves, are reached only in turns of the
+/// ladder's lane (`begin`, `leave`, `arrive`, `goOn`, `rise`, `join`, `reexecute`; results come out at the top in turns too).
+/// All else is `Sendable` and never changes.
 final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     /// What is under way of one id.
     private final class Row {

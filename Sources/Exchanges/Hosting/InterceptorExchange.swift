@@ -49,6 +49,8 @@ public struct InterceptorExchange: Exchange {
             next,
             onResult: { result in crossings.take(result) ? nil : result },
             onEnd: { runs.teardownAll() },
+            // What the interceptor lets pass is sent on from its task.
+            in: Lane(),
             onOperation: { operation, ways in
                 guard operation.kind != .teardown else {
                     // First, or each that waits would send a teardown of its own.

@@ -7,9 +7,12 @@ import BeagleNetHTTP
 
 /// Hands one subscriber what comes from several sides, one after another, as many as it wants.
 ///
-/// `@unchecked Sendable` is sound because values and subscriber are reached only by the delivery that has set
-/// `isDelivering`, and the lock hands that right, and the values, from thread to thread.
+/// `@unchecked Sendable` is sound because `state` is behind its lock, and `downstream` and `onMore`, which never change, are
+/// called only by the delivery that has set `isDelivering`: there is one at a time, and the lock hands that right from thread
+/// to thread.
 final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
+    /// `@unchecked Sendable` is sound because values and the end go through it from the thread that has given them away to
+    /// the one that delivers, or lets them go: whoever takes them out, under the lock, is the only one who has them.
     private struct State: @unchecked Sendable {
         var demand = Subscribers.Demand.none
         var kept: [Downstream.Input] = []
@@ -35,7 +38,7 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
         }
     }
 
-    /// `@unchecked Sendable` for the same reason.
+    /// What goes into the state, and out of it. `@unchecked Sendable` is sound for the same reason.
     private enum Step: @unchecked Sendable {
         case value(Downstream.Input)
         case completion(Subscribers.Completion<Downstream.Failure>)
@@ -100,18 +103,13 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
     /// Hands nothing over any more.
     func cancel() {
         let dropped = state.withLock { state in
-            let dropped = Kept(values: state.kept)
+            let dropped = state
             state.isOver = true
             (state.kept, state.given) = ([], 0)
             state.completion = nil
             return dropped
         }
         withExtendedLifetime(dropped) {}
-    }
-
-    /// `@unchecked Sendable` for the same reason.
-    private struct Kept: @unchecked Sendable {
-        let values: [Downstream.Input]
     }
 
     private func deliver() {

@@ -7,11 +7,6 @@ import BeagleNetHTTP
 
 /// Waits for the first value of a publisher, and cancels it then.
 final class FirstValue<Value: Sendable>: Sendable {
-    /// `@unchecked Sendable` is sound because a subscription may be cancelled by any thread.
-    private struct Line: @unchecked Sendable {
-        let subscription: any Subscription
-    }
-
     private struct State: Sendable {
         var line: Line?
         var continuation: CheckedContinuation<Value, any Error>?
@@ -45,7 +40,7 @@ final class FirstValue<Value: Sendable>: Sendable {
 
     private func subscriber<Failure: Error>(_ failure: Failure.Type) -> AnySubscriber<Value, Failure> {
         AnySubscriber(
-            receiveSubscription: { self.begin(Line(subscription: $0)) },
+            receiveSubscription: { self.begin(Line($0)) },
             receiveValue: { value in
                 self.end(.success(value))
                 return .none
@@ -63,7 +58,7 @@ final class FirstValue<Value: Sendable>: Sendable {
             return !state.isOver
         }
         // Unlimited: a filter asks for more by itself, and the first is taken.
-        if isWanted { line.subscription.request(.unlimited) } else { line.subscription.cancel() }
+        if isWanted { line.request(.unlimited) } else { line.cancel() }
     }
 
     private func end(_ result: Result<Value, any Error>) {
@@ -72,7 +67,7 @@ final class FirstValue<Value: Sendable>: Sendable {
             state = State(isOver: true)
             return ended
         }
-        line?.subscription.cancel()
+        line?.cancel()
         continuation?.resume(with: result)
     }
 }

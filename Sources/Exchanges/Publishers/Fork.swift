@@ -10,39 +10,42 @@ struct Fork: Publisher {
     typealias Output = OperationResult
     typealias Failure = Never
 
-    /// The two ways from here. `@unchecked Sendable` is sound because both ends may be called by any thread.
-    struct Ways: @unchecked Sendable {
+    /// The two ways from here.
+    struct Ways: Sendable {
         fileprivate let down: Rung<Operation>
-        fileprivate let up: (OperationResult) -> Void
+        fileprivate let up: @Sendable (OperationResult) -> Void
 
-        /// Sends an operation down.
+        /// Sends an operation down: one after another, unless the fork has a lane.
         func forward(_ operation: Operation) { down.send(operation) }
 
-        /// Sends a result up.
+        /// Sends a result up, from any thread.
         func answer(_ result: OperationResult) { up(result) }
     }
 
     let operations: AnyPublisher<Operation, Never>
-    let down = Rung<Operation>(in: nil)
+    let down: Rung<Operation>
     let below: AnyPublisher<OperationResult, Never>
     let onOperation: (Operation, Ways) -> Void
     let onResult: ((OperationResult) -> OperationResult?)?
-    let onEnd: () -> Void
+    let onEnd: @Sendable () -> Void
 
     /// - Parameters:
     ///   - operations: what comes from above.
     ///   - next: the rest of the ladder.
     ///   - onResult: what becomes of results from below; they pass as they are where nil.
     ///   - onEnd: called when nobody listens any more.
+    ///   - lane: where operations are sent on in turns, which is needed where that is done by several threads.
     ///   - onOperation: decides.
     init(
         _ operations: AnyPublisher<Operation, Never>,
         _ next: ExchangeIO,
         onResult: ((OperationResult) -> OperationResult?)? = nil,
-        onEnd: @escaping () -> Void = {},
+        onEnd: @escaping @Sendable () -> Void = {},
+        in lane: Lane? = nil,
         onOperation: @escaping (Operation, Ways) -> Void
     ) {
         self.operations = operations
+        down = Rung(in: lane)
         below = next(down.publisher)
         self.onOperation = onOperation
         self.onResult = onResult
@@ -82,38 +85,26 @@ struct Fork: Publisher {
 }
 
 /// What is listened to, until it is cancelled.
-///
-/// `@unchecked Sendable` is sound because the list is behind a lock, and `onEnd` is called once, by whoever cancels.
-final class Standing: @unchecked Sendable {
-    /// `@unchecked Sendable` is sound because a subscription may be told what to do by any thread.
-    private struct Lines: @unchecked Sendable {
-        var held: [any Subscription]? = []
-    }
+final class Standing: Sendable {
+    /// nil after the end.
+    private let lines = Lock<[Line]?>([])
+    private let onEnd: @Sendable () -> Void
 
-    private let lines = Lock(Lines())
-    private let onEnd: () -> Void
-
-    init(_ onEnd: @escaping () -> Void = {}) {
+    /// - Parameter onEnd: called once, by whoever cancels first.
+    init(_ onEnd: @escaping @Sendable () -> Void = {}) {
         self.onEnd = onEnd
     }
 
-    func hold(_ line: any Subscription) {
-        let box = Lines(held: [line])
+    func hold(_ line: Line) {
         let isOver = lines.withLock { lines in
-            if lines.held == nil { return true }
-            lines.held?.append(contentsOf: box.held ?? [])
-            return false
+            lines?.append(line)
+            return lines == nil
         }
         if isOver { line.cancel() } else { line.request(.unlimited) }
     }
 
     func cancel() {
-        let held = lines.withLock { lines in
-            let held = Lines(held: lines.held)
-            lines.held = nil
-            return held
-        }
-        guard let held = held.held else { return }
+        guard let held = lines.withLock({ $0.take() }) else { return }
         for line in held { line.cancel() }
         onEnd()
     }
@@ -128,7 +119,7 @@ extension AnyPublisher where Failure == Never {
     ) {
         subscribe(
             AnySubscriber<Output, Never>(
-                receiveSubscription: { standing.hold($0) },
+                receiveSubscription: { standing.hold(Line($0)) },
                 receiveValue: { value in
                     onValue(value)
                     return .none

@@ -11,8 +11,8 @@ import Synchronization
 /// Where a ladder's operations and results take turns: one at a time, whichever threads they are from. Nobody waits: who
 /// comes while another has its turn leaves what is to be done, and the other does it.
 final class Lane: Sendable {
-    /// `@unchecked Sendable` is sound because a turn is taken by one thread at a time, and the lock hands over what it
-    /// works on.
+    /// What is to be done. `@unchecked Sendable` is sound because it is done once, by the thread that took it out of the
+    /// state, and what it captures is given away to it: others reach it in turns alone, of which there is one at a time.
     private struct Turn: @unchecked Sendable {
         let body: () -> Void
     }

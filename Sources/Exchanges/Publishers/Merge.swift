@@ -54,14 +54,7 @@
 
     /// Where two publishers come together. Where a limited number is wanted, each is asked for one value at a time.
     ///
-    /// `@unchecked Sendable` is sound because all that changes is behind locks, and what a publisher gives is handed on by
-    /// one thread at a time.
-    private final class Confluence<Downstream: Subscriber>: Subscription, @unchecked Sendable {
-        /// `@unchecked Sendable` is sound because a subscription may be told what to do by any thread.
-        private struct Line: @unchecked Sendable {
-            let subscription: any Subscription
-        }
-
+    private final class Confluence<Downstream: Subscriber>: Subscription, Sendable {
         private struct Side: Sendable {
             var line: Line?
             /// Whether its value has come and no more was asked for.
@@ -95,7 +88,7 @@
 
         func side(_ index: Int) -> AnySubscriber<Downstream.Input, Downstream.Failure> {
             AnySubscriber(
-                receiveSubscription: { self.begin(index, Line(subscription: $0)) },
+                receiveSubscription: { self.begin(index, Line($0)) },
                 receiveValue: { self.take($0, index) },
                 receiveCompletion: { self.finish($0, index) }
             )
@@ -108,7 +101,7 @@
                 state.sides[index].isOwed = true
                 return true
             }
-            if isWanted { ask() } else { line.subscription.cancel() }
+            if isWanted { ask() } else { line.cancel() }
         }
 
         private func take(_ value: Downstream.Input, _ index: Int) -> Subscribers.Demand {
@@ -139,7 +132,7 @@
                     return line
                 }
             }
-            for line in lines { line.subscription.request(isUnlimited ? .unlimited : .max(1)) }
+            for line in lines { line.request(isUnlimited ? .unlimited : .max(1)) }
         }
 
         private func finish(_ completion: Subscribers.Completion<Downstream.Failure>, _ index: Int) {
@@ -164,7 +157,7 @@
                 state = State(isOver: true)
                 return sides
             }
-            for (place, side) in sides.enumerated() where place != index { side.line?.subscription.cancel() }
+            for (place, side) in sides.enumerated() where place != index { side.line?.cancel() }
         }
     }
 #endif

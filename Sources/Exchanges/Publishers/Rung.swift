@@ -12,11 +12,12 @@ import BeagleNetHTTP
 /// It is no publisher itself, but has one: all that it does is reached from where it was made, where `Value` is known, and
 /// so costs no look-ups of types.
 ///
-/// `@unchecked Sendable` is sound because listeners are behind a lock, and called in turns of the lane only; one without a
-/// lane is sent to by whoever may.
+/// `@unchecked Sendable` is sound because `state` is behind its lock, and `lane` never changes, nor does `upstream`, which
+/// is subscribed to by whoever makes `isConnected` true: one at a time. Listeners are given values in turns of the lane; a
+/// rung without one is sent to from one thread at a time.
 final class Rung<Value: Sendable>: @unchecked Sendable {
-    /// One who listens. `@unchecked Sendable` is sound because the demand is behind a lock, and the subscriber is called in
-    /// turns of the lane only.
+    /// One who listens. `@unchecked Sendable` is sound because `state` is behind its lock, `rung` never changes, and
+    /// `subscriber`, which does not either, is called where the rung gives values: by one thread at a time.
     private final class Listener: Subscription, @unchecked Sendable {
         private struct State: Sendable {
             var demand = Subscribers.Demand.none
@@ -71,16 +72,13 @@ final class Rung<Value: Sendable>: @unchecked Sendable {
         var line: Line?
     }
 
-    /// `@unchecked Sendable` is sound because a subscription may be told what to do by any thread.
-    private struct Line: @unchecked Sendable {
-        let subscription: any Subscription
-    }
-
     private let lane: Lane?
     private let upstream: AnyPublisher<Value, Never>?
     private let state = InlineLock(State())
 
-    /// - Parameter upstream: what it is given beside what is sent.
+    /// - Parameters:
+    ///   - upstream: what it is given beside what is sent.
+    ///   - lane: where it takes its turns; nil where who sends to it does so one after another.
     init(_ upstream: AnyPublisher<Value, Never>? = nil, in lane: Lane?) {
         self.upstream = upstream
         self.lane = lane
@@ -131,7 +129,7 @@ final class Rung<Value: Sendable>: @unchecked Sendable {
     private func connect() {
         upstream?.subscribe(
             AnySubscriber<Value, Never>(
-                receiveSubscription: { self.begin(Line(subscription: $0)) },
+                receiveSubscription: { self.begin(Line($0)) },
                 receiveValue: { value in
                     self.send(value)
                     return .none
@@ -150,7 +148,7 @@ final class Rung<Value: Sendable>: @unchecked Sendable {
             state.line = line
             return true
         }
-        if isWanted { line.subscription.request(.unlimited) } else { line.subscription.cancel() }
+        if isWanted { line.request(.unlimited) } else { line.cancel() }
     }
 
     /// There is nothing more to come.
@@ -170,6 +168,6 @@ final class Rung<Value: Sendable>: @unchecked Sendable {
             state.isConnected = false
             return state.line.take()
         }
-        line?.subscription.cancel()
+        line?.cancel()
     }
 }

@@ -60,7 +60,7 @@ public struct TakeUntil<Upstream: Publisher, Terminator: Publisher>: Publisher {
 
         var upstream: AnySubscriber<Output, Failure> {
             AnySubscriber(
-                receiveSubscription: { [lines] in lines.hold(upstream: $0) },
+                receiveSubscription: { [lines] in lines.hold(upstream: Line($0)) },
                 receiveValue: { [delivery] value in
                     delivery.send(value)
                     return .none
@@ -74,7 +74,7 @@ public struct TakeUntil<Upstream: Publisher, Terminator: Publisher>: Publisher {
 
         func terminator<T: Publisher>(of: T.Type) -> AnySubscriber<T.Output, T.Failure> {
             AnySubscriber(
-                receiveSubscription: { [lines] in lines.hold(terminator: $0) },
+                receiveSubscription: { [lines] in lines.hold(terminator: Line($0)) },
                 receiveValue: { [lines, delivery] _ in
                     lines.cancel()
                     delivery.finish(.finished, isAtOnce: true)
@@ -88,19 +88,12 @@ public struct TakeUntil<Upstream: Publisher, Terminator: Publisher>: Publisher {
 
 /// The two subscriptions of a `TakeUntil`.
 private final class Lines: Sendable {
-    /// `@unchecked Sendable` is sound because a subscription may be told what to do by any thread (Combine's own contract),
-    /// and the lock hands it from one to another.
-    private struct State: @unchecked Sendable {
-        var upstream: (any Subscription)?
-        var terminator: (any Subscription)?
+    private struct State: Sendable {
+        var upstream: Line?
+        var terminator: Line?
         /// What was wanted before there was an upstream.
         var wanted = Subscribers.Demand.none
         var isOver = false
-    }
-
-    /// `@unchecked Sendable` for the same reason.
-    private struct Line: @unchecked Sendable {
-        let subscription: (any Subscription)?
     }
 
     private let state = Lock(State())
@@ -110,48 +103,42 @@ private final class Lines: Sendable {
     func request(_ demand: Subscribers.Demand) {
         let line = state.withLock { state in
             if state.upstream == nil { state.wanted += demand }
-            return Line(subscription: state.upstream)
+            return state.upstream
         }
-        line.subscription?.request(demand)
+        line?.request(demand)
     }
 
-    func hold(upstream: any Subscription) {
-        let line = Line(subscription: upstream)
+    func hold(upstream: Line) {
         let wanted: Subscribers.Demand? = state.withLock { state in
             if state.isOver || state.upstream != nil { return nil }
-            state.upstream = line.subscription
+            state.upstream = upstream
             return state.wanted
         }
         guard let wanted else { return upstream.cancel() }
         if wanted > .none { upstream.request(wanted) }
     }
 
-    func hold(terminator: any Subscription) {
-        let line = Line(subscription: terminator)
+    func hold(terminator: Line) {
         let isWanted = state.withLock { state in
             if state.isOver { return false }
-            state.terminator = line.subscription
+            state.terminator = terminator
             return true
         }
         if isWanted { terminator.request(.max(1)) } else { terminator.cancel() }
     }
 
     func terminatorEnded() {
-        let line = state.withLock { state in
-            let line = Line(subscription: state.terminator)
-            state.terminator = nil
-            return line
-        }
+        let line = state.withLock { $0.terminator.take() }
         withExtendedLifetime(line) {}
     }
 
     func cancel() {
         let (one, other) = state.withLock { state in
-            let lines = (Line(subscription: state.upstream), Line(subscription: state.terminator))
+            let lines = (state.upstream, state.terminator)
             state = State(isOver: true)
             return lines
         }
-        one.subscription?.cancel()
-        other.subscription?.cancel()
+        one?.cancel()
+        other?.cancel()
     }
 }
