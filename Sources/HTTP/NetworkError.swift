@@ -110,18 +110,57 @@ public struct NetworkError: Error, Sendable {
         public static let response = Phase(rawValue: "response")
     }
 
+    /// What there is to know, behind one reference: whatever may throw, and every task that waits for it, keeps room for an
+    /// error, and each step that hands an outcome on copies it.
+    private struct Fields: Sendable {
+        var kind: Kind
+        var phase: Phase
+        var message: String
+        var advice: String?
+        var mayHaveReachedServer: Bool
+        var underlying: (any Error)?
+        var transportCode: Int?
+        var request: HTTPRequest?
+        var response: HTTPResponse?
+        var url: String?
+        var data: Data?
+        var metrics: TransferMetrics?
+        var outboxEntry: String?
+        var reconnectionTime: Duration?
+    }
+
+    private var fields: CopyOnWrite<Fields>
+
     /// What failed.
-    public var kind: Kind
+    public var kind: Kind {
+        get { fields.value.kind }
+        set { fields.value.kind = newValue }
+    }
+
     /// What was being done.
-    public var phase: Phase
+    public var phase: Phase {
+        get { fields.value.phase }
+        set { fields.value.phase = newValue }
+    }
+
     /// What failed and why, as a sentence without capital and full stop.
-    public var message: String
+    public var message: String {
+        get { fields.value.message }
+        set { fields.value.message = newValue }
+    }
+
     /// What to try, as a sentence without capital and full stop; nil where there is nothing to say.
-    public var advice: String?
+    public var advice: String? {
+        get { fields.value.advice }
+        set { fields.value.advice = newValue }
+    }
+
     /// Whether the server may have acted on the request. A request with side effects is safe to send again only
     /// where this is false.
-    public var mayHaveReachedServer: Bool
-    private var box: Box?
+    public var mayHaveReachedServer: Bool {
+        get { fields.value.mayHaveReachedServer }
+        set { fields.value.mayHaveReachedServer = newValue }
+    }
 
     /// An error of this kind.
     ///
@@ -138,12 +177,16 @@ public struct NetworkError: Error, Sendable {
         advice: String? = nil,
         underlying: (any Error)? = nil
     ) {
-        self.kind = kind
-        self.phase = phase
-        self.message = message
-        self.advice = advice
-        mayHaveReachedServer = Self.reachingPhases.contains(phase)
-        if let underlying { self.underlying = underlying }
+        fields = CopyOnWrite(
+            Fields(
+                kind: kind,
+                phase: phase,
+                message: message,
+                advice: advice,
+                mayHaveReachedServer: Self.reachingPhases.contains(phase),
+                underlying: underlying
+            )
+        )
     }
 
     private static let reachingPhases: Set<Phase> = [.send, .firstByte, .body, .redirect, .decode, .response]
@@ -152,85 +195,59 @@ public struct NetworkError: Error, Sendable {
 // MARK: - What came of the transfer
 
 extension NetworkError {
-    /// Behind one reference, so that what may throw, and every task that waits for it, keeps little room for an error.
-    private struct Context: Sendable {
-        var underlying: (any Error)?
-        var transportCode: Int?
-        var request: HTTPRequest?
-        var response: HTTPResponse?
-        var url: String?
-        var data: Data?
-        var metrics: TransferMetrics?
-        var outboxEntry: String?
-        var reconnectionTime: Duration?
-    }
-
-    private final class Box: Sendable {
-        let context: Context
-
-        init(_ context: Context) {
-            self.context = context
-        }
-    }
-
-    private var context: Context {
-        get { box?.context ?? Context() }
-        set { box = Box(newValue) }
-    }
-
     /// The error below this one.
     public var underlying: (any Error)? {
-        get { box?.context.underlying }
-        set { context.underlying = newValue }
+        get { fields.value.underlying }
+        set { fields.value.underlying = newValue }
     }
 
     /// The transport's own number for the failure (libcurl's `CURLcode`), where it has one.
     public var transportCode: Int? {
-        get { box?.context.transportCode }
-        set { context.transportCode = newValue }
+        get { fields.value.transportCode }
+        set { fields.value.transportCode = newValue }
     }
 
     /// The request that failed, where it was built.
     public var request: HTTPRequest? {
-        get { box?.context.request }
-        set { context.request = newValue }
+        get { fields.value.request }
+        set { fields.value.request = newValue }
     }
 
     /// The head of the answer, where one came.
     public var response: HTTPResponse? {
-        get { box?.context.response }
-        set { context.response = newValue }
+        get { fields.value.response }
+        set { fields.value.response = newValue }
     }
 
     /// The URL that answered, after redirects, where an answer came.
     public var url: String? {
-        get { box?.context.url }
-        set { context.url = newValue }
+        get { fields.value.url }
+        set { fields.value.url = newValue }
     }
 
     /// The body of the answer, where one came.
     public var data: Data? {
-        get { box?.context.data }
-        set { context.data = newValue }
+        get { fields.value.data }
+        set { fields.value.data = newValue }
     }
 
     /// The `id` of the entry of an `Outbox` that sends the request later; nil where none does.
     public package(set) var outboxEntry: String? {
-        get { box?.context.outboxEntry ?? (underlying as? NetworkError)?.outboxEntry }
-        set { context.outboxEntry = newValue }
+        get { fields.value.outboxEntry ?? (underlying as? NetworkError)?.outboxEntry }
+        set { fields.value.outboxEntry = newValue }
     }
 
     /// How long a server whose event stream was lost wants clients to wait before they connect again (its `retry`); nil
     /// where it did not say.
     package var reconnectionTime: Duration? {
-        get { box?.context.reconnectionTime }
-        set { context.reconnectionTime = newValue }
+        get { fields.value.reconnectionTime }
+        set { fields.value.reconnectionTime = newValue }
     }
 
     /// Phases and sizes up to the failure.
     public var metrics: TransferMetrics? {
-        get { box?.context.metrics }
-        set { context.metrics = newValue }
+        get { fields.value.metrics }
+        set { fields.value.metrics = newValue }
     }
 }
 

@@ -344,14 +344,14 @@ final class ActiveOperation: Sendable {
         case .success(var result):
             result.isLast = false
             state.last = result
-            var stale = result
-            stale.isStale = true
             result.isLast = true
             guard isFollowed, result.source == .cache else {
                 return post(&state, .result(result), to: state.everybody)
             }
             let isDue = post(&state, .result(result), to: state.those { !$0.isFollowing })
-            return post(&state, .result(stale), to: state.those(\.isFollowing)) || isDue
+            result.isLast = false
+            result.isStale = true
+            return post(&state, .result(result), to: state.those(\.isFollowing)) || isDue
         case .failure(let error):
             return post(&state, .failure(error), to: isFollowed ? state.those { !$0.isFollowing } : state.everybody)
         }

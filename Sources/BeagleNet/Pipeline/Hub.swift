@@ -82,10 +82,13 @@ final class Hub: Sendable {
     private func joined(_ operation: NetworkOperation, _ pipeline: Pipeline) -> ActiveOperation {
         guard let subject = Subject(operation) else { return ActiveOperation(operation, pipeline, self) }
         return active.withLock { active in
-            if let joined = active[subject] { return joined }
-            let begun = ActiveOperation(operation, pipeline, self, subject)
-            active[subject] = begun
-            return begun
+            // Found once, and begun where it is found.
+            { (joined: inout ActiveOperation?) in
+                if let joined { return joined }
+                let begun = ActiveOperation(operation, pipeline, self, subject)
+                joined = begun
+                return begun
+            }(&active[subject])
         }
     }
 
@@ -93,7 +96,8 @@ final class Hub: Sendable {
     func remove(_ ended: ActiveOperation) {
         guard let subject = ended.subject else { return }
         active.withLock { active in
-            if active[subject] === ended { active[subject] = nil }
+            guard let index = active.index(forKey: subject), active.values[index] === ended else { return }
+            active.remove(at: index)
         }
     }
 
