@@ -313,6 +313,11 @@ final class ActiveOperation: Sendable {
     }
 
     private func finish(_ outcome: Result<NetworkOperation.Result, NetworkError>, _ run: Int) {
+        if let (event, subscribers) = endAtOnce(outcome, run) {
+            hub.remove(self)
+            for subscriber in subscribers { subscriber.receive(event) }
+            return
+        }
         let (isDue, hasEnded, again): (Bool, Bool, (NetworkOperation, Pipeline)?) = state.withLock { state in
             guard !state.isOver, state.run == run else { return (false, false, nil) }
             state.isRunning = false
@@ -331,6 +336,30 @@ final class ActiveOperation: Sendable {
         if hasEnded { hub.remove(self) }
         if isDue { deliver() }
         if let (operation, pipeline) = again { begin(operation, pipeline) }
+    }
+
+    /// Ends it where nobody watches it, no run follows and nothing is being delivered, as mostly: nothing has to be posted.
+    ///
+    /// - Returns: what they hear who waited for it; nil where there is more to do.
+    private func endAtOnce(
+        _ outcome: Result<NetworkOperation.Result, NetworkError>,
+        _ run: Int
+    ) -> (Event, [Subscriber])? {
+        state.withLock { state in
+            guard !state.isOver, state.run == run, state.following == nil, !state.isDelivering,
+                state.subscribers.allSatisfy(\.isOneShot)
+            else { return nil }
+            state.isRunning = false
+            state.isOver = true
+            state.task = nil
+            defer { state.subscribers = [] }
+            switch outcome {
+            case .success(var result):
+                result.isLast = true
+                return (.result(result), state.subscribers)
+            case .failure(let error): return (.failure(error), state.subscribers)
+            }
+        }
     }
 
     // MARK: - Delivery

@@ -66,6 +66,12 @@ package struct KeyHash {
 
     /// Adds bytes without their length.
     mutating func gather(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress, let end = room.baseAddress else { return }
+        if bytes.count <= room.count - taken {
+            (end + taken).copyMemory(from: start, byteCount: bytes.count)
+            taken += bytes.count
+            return
+        }
         var rest = bytes[...]
         while taken + rest.count > room.count {
             let part = rest.prefix(room.count - taken)
