@@ -24,7 +24,7 @@ public struct NetworkResponse: Sendable {
     /// The fields behind the body (RFC 9110, 6.5), none of which counts as one of `response`.
     public var trailers: HTTPFields
     /// Informational (1xx) answers that came before.
-    package private(set) var interim: [HTTPResponse] = []
+    package private(set) var interim: [HTTPResponse]
 
     /// Describes a response.
     public init(
@@ -39,10 +39,11 @@ public struct NetworkResponse: Sendable {
         self.url = url
         self.metrics = metrics
         self.trailers = trailers
+        interim = []
     }
 
     /// A response that a transport collected.
-    package init(_ response: TransferResponse) {
+    package init(_ response: consuming TransferResponse) {
         data = response.body.data ?? Data()
         rawHead = response.rawHead
         url = response.url

@@ -275,10 +275,12 @@ final class ActiveOperation: Sendable {
     }
 
     nonisolated(nonsending) private func run(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) async {
-        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-            try await pipeline.run(operation) { self.give($0, in: run) }
+        // Not `Result.catching`: a call of a closure ends with a look at where the task is to go on.
+        do {
+            finish(.success(try await pipeline.run(operation) { self.give($0, in: run) }), run)
+        } catch {
+            finish(.failure(error), run)
         }
-        finish(outcome, run)
     }
 
     private func give(_ result: NetworkOperation.Result, in run: Int) {

@@ -275,7 +275,7 @@ extension NetworkOperation {
 
 extension NetworkOperation.Result {
     /// What a transport gave.
-    @inline(never) fileprivate static func of(_ response: TransferResponse, isStream: Bool) -> Self {
+    @inline(never) fileprivate static func of(_ response: consuming TransferResponse, isStream: Bool) -> Self {
         Self(isStream ? .stream(StreamingResponse(response)) : .response(NetworkResponse(response)))
     }
 }

@@ -71,8 +71,11 @@ public final class RetryInterceptor: BriefInterceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-            try await next(operation, emit)
+        let outcome: Result<NetworkOperation.Result, NetworkError>
+        do {
+            outcome = .success(try await next(operation, emit))
+        } catch {
+            outcome = .failure(error)
         }
         guard outcome.mayBeTransient(for: operation) else {
             budget.noteSuccess(of: operation)
