@@ -27,8 +27,9 @@ struct ResultStore: Sendable {
     private let limit: Int
     private var entries: [String: Entry] = [:]
     private var ids: [String: Set<String>] = [:]
-    /// The entries that have a result, by when they were used; some of it is no longer true.
-    private var uses: [(used: Int, id: String)] = []
+    /// The entries that have a result, by when they were used; some of it is no longer true. The entries themselves, as
+    /// looking them up by their ids would be most of what using one costs.
+    private var uses: [(used: Int, entry: Entry)] = []
     private var oldest = 0
     /// How many mutations were answered, and which was the last of each type.
     private var changes = 0
@@ -49,7 +50,7 @@ struct ResultStore: Sendable {
         }
         entry.isActive = true
         entry.operation = operation
-        if entry.result != nil { use(entry, operation.id) }
+        if entry.result != nil { use(entry) }
         return entry.result
     }
 
@@ -101,7 +102,7 @@ struct ResultStore: Sendable {
         }
         entry.result = result
         entry.isRepeated = false
-        use(entry, id)
+        use(entry)
         var forgotten: [OperationResult] = []
         while count > limit, let result = removeOldest() { forgotten.append(result) }
         return forgotten
@@ -132,13 +133,13 @@ struct ResultStore: Sendable {
         return results
     }
 
-    private mutating func use(_ entry: Entry, _ id: String) {
+    private mutating func use(_ entry: Entry) {
         clock += 1
         entry.used = clock
-        uses.append((clock, id))
+        uses.append((clock, entry))
         // What is no longer true is as much as the rest at most.
         guard uses.count - oldest > 2 * count + 16 || oldest > uses.count / 2 + 16 else { return }
-        uses = uses[oldest...].filter { entries[$0.id]?.used == $0.used && entries[$0.id]?.result != nil }
+        uses = uses[oldest...].filter { $0.entry.used == $0.used && $0.entry.result != nil }
         oldest = 0
     }
 
@@ -146,8 +147,8 @@ struct ResultStore: Sendable {
         while oldest < uses.count {
             let use = uses[oldest]
             oldest += 1
-            guard let entry = entries[use.id], entry.used == use.used, let result = entry.result else { continue }
-            dropResult(of: use.id)
+            guard use.entry.used == use.used, let result = use.entry.result else { continue }
+            dropResult(of: use.entry.operation.id)
             return result
         }
         return nil
