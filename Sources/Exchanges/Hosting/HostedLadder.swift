@@ -38,7 +38,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
 
     let request: URLRequest
     let logger: any BeagleLogger
-    private let lane: Lane
+    let lane: Lane
     private let ladder: Ladder
     private let back: Rung<OperationResult>
     private var rows: [String: Row] = [:]
