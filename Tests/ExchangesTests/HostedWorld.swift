@@ -54,14 +54,19 @@ final class HostedWorld: LadderWorld {
 
     let log = LadderLog()
     /// What is below the ladder.
-    let below = Below()
+    let below: Below
     /// The ladder itself.
     let ladder: HostedLadder
     private let pipeline: Pipeline
     private let tasks = Lock<[(name: String, task: Task<HostedRun.Outcome, Never>)]>([])
 
-    init(_ exchanges: any Exchange..., logger: any BeagleLogger = OffLogger()) throws {
-        let exchange: any Exchange = exchanges.count == 1 ? exchanges[0] : ComposeExchange(exchanges: exchanges)
+    convenience init(_ exchange: any Exchange, logger: any BeagleLogger = OffLogger()) throws {
+        try self.init([exchange], below: Below(), logger: logger)
+    }
+
+    init(_ exchanges: [any Exchange], below: Below, logger: any BeagleLogger = OffLogger()) throws {
+        self.below = below
+        let exchange = ComposeExchange(exchanges: exchanges)
         let interceptor = ExchangeInterceptor([Watched(exchange: exchange, log: log)], logger: logger)
         ladder = interceptor.ladder
         pipeline = try Pipeline([interceptor, below], transport: NoTransport())

@@ -92,6 +92,11 @@ public final class Client: GraphQLClient, OperationHost {
             operation.isReading ? readers[operation.id] : sources[operation.id]
         }
 
+        /// How much is kept for those who wait.
+        var kept: Int {
+            sources.count + readers.count + numbers.withLock { $0.count } + due.withLock { $0.count }
+        }
+
         /// The numbers of those who wait now, whoever asks.
         func current(_ id: String) -> [Int] { numbers.withLock { $0[id] ?? [] } }
     }
@@ -126,6 +131,12 @@ public final class Client: GraphQLClient, OperationHost {
     deinit {
         table.ladder.close()
     }
+
+    /// How much is kept for those who wait. To be asked in a turn of `lane`.
+    var count: Int { table.kept }
+
+    /// Where everything takes its turn.
+    var lane: Lane { table.ladder.lane }
 
     /// Runs an operation. Nothing is done before somebody subscribes; each who does runs it, and shares what comes.
     public func execute(operation: Operation) -> AnyPublisher<OperationResult, Never> {

@@ -20,8 +20,16 @@ public struct DedupExchange: Exchange {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        let active = Lock<Set<String>>([])
-        return Fork(
+        register(operations: operations, next: next, active: Lock([]))
+    }
+
+    /// - Parameter active: the ids of what is on its way.
+    func register(
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO,
+        active: Lock<Set<String>>
+    ) -> AnyPublisher<OperationResult, Never> {
+        Fork(
             operations,
             next,
             onResult: { result in

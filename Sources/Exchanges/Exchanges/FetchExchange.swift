@@ -31,8 +31,15 @@ public struct FetchExchange: Exchange {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        let runs = OperationRuns()
-        return Fork(operations, next, onEnd: { runs.teardownAll() }) { [sender = self.client] operation, ways in
+        register(operations: operations, next: next, runs: OperationRuns())
+    }
+
+    func register(
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO,
+        runs: OperationRuns
+    ) -> AnyPublisher<OperationResult, Never> {
+        Fork(operations, next, onEnd: { runs.teardownAll() }) { [sender = self.client] operation, ways in
             switch operation.kind {
             case .query, .mutation:
                 runs.start(operation.id) { isWanted in

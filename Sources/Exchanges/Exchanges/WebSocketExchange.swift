@@ -58,8 +58,16 @@ public struct WebSocketExchange: Exchange, Sendable {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        let runs = OperationRuns()
-        return Fork(operations, next, onEnd: { runs.teardownAll() }) { [self] operation, ways in
+        register(client: client, operations: operations, next: next, runs: OperationRuns())
+    }
+
+    func register(
+        client: any GraphQLClient,
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO,
+        runs: OperationRuns
+    ) -> AnyPublisher<OperationResult, Never> {
+        Fork(operations, next, onEnd: { runs.teardownAll() }) { [self] operation, ways in
             switch operation.kind {
             case .subscription: break
             case .query, .mutation:

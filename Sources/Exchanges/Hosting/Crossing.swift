@@ -80,6 +80,9 @@ final class Crossings: Sendable {
 
     private let passages = Lock<[String: [Passage]]>([:])
 
+    /// How many wait for what comes up.
+    var count: Int { passages.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+
     /// Takes an operation through the interceptor, and gives its last result.
     nonisolated(nonsending) func run(
         _ operation: Operation,

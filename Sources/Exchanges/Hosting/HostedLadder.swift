@@ -74,6 +74,9 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         ladder.close()
     }
 
+    /// How much is under way: rows, and operations that exchanges run. To be asked in a turn.
+    var count: Int { rows.count + readers.count + executions.withLock { $0.count } }
+
     // MARK: - What runs
 
     /// Takes an operation of the pipeline through the ladder.
