@@ -102,6 +102,20 @@ import struct BeagleNetExchanges.Operation
         ear.leave()
     }
 
+    /// Where an exchange has a store answer what was asked of the network, who asked hears it, whoever reads the same, and
+    /// the next who asks is not kept back.
+    @Test(arguments: ClientWay.allCases) func answerIsHeardWhateverAnExchangeMadeOfThePolicy(_ way: ClientWay) async {
+        let world = way.world([DedupExchange(), ReadingExchange()], isCounting: true)
+        let reading = world.listen(.query, .cacheOnly)
+        #expect(await world.has(reading, heard: ["1"]))
+        for number in 2...4 {
+            let asking = world.listen(.query, .networkOnly)
+            #expect(await world.has(asking, heard: ["\(number)"]))
+            asking.leave()
+        }
+        reading.leave()
+    }
+
     // MARK: - Sharing
 
     @Test(arguments: ClientWay.allCases, [Operation.Policy.cacheFirst, .networkOnly])
@@ -209,6 +223,17 @@ import struct BeagleNetExchanges.Operation
         #expect(other.texts == ["other"])
         #expect(one.texts.isEmpty)
         one.leave()
+    }
+}
+
+/// Has all queries answered from a store.
+private struct ReadingExchange: Exchange {
+    func register(
+        client: any GraphQLClient,
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO
+    ) -> AnyPublisher<OperationResult, Never> {
+        next(operations.map { $0.kind == .query ? $0.with(policy: .cacheOnly) : $0 }.eraseToAnyPublisher())
     }
 }
 

@@ -13,8 +13,8 @@ protocol ClientWorld: Sendable {
     /// How many of them are ended before they were answered.
     var ended: Int { get }
 
-    /// Listens to an operation.
-    func listen(_ kind: Operation.Kind, _ policy: Operation.Policy) -> any Ear
+    /// Listens to an operation; of another number it is another.
+    func listen(_ kind: Operation.Kind, _ policy: Operation.Policy, _ number: Int) -> any Ear
     /// Has the server answer the last that reached it; what is neither stale nor followed by more is the end of it.
     func answer(_ data: AnyCodable, stale: Bool, hasNext: Bool) async
     /// Has everything run again that is listened to.
@@ -32,7 +32,9 @@ protocol Ear: Sendable {
 }
 
 extension ClientWorld {
-    func listen(_ kind: Operation.Kind = .query) -> any Ear { listen(kind, .cacheFirst) }
+    func listen(_ kind: Operation.Kind = .query, _ policy: Operation.Policy = .cacheFirst) -> any Ear {
+        listen(kind, policy, 0)
+    }
 
     func answer(_ data: AnyCodable) async { await answer(data, stale: false, hasNext: false) }
 
@@ -93,8 +95,9 @@ private final class OwnClientWorld: ClientWorld {
     var asked: [String] { server.asked.map(\.kind.rawValue) }
     var ended: Int { server.kinds.filter { $0 == .teardown }.count }
 
-    func listen(_ kind: Operation.Kind, _ policy: Operation.Policy) -> any Ear {
-        let args = ExecutionArgs(query: document[kind] ?? "")
+    func listen(_ kind: Operation.Kind, _ policy: Operation.Policy, _ number: Int) -> any Ear {
+        let variables: [String: AnyCodable] = ["number": .integer(Int64(number))]
+        let args = ExecutionArgs(query: document[kind] ?? "", variables: variables)
         switch kind {
         case .mutation: return Listening(client.mutate(args, policy: policy))
         case .subscription: return Listening(client.subscribe(to: args, policy: policy))
@@ -145,10 +148,14 @@ private final class HostedClientWorld: ClientWorld {
     var asked: [String] { kinds.withLock { $0 } }
     var ended: Int { below.cancelled }
 
-    func listen(_ kind: Operation.Kind, _ policy: Operation.Policy) -> any Ear {
+    func listen(_ kind: Operation.Kind, _ policy: Operation.Policy, _ number: Int) -> any Ear {
         HostedEar { [client] hear in
             do throws(NetworkError) {
-                let request = GraphQLRequest(query: document[kind] ?? "", kind: OperationKind(kind))
+                let request = GraphQLRequest(
+                    query: document[kind] ?? "",
+                    kind: OperationKind(kind),
+                    variables: Data(#"{"number":\#(number)}"#.utf8)
+                )
                 let message = try GraphQLEndpoint("http://host/graphql").makeRequest(request, in: client.container)
                 var operation = NetworkOperation(message, kind: .init(kind))
                 operation.policy = RequestPolicy(policy)

@@ -60,8 +60,10 @@ public struct FetchExchange: Exchange {
 extension NetworkClient {
     /// Sends an operation, and reads what comes.
     fileprivate func result(of operation: Operation) async -> OperationResult {
+        let sent = operation.withoutForeignFields
         do throws(NetworkError) {
-            let response = try await response(to: operation.message(), at: operation.endpoint()) {
+            let response = try await response(to: sent.message(), at: sent.endpoint()) {
+                $0.transfer.originScopedFields = sent.scopedFields
                 // What an exchange above has given as stale is not to be given again.
                 $0.policy = operation.policy.isNetwork ? .networkOnly : RequestPolicy(operation.policy)
             }
