@@ -424,6 +424,56 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.query, .teardown])
     }
 
+    /// Its task was not cancelled, so it is told what happened.
+    @Test func operationThatAnExchangeTearsDownThrowsWhatHappened() async throws {
+        let server = ServerExchange()
+        let client = client(server)
+        let task = Task { try await client.query(args) }
+        while server.operations.isEmpty { await Task.yield() }
+        client.reexecute(operation: server.operations[0].teardown())
+        let error = await #expect(throws: NetworkError.self) { try await task.value }
+        #expect(error?.message == "the operation was torn down before it had an answer")
+        #expect(error?.advice?.isEmpty == false)
+        #expect(server.kinds == [.query, .teardown])
+    }
+
+    /// A subscriber that wants nothing costs no more than so many results, the newest.
+    @Test func subscriberThatWantsNothingKeepsTheNewest() {
+        let logger = MemoryLogger()
+        let server = ServerExchange()
+        let client = Client(request: Self.request, exchanges: [server], logger: logger)
+        let heard = Few()
+        client.subscribe(to: news).subscribe(heard)
+        heard.want(1)
+        let operation = server.operations[0]
+        for number in 0..<(1 + 4_096 + 10) { server.send(operation.result(.integer(Int64(number)))) }
+        #expect(heard.numbers == [0])
+        heard.want(2)
+        #expect(heard.numbers == [0, 11, 12])
+        #expect(logger.messages.count == 1)
+        #expect(logger.messages.first?.contains("its oldest are dropped beyond 4096") == true)
+        heard.cancel()
+        #expect(server.kinds == [.subscription, .teardown])
+    }
+
+    /// Wants as many results as it is told to.
+    private final class Few: Subscriber, Sendable {
+        // Set once, when it is subscribed, and used by the test alone.
+        nonisolated(unsafe) private var subscription: (any Subscription)?
+        private let heard = Lock<[Int64?]>([])
+
+        var numbers: [Int64?] { heard.withLock { $0 } }
+        func want(_ count: Int) { subscription?.request(.max(count)) }
+        func cancel() { subscription?.cancel() }
+        func receive(subscription: any Subscription) { self.subscription = subscription }
+        func receive(completion: Subscribers.Completion<Never>) {}
+
+        func receive(_ input: OperationResult) -> Subscribers.Demand {
+            heard.withLock { $0.append(input.data.integer) }
+            return .none
+        }
+    }
+
     @Test func operationThatNothingHandlesIsAnsweredWithAnError() async throws {
         let logger = MemoryLogger()
         let client = Client(request: Self.request, exchanges: [DedupExchange()], logger: logger)

@@ -3,76 +3,78 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-@Suite struct DedupExchangeTests {
-    private let world = ExchangeWorld(DedupExchange())
+/// The first five are the original's own tests, the rest are urql's.
+@Suite(.timeLimit(.minutes(1))) struct DedupExchangeTests {
     private let q = Operation.query()
     private let m = Operation.mutation()
     private let s = Operation.subscription()
 
-    private func send(_ operations: Operation...) {
-        for operation in operations { world.operations.send(operation) }
+    @Test(arguments: LadderWay.allCases) func queryGoesDown(_ way: LadderWay) async throws {
+        let world = try way.world(DedupExchange())
+        await world.ask(q)
+        #expect(world.events == ["q>>"])
     }
 
-    private var kinds: [Operation.Kind] { world.forwarded.map(\.kind) }
-
-    @Test func queryGoesDown() {
-        send(q)
-        #expect(world.forwarded == [q])
+    @Test(arguments: LadderWay.allCases) func sameQueryIsKeptBackWhileItIsAnswered(_ way: LadderWay) async throws {
+        let world = try way.world(DedupExchange())
+        await world.ask([q, q])
+        #expect(world.events == ["q>>"])
     }
 
-    @Test func sameQueryIsKeptBackWhileItIsAnswered() {
-        send(q, q)
-        #expect(world.forwarded == [q])
+    @Test(arguments: LadderWay.allCases) func resultClearsTheWay(_ way: LadderWay) async throws {
+        let world = try way.world(DedupExchange())
+        await world.ask(q, "hello")
+        await world.ask(q, "again")
+        #expect(world.events == ["q>>", "=>hello", "q>>", "=>again"])
     }
 
-    @Test func resultClearsTheWay() {
-        send(q)
-        world.below.send(q.result("hello"))
-        send(q)
-        #expect(world.events == ["q>>", "=>hello", "q>>"])
+    @Test(arguments: LadderWay.allCases) func teardownClearsTheWay(_ way: LadderWay) async throws {
+        let world = try way.world(DedupExchange())
+        await world.ask(q)
+        await world.leave(q)
+        await world.ask(q)
+        #expect(world.events == ["q>>", "q|", "q>>"])
     }
 
-    @Test func teardownClearsTheWay() {
-        send(q, q.teardown(), q)
-        #expect(kinds == [.query, .teardown, .query])
+    @Test(arguments: LadderWay.allCases) func mutationsAlwaysPass(_ way: LadderWay) async throws {
+        let world = try way.world(DedupExchange())
+        await world.ask([m, m])
+        #expect(world.events == ["m>>", "m>>"])
     }
 
-    @Test func mutationsAlwaysPass() {
-        send(m, m)
-        #expect(world.forwarded == [m, m])
-    }
-
-    @Test func cacheOnlyPassesAndClearsNoWay() {
+    @Test(arguments: LadderWay.allCases) func cacheOnlyPassesAndClearsNoWay(_ way: LadderWay) async throws {
+        let world = try way.world(DedupExchange())
         let reading = Operation.query("q", .cacheOnly)
-        send(q, reading)
-        #expect(world.forwarded == [q, reading])
-        world.below.send(reading.result(nil))
-        send(q)
-        #expect(world.forwarded == [q, reading])
+        await world.ask([q, reading])
+        await world.answer(reading.result(nil))
+        await world.ask(q)
+        #expect(world.events == ["q>>", "q>>", "=>nil"])
     }
 
-    @Test func subscriptionIsKeptBackToo() {
-        send(s, s)
-        #expect(world.forwarded == [s])
+    @Test(arguments: LadderWay.allCases) func subscriptionIsKeptBackToo(_ way: LadderWay) async throws {
+        let world = try way.world(DedupExchange())
+        await world.ask([s, s])
+        #expect(world.events == ["s>>"])
     }
 
-    @Test func staleResultClearsTheWay() {
-        send(q)
-        world.below.send(q.result("old", stale: true))
-        send(q)
-        #expect(world.forwarded.count == 2)
+    @Test(arguments: LadderWay.allCases) func staleResultClearsTheWay(_ way: LadderWay) async throws {
+        let world = try way.world(DedupExchange())
+        await world.ask(q)
+        await world.answer(q.result("old", stale: true))
+        await world.ask(q)
+        #expect(world.events == ["q>>", "=>old stale", "q>>"])
     }
 
-    @Test func partOfAResultKeepsOthersBack() {
-        send(q)
+    @Test(arguments: LadderWay.allCases) func partOfAResultKeepsOthersBack(_ way: LadderWay) async throws {
+        let world = try way.world(DedupExchange())
+        await world.ask(q)
         var part = q.result("part")
         part.hasNext = true
-        world.below.send(part)
-        send(q)
-        #expect(world.forwarded.count == 1)
+        await world.answer(part)
+        await world.ask(q)
         part.hasNext = false
-        world.below.send(part)
-        send(q)
-        #expect(world.forwarded.count == 2)
+        await world.answer(part)
+        await world.ask(q)
+        #expect(world.events == ["q>>", "=>part", "=>part", "q>>"])
     }
 }

@@ -27,52 +27,44 @@ final class NotingClient: GraphQLClient {
 }
 
 /// One exchange between two ends that a test holds.
-final class ExchangeWorld: Sendable {
+final class ExchangeWorld: LadderWorld {
     // Subjects may be sent to by any thread; the subscription is set once, before another thread has the world.
     nonisolated(unsafe) let operations = PassthroughSubject<Operation, Never>()
     nonisolated(unsafe) let below = PassthroughSubject<OperationResult, Never>()
     nonisolated(unsafe) private var subscription: AnyCancellable?
-    private let log = Lock<(forwarded: [Operation], results: [OperationResult], events: [String])>(([], [], []))
+    let log: LadderLog
 
-    /// - Parameter answer: what comes from below at once.
+    /// - Parameters:
+    ///   - client: what the exchange has for one; nil for one that notes in `events` what is run again.
+    ///   - answer: what comes from below at once.
     init(
         _ exchange: any Exchange,
-        _ client: any GraphQLClient = NotingClient(),
+        _ client: (any GraphQLClient)? = nil,
+        log: LadderLog = LadderLog(),
         answer: @escaping (Operation) -> OperationResult? = { _ in nil }
     ) {
+        self.log = log
+        let client = client ?? NotingClient { log.note(again: $0) }
         let results = exchange.register(client: client, operations: operations.eraseToAnyPublisher()) {
             [self] operations in
             operations
-                .handleEvents(receiveOutput: { [self] in note(forwarded: $0) })
+                .handleEvents(receiveOutput: { log.note(forwarded: $0) })
                 .compactMap(answer)
                 .merge(with: below)
                 .eraseToAnyPublisher()
         }
-        subscription = results.sink { [self] in note(result: $0) }
+        subscription = results.sink { log.note(result: $0) }
     }
 
-    var forwarded: [Operation] { log.withLock { $0.forwarded } }
-    var results: [OperationResult] { log.withLock { $0.results } }
-    /// What went down, as `q` and its kind, and what came up, as its data.
-    var events: [String] { log.withLock { $0.events } }
-
-    func note(_ event: String) { log.withLock { $0.events.append(event) } }
-
-    private func note(forwarded operation: Operation) {
-        log.withLock { log in
-            log.forwarded.append(operation)
-            log.events.append("\(operation.id)>>")
-        }
-    }
-
-    private func note(result: OperationResult) {
-        log.withLock { log in
-            log.results.append(result)
-            log.events.append("=>\(result.data.string ?? "nil")\(result.stale == true ? " stale" : "")")
-        }
-    }
+    var forwarded: [Operation] { log.forwarded }
 
     func end() { subscription?.cancel() }
+
+    func ask(_ operation: Operation) { operations.send(operation) }
+
+    func answer(_ result: OperationResult) { below.send(result) }
+
+    func leave(_ operation: Operation) { operations.send(operation.teardown()) }
 }
 
 extension Operation {

@@ -23,21 +23,22 @@ import struct BeagleNetExchanges.Operation
 
     private func result(
         of operation: Operation = .query(),
+        _ way: LadderWay = .alone,
         _ answer: @escaping @Sendable (Request) async throws -> NetworkResponse
     ) async throws -> OperationResult {
-        let world = ExchangeWorld(FetchExchange(client: network.client(answer)))
-        world.operations.send(operation)
+        let world = try way.world(FetchExchange(client: network.client(answer)))
+        await world.ask(operation)
         while world.results.isEmpty { await Task.yield() }
-        #expect(world.forwarded.isEmpty)
+        #expect(!world.log.forwarded.contains { $0.kind != .teardown })
         return try #require(world.results.first)
     }
 
-    @Test func answerComesUp() async throws {
-        let result = try await result { _ in try NetworkResponse(json: ["data": ["hello": "world"]]) }
+    @Test(arguments: LadderWay.allCases) func answerComesUp(_ way: LadderWay) async throws {
+        let result = try await result(way) { _ in try NetworkResponse(json: ["data": ["hello": "world"]]) }
         #expect(result.data == ["hello": "world"])
         #expect(result.error == nil)
         #expect(result.stale == false)
-        #expect(result.operation == .query())
+        #expect(result.operation.name == "q")
     }
 
     @Test func operationIsPostedWithItsFields() async throws {
@@ -79,8 +80,8 @@ import struct BeagleNetExchanges.Operation
         #expect(result.hasNext == false)
     }
 
-    @Test func failureOfTheNetworkIsOne() async throws {
-        let result = try await result { _ in throw NetworkError(.connect, during: .connect, "no connection") }
+    @Test(arguments: LadderWay.allCases) func failureOfTheNetworkIsOne(_ way: LadderWay) async throws {
+        let result = try await result(way) { _ in throw NetworkError(.connect, during: .connect, "no connection") }
         #expect(result.data == .null)
         #expect(result.error == .network(URLError(.cannotConnectToHost)))
         #expect(result.error?.networkError?.message == "no connection")
@@ -112,22 +113,22 @@ import struct BeagleNetExchanges.Operation
         #expect(result.data == .null)
     }
 
-    @Test func othersGoDown() {
-        let world = ExchangeWorld(FetchExchange(client: network.client { _ in NetworkResponse() }))
-        world.operations.send(.subscription())
-        world.operations.send(.query().teardown())
-        #expect(world.forwarded.map(\.kind) == [.subscription, .teardown])
+    @Test(arguments: LadderWay.allCases) func othersGoDown(_ way: LadderWay) async throws {
+        let world = try way.world(FetchExchange(client: network.client { _ in NetworkResponse() }))
+        await world.ask(.subscription())
+        await world.leave(.subscription())
+        #expect(world.events == ["s>>", "s|"])
         #expect(network.requests.withLock { $0.isEmpty })
     }
 
-    @Test func teardownCancelsTheRequest() async throws {
-        let world = ExchangeWorld(FetchExchange(client: waiting))
-        world.operations.send(.query())
+    @Test(arguments: LadderWay.allCases) func teardownCancelsTheRequestAndGoesDown(_ way: LadderWay) async throws {
+        let world = try way.world(FetchExchange(client: waiting))
+        await world.ask(.query())
         while network.requests.withLock({ $0.isEmpty }) { await Task.yield() }
-        world.operations.send(.query().teardown())
+        await world.leave(.query())
         while network.cancelled.withLock({ $0 }) == 0 { await Task.yield() }
         #expect(world.results.isEmpty)
-        #expect(world.forwarded.map(\.kind) == [.teardown])
+        #expect(world.log.forwarded.map(\.kind) == [.teardown])
     }
 
     @Test func endOfTheLadderCancelsEverything() async throws {

@@ -149,6 +149,112 @@ import struct BeagleNetExchanges.Operation
         #expect(other.scoped.withLock { $0.first?.contains(.authorization) } == true)
     }
 
+    /// Moves operations to another host.
+    private struct Moving: Exchange {
+        func register(
+            client: any GraphQLClient,
+            operations: AnyPublisher<Operation, Never>,
+            next: @escaping ExchangeIO
+        ) -> AnyPublisher<OperationResult, Never> {
+            let moved = operations.map { operation in
+                var operation = operation
+                operation.request.url = URL(string: "http://elsewhere/graphql")
+                return operation
+            }
+            return next(moved.eraseToAnyPublisher())
+        }
+    }
+
+    /// Gives a field that belongs to the origin that is asked.
+    private struct Giving: Interceptor {
+        nonisolated(nonsending) func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            var operation = operation
+            operation.transfer.head.headerFields[.authorization] = "Bearer token"
+            operation.transfer.originScopedFields.insert(.authorization)
+            return try await next(operation, emit)
+        }
+    }
+
+    private func network(_ transport: ScriptedTransport, _ interceptors: any Interceptor...) -> NetworkClientDefault {
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        for interceptor in interceptors { dependencies.interceptors.add(interceptor) }
+        return NetworkClientDefault(dependencies: dependencies, transport: transport)
+    }
+
+    /// So that a redirect to another origin drops them.
+    @Test func fieldsOfAnOriginAreItsOwnBelowFetchToo() async throws {
+        let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
+        let fetch = FetchExchange(client: network(transport))
+        #expect(try await client(InterceptorExchange(Giving()), fetch).query(args).data == ["a": 1])
+        let sent = try #require(transport.requests.withLock { $0.first })
+        #expect(sent.head.headerFields[.authorization] == "Bearer token")
+        #expect(sent.originScopedFields.contains(.authorization))
+    }
+
+    @Test func fieldsOfAnOriginDoNotGoWhereAnExchangeMovesAnOperation() async throws {
+        let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
+        let fetch = FetchExchange(client: network(transport))
+        #expect(try await client(InterceptorExchange(Giving()), Moving(), fetch).query(args).data == ["a": 1])
+        let sent = try #require(transport.requests.withLock { $0.first })
+        #expect(sent.head.authority == "elsewhere")
+        #expect(sent.head.headerFields[.authorization] == nil)
+        // Nor past another interceptor on its way.
+        let noting = InterceptorExchange(Noting())
+        #expect(try await client(InterceptorExchange(Giving()), Moving(), noting, fetch).query(args).data == ["a": 1])
+        #expect(transport.requests.withLock { $0.last }?.head.headerFields[.authorization] == nil)
+    }
+
+    /// The same of a ladder in a pipeline, whose interceptors above it have given the field.
+    @Test func fieldsOfAnOriginDoNotGoWhereAHostedExchangeMovesAnOperation() async throws {
+        let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
+        let request = GraphQLRequest(query: "{ a }")
+        let endpoint = GraphQLEndpoint("http://host/graphql", headers: ["X-Own": "own"])
+        for exchanges: [any Exchange] in [[], [Moving()]] {
+            let hosting = network(transport, Giving(), ExchangeInterceptor(exchanges, logger: OffLogger()))
+            _ = try await hosting.response(to: request, at: endpoint)
+        }
+        let sent = transport.requests.withLock { $0 }.map(\.head)
+        #expect(sent.map(\.authority) == ["host", "elsewhere"])
+        #expect(sent.map { $0.headerFields[.authorization] } == ["Bearer token", nil])
+        #expect(sent.allSatisfy { head in head.headerFields.contains { $0.name.rawName == "X-Own" } })
+    }
+
+    /// A client that only notes what it is to run.
+    private struct Noted: NetworkClient {
+        let operations = Lock<[NetworkOperation]>([])
+
+        func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? { nil }
+
+        nonisolated(nonsending) func run(
+            _ operation: NetworkOperation,
+            emit: @escaping @Sendable (NetworkOperation.Result) -> Void
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            operations.withLock { $0.append(operation) }
+            return .init(NetworkResponse(text: ""))
+        }
+    }
+
+    /// So that a socket at another origin does not have them.
+    @Test func fieldsOfAnOriginAreItsOwnBelowWebSocketsToo() async throws {
+        let network = Noted()
+        let ladder = try client(InterceptorExchange(Giving()), WebSocketExchange(client: network))
+        let listening = Listening(ladder.subscribe(to: ExecutionArgs(query: "subscription { a }")))
+        while network.operations.withLock({ $0.isEmpty }) { await Task.yield() }
+        let operation = try #require(network.operations.withLock { $0.first })
+        #expect(operation.transfer.originScopedFields == [.authorization])
+        guard case .rawRequest(let data) = operation.request.type else {
+            Issue.record("no raw request")
+            return
+        }
+        #expect(data.headers?["Authorization"] == "Bearer token")
+        listening.leave()
+    }
+
     @Test func otherKindsGoPast() async throws {
         let server = ServerExchange { [$0.result(["a": 1])] }
         let exchange = InterceptorExchange(Asking(), kinds: [.mutation])

@@ -39,6 +39,31 @@ import Testing
         #expect(heard.withLock { $0 } == [1, 2, 3, 4])
     }
 
+    /// A thread is not kept for ever by those who leave more: it does so many turns, and a task does the rest, in order.
+    @Test func threadHandsOverAfterSoManyTurns() async {
+        let lane = Lane(limit: 10)
+        let done = Lock<[(number: Int, isCallers: Bool)]>([])
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let thread = Thread {
+                Thread.current.threadDictionary["isCaller"] = true
+                @Sendable func turn(_ number: Int) {
+                    done.withLock { $0.append((number, Thread.current.threadDictionary["isCaller"] != nil)) }
+                    // There is always one more.
+                    if number < 35 { lane.runLater { turn(number + 1) } } else { continuation.resume() }
+                }
+                lane.run { turn(0) }
+            }
+            thread.start()
+        }
+        #expect(done.withLock { $0.map(\.number) } == Array(0...35))
+        // Its own, and ten of others.
+        #expect(done.withLock { $0.filter(\.isCallers).map(\.number) } == Array(0...10))
+        // It is free again.
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            lane.run { continuation.resume() }
+        }
+    }
+
     /// Another thread leaves what it has to do to the one that has its turn, and does not wait.
     @Test func turnOfAnotherThreadIsDoneByWhoHasOne() async {
         let left = DispatchSemaphore(value: 0)
@@ -83,6 +108,8 @@ import Testing
                 }
             }
         }
+        // Some may be left to a task.
+        while done.withLock({ $0 }) < 16_000 { await Task.yield() }
         #expect(done.withLock { $0 } == 16_000)
         #expect(overlaps.withLock { $0 } == 0)
     }

@@ -5,7 +5,7 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-@Suite struct SmallExchangesTests {
+@Suite(.timeLimit(.minutes(1))) struct SmallExchangesTests {
     private final class Marking: Exchange {
         let name: String
         let log: Lock<[String]>
@@ -28,13 +28,15 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    @Test func composedExchangesAreDownInOrderAndUpInReverse() {
+    @Test(arguments: LadderWay.allCases) func composedExchangesAreDownInOrderAndUpInReverse(_ way: LadderWay)
+        async throws
+    {
         let log = Lock<[String]>([])
         let compose = ComposeExchange(exchanges: [Marking("A", log), Marking("B", log), Marking("C", log)])
-        let world = ExchangeWorld(compose) { $0.result("hello") }
-        world.operations.send(.query())
-        #expect(log.withLock { $0 } == ["down A", "down B", "down C", "up C", "up B", "up A"])
-        #expect(world.results.map(\.data) == ["hello"])
+        let world = try way.world(compose)
+        await world.ask(.query(), "hello")
+        #expect(log.withLock { $0.prefix(6) } == ["down A", "down B", "down C", "up C", "up B", "up A"])
+        #expect(world.events == ["q>>", "=>hello"])
     }
 
     @Test func composedExchangesMayListenTwice() {
@@ -57,14 +59,35 @@ import struct BeagleNetExchanges.Operation
         #expect(world.forwarded.map(\.id) == ["q", "m"])
     }
 
-    @Test func fallbackSaysWhatNobodyHandles() {
+    @Test(arguments: LadderWay.allCases) func fallbackSaysWhatNobodyHandles(_ way: LadderWay) async throws {
         let logger = MemoryLogger()
-        let world = ExchangeWorld(FallbackExchange(), NotingClient(logger: logger))
-        world.operations.send(.query())
-        world.operations.send(.query().teardown())
-        #expect(world.results.isEmpty)
-        #expect(world.forwarded.isEmpty)
+        let world = try way.world(FallbackExchange(), logger: logger)
+        await world.ask(.query())
+        await world.leave(.query())
+        #expect(world.events.isEmpty)
+        #expect(world.log.forwarded.isEmpty)
         #expect(logger.messages == ["no exchange has handled operations of kind query"])
+    }
+
+    /// The original's own test: a query and the end of the operations give nothing but an end. A hosted ladder's operations
+    /// do not end before it is gone.
+    @Test func fallbackEndsWithItsOperations() {
+        let operations = PassthroughSubject<Operation, Never>()
+        let heard = Lock<[String]>([])
+        let results = FallbackExchange(debug: false).register(
+            client: NotingClient(),
+            operations: operations.eraseToAnyPublisher()
+        ) { $0.compactMap { _ in OperationResult?.none }.eraseToAnyPublisher() }
+        let subscription = results.sink { _ in
+            heard.withLock { $0.append("end") }
+        } receiveValue: { _ in
+            heard.withLock { $0.append("result") }
+        }
+        operations.send(.query())
+        #expect(heard.withLock { $0.isEmpty })
+        operations.send(completion: .finished)
+        #expect(heard.withLock { $0 } == ["end"])
+        subscription.cancel()
     }
 
     @Test func authAddsTheToken() {
@@ -119,9 +142,12 @@ import struct BeagleNetExchanges.Operation
     @Test func debugSaysItOnlyWhereItShall() {
         let logger = MemoryLogger()
         let client = NotingClient(logger: logger)
-        ExchangeWorld(DebugExchange(debug: false), client).operations.send(.query())
+        let (quiet, telling) = (
+            ExchangeWorld(DebugExchange(debug: false), client), ExchangeWorld(DebugExchange(), client)
+        )
+        quiet.ask(.query())
         #expect(logger.messages.isEmpty)
-        ExchangeWorld(DebugExchange(), client).operations.send(.query())
+        telling.ask(.query())
         #expect(logger.logs.map(\.level) == [.debug])
     }
 

@@ -43,35 +43,42 @@ import struct BeagleNetExchanges.Operation
     private let server = Server()
     private let s = Operation.subscription()
 
-    @Test func subscriptionsAreAnsweredAndOthersGoDown() async {
-        let world = ExchangeWorld(server.exchange())
-        world.operations.send(.query())
-        world.operations.send(.mutation())
-        world.operations.send(s)
+    @Test(arguments: LadderWay.allCases) func subscriptionsAreAnsweredAndOthersGoDown(_ way: LadderWay) async throws {
+        let world = try way.world(server.exchange())
+        await world.ask([.query(), .mutation(), s])
         let running = await server.started(1)
-        running.emit(s.result(1))
-        running.emit(s.result(2))
+        running.emit(running.operation.result(1))
+        running.emit(running.operation.result(2))
         #expect(world.results.map(\.data) == [1, 2])
-        #expect(world.forwarded.map(\.kind) == [.query, .mutation])
+        #expect(world.log.forwarded.map(\.kind) == [.query, .mutation])
     }
 
-    @Test func allOperationsAreAnsweredWhereItShall() async {
-        let world = ExchangeWorld(server.exchange(handleAllOperations: true))
-        world.operations.send(.query())
-        world.operations.send(.mutation())
+    @Test(arguments: LadderWay.allCases) func allOperationsAreAnsweredWhereItShall(_ way: LadderWay) async throws {
+        let world = try way.world(server.exchange(handleAllOperations: true))
+        await world.ask([.query(), .mutation()])
         _ = await server.started(2)
-        #expect(world.forwarded.isEmpty)
+        #expect(world.log.forwarded.isEmpty)
     }
 
-    @Test func teardownEndsItAndGoesDown() async {
-        let world = ExchangeWorld(server.exchange())
-        world.operations.send(s)
+    @Test(arguments: LadderWay.allCases) func teardownEndsItAndGoesDown(_ way: LadderWay) async throws {
+        let world = try way.world(server.exchange())
+        await world.ask(s)
         let running = await server.started(1)
-        world.operations.send(s.teardown())
+        await world.leave(s)
         await server.ended(1)
-        running.emit(s.result("late"))
+        running.emit(running.operation.result("late"))
         #expect(world.results.isEmpty)
-        #expect(world.forwarded.map(\.kind) == [.teardown])
+        #expect(world.log.forwarded.map(\.kind) == [.teardown])
+    }
+
+    /// urql's: the end of the source is a teardown for who asked.
+    @Test(arguments: LadderWay.allCases) func endOfTheServerIsRunAgainAsATeardown(_ way: LadderWay) async throws {
+        let world = try way.world(server.exchange())
+        await world.ask(s)
+        await server.started(1).end.finish()
+        while world.events.isEmpty { await Task.yield() }
+        #expect(world.events == ["again s cache-first"])
+        #expect(world.results.isEmpty)
     }
 
     @Test func endOfTheServerIsATeardownForTheClient() async {
@@ -115,10 +122,9 @@ import struct BeagleNetExchanges.Operation
         #expect(listening.texts == ["one"])
     }
 
-    @Test func whatIsUnderWayIsNotStartedTwice() async {
-        let world = ExchangeWorld(server.exchange())
-        world.operations.send(s)
-        world.operations.send(s)
+    @Test(arguments: LadderWay.allCases) func whatIsUnderWayIsNotStartedTwice(_ way: LadderWay) async throws {
+        let world = try way.world(server.exchange())
+        await world.ask([s, s])
         _ = await server.started(1)
         #expect(server.started.count == 1)
     }

@@ -308,10 +308,15 @@ public final class NetworkClientDefault: NetworkClient {
     ) throws(NetworkError) -> TransferRequest {
         let options = operation.isStream ? streamOptions : options
         let delivery = operation.transfer.delivery
+        let scopedFields = operation.transfer.originScopedFields
         // One that is changed here would be copied.
-        if settings.secretFields.isEmpty { return try builder.build(operation.request, options: options, delivery) }
+        if settings.secretFields.isEmpty, scopedFields.isEmpty {
+            return try builder.build(operation.request, options: options, delivery)
+        }
         var transfer = try builder.build(operation.request, options: options, delivery)
         transfer.originScopedFields.formUnion(settings.secretFields)
+        // Those that whoever made the operation said belong to its origin.
+        transfer.originScopedFields.formUnion(scopedFields)
         return transfer
     }
 

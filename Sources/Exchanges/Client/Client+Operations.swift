@@ -63,7 +63,8 @@ extension Client {
     /// The first result of a query that is not stale and has no more after it.
     ///
     /// - Parameters: as of the publisher of the same name.
-    /// - Throws: `CancellationError` where the task is cancelled. What went wrong otherwise is in the result.
+    /// - Throws: `CancellationError` where the task is cancelled; `NetworkError` of kind `.cancelled` where the operation was torn
+    ///   down by somebody else before it had an answer. What went wrong otherwise is in the result.
     public func query(
         _ args: ExecutionArgs,
         request: URLRequest? = nil,
@@ -76,7 +77,8 @@ extension Client {
     /// The result of a mutation.
     ///
     /// - Parameters: as of the publisher of the same name.
-    /// - Throws: `CancellationError` where the task is cancelled. What went wrong otherwise is in the result.
+    /// - Throws: `CancellationError` where the task is cancelled; `NetworkError` of kind `.cancelled` where the operation was torn
+    ///   down by somebody else before it had an answer. What went wrong otherwise is in the result.
     public func mutate(
         _ args: ExecutionArgs,
         request: URLRequest? = nil,
@@ -95,7 +97,8 @@ extension Client {
     ///   - policy: whether a stored answer will do.
     ///   - types: the names of the types that its answer is made of, as far as they are known.
     /// - Throws: its `CombinedError` where there is no data, `NetworkError` of kind `.decoding` where it is not of the type,
-    ///   `CancellationError` where the task is cancelled.
+    ///   `CancellationError` where the task is cancelled, `NetworkError` of kind `.cancelled` where somebody else tore the
+    ///   operation down.
     public func query<T: Decodable>(
         _ args: ExecutionArgs,
         as type: T.Type,

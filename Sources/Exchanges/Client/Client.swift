@@ -59,11 +59,16 @@ public final class Client: GraphQLClient, OperationHost {
         }
 
         /// Has somebody wait for what nobody waits for.
-        func open(_ operation: Operation, for listener: any ResultListener) {
+        ///
+        /// - Returns: the operation as it is to be sent.
+        func open(_ operation: Operation, for listener: any ResultListener) -> Operation {
             count += 1
+            var operation = operation
+            operation.asker = count
             let source = Source(operation, for: listener, number: count)
             if operation.isReading { readers[operation.id] = source } else { sources[operation.id] = source }
-            numbers.withLock { [number = count] in $0[operation.id, default: []].append(number) }
+            numbers.withLock { [id = operation.id, number = count] in $0[id, default: []].append(number) }
+            return operation
         }
 
         /// Has nobody wait any more, and sends the teardown down, unless the same is waited for in another way.
@@ -90,6 +95,11 @@ public final class Client: GraphQLClient, OperationHost {
         /// Who waits for the same in the same way.
         func source(of operation: Operation) -> Source? {
             operation.isReading ? readers[operation.id] : sources[operation.id]
+        }
+
+        /// How much is kept for those who wait.
+        var kept: Int {
+            sources.count + readers.count + numbers.withLock { $0.count } + due.withLock { $0.count }
         }
 
         /// The numbers of those who wait now, whoever asks.
@@ -126,6 +136,12 @@ public final class Client: GraphQLClient, OperationHost {
     deinit {
         table.ladder.close()
     }
+
+    /// How much is kept for those who wait. To be asked in a turn of `lane`.
+    var count: Int { table.kept }
+
+    /// Where everything takes its turn.
+    var lane: Lane { table.ladder.lane }
 
     /// Runs an operation. Nothing is done before somebody subscribes; each who does runs it, and shares what comes.
     public func execute(operation: Operation) -> AnyPublisher<OperationResult, Never> {
@@ -167,8 +183,7 @@ public final class Client: GraphQLClient, OperationHost {
                 return listener.end()
             }
             guard let source = table.source(of: operation) else {
-                table.open(operation, for: listener)
-                return table.ladder.send(operation)
+                return table.ladder.send(table.open(operation, for: listener))
             }
             source.listeners.append(listener)
             // What a server sends by itself is sent to all who listen.
@@ -192,6 +207,8 @@ public final class Client: GraphQLClient, OperationHost {
     /// Sends an operation down again; the last result is stale from now on, unless an answer comes at once.
     private func send(_ operation: Operation, of source: Source) {
         let count = source.count
+        var operation = operation
+        operation.asker = source.number
         source.operation = operation
         table.ladder.send(operation)
         guard source.count == count, operation.policy != .cacheOnly, table.isOpen(source),
@@ -206,7 +223,9 @@ public final class Client: GraphQLClient, OperationHost {
         let (source, reader) = (table.sources[result.id], table.readers[result.id])
         if let reader { receive(result, for: reader) }
         // What a store answers is for who asked it alone; who asked it by the word of an exchange has no other.
-        if let source, reader == nil || !result.operation.isReading { receive(result, for: source) }
+        guard let source else { return }
+        let isForReader = reader != nil && result.operation.isReading && result.operation.asker != source.number
+        if !isForReader { receive(result, for: source) }
     }
 
     private func receive(_ result: OperationResult, for source: Source) {

@@ -1,4 +1,6 @@
+import BeagleNetDependencies
 import BeagleNetHTTP
+import Synchronization
 #if canImport(Combine)
     import Combine
 #else
@@ -7,6 +9,8 @@ import BeagleNetHTTP
 
 /// Who runs operations for those who wait.
 protocol OperationHost: AnyObject, Sendable {
+    /// Where it says what happens.
+    var logger: any BeagleLogger { get }
     /// Has somebody wait for what comes of an operation, and runs it.
     func join(_ listener: any ResultListener, _ operation: Operation)
     /// Has somebody wait no more.
@@ -26,6 +30,9 @@ struct OperationPublisher: Publisher {
         subscriber.receive(subscription: Listener(AnySubscriber(subscriber), client, operation))
     }
 
+    /// How many results are kept for a subscriber that does not want them yet; then the oldest make room.
+    static var limit: Int { 4_096 }
+
     private final class Listener: Subscription, ResultListener, Sendable {
         private enum State: Sendable {
             case fresh, begun, over
@@ -35,9 +42,10 @@ struct OperationPublisher: Publisher {
         private let state = InlineLock(State.fresh)
         private let client: any OperationHost
         private let operation: Operation
+        private let isBehind = Atomic(false)
 
         init(_ subscriber: AnySubscriber<OperationResult, Never>, _ client: any OperationHost, _ operation: Operation) {
-            delivery = Delivery(to: subscriber)
+            delivery = Delivery(to: subscriber, limit: OperationPublisher.limit)
             self.client = client
             self.operation = operation
         }
@@ -65,7 +73,11 @@ struct OperationPublisher: Publisher {
 
         var isOver: Bool { state.withLock { $0 == .over } }
 
-        func hear(_ result: OperationResult) { delivery.send(result) }
+        func hear(_ result: OperationResult) {
+            guard delivery.send(result), !isBehind.exchange(true, ordering: .relaxed) else { return }
+            let text = "wants fewer results than come: its oldest are dropped beyond \(OperationPublisher.limit)"
+            client.logger.log(ExchangeLog("a subscriber of \(operation.kind) \(operation.id) \(text)", .error))
+        }
 
         func end() {
             state.withLock { $0 = .over }

@@ -26,7 +26,7 @@ import BeagleNetHTTP
 /// Results are stored by the `id` of their operation, which is made of the request before exchanges change it: a token that an
 /// `AuthExchange` adds is not in it. After a change of user call `clear()`, or make a new client with a new cache.
 public final class CacheExchange: Exchange, Sendable {
-    private let store: Lock<ResultStore>
+    let store: Lock<ResultStore>
 
     /// A cache.
     ///

@@ -20,23 +20,53 @@ public struct DedupExchange: Exchange {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        let active = Lock<Set<String>>([])
-        return Fork(
+        register(operations: operations, next: next, active: Lock(Active()))
+    }
+
+    /// What is on its way.
+    struct Active: Sendable {
+        /// What keeps others back, by id.
+        var ids: Set<String> = []
+        /// How many pass beside it that ask nobody, by id.
+        var readings: [String: Int] = [:]
+
+        mutating func endReading(_ id: String) {
+            guard let count = readings[id] else { return }
+            readings[id] = count > 1 ? count - 1 : nil
+        }
+
+        /// A result has come, which says itself whose it is, unless an exchange below has changed the policy.
+        mutating func land(_ operation: Operation) {
+            let id = operation.id
+            if operation.isReading, readings[id] != nil { return endReading(id) }
+            if ids.remove(id) == nil { endReading(id) }
+        }
+
+        mutating func teardown(_ id: String) {
+            ids.remove(id)
+            readings[id] = nil
+        }
+    }
+
+    func register(
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO,
+        active: Lock<Active>
+    ) -> AnyPublisher<OperationResult, Never> {
+        Fork(
             operations,
             next,
             onResult: { result in
-                if result.hasNext != true, !result.operation.isReading {
-                    _ = active.withLock { $0.remove(result.operation.id) }
-                }
+                if result.hasNext != true { active.withLock { $0.land(result.operation) } }
                 return result
             },
             onOperation: { operation, ways in
                 switch operation.kind {
                 case .mutation: break
-                case .query where operation.isReading: break
-                case .teardown: _ = active.withLock { $0.remove(operation.id) }
+                case .query where operation.isReading: active.withLock { $0.readings[operation.id, default: 0] += 1 }
+                case .teardown: active.withLock { $0.teardown(operation.id) }
                 case .query, .subscription:
-                    guard active.withLock({ $0.insert(operation.id).inserted }) else { return }
+                    guard active.withLock({ $0.ids.insert(operation.id).inserted }) else { return }
                 }
                 ways.forward(operation)
             }

@@ -31,8 +31,15 @@ public struct FetchExchange: Exchange {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        let runs = OperationRuns()
-        return Fork(operations, next, onEnd: { runs.teardownAll() }) { [sender = self.client] operation, ways in
+        register(operations: operations, next: next, runs: OperationRuns())
+    }
+
+    func register(
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO,
+        runs: OperationRuns
+    ) -> AnyPublisher<OperationResult, Never> {
+        Fork(operations, next, onEnd: { runs.teardownAll() }) { [sender = self.client] operation, ways in
             switch operation.kind {
             case .query, .mutation:
                 runs.start(operation.id) { isWanted in
@@ -53,8 +60,10 @@ public struct FetchExchange: Exchange {
 extension NetworkClient {
     /// Sends an operation, and reads what comes.
     fileprivate func result(of operation: Operation) async -> OperationResult {
+        let sent = operation.withoutForeignFields
         do throws(NetworkError) {
-            let response = try await response(to: operation.message(), at: operation.endpoint()) {
+            let response = try await response(to: sent.message(), at: sent.endpoint()) {
+                $0.transfer.originScopedFields = sent.scopedFields
                 // What an exchange above has given as stale is not to be given again.
                 $0.policy = operation.policy.isNetwork ? .networkOnly : RequestPolicy(operation.policy)
             }

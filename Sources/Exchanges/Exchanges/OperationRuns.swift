@@ -11,6 +11,9 @@ final class OperationRuns: Sendable {
     private let runs = Lock<[String: [Run]]>([:])
     private let numbers = Atomic(0)
 
+    /// How many are under way.
+    var count: Int { runs.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+
     /// Whether one of this id is under way.
     func contains(_ id: String) -> Bool { runs.withLock { $0[id] != nil } }
 

@@ -31,12 +31,19 @@ struct ResultStore: Sendable {
     /// looking them up by their ids would be most of what using one costs.
     private var uses: [(used: Int, entry: Entry)] = []
     private var oldest = 0
-    /// How many mutations were answered, and which was the last of each type.
+    /// How many queries are under way.
+    private var underWay = 0
+    /// How many mutations were answered, and which was the last of each type while queries are under way.
     private var changes = 0
     private var changed: [String: Int] = [:]
     private var clock = 0
     /// How many results there are.
     private(set) var count = 0
+
+    /// How much is kept beside the results: what is known of queries that have none, types, uses, and changes.
+    var bookkeeping: Int {
+        entries.values.count { $0.result == nil } + ids.count + uses.count - oldest + changed.count + underWay
+    }
 
     init(limit: Int) {
         self.limit = limit
@@ -57,7 +64,8 @@ struct ResultStore: Sendable {
     /// Nobody waits for a query any more.
     mutating func leave(_ id: String) {
         guard let entry = entries[id] else { return }
-        (entry.sent, entry.isRepeated) = (nil, false)
+        if entry.sent.take() != nil { end() }
+        entry.isRepeated = false
         if entry.result == nil { remove(id) } else { entry.isActive = false }
     }
 
@@ -65,6 +73,14 @@ struct ResultStore: Sendable {
     mutating func send(_ id: String) {
         guard let entry = entries[id], entry.sent == nil else { return }
         entry.sent = changes
+        underWay += 1
+    }
+
+    /// A query is not under way any more.
+    private mutating func end() {
+        underWay -= 1
+        // Nobody can have read what was before.
+        if underWay == 0 { changed = [:] }
     }
 
     /// A query is answered.
@@ -72,6 +88,7 @@ struct ResultStore: Sendable {
     /// - Returns: whether one of its types was changed while it was under way.
     mutating func land(_ id: String, _ types: Set<String>) -> Bool {
         guard let entry = entries[id], let sent = entry.sent.take() else { return false }
+        defer { end() }
         return types.contains { (changed[$0] ?? 0) > sent }
     }
 
@@ -114,7 +131,7 @@ struct ResultStore: Sendable {
     ///   have come.
     mutating func forget(_ types: Set<String>) -> [Operation] {
         changes += 1
-        for type in types { changed[type] = changes }
+        if underWay > 0 { for type in types { changed[type] = changes } }
         let outdated = types.reduce(into: Set<String>()) { $0.formUnion(ids[$1] ?? []) }
         return outdated.sorted().compactMap { id in
             guard let entry = entries[id] else { return nil }

@@ -43,7 +43,7 @@ public struct WebSocketExchange: Exchange, Sendable {
         shared.subscriptions = transports
         self.init(handleAllOperations: handleAllOperations) { [shared] operation, emit in
             let client = client ?? Beagle.dependencies.networkClient
-            try await client.perform(operation, at: operation.endpoint(like: shared), emit)
+            try await client.perform(operation, like: shared, emit)
         }
     }
 
@@ -58,8 +58,16 @@ public struct WebSocketExchange: Exchange, Sendable {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        let runs = OperationRuns()
-        return Fork(operations, next, onEnd: { runs.teardownAll() }) { [self] operation, ways in
+        register(client: client, operations: operations, next: next, runs: OperationRuns())
+    }
+
+    func register(
+        client: any GraphQLClient,
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO,
+        runs: OperationRuns
+    ) -> AnyPublisher<OperationResult, Never> {
+        Fork(operations, next, onEnd: { runs.teardownAll() }) { [self] operation, ways in
             switch operation.kind {
             case .subscription: break
             case .query, .mutation:
@@ -103,10 +111,12 @@ extension NetworkClient {
     /// Runs an operation that goes the way of subscriptions, and gives each of its answers.
     fileprivate func perform(
         _ operation: Operation,
-        at endpoint: GraphQLEndpoint,
+        like endpoint: GraphQLEndpoint,
         _ emit: @escaping @Sendable (OperationResult) -> Void
     ) async throws(NetworkError) {
-        var asked = try liveOperation(operation.message(), at: endpoint)
+        let sent = operation.withoutForeignFields
+        var asked = try liveOperation(sent.message(), at: sent.endpoint(like: endpoint))
+        asked.transfer.originScopedFields = sent.scopedFields
         if operation.policy.isNetwork { asked.policy = .networkOnly }
         let last = try await run(asked) { result in
             if let answer = OperationResult(of: result, for: operation) { emit(answer) }

@@ -80,6 +80,9 @@ final class Crossings: Sendable {
 
     private let passages = Lock<[String: [Passage]]>([:])
 
+    /// How many wait for what comes up.
+    var count: Int { passages.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+
     /// Takes an operation through the interceptor, and gives its last result.
     nonisolated(nonsending) func run(
         _ operation: Operation,
@@ -88,6 +91,7 @@ final class Crossings: Sendable {
         _ ways: Fork.Ways,
         _ isWanted: @escaping @Sendable () -> Bool
     ) async -> OperationResult {
+        let operation = operation.withoutForeignFields
         let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in
             let transfer = try operation.transfer(options: TransferOptions())
             // What an operation asks for is not trusted for that alone: credentials are for the client's own.
@@ -213,7 +217,12 @@ struct BottomInterceptor: Interceptor {
         var asked = crossing.operation
         if operation.transfer.head != crossing.sent { asked.request.take(operation.transfer.head, crossing.sent) }
         let scopedFields = operation.transfer.originScopedFields
-        if !scopedFields.isSubset(of: asked.scopedFields) { asked.scopedFields.formUnion(scopedFields) }
+        if !scopedFields.isSubset(of: asked.scopedFields) {
+            asked.scope = FieldScope(
+                names: scopedFields.union(asked.scopedFields),
+                origin: Origin(of: operation.transfer.head)
+            )
+        }
         let policy = Operation.Policy(operation.policy)
         if policy != asked.policy { asked.policy = policy }
         return try await crossing.crossings.pass(asked, crossing.ways, emit).get()

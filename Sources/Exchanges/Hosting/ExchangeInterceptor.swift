@@ -33,7 +33,7 @@ public struct ExchangeInterceptor: Interceptor {
     public let place: Pipeline.Place?
     // An array, as the first ones are found sooner than any is hashed.
     private let kinds: [NetworkOperation.Kind]
-    private let ladder: HostedLadder
+    let ladder: HostedLadder
 
     /// Registers the exchanges.
     ///

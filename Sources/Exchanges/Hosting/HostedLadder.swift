@@ -38,7 +38,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
 
     let request: URLRequest
     let logger: any BeagleLogger
-    private let lane: Lane
+    let lane: Lane
     private let ladder: Ladder
     private let back: Rung<OperationResult>
     private var rows: [String: Row] = [:]
@@ -74,6 +74,9 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         ladder.close()
     }
 
+    /// How much is under way: rows, and operations that exchanges run. To be asked in a turn.
+    var count: Int { rows.count + readers.count + executions.withLock { $0.count } }
+
     // MARK: - What runs
 
     /// Takes an operation of the pipeline through the ladder.
@@ -99,9 +102,11 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         lane.run { [self] in
             if let row = operation.isReading ? readers[operation.id] : rows[operation.id] {
                 row.runs.append(run)
+                run.row = row.number
             } else {
                 let row = Row(numbers.add(1, ordering: .relaxed).newValue, run, operation)
                 if operation.isReading { readers[operation.id] = row } else { rows[operation.id] = row }
+                run.row = row.number
             }
             ladder.send(operation)
         }
@@ -122,9 +127,9 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     private func row(of operation: Operation) -> Row? {
         let (row, reader) = (rows[operation.id], readers[operation.id])
         guard let reader else { return row }
-        if let run = operation.run {
-            if reader.runs.contains(where: { $0 === run }) { return reader }
-            if row?.runs.contains(where: { $0 === run }) == true { return row }
+        if let number = operation.run?.row {
+            if reader.number == number { return reader }
+            if row?.number == number { return row }
         }
         return operation.isReading ? reader : row
     }

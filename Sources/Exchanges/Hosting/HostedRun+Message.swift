@@ -37,10 +37,18 @@ extension HostedRun {
     func operation(with changed: Operation) throws(NetworkError) -> NetworkOperation {
         var operation = operation
         if Operation.Policy(operation.policy) != changed.policy { operation.policy = RequestPolicy(changed.policy) }
-        if let request = changed.changedRequest { operation.transfer.head.apply(request) }
-        if !changed.scopedFields.isEmpty {
-            operation.transfer.originScopedFields.formUnion(changed.scopedFields)
+        let changed = changed.withoutForeignFields
+        if let request = changed.changedRequest {
+            let origin = Origin(of: operation.transfer.head)
+            let before = operation.transfer.head.headerFields
+            operation.transfer.head.apply(request)
+            // What belongs to the origin that was asked is not for another where an exchange sends it.
+            if Origin(of: operation.transfer.head) != origin {
+                let scoped = operation.transfer.originScopedFields
+                operation.transfer.head.headerFields.removeAll { scoped.contains($0.name) && before.contains($0) }
+            }
         }
+        operation.transfer.originScopedFields.formUnion(changed.scopedFields)
         if let args = changed.changedArgs { try operation.transfer.apply(args) }
         return operation
     }

@@ -20,6 +20,7 @@ final class HostedRun: Sendable {
         var rest: [Event] = []
         var waiting: CheckedContinuation<Event, Never>?
         var isOver = false
+        var row: Int?
         var ways: Ways?
 
         mutating func pop() -> Event? {
@@ -44,6 +45,12 @@ final class HostedRun: Sendable {
 
     /// nil when it is over.
     var ways: Ways? { mailbox.withLock { $0.ways } }
+
+    /// The number of the row that it waits in.
+    var row: Int? {
+        get { mailbox.withLock { $0.row } }
+        set { mailbox.withLock { $0.row = newValue } }
+    }
 
     /// Tells the task that waits. After the outcome nothing more is told.
     func tell(_ event: Event) {

@@ -36,7 +36,17 @@ public struct InterceptorExchange: Exchange {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        let (runs, crossings, kinds, logger) = (OperationRuns(), Crossings(), kinds, client.logger)
+        register(client: client, operations: operations, next: next, runs: OperationRuns(), crossings: Crossings())
+    }
+
+    func register(
+        client: any GraphQLClient,
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO,
+        runs: OperationRuns,
+        crossings: Crossings
+    ) -> AnyPublisher<OperationResult, Never> {
+        let (kinds, logger) = (kinds, client.logger)
         let pipeline: Pipeline
         do throws(NetworkError) {
             pipeline = try Pipeline([interceptor, BottomInterceptor()], transport: NoTransport())

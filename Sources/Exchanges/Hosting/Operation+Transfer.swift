@@ -38,7 +38,8 @@ extension Operation {
 
     /// The message that it is.
     func transfer(options: TransferOptions) throws(NetworkError) -> TransferRequest {
-        var request = request
+        let operation = withoutForeignFields
+        var request = operation.request
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         if request.value(forHTTPHeaderField: "Accept") == nil {
@@ -51,7 +52,7 @@ extension Operation {
         request.httpBody = try JSONValue.object(members).data()
         var transfer = try TransferRequest(request)
         transfer.options = options
-        transfer.originScopedFields.formUnion(scopedFields)
+        transfer.originScopedFields.formUnion(operation.scopedFields)
         return transfer
     }
 }

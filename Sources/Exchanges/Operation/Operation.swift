@@ -44,7 +44,8 @@ public struct Operation: Sendable, Identifiable {
         var args: ExecutionArgs?
         var types: [String]
         var run: HostedRun?
-        var scopedFields: Set<HTTPField.Name> = []
+        var asker: Int?
+        var scope: FieldScope?
     }
 
     /// What tells operations apart: the same for all that ask the same.
@@ -120,9 +121,15 @@ public struct Operation: Sendable, Identifiable {
     }
 
     /// The header fields that interceptors said belong to the origin that is asked.
-    var scopedFields: Set<HTTPField.Name> {
-        get { content.value.scopedFields }
-        set { content.value.scopedFields = newValue }
+    var scope: FieldScope? {
+        get { content.value.scope }
+        set { content.value.scope = newValue }
+    }
+
+    /// Which of a client's sources asked, whatever exchanges make of the policy.
+    var asker: Int? {
+        get { content.value.asker }
+        set { content.value.asker = newValue }
     }
 
     /// The run in a pipeline that it stands for.

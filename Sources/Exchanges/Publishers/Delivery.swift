@@ -7,6 +7,11 @@ import BeagleNetHTTP
 
 /// Hands one subscriber what comes from several sides, one after another, as many as it wants.
 ///
+/// What is not wanted yet is kept, up to a limit where there is one: then the oldest make room. `merge` and `takeUntil` have
+/// none, as they ask their sources for no more than is wanted. A `Fork` has none, as nothing of what passes a ladder may be
+/// lost; its subscriber is a `Rung`, which wants all: only an exchange of a user's can put one between that wants less, and it
+/// then keeps what it does not want.
+///
 /// `@unchecked Sendable` is sound because `state` is behind its lock, and `downstream` and `onMore`, which never change, are
 /// called only by the delivery that has set `isDelivering`: there is one at a time, and the lock hands that right from thread
 /// to thread.
@@ -46,11 +51,15 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
 
     private let state = InlineLock(State())
     private let downstream: Downstream
+    private let limit: Int
     private let onMore: ((Subscribers.Demand) -> Void)?
 
-    /// - Parameter onMore: hears how many more the subscriber wants when it is given a value.
-    init(to downstream: Downstream, onMore: ((Subscribers.Demand) -> Void)? = nil) {
+    /// - Parameters:
+    ///   - limit: how many values are kept at most that are not wanted yet.
+    ///   - onMore: hears how many more the subscriber wants when it is given a value.
+    init(to downstream: Downstream, limit: Int = .max, onMore: ((Subscribers.Demand) -> Void)? = nil) {
         self.downstream = downstream
+        self.limit = limit
         self.onMore = onMore
     }
 
@@ -67,8 +76,11 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
     var isEmpty: Bool { state.withLock { $0.isEmpty } }
 
     /// Takes a value, and hands it over when it is wanted.
-    func send(_ value: Downstream.Input) {
+    ///
+    /// - Returns: whether an older one had to make room for it.
+    @discardableResult func send(_ value: Downstream.Input) -> Bool {
         let box = Step.value(value)
+        var dropped: Step?
         let isDue = state.withLock { state in
             guard !state.isOver, state.completion == nil, case .value(let value) = box else { return false }
             if !state.isDelivering, state.demand > .none, state.isEmpty {
@@ -77,6 +89,7 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
                 return true
             }
             state.kept.append(value)
+            if state.kept.count - state.given > limit { dropped = .value(state.popFirst()) }
             return false
         }
         if isDue {
@@ -85,6 +98,7 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
         } else {
             deliver()
         }
+        return dropped != nil
     }
 
     /// Ends it.

@@ -19,7 +19,8 @@ final class FirstValue<Value: Sendable>: Sendable {
 
     /// The first value.
     ///
-    /// - Throws: the publisher's failure; `CancellationError` where there was no value, or the task is cancelled.
+    /// - Throws: the publisher's failure; `NetworkError` of kind `.cancelled` where it ended without a value;
+    ///   `CancellationError` where the task is cancelled.
     nonisolated(nonsending) static func of<P: Publisher>(_ publisher: P) async throws -> Value
     where P.Output == Value {
         let first = FirstValue()
@@ -47,7 +48,7 @@ final class FirstValue<Value: Sendable>: Sendable {
             },
             receiveCompletion: { completion in
                 if case .failure(let error) = completion { return self.end(.failure(error)) }
-                self.end(.failure(CancellationError()))
+                self.end(.failure(NetworkError.endedWithoutAnswer))
             }
         )
     }
@@ -70,4 +71,14 @@ final class FirstValue<Value: Sendable>: Sendable {
         line?.cancel()
         continuation?.resume(with: result)
     }
+}
+
+extension NetworkError {
+    /// Somebody ended the operation, who was not the one that waited.
+    fileprivate static let endedWithoutAnswer = NetworkError(
+        .cancelled,
+        during: .response,
+        "the operation was torn down before it had an answer",
+        advice: "an exchange, or whoever has the client run a teardown, ended it: ask again"
+    )
 }

@@ -65,7 +65,11 @@ struct Fork: Publisher {
         let ways = Ways(down: down) { delivery.send($0) }
         // Below first: who is asked must be there.
         below.listen(standing) { [onResult] result in
-            if let onResult { onResult(result).map(delivery.send) } else { delivery.send(result) }
+            guard let onResult else {
+                delivery.send(result)
+                return
+            }
+            if let result = onResult(result) { delivery.send(result) }
         }
         operations.listen(standing, onEnd: { ways.down.finish() }) { [onOperation] in onOperation($0, ways) }
     }

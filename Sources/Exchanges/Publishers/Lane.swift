@@ -10,6 +10,9 @@ import Synchronization
 
 /// Where a ladder's operations and results take turns: one at a time, whichever threads they are from. Nobody waits: who
 /// comes while another has its turn leaves what is to be done, and the other does it.
+///
+/// A thread that has done so many turns of others, while they keep leaving more, hands the rest to a task: whoever called may
+/// be the main thread.
 final class Lane: Sendable {
     /// What is to be done. `@unchecked Sendable` is sound because it is done once, by the thread that took it out of the
     /// state, and what it captures is given away to it: others reach it in turns alone, of which there is one at a time.
@@ -36,6 +39,13 @@ final class Lane: Sendable {
     }
 
     private let state = InlineLock(State())
+    private let limit: Int
+
+    /// - Parameter limit: how many turns a thread does after its own before it hands the rest over; above 0.
+    init(limit: Int = 1_000) {
+        self.limit = limit
+    }
+
     /// The thread that has its turn; 0 where none has. Only a thread itself can find its own number here.
     private let owner = Atomic<UInt>(0)
 
@@ -75,7 +85,12 @@ final class Lane: Sendable {
     private func take(_ body: () -> Void, _ thread: UInt) {
         owner.store(thread, ordering: .relaxed)
         body()
-        while true {
+        goOn()
+    }
+
+    /// Does what others left. The calling thread has its turn.
+    private func goOn() {
+        for _ in 0..<limit {
             // Before the lock lets another take its turn.
             let next = state.withLock { state in
                 let next = state.next()
@@ -85,6 +100,14 @@ final class Lane: Sendable {
             guard let next else { return }
             next.body()
         }
+        // The lane stays taken until that has its turn.
+        owner.store(0, ordering: .relaxed)
+        Task.detached { self.resume() }
+    }
+
+    private func resume() {
+        owner.store(Self.thread, ordering: .relaxed)
+        goOn()
     }
 
     private static var thread: UInt {

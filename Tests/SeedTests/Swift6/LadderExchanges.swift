@@ -55,7 +55,9 @@ struct TimeExchange: Exchange {
 
                 return
                     answers
-                    .map { OperationResult(operation: operation, data: AnyCodable($0), error: nil, stale: false) }
+                    .map {
+                        OperationResult(operation: operation, data: ["time": AnyCodable($0)], error: nil, stale: false)
+                    }
                     .takeUntil(torndown)
                     .eraseToAnyPublisher()
             }

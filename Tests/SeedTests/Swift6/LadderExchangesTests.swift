@@ -48,14 +48,60 @@ struct LadderExchangesTests {
         answers.send(2)
         subscription.cancel()
         answers.send(3)
-        #expect(heard.all == [1, 2])
+        #expect(heard.all == [["time": 1], ["time": 2]])
         #expect(try await client.query(ExecutionArgs(query: "{ hello }")).data == ["hello": "world"])
     }
 
-    @Test func pipelineHostsTheSeedsExchanges() async throws {
+    private func hosting(_ exchanges: any Exchange...) -> BeagleNet.NetworkClientDefault {
         let dependencies = BeagleDependencies()
-        dependencies.interceptors.add(ExchangeInterceptor([DoNothingExchange(), LoggingExchange()]))
-        #expect(dependencies.interceptors.contains { $0 is ExchangeInterceptor })
+        dependencies.interceptors.add(ExchangeInterceptor(exchanges))
+        return BeagleNet.NetworkClientDefault(dependencies: dependencies)
+    }
+
+    @Test(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+    func pipelineHostsTheSeedsExchanges() async throws {
+        let client = hosting(DoNothingExchange(), LoggingExchange())
+        let endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url("/graphql"))
+        let query = GraphQLRequest(query: "query Hosted { post(id: \"1\") { title } }", operationName: "Hosted")
+        for _ in 0..<2 {
+            let answer = try await client.response(to: query, at: endpoint).json()
+            #expect(answer["data"] == ["post": ["title": "First"]])
+        }
+        #expect(Lines.shared.text.contains("down: receive value:"))
+        #expect(Lines.shared.text.contains("up: receive value:"))
+    }
+
+    /// The exchange answers; nobody is at the URL.
+    @Test(.timeLimit(.minutes(2))) func pipelineHostsTheExchangeOfAUser() async throws {
+        let ends = Ends()
+        let time = TimeExchange(
+            answers: [1, 2, 3].publisher
+                .append(Empty(completeImmediately: false))
+                .handleEvents(receiveCancel: { ends.note() })
+                .eraseToAnyPublisher()
+        )
+        let client = hosting(DoNothingExchange(), time)
+        let request = GraphQLRequest(query: "subscription Time { time }", operationName: "Time", kind: .subscription)
+        let endpoint = GraphQLEndpoint("http://127.0.0.1:1/graphql")
+        var heard: [Int64?] = []
+        // Twice: its teardown must have ended the first.
+        for _ in 0..<2 {
+            heard = []
+            for try await answer in try client.subscribe(to: request, at: endpoint) {
+                heard.append(answer.data?["time"]?.integer)
+                if heard.count == 3 { break }
+            }
+            #expect(heard == [1, 2, 3])
+        }
+        while ends.count < 2 { await Task.yield() }
+    }
+
+    /// Counts the streams of a user's exchange that were ended.
+    private final class Ends: Sendable {
+        private let number = Mutex(0)
+
+        func note() { number.withLock { $0 += 1 } }
+        var count: Int { number.withLock { $0 } }
     }
 
     @Test(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))

@@ -1,0 +1,270 @@
+import BeagleNetExchanges
+import BeagleNetHTTP
+import Testing
+
+import struct BeagleNetExchanges.Operation
+
+/// The vectors of urql's client, with a `Client` above the exchanges and with a pipeline's hub there.
+///
+/// Two of them have another form in a pipeline, where an operation's run is over with a settled result: whoever asks for more
+/// from inside says so by marking the result stale. And what somebody outside of a pipeline has run again while a stale result is
+/// followed by another is that other, as the run still goes on.
+@Suite(.timeLimit(.minutes(1))) struct ClientVectorTests {
+    // MARK: - The queue
+
+    @Test(arguments: ClientWay.allCases) func whatAnExchangeRunsAgainComesAfterTheResult(_ way: ClientWay) async {
+        let world = way.world([AgainExchange(), DedupExchange()], isCounting: true)
+        let ear = world.listen()
+        #expect(await world.has(ear, heard: ["1 stale", "2"]))
+        #expect(world.asked == ["query", "query"])
+        ear.leave()
+    }
+
+    @Test(arguments: ClientWay.allCases) func activeQueryRunsAgain(_ way: ClientWay) async {
+        let world = way.world([DedupExchange()])
+        let ear = world.listen()
+        await world.answer(1)
+        #expect(await world.has(ear, heard: ["1"]))
+        world.runAgain()
+        #expect(await world.has(ear, heard: ["1", "1 stale"]))
+        await world.answer(2)
+        #expect(await world.has(ear, heard: ["1", "1 stale", "2"]))
+        ear.leave()
+    }
+
+    // MARK: - Dedup
+
+    @Test(arguments: ClientWay.allCases, [Operation.Policy.cacheFirst, .networkOnly])
+    func sameQueriesShareOneRun(_ way: ClientWay, _ policy: Operation.Policy) async {
+        let world = way.world([DedupExchange()])
+        let ears = (0..<3).map { _ in world.listen(.query, policy) }
+        await world.answer(1)
+        for ear in ears { #expect(await world.has(ear, heard: ["1"])) }
+        #expect(world.asked == ["query"])
+        for ear in ears { ear.leave() }
+    }
+
+    @Test(arguments: ClientWay.allCases) func partOfAnAnswerKeepsOthersBack(_ way: ClientWay) async {
+        let world = way.world([DedupExchange()])
+        let first = world.listen()
+        await world.answer("part", stale: false, hasNext: true)
+        #expect(await world.has(first, heard: ["part"]))
+        let second = world.listen()
+        await world.answer("whole")
+        #expect(await world.has(first, heard: ["part", "whole"]))
+        #expect(second.texts.last == "whole")
+        #expect(world.asked == ["query"])
+        first.leave()
+        second.leave()
+    }
+
+    @Test(arguments: ClientWay.allCases) func cacheAndNetworkIsNotKeptBackByItsOwnStaleResult(_ way: ClientWay) async {
+        let world = way.world([CacheExchange(), DedupExchange()])
+        let first = world.listen()
+        await world.answer(1)
+        #expect(await world.has(first, heard: ["1"]))
+        let second = world.listen(.query, .cacheAndNetwork)
+        #expect(await world.hasAsked(2))
+        await world.answer(2)
+        #expect(await world.has(first, heard: ["1", "1 stale", "2"]))
+        #expect(await world.has(second, heard: ["1 stale", "2"]))
+        first.leave()
+        second.leave()
+    }
+
+    @Test(arguments: ClientWay.allCases) func mutationThatIsRunAgainPasses(_ way: ClientWay) async {
+        let world = way.world([AgainExchange(onTheWayDown: true), DedupExchange()])
+        let ear = world.listen(.mutation)
+        #expect(await world.hasAsked(2))
+        ear.leave()
+    }
+
+    /// urql's issue 3254.
+    @Test(arguments: ClientWay.allCases) func whatIsRunAgainAfterAStaleResultPasses(_ way: ClientWay) async {
+        let world = way.world([AgainExchange(), DedupExchange()])
+        let ear = world.listen()
+        await world.answer("old", stale: true, hasNext: false)
+        #expect(await world.hasAsked(2))
+        await world.answer("new")
+        #expect(await world.has(ear, heard: ["old stale", "new"]))
+        ear.leave()
+    }
+
+    /// urql's pull request 3909: every second one got through.
+    @Test(arguments: ClientWay.allCases, 1...4)
+    func runningAgainDuringAFlightAddsNone(_ way: ClientWay, _ times: Int) async {
+        let world = way.world([DedupExchange()])
+        let ear = world.listen()
+        for _ in 0..<times { world.runAgain() }
+        await world.answer(1)
+        #expect(await world.has(ear, heard: ["1"]))
+        #expect(world.asked == ["query"])
+        ear.leave()
+    }
+
+    /// Where an exchange has a store answer what was asked of the network, who asked hears it, whoever reads the same, and
+    /// the next who asks is not kept back.
+    @Test(arguments: ClientWay.allCases) func answerIsHeardWhateverAnExchangeMadeOfThePolicy(_ way: ClientWay) async {
+        let world = way.world([DedupExchange(), ReadingExchange()], isCounting: true)
+        let reading = world.listen(.query, .cacheOnly)
+        #expect(await world.has(reading, heard: ["1"]))
+        for number in 2...4 {
+            let asking = world.listen(.query, .networkOnly)
+            #expect(await world.has(asking, heard: ["\(number)"]))
+            asking.leave()
+        }
+        reading.leave()
+    }
+
+    // MARK: - Sharing
+
+    @Test(arguments: ClientWay.allCases, [Operation.Policy.cacheFirst, .networkOnly])
+    func lateSubscriberMakesTheLastResultStaleForBoth(_ way: ClientWay, _ policy: Operation.Policy) async {
+        let world = way.world([DedupExchange()])
+        let one = world.listen(.query, policy)
+        await world.answer(1)
+        #expect(await world.has(one, heard: ["1"]))
+        let other = world.listen(.query, policy)
+        #expect(await world.has(other, heard: ["1 stale"]))
+        await world.answer(2)
+        #expect(await world.has(one, heard: ["1", "1 stale", "2"]))
+        #expect(await world.has(other, heard: ["1 stale", "2"]))
+        one.leave()
+        other.leave()
+    }
+
+    @Test(arguments: ClientWay.allCases) func whoComesBackHearsNothingOld(_ way: ClientWay) async {
+        let world = way.world([DedupExchange()])
+        let one = world.listen()
+        await world.answer(1)
+        #expect(await world.has(one, heard: ["1"]))
+        one.leave()
+        let other = world.listen()
+        await world.settle()
+        #expect(other.texts == [])
+        await world.answer(2)
+        #expect(await world.has(other, heard: ["2"]))
+        #expect(one.texts == ["1"])
+        other.leave()
+    }
+
+    @Test(arguments: ClientWay.allCases) func resultThatComesAtOnceIsNotMadeStaleFirst(_ way: ClientWay) async {
+        let world = way.world([DedupExchange()], isCounting: true)
+        let one = world.listen(.query, .networkOnly)
+        #expect(one.texts == ["1"])
+        let other = world.listen(.query, .networkOnly)
+        #expect(await world.has(one, heard: ["1", "2"]))
+        #expect(await world.has(other, heard: ["2"]))
+        one.leave()
+        other.leave()
+    }
+
+    @Test(arguments: ClientWay.allCases) func staleResultIsGivenToTheLateSubscriber(_ way: ClientWay) async {
+        let world = way.world([])
+        let one = world.listen()
+        await world.answer(1, stale: true, hasNext: false)
+        #expect(await world.has(one, heard: ["1 stale"]))
+        let other = world.listen()
+        #expect(await world.has(other, heard: ["1 stale"]))
+        #expect(one.texts == ["1 stale"])
+        one.leave()
+        other.leave()
+    }
+
+    @Test(arguments: ClientWay.allCases) func lateSubscriberOfASubscriptionHearsOnlyWhatIsNew(_ way: ClientWay) async {
+        let world = way.world([DedupExchange()])
+        let one = world.listen(.subscription)
+        await world.answer(1, stale: false, hasNext: true)
+        #expect(await world.has(one, heard: ["1"]))
+        let other = world.listen(.subscription)
+        await world.answer(2, stale: false, hasNext: true)
+        #expect(await world.has(one, heard: ["1", "2"]))
+        #expect(await world.has(other, heard: ["2"]))
+        #expect(world.asked == ["subscription"])
+        one.leave()
+        other.leave()
+    }
+
+    // MARK: - The end
+
+    @Test(arguments: ClientWay.allCases) func serverIsToldWhenTheLastLeaves(_ way: ClientWay) async {
+        let world = way.world([DedupExchange()])
+        let (one, other) = (world.listen(.subscription), world.listen(.subscription))
+        #expect(await world.hasAsked(1))
+        one.leave()
+        await world.settle()
+        #expect(world.ended == 0)
+        other.leave()
+        while world.ended == 0 { await Task.yield() }
+        #expect(world.ended == 1)
+        // The same may be asked for again.
+        let again = world.listen(.subscription)
+        #expect(await world.hasAsked(2))
+        again.leave()
+    }
+
+    @Test(arguments: ClientWay.allCases) func subscriptionStartsAgainAfterItsEnd(_ way: ClientWay) async {
+        let world = way.world([DedupExchange()])
+        for number in 1...3 {
+            let ear = world.listen(.subscription)
+            #expect(await world.hasAsked(number))
+            await world.answer("last")
+            while !ear.isOver { await Task.yield() }
+            #expect(ear.texts == ["last"])
+        }
+    }
+
+    @Test(arguments: ClientWay.allCases) func mutationIsOverWithItsResult(_ way: ClientWay) async {
+        let world = way.world([DedupExchange()])
+        let (one, other) = (world.listen(.mutation), world.listen(.mutation))
+        #expect(await world.hasAsked(2))
+        await world.answer("other")
+        while !one.isOver, !other.isOver { await Task.yield() }
+        #expect(other.texts == ["other"])
+        #expect(one.texts.isEmpty)
+        one.leave()
+    }
+}
+
+/// Has all queries answered from a store.
+private struct ReadingExchange: Exchange {
+    func register(
+        client: any GraphQLClient,
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO
+    ) -> AnyPublisher<OperationResult, Never> {
+        next(operations.map { $0.kind == .query ? $0.with(policy: .cacheOnly) : $0 }.eraseToAnyPublisher())
+    }
+}
+
+/// Has an operation run again: a query when its first result comes up, which is stale then; or anything on its way down, once.
+private struct AgainExchange: Exchange {
+    var onTheWayDown = false
+
+    func register(
+        client: any GraphQLClient,
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO
+    ) -> AnyPublisher<OperationResult, Never> {
+        let onTheWayDown = onTheWayDown
+        let isDone = Lock(false)
+        func isFirst() -> Bool {
+            isDone.withLock { isDone in
+                defer { isDone = true }
+                return !isDone
+            }
+        }
+        let downstream = operations.handleEvents(receiveOutput: { operation in
+            if onTheWayDown, operation.kind != .teardown, isFirst() { client.reexecute(operation: operation) }
+        })
+        return next(downstream.eraseToAnyPublisher())
+            .map { result in
+                guard !onTheWayDown, isFirst() else { return result }
+                var result = result
+                result.stale = true
+                client.reexecute(operation: result.operation.with(policy: .networkOnly))
+                return result
+            }
+            .eraseToAnyPublisher()
+    }
+}
