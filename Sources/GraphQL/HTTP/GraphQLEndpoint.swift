@@ -63,6 +63,10 @@ public struct GraphQLEndpoint: Sendable {
     /// The ways in which subscriptions go, the best first: where a server does not know one, the next is tried, and that is
     /// remembered for five minutes. A WebSocket, event streams and bodies of parts by default.
     public var subscriptions: [GraphQLSubscriptionTransport] = [.webSocket(), .events(), .multipart]
+    /// The most bytes that one message of a subscription may have, whichever way it comes; above 0. A larger one ends its
+    /// connection with an error of kind `.tooLarge`, for all operations that share it. 16 MiB by default, far above what
+    /// one result should be, and little enough to be kept in memory.
+    public var maxMessageBytes = 16 << 20
     /// Which operations go that way; subscriptions alone by default. Those with files are posted all the same.
     public var kindsOverSubscriptions: Set<OperationKind> = [.subscription]
     /// What was learned of the server.

@@ -52,6 +52,7 @@ final class GraphQLSocket: Sendable {
 
     private let state: Lock<State>
     private let options: GraphQLSocketOptions
+    private let maxMessageBytes: Int
     private let clock: any Clock<Duration>
     private let onEnd: @Sendable (GraphQLSocket) -> Void
 
@@ -67,6 +68,7 @@ final class GraphQLSocket: Sendable {
         onEnd: @escaping @Sendable (GraphQLSocket) -> Void
     ) {
         self.options = options
+        maxMessageBytes = opening.maxMessageBytes
         self.clock = clock
         self.onEnd = onEnd
         state = Lock(State(session: SocketSession(options.subprotocol), opening: opening))
@@ -296,7 +298,7 @@ final class GraphQLSocket: Sendable {
                 guard take(message) else { return .leftSocket }
             }
         } catch {
-            return webSocket.peerClose.map { .ended($0, isAcknowledged) } ?? error.ofConversation
+            return webSocket.peerClose.map { .ended($0, isAcknowledged) } ?? error.ofConversation(maxMessageBytes)
         }
         return .ended(webSocket.peerClose ?? WebSocketClose(.noStatus), isAcknowledged)
     }

@@ -63,10 +63,6 @@ public struct GraphQLSocketOptions: Sendable {
     public var linger = Duration.seconds(5) {
         didSet { identity = Identity() }
     }
-    /// The largest message taken, in bytes; a larger one ends the connection. 16 MiB.
-    public var maxMessageBytes = 16 << 20 {
-        didSet { identity = Identity() }
-    }
     /// Tells apart options that were set apart: functions cannot be compared.
     private(set) var identity = Identity()
 

@@ -11,8 +11,8 @@ final class SocketPool: Sendable {
         private let subprotocol: GraphQLSocketOptions.Subprotocol
         private let options: GraphQLSocketOptions.Identity
 
-        init(_ operation: NetworkOperation, _ options: GraphQLSocketOptions, _ transport: any HTTPTransport) {
-            connection = ConnectionKey(operation, transport)
+        init(_ attempt: SubscriptionAttempt, _ options: GraphQLSocketOptions) {
+            connection = ConnectionKey(attempt)
             subprotocol = options.subprotocol
             self.options = options.identity
         }

@@ -6,11 +6,11 @@ final class SharedEventStreams: Sendable {
     private let streams = Lock<[ConnectionKey: SharedEventStream]>([:])
 
     /// Takes part in the stream of those that an operation can share one with; where there is none, one is opened.
-    func join(_ attempt: SubscriptionAttempt) -> (SharedEventStream, SharedEventStream.Membership) {
-        let key = ConnectionKey(attempt.operation, attempt.transport)
+    func join(_ operation: SharedOperation, _ attempt: SubscriptionAttempt) -> SharedEventStream {
+        let key = ConnectionKey(attempt)
         while true {
             let stream = streams.withLock { $0[key] } ?? add(at: key)
-            if let membership = stream.join(attempt) { return (stream, membership) }
+            if stream.join(operation, attempt) { return stream }
             // It has ended just now.
             remove(stream, at: key)
         }

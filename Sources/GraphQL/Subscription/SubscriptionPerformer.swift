@@ -96,6 +96,7 @@ struct SubscriptionPerformer: OperationPerformer {
         )
         var ways = endpoint.memory.known(of: endpoint.subscriptions)
         guard !ways.isEmpty else { throw .noWay }
+        guard endpoint.maxMessageBytes > 0 else { throw .noMessages(endpoint.maxMessageBytes) }
         if !request.files.isEmpty { ways.removeAll { !$0.takesFiles } }
         guard !ways.isEmpty else { throw .noWayForFiles }
         return Ways(ways, attempt, results)
@@ -270,6 +271,15 @@ extension NetworkError {
         "an operation with files goes over none of GraphQLEndpoint.subscriptions",
         advice: "name .events() or .multipart too"
     )
+
+    fileprivate static func noMessages(_ maxMessageBytes: Int) -> NetworkError {
+        NetworkError(
+            .badConfiguration,
+            during: .build,
+            "GraphQLEndpoint.maxMessageBytes is \(maxMessageBytes)",
+            advice: "set a number above 0"
+        )
+    }
 
     fileprivate static let noWay = NetworkError(
         .badConfiguration,

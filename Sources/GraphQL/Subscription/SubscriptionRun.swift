@@ -56,8 +56,9 @@ private final class SubscriptionBuffer: Sendable {
         var ready: [Step] = []
         /// What came behind `ready`.
         var received: [Step] = []
-        /// Answers among them.
+        /// Answers among them, and their bytes.
         var answers = 0
+        var bytes = 0
         /// Answers that were dropped before all of them, and behind them.
         var missedBefore = 0
         var missedBehind = 0
@@ -73,6 +74,7 @@ private final class SubscriptionBuffer: Sendable {
             received += notices.map { .result($0) }
             notices = []
             answers += 1
+            bytes += answer.byteCount
             received.append(.result(answer))
         }
 
@@ -80,6 +82,11 @@ private final class SubscriptionBuffer: Sendable {
         mutating func append(notice: NetworkOperation.Result) {
             if notices.count == 4 { notices.removeFirst(2) }
             notices.append(notice)
+        }
+
+        /// Whether there is no room for one more. One is kept, whatever its size.
+        func isFull(for answer: NetworkOperation.Result, _ buffering: GraphQLBuffering) -> Bool {
+            answers >= buffering.limit || answers > 0 && answer.byteCount > buffering.maxBytes - bytes
         }
 
         mutating func takeFirst() -> Step? {
@@ -114,7 +121,10 @@ private final class SubscriptionBuffer: Sendable {
                 received = []
             }
             let step = ready.popLast()
-            if case .result(let result) = step, result.isAnswer { answers -= 1 }
+            if case .result(let result) = step, result.isAnswer {
+                answers -= 1
+                bytes -= result.byteCount
+            }
             return step
         }
     }
@@ -144,16 +154,16 @@ private final class SubscriptionBuffer: Sendable {
                 state.append(notice: result)
                 return (nil, nil)
             }
-            guard state.answers >= buffering.limit else {
+            guard state.isFull(for: result, buffering) else {
                 state.append(answer: result)
                 return (nil, nil)
             }
             switch buffering {
-            case .failing(let limit):
-                state.end = .failure(.notReadInTime(max(1, limit)))
+            case .failing:
+                state.end = .failure(.notReadInTime(buffering, isCount: state.answers >= buffering.limit))
                 return (nil, state.onOverflow)
             case .newest:
-                state.dropOldest()
+                while state.isFull(for: result, buffering) { state.dropOldest() }
                 state.append(answer: result)
             case .oldest: state.missedBehind += 1
             }
@@ -168,7 +178,7 @@ private final class SubscriptionBuffer: Sendable {
         let dropped = state.withLock { state in
             defer {
                 (state.ready, state.received, state.notices) = ([], [], [])
-                (state.answers, state.missedBefore, state.missedBehind) = (0, 0, 0)
+                (state.answers, state.bytes, state.missedBefore, state.missedBehind) = (0, 0, 0, 0)
             }
             return (state.ready, state.received)
         }
@@ -202,13 +212,26 @@ private final class SubscriptionBuffer: Sendable {
     }
 }
 
+extension NetworkOperation.Result {
+    /// How much of a buffer it takes.
+    fileprivate var byteCount: Int {
+        if case .response(let response) = content { return response.data.count }
+        return 0
+    }
+}
+
 extension NetworkError {
-    fileprivate static func notReadInTime(_ limit: Int) -> NetworkError {
+    /// - Parameter isCount: whether it is the number of results that is too large, and not their bytes.
+    fileprivate static func notReadInTime(_ buffering: GraphQLBuffering, isCount: Bool) -> NetworkError {
         NetworkError(
             .tooLarge,
             during: .body,
-            "more than \(limit) results of the subscription were not read",
-            advice: "read faster, or subscribe with another GraphQLBuffering"
+            isCount
+                ? "more than \(buffering.limit) results of the subscription were not read"
+                : "more than \(buffering.maxBytes) bytes of the subscription's results were not read",
+            advice: isCount
+                ? "read faster, or subscribe with another GraphQLBuffering"
+                : "read faster, or subscribe with a GraphQLBuffering of more maxBytes"
         )
     }
 
