@@ -163,6 +163,7 @@ extension NetworkError {
         var metrics: TransferMetrics?
         var outboxEntry: String?
         var reconnectionTime: Duration?
+        var sharedRetry: SharedRetry?
     }
 
     private final class Box: Sendable {
@@ -225,6 +226,12 @@ extension NetworkError {
     package var reconnectionTime: Duration? {
         get { box?.context.reconnectionTime }
         set { context.reconnectionTime = newValue }
+    }
+
+    /// What those have in common who lost the same connection; nil where it was nobody else's.
+    package var sharedRetry: SharedRetry? {
+        get { box?.context.sharedRetry }
+        set { context.sharedRetry = newValue }
     }
 
     /// Phases and sizes up to the failure.

@@ -1,4 +1,4 @@
-public import BeagleNet
+public import BeagleNetHTTP
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -43,6 +43,13 @@ public struct GraphQLSocketOptions: Sendable {
     /// tells who asks, set `NetworkOperation.partition`, or call `GraphQLEndpoint.retireConnections()` when that changes: else
     /// the next person's operations may join a connection of the last one's.
     public var parameters: (@Sendable () async throws -> JSONValue?)? {
+        didSet { identity = Identity() }
+    }
+    /// Hears what the server says when it takes operations (the payload of `connection_ack`; nil where there is none), once
+    /// for each connection, before the first operation of it is asked for. nil, the default, where nobody wants to know.
+    ///
+    /// It is called on any thread, in the way of all that the connection brings: return quickly.
+    public var onAcknowledged: (@Sendable (JSONValue?) -> Void)? {
         didSet { identity = Identity() }
     }
     /// How long the server may take to say that it takes operations. 10 s.

@@ -24,7 +24,12 @@ struct SocketCarrier: SubscriptionCarrier {
     ) throws(NetworkError) -> (GraphQLSocket, Int) {
         guard let transport = attempt.transport as? any WebSocketTransport else { throw .noWebSockets }
         let key = SocketPool.Key(attempt, options)
-        return attempt.endpoint.memory.sockets.join(operation, key, attempt.transport) { onEnd in
+        return try attempt.endpoint.memory.sockets.join(
+            operation,
+            key,
+            attempt.transport,
+            after: attempt.progress.lastFailure
+        ) { onEnd in
             let opening = SocketOpening(
                 options,
                 attempt.operation.transfer,

@@ -11,6 +11,20 @@ import BeagleNetHTTP
 /// It holds itself while it is open, and nobody else has to. One task reads, and hands results on itself: between it and
 /// those who hear them nothing is kept.
 final class SharedEventStream: Sendable {
+    /// What a stream ended with that operations were on.
+    struct Loss: Sendable {
+        let error: NetworkError
+        /// Whether the server opened it.
+        let isOpen: Bool
+        /// Whether a result came.
+        let hasGiven: Bool
+        /// What the operations wait by.
+        let clock: any Clock<Duration>
+    }
+
+    /// Hears that a stream takes no operations any more: where it was lost, why. It may give another error for them.
+    typealias OnEnd = @Sendable (SharedEventStream, Loss?) -> NetworkError?
+
     private struct State: Sendable {
         var operations: [String: SharedOperation] = [:]
         var lastID = 0
@@ -21,6 +35,8 @@ final class SharedEventStream: Sendable {
         /// Whether it takes no operations any more.
         var isRetired = false
         var isOver = false
+        /// Whether a result came.
+        var hasGiven = false
 
         /// - Returns: what reads, to be cancelled.
         mutating func end() -> Task<Void, Never>? {
@@ -35,9 +51,9 @@ final class SharedEventStream: Sendable {
 
     private let state = Lock(State())
     /// Hears that it takes no operations any more.
-    private let onEnd: @Sendable (SharedEventStream) -> Void
+    private let onEnd: OnEnd
 
-    init(onEnd: @escaping @Sendable (SharedEventStream) -> Void = { _ in }) {
+    init(onEnd: @escaping OnEnd = { _, _ in nil }) {
         self.onEnd = onEnd
     }
 
@@ -87,7 +103,7 @@ final class SharedEventStream: Sendable {
     /// Takes no more operations; those that it has go on.
     func retire() {
         state.withLock { $0.isRetired = true }
-        onEnd(self)
+        _ = onEnd(self, nil)
     }
 
     private func closeIfUnused() {
@@ -96,7 +112,7 @@ final class SharedEventStream: Sendable {
             return (true, state.end())
         }
         reading?.cancel()
-        if isOver { onEnd(self) }
+        if isOver { _ = onEnd(self, nil) }
     }
 
     // MARK: - The stream
@@ -105,13 +121,13 @@ final class SharedEventStream: Sendable {
         var transfer = attempt.operation.transfer
         transfer.carryNothing()
         // What others share knows nothing of the first one's surroundings.
-        let maxMessageBytes = attempt.endpoint.maxMessageBytes
+        let (maxMessageBytes, clock) = (attempt.endpoint.maxMessageBytes, attempt.operation.clock)
         let reading = Task.detached { [transfer, transport = attempt.transport] in
             do throws(NetworkError) {
                 let token = try await Self.reserve(transfer, over: transport)
                 try await self.read(try await Self.open(transfer, token, over: transport), token, maxMessageBytes)
             } catch {
-                self.end(with: error)
+                self.end(with: error, clock)
             }
         }
         let isOver = state.withLock { state in
@@ -199,19 +215,23 @@ final class SharedEventStream: Sendable {
     private func take(_ event: EventStream.Event) throws(NetworkError) {
         guard event.type == "next" || event.type == "complete" else { return }
         let event = try SharedEvent(event)
-        let operation = state.withLock { $0.operations[event.id] }
+        let operation = state.withLock { state in
+            state.hasGiven = true
+            return state.operations[event.id]
+        }
         if let payload = event.payload { operation?.give(payload) } else { operation?.complete() }
     }
 
-    private func end(with error: NetworkError) {
-        let operations: [SharedOperation] = state.withLock { state in
-            if state.isOver { return [] }
+    private func end(with error: NetworkError, _ clock: any Clock<Duration>) {
+        let (operations, loss): ([SharedOperation], Loss?) = state.withLock { state in
+            if state.isOver { return ([], nil) }
             let operations = Array(state.operations.values)
             _ = state.end()
-            return operations
+            let loss = Loss(error: error, isOpen: state.token != nil, hasGiven: state.hasGiven, clock: clock)
+            return (operations, operations.isEmpty ? nil : loss)
         }
         // Before they ask for another.
-        onEnd(self)
+        let error = onEnd(self, loss) ?? error
         for operation in operations { operation.lose(error) }
     }
 }

@@ -9,7 +9,7 @@ struct SharedEventsCarrier: SubscriptionCarrier {
 
     func perform(_ attempt: SubscriptionAttempt) async throws(NetworkError) {
         let operation = SharedOperation(attempt)
-        let stream = attempt.endpoint.memory.eventStreams.join(operation, attempt)
+        let stream = try attempt.endpoint.memory.eventStreams.join(operation, attempt)
         defer {
             operation.leave()
             stream.leave(operation, attempt.operation.clock)

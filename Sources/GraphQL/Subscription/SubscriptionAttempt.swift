@@ -45,11 +45,19 @@ protocol SubscriptionCarrier: Sendable {
 
 /// What the attempts of one operation leave for each other.
 final class SubscriptionProgress: Sendable {
-    private let state = Lock("")
+    private let state = Lock((eventID: "", failure: Int?.none))
 
     /// The id of the last event that was given; empty where there was none or events have none.
     var lastEventID: String {
-        get { state.withLock { $0 } }
-        set { state.withLock { $0 = newValue } }
+        get { state.withLock { $0.eventID } }
+        set { state.withLock { $0.eventID = newValue } }
+    }
+
+    /// The number of the last failure of a connection that others shared (`SharedRetry`); nil where there was none.
+    var lastFailure: Int? { state.withLock { $0.failure } }
+
+    /// An attempt failed.
+    func note(_ error: NetworkError) {
+        if let retry = error.sharedRetry { state.withLock { $0.failure = retry.number } }
     }
 }

@@ -58,6 +58,7 @@ struct SubscriptionPerformer: OperationPerformer {
 
         /// What is to be done about a failure of the current way: the next is tried, or this is thrown.
         func note(_ error: NetworkError) -> NetworkError? {
+            attempt.progress.note(error)
             if results.isOpen { return error }
             let way = current
             let rest = left.withLock { left in
