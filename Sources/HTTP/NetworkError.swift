@@ -110,18 +110,53 @@ public struct NetworkError: Error, Sendable {
         public static let response = Phase(rawValue: "response")
     }
 
+    /// Behind one reference, so that what may throw, and every task that waits for it, keeps little room for an error.
+    private struct Content: Sendable {
+        var kind: Kind
+        var phase: Phase
+        var message: String
+        var advice: String?
+        var mayHaveReachedServer: Bool
+        var box: Box?
+    }
+
+    private var content: CopyOnWrite<Content>
+
     /// What failed.
-    public var kind: Kind
+    public var kind: Kind {
+        get { content.value.kind }
+        set { content.value.kind = newValue }
+    }
+
     /// What was being done.
-    public var phase: Phase
+    public var phase: Phase {
+        get { content.value.phase }
+        set { content.value.phase = newValue }
+    }
+
     /// What failed and why, as a sentence without capital and full stop.
-    public var message: String
+    public var message: String {
+        get { content.value.message }
+        set { content.value.message = newValue }
+    }
+
     /// What to try, as a sentence without capital and full stop; nil where there is nothing to say.
-    public var advice: String?
+    public var advice: String? {
+        get { content.value.advice }
+        set { content.value.advice = newValue }
+    }
+
     /// Whether the server may have acted on the request. A request with side effects is safe to send again only
     /// where this is false.
-    public var mayHaveReachedServer: Bool
-    private var box: Box?
+    public var mayHaveReachedServer: Bool {
+        get { content.value.mayHaveReachedServer }
+        set { content.value.mayHaveReachedServer = newValue }
+    }
+
+    private var box: Box? {
+        get { content.value.box }
+        set { content.value.box = newValue }
+    }
 
     /// An error of this kind.
     ///
@@ -138,11 +173,15 @@ public struct NetworkError: Error, Sendable {
         advice: String? = nil,
         underlying: (any Error)? = nil
     ) {
-        self.kind = kind
-        self.phase = phase
-        self.message = message
-        self.advice = advice
-        mayHaveReachedServer = Self.reachingPhases.contains(phase)
+        content = CopyOnWrite(
+            Content(
+                kind: kind,
+                phase: phase,
+                message: message,
+                advice: advice,
+                mayHaveReachedServer: Self.reachingPhases.contains(phase)
+            )
+        )
         if let underlying { self.underlying = underlying }
     }
 
@@ -152,7 +191,7 @@ public struct NetworkError: Error, Sendable {
 // MARK: - What came of the transfer
 
 extension NetworkError {
-    /// Behind one reference, so that what may throw, and every task that waits for it, keeps little room for an error.
+    /// What most errors have nothing of.
     private struct Context: Sendable {
         var underlying: (any Error)?
         var transportCode: Int?

@@ -8,20 +8,12 @@ import BeagleNetHTTP
 
 /// Performs an operation whose results come over time, in the first way that the server knows.
 struct SubscriptionPerformer: OperationPerformer {
-    private let request: GraphQLRequest
-    private let parameters: Data
-    private let endpoint: GraphQLEndpoint
+    private let plan: SubscriptionPlan
     private var progress = SubscriptionProgress()
-    /// Whether a result may come in pieces, so that each has to be looked into.
-    private let mayComeInPieces: Bool
 
     /// - Throws: `NetworkError` where the operation is none that can be sent.
     init(_ request: GraphQLRequest, at endpoint: GraphQLEndpoint) throws(NetworkError) {
-        try request.checkKind()
-        self.request = request
-        self.endpoint = endpoint
-        parameters = try GraphQLMessage(request, endpoint.documents == .documentID ? .documentID : .text).json
-        mayComeInPieces = try request.mayComeInPieces
+        plan = try SubscriptionPlan(request, at: endpoint)
     }
 
     /// The same from the beginning: it does not go on behind what another run was given.
@@ -85,12 +77,11 @@ struct SubscriptionPerformer: OperationPerformer {
         over transport: any HTTPTransport,
         _ emit: @escaping Interceptor.Emit
     ) throws(NetworkError) -> Ways {
-        let results = SubscriptionResults(request.kind, isMerging: mayComeInPieces, emit)
+        let (request, endpoint) = (plan.request, plan.endpoint)
+        let results = SubscriptionResults(request.kind, isMerging: plan.mayComeInPieces, emit)
         let attempt = SubscriptionAttempt(
-            request: request,
-            parameters: parameters,
+            plan: plan,
             operation: operation,
-            endpoint: endpoint,
             transport: transport,
             progress: progress,
             receive: { results.receive($0) }
@@ -109,7 +100,7 @@ struct SubscriptionPerformer: OperationPerformer {
     private func perform(by ways: Ways) async throws(NetworkError) -> Bool {
         let error: NetworkError?
         do throws(NetworkError) {
-            if mayComeInPieces {
+            if plan.mayComeInPieces {
                 try await performInPieces(by: ways)
             } else {
                 try await carrier(of: ways.current).perform(ways.attempt)

@@ -12,35 +12,50 @@ final class SubscriptionRun: Sendable {
     }
 
     private let buffer: SubscriptionBuffer
-    private let task: Task<Void, Never>
+    private let token: any RequestToken
 
     init(_ client: any NetworkClient, _ operation: NetworkOperation, _ buffering: GraphQLBuffering) {
         let buffer = SubscriptionBuffer(buffering)
         self.buffer = buffer
-        task = Task {
-            do throws(NetworkError) {
-                let last = try await client.run(operation) { buffer.add($0) }
-                buffer.add(last)
-                buffer.end(nil)
-            } catch {
-                buffer.end(error)
-            }
+        token = Self.start(operation, client, buffer)
+        let token = token
+        buffer.onOverflow { token.cancel() }
+    }
+
+    /// A task of its own only where the client has none: many subscriptions are to cost little.
+    private static func start(
+        _ operation: NetworkOperation,
+        _ client: any NetworkClient,
+        _ buffer: SubscriptionBuffer
+    ) -> any RequestToken {
+        let token = (client as? any StartingClient)?.start(operation) {
+            buffer.add($0)
+        } completion: {
+            buffer.end($0)
         }
-        let task = task
-        buffer.onOverflow { task.cancel() }
+        if let token { return token }
+        return TaskToken(
+            Task {
+                buffer.end(
+                    await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
+                        try await client.run(operation) { buffer.add($0) }
+                    }
+                )
+            }
+        )
     }
 
     deinit {
-        task.cancel()
+        token.cancel()
     }
 
     /// What comes next; nil where nothing does. One asks at a time.
     func next() async throws(NetworkError) -> Step? {
-        let (task, buffer) = (task, buffer)
+        let (token, buffer) = (token, buffer)
         return try await withTaskCancellationHandler {
             await buffer.next()
         } onCancel: {
-            task.cancel()
+            token.cancel()
             buffer.drop()
         }.get()
     }
@@ -139,7 +154,7 @@ private final class SubscriptionBuffer: Sendable {
     /// Says what ends the sending where nobody keeps up with it; done at once where that is so already.
     func onOverflow(_ body: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
-            state.onOverflow = body
+            if state.end == nil { state.onOverflow = body }
             return state.end != nil
         }
         if isOver { body() }
@@ -186,10 +201,21 @@ private final class SubscriptionBuffer: Sendable {
         end(.unsubscribed)
     }
 
-    func end(_ error: NetworkError?) {
+    /// Nothing more comes but this.
+    func end(_ outcome: Result<NetworkOperation.Result, NetworkError>) {
+        switch outcome {
+        case .success(let last):
+            add(last)
+            end(nil)
+        case .failure(let error): end(error)
+        }
+    }
+
+    private func end(_ error: NetworkError?) {
         let reader: UnsafeContinuation<Outcome, Never>? = state.withLock { state in
             guard state.end == nil else { return nil }
             state.end = error.map { .failure($0) } ?? .success(())
+            state.onOverflow = nil
             return state.reader.take()
         }
         reader?.resume(returning: error.map { .failure($0) } ?? .success(nil))
