@@ -98,7 +98,8 @@ public struct GraphQLEndpoint: Sendable {
 /// What was learned of a server, shared by the copies of its endpoint.
 final class EndpointMemory: Sendable {
     private let refusesHashes = Lock(false)
-    private let refused = Lock<[String: ContinuousClock.Instant]>([:])
+    /// How long ago each was refused.
+    private let refused = Lock<[String: @Sendable () -> Duration]>([:])
     /// How long a refusal counts: a proxy or a server that was being started may have spoken.
     private static let refusalLife = Duration.seconds(300)
     /// The event streams that operations share.
@@ -114,12 +115,14 @@ final class EndpointMemory: Sendable {
 
     /// The ways of subscriptions that it does not know, by name.
     var refusedWays: Set<String> {
-        refused.withLock { refused in Set(refused.filter { $0.value.duration(to: .now) < Self.refusalLife }.keys) }
+        Set(refused.withLock { $0 }.filter { $0.value() < Self.refusalLife }.keys)
     }
 
     /// It does not know this way.
-    func note(refusalOf way: String) {
-        refused.withLock { $0[way] = .now }
+    ///
+    /// - Parameter age: tells how long ago that was.
+    func note(refusalOf way: String, _ age: @escaping @Sendable () -> Duration) {
+        refused.withLock { $0[way] = age }
     }
 
     /// All ways are to be tried again.

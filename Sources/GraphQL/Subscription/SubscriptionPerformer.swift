@@ -60,7 +60,9 @@ struct SubscriptionPerformer: OperationPerformer {
             switch error.kind {
             case .unsupported:
                 // What this side lacks is not the server's doing.
-                if error.phase != .build { attempt.endpoint.memory.note(refusalOf: way.name) }
+                if error.phase != .build {
+                    attempt.endpoint.memory.note(refusalOf: way.name, attempt.operation.stopwatch())
+                }
                 return rest.isEmpty ? left.withLock { $0.forbidden } ?? error : nil
             // So Python's servers answer where no WebSocket is; or it is a refusal, and will be one in another way too.
             case .status where way.isWebSocket && error.response?.status == .forbidden && !rest.isEmpty:
