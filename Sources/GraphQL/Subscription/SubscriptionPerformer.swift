@@ -48,6 +48,17 @@ struct SubscriptionPerformer: OperationPerformer {
         /// The way to be tried.
         var current: GraphQLSubscriptionTransport { left.withLock { $0.ways[0] } }
 
+        /// What performs in the way to be tried. Never inlined: what waits for it would have room for what a way is.
+        @inline(never)
+        func carrier() -> any SubscriptionCarrier {
+            switch current {
+            case .webSocket(let options): SocketCarrier(options: options)
+            case .events(.distinct): StreamCarrier(framing: .events)
+            case .events(.single): SharedEventsCarrier()
+            case .multipart: StreamCarrier(framing: .parts)
+            }
+        }
+
         /// What is to be done about a failure of the current way: the next is tried, or this is thrown.
         func note(_ error: NetworkError) -> NetworkError? {
             attempt.progress.note(error)
@@ -105,7 +116,7 @@ struct SubscriptionPerformer: OperationPerformer {
             if plan.mayComeInPieces {
                 try await performInPieces(by: ways)
             } else {
-                try await carrier(of: ways.current).perform(ways.attempt)
+                try await ways.carrier().perform(ways.attempt)
             }
             return true
         } catch let failure {
@@ -119,7 +130,7 @@ struct SubscriptionPerformer: OperationPerformer {
     private func performInPieces(by ways: Ways) async throws(NetworkError) {
         let work = Task {
             await Result<Void, NetworkError>.catching { () throws(NetworkError) in
-                try await carrier(of: ways.current).perform(ways.attempt)
+                try await ways.carrier().perform(ways.attempt)
             }
         }
         ways.results.onFailure { work.cancel() }
@@ -132,14 +143,6 @@ struct SubscriptionPerformer: OperationPerformer {
         try outcome.get()
     }
 
-    private func carrier(of way: GraphQLSubscriptionTransport) -> any SubscriptionCarrier {
-        switch way {
-        case .webSocket(let options): SocketCarrier(options: options)
-        case .events(.distinct): StreamCarrier(framing: .events)
-        case .events(.single): SharedEventsCarrier()
-        case .multipart: StreamCarrier(framing: .parts)
-        }
-    }
 }
 
 /// Makes results of what comes in one attempt.
