@@ -45,8 +45,10 @@ func configure(
     // snippet.ways
     var socket = GraphQLSocketOptions()
     socket.parameters = { ["token": .string(token())] }
+    socket.onAcknowledged = { answer in print(answer?["session"]?.string ?? "no session") }
     var endpoint = GraphQLEndpoint("https://example.org/graphql")
     endpoint.subscriptions = [.webSocket(socket), .events()]
+    endpoint.maxMessageBytes = 1 << 20
     dependencies.graphQLEndpoint = endpoint
     // snippet.end
     // snippet.retry

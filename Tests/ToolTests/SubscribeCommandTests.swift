@@ -39,6 +39,46 @@ struct SubscribeCommandTests {
         #expect(try JSONValue(parsing: request.body)["variables"] == ["room": "7"])
     }
 
+    @Test("a result may be as long as --max-filesize says", arguments: ["sse", "multipart"])
+    func limit(way: String) async throws {
+        let long = #"{"data":{"tick":"\#(String(repeating: "a", count: 3000))"}}"#
+        let server = try LoopbackServer { request in
+            if request["Accept"] == "text/event-stream" {
+                return .sequence([.raw(Self.head + "event: next\ndata: \(long)\n\n"), .stall])
+            }
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed;boundary=graphql\r\n\r\n"
+            return .sequence([.raw(head + "--graphql\r\n\r\n{\"payload\":\(long)}\r\n--graphql"), .stall])
+        }
+        let run = try await beagle(
+            "subscribe",
+            server.url,
+            "-q",
+            query,
+            "--over",
+            way,
+            "--max-filesize",
+            "1k",
+            "--count",
+            "1"
+        )
+        #expect(run.exit == 63, "\(run.errors)")
+        #expect(run.errors.contains("1024 bytes") || run.errors.contains("1000 bytes"))
+        #expect(run.errors.contains("allow more with --max-filesize"))
+        let longer = try await beagle(
+            "subscribe",
+            server.url,
+            "-q",
+            query,
+            "--over",
+            way,
+            "--max-filesize",
+            "4k",
+            "--count",
+            "1"
+        )
+        #expect(longer.exit == 0, "\(longer.errors)")
+    }
+
     @Test func lostConnectionIsToldAndFollowedByAnother() async throws {
         let server = try LoopbackServer { _ in Self.events(1...2, isWhole: false) }
         let run = try await beagle("subscribe", server.url, "-q", query, "--over", "sse", "--count", "3", "--json")

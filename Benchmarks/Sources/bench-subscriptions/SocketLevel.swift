@@ -10,7 +10,7 @@
         private static func socket(at port: Int) -> GraphQLSocket {
             let head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/graphql")
             let opening = SocketOpening(GraphQLSocketOptions(), TransferRequest(head), over: CurlTransport())
-            return GraphQLSocket(opening, GraphQLSocketOptions(), clock: ContinuousClock()) { _ in }
+            return GraphQLSocket(opening, GraphQLSocketOptions(), clock: ContinuousClock()) { _, _ in nil }
         }
 
         private static let parameters = Data(#"{"query":"subscription Ticks { tick { number price symbol } }"}"#.utf8)

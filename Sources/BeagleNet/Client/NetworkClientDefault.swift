@@ -129,6 +129,31 @@ public final class NetworkClientDefault: NetworkClient {
         return try await hub.result(of: operation, pipeline, emit)
     }
 
+    /// As `run`, for who has no task to wait in: the run alone takes one.
+    ///
+    /// - Parameters:
+    ///   - operation: what to ask.
+    ///   - emit: hears what comes before the last result, on any thread, also from inside this call.
+    ///   - completion: gets the last result, or why there is none; not where the token was cancelled before.
+    /// - Returns: the handle that ends it; nil where only a task can wait for it.
+    package func start(
+        _ operation: NetworkOperation,
+        emit: @escaping @Sendable (NetworkOperation.Result) -> Void,
+        completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
+    ) -> (any RequestToken)? {
+        let settings = dependencies.settings
+        do throws(NetworkError) {
+            let (operation, pipeline) = try prepared(operation, settings)
+            let isShared = operation.key != nil || operation.isDetached
+            guard isShared, !pipeline.prefersStore(operation) else { return nil }
+            let emit = settings.surroundings.callerContexts.carrying(emit)
+            return WatchToken(share: hub.ask(operation, pipeline, emit, completion))
+        } catch {
+            completion(.failure(error))
+            return EndedToken()
+        }
+    }
+
     /// Hears all that comes of an operation, from the first answer on until the token is cancelled: each time it is run
     /// again (`refetch`), what there was is given once more, as stale, and then what is new. A kind that is not shared,
     /// and a subscription, ends by itself.

@@ -13,7 +13,8 @@ extension NetworkOperation {
 
     /// What comes of an operation: its answer, or a step on the way to it.
     public struct Result: Sendable {
-        /// What there is.
+        /// What there is: mostly behind one reference, as each step of a pipeline that waits keeps room for a result.
+        /// Progress alone is told too often to allocate.
         public enum Content: Sendable {
             /// A whole answer.
             indirect case response(NetworkResponse)
@@ -22,7 +23,7 @@ extension NetworkOperation {
             /// How far the transfer is.
             case progress(TransferProgress)
             /// What became of the connection that results come over.
-            case connection(Connection)
+            indirect case connection(Connection)
         }
 
         /// What becomes of the connection of an operation that has many results, as a subscription.

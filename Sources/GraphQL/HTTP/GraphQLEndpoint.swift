@@ -63,6 +63,10 @@ public struct GraphQLEndpoint: Sendable {
     /// The ways in which subscriptions go, the best first: where a server does not know one, the next is tried, and that is
     /// remembered for five minutes. A WebSocket, event streams and bodies of parts by default.
     public var subscriptions: [GraphQLSubscriptionTransport] = [.webSocket(), .events(), .multipart]
+    /// The most bytes that one message of a subscription may have, whichever way it comes; above 0. A larger one ends its
+    /// connection with an error of kind `.tooLarge`, for all operations that share it. 16 MiB by default, far above what
+    /// one result should be, and little enough to be kept in memory.
+    public var maxMessageBytes = 16 << 20
     /// Which operations go that way; subscriptions alone by default. Those with files are posted all the same.
     public var kindsOverSubscriptions: Set<OperationKind> = [.subscription]
     /// What was learned of the server.
@@ -94,7 +98,8 @@ public struct GraphQLEndpoint: Sendable {
 /// What was learned of a server, shared by the copies of its endpoint.
 final class EndpointMemory: Sendable {
     private let refusesHashes = Lock(false)
-    private let refused = Lock<[String: ContinuousClock.Instant]>([:])
+    /// How long ago each was refused.
+    private let refused = Lock<[String: @Sendable () -> Duration]>([:])
     /// How long a refusal counts: a proxy or a server that was being started may have spoken.
     private static let refusalLife = Duration.seconds(300)
     /// The event streams that operations share.
@@ -110,12 +115,14 @@ final class EndpointMemory: Sendable {
 
     /// The ways of subscriptions that it does not know, by name.
     var refusedWays: Set<String> {
-        refused.withLock { refused in Set(refused.filter { $0.value.duration(to: .now) < Self.refusalLife }.keys) }
+        Set(refused.withLock { $0 }.filter { $0.value() < Self.refusalLife }.keys)
     }
 
     /// It does not know this way.
-    func note(refusalOf way: String) {
-        refused.withLock { $0[way] = .now }
+    ///
+    /// - Parameter age: tells how long ago that was.
+    func note(refusalOf way: String, _ age: @escaping @Sendable () -> Duration) {
+        refused.withLock { $0[way] = age }
     }
 
     /// All ways are to be tried again.

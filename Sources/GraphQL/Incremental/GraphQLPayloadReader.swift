@@ -19,6 +19,8 @@ package struct GraphQLPayloadReader: Sendable {
     }
 
     private let maxPayloadBytes: Int
+    /// What is thrown where a payload has more.
+    private let excess: NetworkError
     private var framing: Framing
     /// Of parts what the one that is read has so far; else what was fed and not taken.
     private var bytes = Data()
@@ -48,13 +50,17 @@ package struct GraphQLPayloadReader: Sendable {
     /// - Parameters:
     ///   - maxPayloadBytes: the most bytes that one payload may have, 64 MiB by default.
     ///   - lastEventID: the id of the event behind which it goes on.
+    ///   - excess: what is thrown where a payload has more bytes, in words of who set the limit; nil, the default, names
+    ///     `maxPayloadBytes`.
     /// - Throws: `NetworkError` of kind `.protocol` where it is of parts and names no boundary.
     package init(
         contentType: String?,
         maxPayloadBytes: Int = 64 << 20,
-        behind lastEventID: String = ""
+        behind lastEventID: String = "",
+        excess: NetworkError? = nil
     ) throws(NetworkError) {
         self.maxPayloadBytes = maxPayloadBytes
+        self.excess = excess ?? .payloadTooLarge(maxPayloadBytes)
         self.lastEventID = lastEventID
         let contentType = contentType ?? ""
         switch MediaType(contentType)?.essence {
@@ -138,14 +144,7 @@ extension GraphQLPayloadReader {
     }
 
     private func check(_ count: Int) throws(NetworkError) {
-        if count > maxPayloadBytes {
-            throw NetworkError(
-                .tooLarge,
-                during: .body,
-                "a payload of the answer is larger than the \(maxPayloadBytes) bytes allowed",
-                advice: "raise maxPayloadBytes"
-            )
-        }
+        if count > maxPayloadBytes { throw excess }
     }
 
     // MARK: parts
@@ -183,7 +182,7 @@ extension GraphQLPayloadReader {
     /// (https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md).
     private mutating func nextEvent(_ stream: inout EventStream) throws(NetworkError) -> Data? {
         defer { (lastEventID, reconnectionTime) = (stream.lastEventID, stream.retry) }
-        while let event = try stream.next() {
+        while let event = try next(of: &stream) {
             if event.type == "complete" {
                 isFinished = true
                 return nil
@@ -191,6 +190,15 @@ extension GraphQLPayloadReader {
             if ["next", "message"].contains(event.type), !event.data.isEmpty { return Data(event.data.utf8) }
         }
         return nil
+    }
+
+    private func next(of stream: inout EventStream) throws(NetworkError) -> EventStream.Event? {
+        do throws(NetworkError) {
+            return try stream.next()
+        } catch {
+            // An event fails for its size alone.
+            throw excess
+        }
     }
 
     // MARK: lines
@@ -208,6 +216,17 @@ extension GraphQLPayloadReader {
         seen = bytes.count
         try check(seen)
         return nil
+    }
+}
+
+extension NetworkError {
+    fileprivate static func payloadTooLarge(_ maxPayloadBytes: Int) -> NetworkError {
+        NetworkError(
+            .tooLarge,
+            during: .body,
+            "a payload of the answer is larger than the \(maxPayloadBytes) bytes allowed",
+            advice: "raise maxPayloadBytes"
+        )
     }
 }
 

@@ -16,20 +16,29 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
     private let response: StreamingResponse
     private let maxPayloadBytes: Int
     private let lastEventID: String
+    private let excess: NetworkError?
 
     /// The payloads of this answer.
     ///
     /// - Parameters:
     ///   - maxPayloadBytes: the most bytes that one payload may have, 64 MiB by default.
     ///   - lastEventID: the id of the event behind which it goes on.
-    package init(_ response: StreamingResponse, maxPayloadBytes: Int = 64 << 20, behind lastEventID: String = "") {
+    ///   - excess: what is thrown where a payload has more bytes, in words of who set the limit; nil, the default, names
+    ///     `maxPayloadBytes`.
+    package init(
+        _ response: StreamingResponse,
+        maxPayloadBytes: Int = 64 << 20,
+        behind lastEventID: String = "",
+        excess: NetworkError? = nil
+    ) {
         self.response = response
+        self.excess = excess
         self.maxPayloadBytes = maxPayloadBytes
         self.lastEventID = lastEventID
     }
 
     package func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(response, maxPayloadBytes, lastEventID)
+        AsyncIterator(response, maxPayloadBytes, lastEventID, excess)
     }
 
     /// Gives the payloads one after another.
@@ -37,6 +46,7 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
         private let contentType: String?
         private let maxPayloadBytes: Int
         private let firstEventID: String
+        private let excess: NetworkError?
         private var reader: GraphQLPayloadReader?
         private var body: HTTPBody.AsyncIterator?
 
@@ -45,10 +55,16 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
         /// Of events how long the server wants clients to wait before they connect again; nil where it did not say.
         var reconnectionTime: Duration? { reader?.reconnectionTime }
 
-        fileprivate init(_ response: StreamingResponse, _ maxPayloadBytes: Int, _ lastEventID: String) {
+        fileprivate init(
+            _ response: StreamingResponse,
+            _ maxPayloadBytes: Int,
+            _ lastEventID: String,
+            _ excess: NetworkError?
+        ) {
             contentType = response.response.headerFields[.contentType]
             self.maxPayloadBytes = maxPayloadBytes
             firstEventID = lastEventID
+            self.excess = excess
             body = response.body.makeAsyncIterator()
         }
 
@@ -82,7 +98,8 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
                 reader = try GraphQLPayloadReader(
                     contentType: contentType,
                     maxPayloadBytes: maxPayloadBytes,
-                    behind: firstEventID
+                    behind: firstEventID,
+                    excess: excess
                 )
             }
             return body == nil ? nil : try reader?.next()

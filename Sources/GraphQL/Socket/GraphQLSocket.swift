@@ -11,6 +11,20 @@ import BeagleNetHTTP
 /// Whatever happens, each operation ends once. The transport is kept until the WebSocket is open, this object as long as it
 /// is.
 final class GraphQLSocket: Sendable {
+    /// What a WebSocket ended with that operations were on.
+    struct Loss: Sendable {
+        let error: NetworkError
+        /// Whether the server took operations.
+        let isAcknowledged: Bool
+        /// Whether a result came.
+        let hasGiven: Bool
+        /// What it waited by.
+        let clock: any Clock<Duration>
+    }
+
+    /// Hears that a WebSocket is over: with operations on it, why. It may give another error for them.
+    typealias OnEnd = @Sendable (GraphQLSocket, Loss?) -> NetworkError?
+
     /// What waits to be written.
     private enum Outgoing {
         case request(SocketRequest)
@@ -38,6 +52,8 @@ final class GraphQLSocket: Sendable {
         var writer: UnsafeContinuation<Void, Never>?
         var driver: Task<Void, Never>?
         var timers: [Timer: Task<Void, Never>] = [:]
+        /// Whether a result came.
+        var hasGiven = false
         /// Whether anything came since this was last unset.
         var hasHeard = false
 
@@ -52,8 +68,9 @@ final class GraphQLSocket: Sendable {
 
     private let state: Lock<State>
     private let options: GraphQLSocketOptions
+    private let maxMessageBytes: Int
     private let clock: any Clock<Duration>
-    private let onEnd: @Sendable (GraphQLSocket) -> Void
+    private let onEnd: OnEnd
 
     /// A WebSocket that connects when it is joined.
     ///
@@ -64,9 +81,10 @@ final class GraphQLSocket: Sendable {
         _ opening: SocketOpening,
         _ options: GraphQLSocketOptions,
         clock: any Clock<Duration>,
-        onEnd: @escaping @Sendable (GraphQLSocket) -> Void
+        onEnd: @escaping OnEnd
     ) {
         self.options = options
+        maxMessageBytes = opening.maxMessageBytes
         self.clock = clock
         self.onEnd = onEnd
         state = Lock(State(session: SocketSession(options.subprotocol), opening: opening))
@@ -165,7 +183,15 @@ final class GraphQLSocket: Sendable {
             } else {
                 state.outgoing = []
             }
+            let loss = Loss(
+                error: error,
+                isAcknowledged: state.session.isAcknowledged,
+                hasGiven: state.hasGiven,
+                clock: clock
+            )
+            let isLoss = !state.session.isEmpty
             return Ending(
+                loss: isLoss ? loss : nil,
                 operations: state.session.removeAll(),
                 timers: Array(state.timers.values),
                 writer: state.takeWriter(),
@@ -173,10 +199,10 @@ final class GraphQLSocket: Sendable {
             )
         }
         guard let ending else { return }
-        onEnd(self)
+        let shared = onEnd(self, ending.loss) ?? error
         for timer in ending.timers { timer.cancel() }
         for (operation, isAsked) in ending.operations {
-            var error = error
+            var error = shared
             error.mayHaveReachedServer = isAsked
             operation.end(.failure(error))
         }
@@ -185,6 +211,7 @@ final class GraphQLSocket: Sendable {
     }
 
     private struct Ending {
+        let loss: Loss?
         let operations: [(operation: SocketOperation, isAsked: Bool)]
         let timers: [Task<Void, Never>]
         let writer: UnsafeContinuation<Void, Never>?
@@ -296,7 +323,7 @@ final class GraphQLSocket: Sendable {
                 guard take(message) else { return .leftSocket }
             }
         } catch {
-            return webSocket.peerClose.map { .ended($0, isAcknowledged) } ?? error.ofConversation
+            return webSocket.peerClose.map { .ended($0, isAcknowledged) } ?? error.ofConversation(maxMessageBytes)
         }
         return .ended(webSocket.peerClose ?? WebSocketClose(.noStatus), isAcknowledged)
     }
@@ -308,7 +335,7 @@ final class GraphQLSocket: Sendable {
         do throws(SocketFault) {
             guard case .text(let text) = message else { throw SocketFault(reason: "a message is no text") }
             let message = try SocketMessage(text, options.subprotocol)
-            return follow(try receive(message))
+            return try follow(try receive(message))
         } catch {
             end(error.error, WebSocketClose(.badResponse, reason: error.reason))
             return false
@@ -320,19 +347,20 @@ final class GraphQLSocket: Sendable {
             state.hasHeard = true
             let step = try state.session.receive(message)
             switch step {
-            case .begin(let ids): state.outgoing += ids.map { .operation($0) }
+            case .begin(let ids, _): state.outgoing += ids.map { .operation($0) }
             case .pong(let payload): state.pong = .pong(payload)
             case .end: lingerIfEmpty(&state)
-            case .nothing, .give, .refuse: break
+            case .give: state.hasGiven = true
+            case .nothing, .refuse: break
             }
             return step
         }
     }
 
-    private func follow(_ step: SocketSession.Step) -> Bool {
+    private func follow(_ step: SocketSession.Step) throws(SocketFault) -> Bool {
         switch step {
         case .nothing: break
-        case .begin: begin()
+        case .begin(_, let payload): try begin(payload)
         case .pong: wakeWriter()
         case .give(let operation, let payload): operation.give(.payload(payload))
         case .end(let operation, nil): operation.end(.success(()))
@@ -349,7 +377,14 @@ final class GraphQLSocket: Sendable {
     }
 
     /// The server takes operations.
-    private func begin() {
+    private func begin(_ payload: Data?) throws(SocketFault) {
+        if let hear = options.onAcknowledged {
+            do throws(NetworkError) {
+                hear(try payload.map { text throws(NetworkError) in try JSONValue(parsing: text) })
+            } catch {
+                throw SocketFault(reason: "the payload of the acknowledgement cannot be read")
+            }
+        }
         let timer = state.withLock { state in
             if let keepAlive = options.keepAlive, options.subprotocol != .graphQLWS, !state.isOver {
                 start(.keepAlive, keepAlive, &state) { await $0.keepAlive(every: keepAlive) }

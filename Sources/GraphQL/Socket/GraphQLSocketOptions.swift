@@ -1,4 +1,4 @@
-public import BeagleNet
+public import BeagleNetHTTP
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -45,6 +45,13 @@ public struct GraphQLSocketOptions: Sendable {
     public var parameters: (@Sendable () async throws -> JSONValue?)? {
         didSet { identity = Identity() }
     }
+    /// Hears what the server says when it takes operations (the payload of `connection_ack`; nil where there is none), once
+    /// for each connection, before the first operation of it is asked for. nil, the default, where nobody wants to know.
+    ///
+    /// It is called on any thread, in the way of all that the connection brings: return quickly.
+    public var onAcknowledged: (@Sendable (JSONValue?) -> Void)? {
+        didSet { identity = Identity() }
+    }
     /// How long the server may take to say that it takes operations. 10 s.
     public var acknowledgementTimeout = Duration.seconds(10) {
         didSet { identity = Identity() }
@@ -61,10 +68,6 @@ public struct GraphQLSocketOptions: Sendable {
     }
     /// How long a connection is kept that no operation needs any more. 5 s.
     public var linger = Duration.seconds(5) {
-        didSet { identity = Identity() }
-    }
-    /// The largest message taken, in bytes; a larger one ends the connection. 16 MiB.
-    public var maxMessageBytes = 16 << 20 {
         didSet { identity = Identity() }
     }
     /// Tells apart options that were set apart: functions cannot be compared.

@@ -80,7 +80,10 @@ extension NetworkError {
 
     /// What an operation failed with as the conversation did: libcurl takes the abrupt end of a connection for that of a
     /// body, and the GET of the handshake, which might be sent again, is not what was asked.
-    var ofConversation: NetworkError {
+    ///
+    /// - Parameter maxMessageBytes: the limit under which the WebSocket was opened.
+    func ofConversation(_ maxMessageBytes: Int) -> NetworkError {
+        if kind == .tooLarge { return .messageTooLarge(maxMessageBytes) }
         var error = self
         if kind == .truncated { error.kind = .network }
         error.request = nil

@@ -23,12 +23,18 @@ struct SocketCarrier: SubscriptionCarrier {
         _ attempt: SubscriptionAttempt
     ) throws(NetworkError) -> (GraphQLSocket, Int) {
         guard let transport = attempt.transport as? any WebSocketTransport else { throw .noWebSockets }
-        let key = SocketPool.Key(attempt.operation, options, attempt.transport)
-        return attempt.endpoint.memory.sockets.join(operation, key, attempt.transport) { onEnd in
+        let key = SocketPool.Key(attempt, options)
+        return try attempt.endpoint.memory.sockets.join(
+            operation,
+            key,
+            attempt.transport,
+            after: attempt.progress.lastFailure
+        ) { onEnd in
             let opening = SocketOpening(
                 options,
                 attempt.operation.transfer,
                 declaredOrigins: attempt.operation.declaredOrigins,
+                maxMessageBytes: attempt.endpoint.maxMessageBytes,
                 over: transport
             )
             return GraphQLSocket(opening, options, clock: attempt.operation.clock, onEnd: onEnd)

@@ -10,8 +10,8 @@ import BeagleNetHTTP
 /// Read in one pass that checks the grammar of the whole and makes no value of the payload. Of a member that repeats the last
 /// counts, and members that nobody knows are passed over.
 enum SocketMessage: Sendable, Hashable {
-    /// It takes operations (`connection_ack`).
-    case acknowledgement
+    /// It takes operations (`connection_ack`), and may say something with it: the text of an object.
+    case acknowledgement(Data?)
     /// It takes none (`connection_error`, of the older protocol), and says why.
     case refusal(Data?)
     /// It is there (`ka`, of the older protocol; `pong`).
@@ -131,10 +131,7 @@ private struct Envelope {
             _ = try objectOrNothing()
             return .signOfLife
         }
-        if text(type, is: "connection_ack") {
-            _ = try objectOrNothing()
-            return .acknowledgement
-        }
+        if text(type, is: "connection_ack") { return .acknowledgement(try objectOrNothing()) }
         return nil
     }
 
@@ -144,7 +141,8 @@ private struct Envelope {
         if text(type, is: "complete") { return .completion(id: try number()) }
         if text(type, is: "error") { return .failure(id: id == nil ? nil : try number(), try anything()) }
         if text(type, is: "ka") { return .signOfLife }
-        if text(type, is: "connection_ack") { return .acknowledgement }
+        // The older protocol says nothing of a payload, and servers may put anything there.
+        if text(type, is: "connection_ack") { return .acknowledgement(payload.map { Data(bytes[$0]) }) }
         if text(type, is: "connection_error") { return .refusal(payload.map { Data(bytes[$0]) }) }
         return nil
     }

@@ -14,6 +14,8 @@ struct SocketOpening: Sendable {
     /// The operation's message.
     private let transfer: TransferRequest
     private let declaredOrigins: Set<Origin>
+    /// The largest message taken.
+    let maxMessageBytes: Int
     private let transport: any WebSocketTransport
     /// What the app's functions are called in.
     private let scope: Beagle.Scope
@@ -21,15 +23,18 @@ struct SocketOpening: Sendable {
     /// - Parameters:
     ///   - transfer: the message of an operation.
     ///   - declaredOrigins: those that the app declares as its own.
+    ///   - maxMessageBytes: the largest message taken.
     init(
         _ options: GraphQLSocketOptions,
         _ transfer: TransferRequest,
         declaredOrigins: Set<Origin> = [],
+        maxMessageBytes: Int = 16 << 20,
         over transport: any WebSocketTransport
     ) {
         self.options = options
         self.transfer = transfer
         self.declaredOrigins = declaredOrigins
+        self.maxMessageBytes = maxMessageBytes
         self.transport = transport
         scope = Beagle.scope
     }
@@ -81,7 +86,7 @@ struct SocketOpening: Sendable {
             try move(&head, &options, to: url)
         }
         var request = WebSocketRequest(head, subprotocols: [self.options.subprotocol.rawValue], options: options)
-        request.maxMessageBytes = self.options.maxMessageBytes
+        request.maxMessageBytes = maxMessageBytes
         return request
     }
 

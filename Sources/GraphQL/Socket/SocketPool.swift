@@ -11,8 +11,8 @@ final class SocketPool: Sendable {
         private let subprotocol: GraphQLSocketOptions.Subprotocol
         private let options: GraphQLSocketOptions.Identity
 
-        init(_ operation: NetworkOperation, _ options: GraphQLSocketOptions, _ transport: any HTTPTransport) {
-            connection = ConnectionKey(operation, transport)
+        init(_ attempt: SubscriptionAttempt, _ options: GraphQLSocketOptions) {
+            connection = ConnectionKey(attempt)
             subprotocol = options.subprotocol
             self.options = options.identity
         }
@@ -27,6 +27,7 @@ final class SocketPool: Sendable {
     }
 
     private let sockets = Lock<[Key: Entry]>([:])
+    private let failures = ConnectionFailures<Key>()
 
     /// Those that can be joined.
     var all: [GraphQLSocket] { sockets.withLock { $0.values.map(\.socket) } }
@@ -37,18 +38,22 @@ final class SocketPool: Sendable {
     ///
     /// - Parameters:
     ///   - transport: that of the key.
+    ///   - lastFailure: the number of the last failure that the operation had; nil where it had none.
     ///   - make: makes one, given what to call when it has ended.
     /// - Returns: the WebSocket, and the operation's number there.
+    /// - Throws: why another could not connect that tried just now, where this one tries again.
     func join(
         _ operation: SocketOperation,
         _ key: Key,
         _ transport: any HTTPTransport,
-        _ make: (_ onEnd: @escaping @Sendable (GraphQLSocket) -> Void) -> GraphQLSocket
-    ) -> (socket: GraphQLSocket, id: Int) {
+        after lastFailure: Int?,
+        _ make: (_ onEnd: @escaping GraphQLSocket.OnEnd) -> GraphQLSocket
+    ) throws(NetworkError) -> (socket: GraphQLSocket, id: Int) {
         while true {
-            let socket = sockets.withLock { sockets in
+            let socket = try sockets.withLock { sockets throws(NetworkError) in
                 if let entry = sockets[key], entry.isCurrent { return entry.socket }
-                let socket = make { [weak self] in self?.remove($0, key) }
+                if let error = failures.failure(at: key, after: lastFailure) { throw error }
+                let socket = make { [weak self] in self?.end($0, $1, key) }
                 sockets[key] = Entry(socket: socket, transport: TransportReference(transport))
                 return socket
             }
@@ -59,11 +64,28 @@ final class SocketPool: Sendable {
 
     /// Lets nobody join those that there are; each ends with its last operation.
     func retireAll() {
+        failures.forget()
         let retired = sockets.withLock { sockets in
             defer { sockets = [:] }
             return sockets.values.map(\.socket)
         }
         for socket in retired { socket.retire() }
+    }
+
+    /// - Returns: the error for all that were on it; nil for the one that it ended with.
+    private func end(_ socket: GraphQLSocket, _ loss: GraphQLSocket.Loss?, _ key: Key) -> NetworkError? {
+        // Noted before another can be made: whoever comes then knows of it.
+        let error = loss.map { loss in
+            failures.note(
+                loss.error,
+                at: key,
+                isAcknowledged: loss.isAcknowledged,
+                hasGiven: loss.hasGiven,
+                loss.clock
+            )
+        }
+        remove(socket, key)
+        return error
     }
 
     private func remove(_ socket: GraphQLSocket, _ key: Key) {

@@ -19,8 +19,8 @@ struct SocketSession {
     /// What is to be done about a message.
     enum Step {
         case nothing
-        /// These are to be asked for.
-        case begin([Int])
+        /// These are to be asked for; the server may have said something with it.
+        case begin([Int], Data?)
         case pong(Data?)
         case give(SocketOperation, Data)
         /// It is over.
@@ -72,10 +72,10 @@ struct SocketSession {
     /// - Throws: `SocketFault` where the message must not come now.
     mutating func receive(_ message: SocketMessage) throws(SocketFault) -> Step {
         switch message {
-        case .acknowledgement:
+        case .acknowledgement(let payload):
             if isAcknowledged { return .nothing }
             isAcknowledged = true
-            return .begin(entries.keys.sorted())
+            return .begin(entries.keys.sorted(), payload)
         case .ping(let payload): return .pong(payload)
         case .signOfLife: return .nothing
         case .refusal(let payload): return .refuse(payload)

@@ -2,21 +2,24 @@ import BeagleNet
 import BeagleNetHTTP
 
 /// What operations have in common that may share a connection: the same URL, the same fields and options that say who asks and
-/// how, the same partition, and the same transport, where that can be told.
+/// how, the same partition and limit of messages, and the same transport, where that can be told.
 struct ConnectionKey: Hashable, Sendable {
     private let url: String
     private let fields: [HTTPField]
     private let options: TransferOptions
     private let partition: String
     private let transport: TransportIdentity
+    private let maxMessageBytes: Int
 
-    init(_ operation: NetworkOperation, _ transport: any HTTPTransport) {
+    init(_ attempt: SubscriptionAttempt) {
+        let operation = attempt.operation
         let head = operation.transfer.head
         url = head.urlText
         fields = Array(head.connectionFields)
         options = operation.transfer.options.forConnection
         partition = operation.partition
-        self.transport = TransportIdentity(transport)
+        transport = TransportIdentity(attempt.transport)
+        maxMessageBytes = attempt.endpoint.maxMessageBytes
     }
 }
 

@@ -23,8 +23,8 @@ public struct GraphQLSubscription<Output>: AsyncSequence, Sendable {
         case interrupted(NetworkError, wait: Duration)
         /// So many results were dropped here, as they were not read in time.
         case missed(Int)
-        /// A result.
-        case response(GraphQLResponse<Output>)
+        /// A result. Behind a reference: who waits for an event keeps room for one.
+        indirect case response(GraphQLResponse<Output>)
     }
 
     let client: any NetworkClient

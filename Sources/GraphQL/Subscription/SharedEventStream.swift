@@ -8,32 +8,25 @@ import BeagleNetHTTP
 
 /// An event stream that operations share: reserved with a token, open while there are operations and some time longer.
 ///
-/// It holds itself while it is open, and nobody else has to.
+/// It holds itself while it is open, and nobody else has to. One task reads, and hands results on itself: between it and
+/// those who hear them nothing is kept.
 final class SharedEventStream: Sendable {
-    /// What an operation hears.
-    enum Message: Sendable {
-        /// The stream is open: the server can be asked, with this token.
-        case ready(String)
-        /// What the server said to the operation.
-        case answered(Result<TransferResponse, NetworkError>)
-        /// A result.
-        case payload(Data)
-        /// Nothing more comes.
-        case complete
-        /// There is no stream, or none any more.
-        case lost(NetworkError)
+    /// What a stream ended with that operations were on.
+    struct Loss: Sendable {
+        let error: NetworkError
+        /// Whether the server opened it.
+        let isOpen: Bool
+        /// Whether a result came.
+        let hasGiven: Bool
+        /// What the operations wait by.
+        let clock: any Clock<Duration>
     }
 
-    /// One operation's part in it.
-    struct Membership: Sendable {
-        /// Which operation, for the server.
-        let id: String
-        let messages: AsyncStream<Message>
-        let continuation: AsyncStream<Message>.Continuation
-    }
+    /// Hears that a stream takes no operations any more: where it was lost, why. It may give another error for them.
+    typealias OnEnd = @Sendable (SharedEventStream, Loss?) -> NetworkError?
 
     private struct State: Sendable {
-        var operations: [String: AsyncStream<Message>.Continuation] = [:]
+        var operations: [String: SharedOperation] = [:]
         var lastID = 0
         /// nil before the stream is open.
         var token: String?
@@ -42,6 +35,8 @@ final class SharedEventStream: Sendable {
         /// Whether it takes no operations any more.
         var isRetired = false
         var isOver = false
+        /// Whether a result came.
+        var hasGiven = false
 
         /// - Returns: what reads, to be cancelled.
         mutating func end() -> Task<Void, Never>? {
@@ -53,14 +48,12 @@ final class SharedEventStream: Sendable {
 
     /// How long it is kept that no operation needs any more.
     private static let linger = Duration.seconds(5)
-    /// The most bytes that an event may have.
-    private static let maxEventBytes = 64 << 20
 
     private let state = Lock(State())
     /// Hears that it takes no operations any more.
-    private let onEnd: @Sendable (SharedEventStream) -> Void
+    private let onEnd: OnEnd
 
-    init(onEnd: @escaping @Sendable (SharedEventStream) -> Void = { _ in }) {
+    init(onEnd: @escaping OnEnd = { _, _ in nil }) {
         self.onEnd = onEnd
     }
 
@@ -68,29 +61,28 @@ final class SharedEventStream: Sendable {
 
     /// Adds an operation; the first has the stream opened.
     ///
-    /// - Returns: nil where it takes no more.
-    func join(_ attempt: SubscriptionAttempt) -> Membership? {
-        let (messages, continuation) = AsyncStream.makeStream(of: Message.self)
-        let joined: (id: String, token: String?, isFirst: Bool, closing: Task<Void, Never>?)? = state.withLock {
-            state in
+    /// - Returns: whether it takes any more.
+    func join(_ operation: SharedOperation, _ attempt: SubscriptionAttempt) -> Bool {
+        let joined: (token: String?, isFirst: Bool, closing: Task<Void, Never>?)? = state.withLock { state in
             if state.isRetired { return nil }
             state.lastID += 1
             let id = "\(state.lastID)"
-            state.operations[id] = continuation
+            operation.begin(as: id)
+            state.operations[id] = operation
             defer { state.closing = nil }
-            return (id, state.token, state.lastID == 1, state.closing)
+            return (state.token, state.lastID == 1, state.closing)
         }
-        guard let joined else { return nil }
+        guard let joined else { return false }
         joined.closing?.cancel()
-        if let token = joined.token { continuation.yield(.ready(token)) }
+        if let token = joined.token { operation.send(with: token) }
         if joined.isFirst { begin(attempt) }
-        return Membership(id: joined.id, messages: messages, continuation: continuation)
+        return true
     }
 
     /// An operation needs it no more. After the last it is kept for a while.
-    func leave(_ id: String, _ clock: any Clock<Duration>) {
+    func leave(_ operation: SharedOperation, _ clock: any Clock<Duration>) {
         let isLast = state.withLock { state in
-            state.operations[id] = nil
+            state.operations[operation.id] = nil
             return state.operations.isEmpty && !state.isOver
         }
         guard isLast else { return }
@@ -111,7 +103,7 @@ final class SharedEventStream: Sendable {
     /// Takes no more operations; those that it has go on.
     func retire() {
         state.withLock { $0.isRetired = true }
-        onEnd(self)
+        _ = onEnd(self, nil)
     }
 
     private func closeIfUnused() {
@@ -120,7 +112,7 @@ final class SharedEventStream: Sendable {
             return (true, state.end())
         }
         reading?.cancel()
-        if isOver { onEnd(self) }
+        if isOver { _ = onEnd(self, nil) }
     }
 
     // MARK: - The stream
@@ -129,12 +121,13 @@ final class SharedEventStream: Sendable {
         var transfer = attempt.operation.transfer
         transfer.carryNothing()
         // What others share knows nothing of the first one's surroundings.
+        let (maxMessageBytes, clock) = (attempt.endpoint.maxMessageBytes, attempt.operation.clock)
         let reading = Task.detached { [transfer, transport = attempt.transport] in
             do throws(NetworkError) {
                 let token = try await Self.reserve(transfer, over: transport)
-                try await self.read(try await Self.open(transfer, token, over: transport), token)
+                try await self.read(try await Self.open(transfer, token, over: transport), token, maxMessageBytes)
             } catch {
-                self.end(with: error)
+                self.end(with: error, clock)
             }
         }
         let isOver = state.withLock { state in
@@ -182,18 +175,22 @@ final class SharedEventStream: Sendable {
         throw await answer.refusal(over: SharedEventsCarrier.name, isOfWay: true)
     }
 
-    private func read(_ answer: StreamAnswer, _ token: String) async throws(NetworkError) {
+    private func read(
+        _ answer: StreamAnswer,
+        _ token: String,
+        _ maxMessageBytes: Int
+    ) async throws(NetworkError) {
         let waiting = state.withLock { state in
             state.token = token
             return Array(state.operations.values)
         }
-        for operation in waiting { operation.yield(.ready(token)) }
-        var events = EventStream(maxEventBytes: Self.maxEventBytes)
+        for operation in waiting { operation.send(with: token) }
+        var events = EventStream(maxEventBytes: maxMessageBytes)
         var body = answer.response.body.makeAsyncIterator()
         do {
             while let chunk = try await body.next() {
                 events.feed(chunk)
-                while let event = try events.next() { try take(event) }
+                while let event = try Self.next(of: &events, maxMessageBytes) { try take(event) }
             }
         } catch {
             throw NetworkError(wrapping: error).wanting(events.retry)
@@ -202,24 +199,40 @@ final class SharedEventStream: Sendable {
             .wanting(events.retry)
     }
 
+    private static func next(
+        of events: inout EventStream,
+        _ maxMessageBytes: Int
+    ) throws(NetworkError) -> EventStream.Event? {
+        do throws(NetworkError) {
+            return try events.next()
+        } catch {
+            // An event fails for its size alone.
+            throw .messageTooLarge(maxMessageBytes)
+        }
+    }
+
     /// Hands an event to the operation that it is of. What is of none is passed over: it may have ended meanwhile.
     private func take(_ event: EventStream.Event) throws(NetworkError) {
         guard event.type == "next" || event.type == "complete" else { return }
         let event = try SharedEvent(event)
-        let operation = state.withLock { $0.operations[event.id] }
-        operation?.yield(event.payload.map { .payload($0) } ?? .complete)
+        let operation = state.withLock { state in
+            state.hasGiven = true
+            return state.operations[event.id]
+        }
+        if let payload = event.payload { operation?.give(payload) } else { operation?.complete() }
     }
 
-    private func end(with error: NetworkError) {
-        let operations: [AsyncStream<Message>.Continuation] = state.withLock { state in
-            if state.isOver { return [] }
+    private func end(with error: NetworkError, _ clock: any Clock<Duration>) {
+        let (operations, loss): ([SharedOperation], Loss?) = state.withLock { state in
+            if state.isOver { return ([], nil) }
             let operations = Array(state.operations.values)
             _ = state.end()
-            return operations
+            let loss = Loss(error: error, isOpen: state.token != nil, hasGiven: state.hasGiven, clock: clock)
+            return (operations, operations.isEmpty ? nil : loss)
         }
         // Before they ask for another.
-        onEnd(self)
-        for operation in operations { operation.yield(.lost(error)) }
+        let error = onEnd(self, loss) ?? error
+        for operation in operations { operation.lose(error) }
     }
 }
 

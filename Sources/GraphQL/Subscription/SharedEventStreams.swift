@@ -4,13 +4,19 @@ import BeagleNetHTTP
 /// The event streams of an endpoint that operations of the same `ConnectionKey` share.
 final class SharedEventStreams: Sendable {
     private let streams = Lock<[ConnectionKey: SharedEventStream]>([:])
+    private let failures = ConnectionFailures<ConnectionKey>()
 
     /// Takes part in the stream of those that an operation can share one with; where there is none, one is opened.
-    func join(_ attempt: SubscriptionAttempt) -> (SharedEventStream, SharedEventStream.Membership) {
-        let key = ConnectionKey(attempt.operation, attempt.transport)
+    ///
+    /// - Throws: why another could not open one that tried just now, where this one tries again.
+    func join(
+        _ operation: SharedOperation,
+        _ attempt: SubscriptionAttempt
+    ) throws(NetworkError) -> SharedEventStream {
+        let key = ConnectionKey(attempt)
         while true {
-            let stream = streams.withLock { $0[key] } ?? add(at: key)
-            if let membership = stream.join(attempt) { return (stream, membership) }
+            let stream = try stream(at: key, after: attempt.progress.lastFailure)
+            if stream.join(operation, attempt) { return stream }
             // It has ended just now.
             remove(stream, at: key)
         }
@@ -18,16 +24,32 @@ final class SharedEventStreams: Sendable {
 
     /// Lets nobody join those that there are; each ends some time after its last operation.
     func retireAll() {
+        failures.forget()
         for stream in streams.withLock({ Array($0.values) }) { stream.retire() }
     }
 
-    private func add(at key: ConnectionKey) -> SharedEventStream {
-        let new = SharedEventStream { [weak self] in self?.remove($0, at: key) }
+    private func stream(at key: ConnectionKey, after lastFailure: Int?) throws(NetworkError) -> SharedEventStream {
+        if let stream = streams.withLock({ $0[key] }) { return stream }
+        if let error = failures.failure(at: key, after: lastFailure) { throw error }
+        let new = SharedEventStream { [weak self] in self?.end($0, $1, key) }
         return streams.withLock { streams in
             if let other = streams[key] { return other }
             streams[key] = new
             return new
         }
+    }
+
+    /// - Returns: the error for all that were on it; nil for the one that it ended with.
+    private func end(
+        _ stream: SharedEventStream,
+        _ loss: SharedEventStream.Loss?,
+        _ key: ConnectionKey
+    ) -> NetworkError? {
+        let error = loss.map { loss in
+            failures.note(loss.error, at: key, isAcknowledged: loss.isOpen, hasGiven: loss.hasGiven, loss.clock)
+        }
+        remove(stream, at: key)
+        return error
     }
 
     private func remove(_ stream: SharedEventStream, at key: ConnectionKey) {

@@ -8,24 +8,13 @@ struct SharedEventsCarrier: SubscriptionCarrier {
     static let name = "a shared event stream"
 
     func perform(_ attempt: SubscriptionAttempt) async throws(NetworkError) {
-        let (stream, membership) = attempt.endpoint.memory.eventStreams.join(attempt)
-        let operation = SharedOperation(attempt, membership)
+        let operation = SharedOperation(attempt)
+        let stream = try attempt.endpoint.memory.eventStreams.join(operation, attempt)
         defer {
             operation.leave()
-            stream.leave(membership.id, attempt.operation.clock)
+            stream.leave(operation, attempt.operation.clock)
         }
-        for await message in membership.messages {
-            switch message {
-            case .ready(let token): try operation.send(with: token)
-            case .answered(let answer):
-                if try await operation.isOver(after: answer, stream) { return }
-            case .payload(let payload): operation.give(payload)
-            case .complete: return operation.complete()
-            case .lost(let error):
-                operation.noteEnd()
-                throw error
-            }
-        }
-        throw NetworkError(.cancelled, during: .body, "the operation was cancelled")
+        let answer = try await operation.wait()
+        if let answer { try await operation.conclude(with: answer, stream) }
     }
 }

@@ -7,40 +7,83 @@ import BeagleNetHTTP
 #endif
 
 /// One operation over a shared event stream: asks, gives what comes, and tells the server when nobody wants more.
+///
+/// What comes is heard on the thread that brings it, that of the stream's reader or that of the answer to the operation; of
+/// two at once one hears for both. It does not end while something is being heard: what waits for its end has heard all by
+/// then.
 final class SharedOperation: Sendable {
-    private struct State {
+    typealias Answer = Result<TransferResponse, NetworkError>
+
+    /// What it ends with.
+    private enum End: Sendable {
+        /// Nothing more comes.
+        case complete
+        /// The server does not perform it, or there is one result, which is in the answer.
+        case answered(TransferResponse)
+        case failed(NetworkError)
+    }
+
+    private struct State: Sendable {
+        /// For the server: which operation of the stream.
+        var id = ""
         /// Of the stream; nil before the server was asked.
         var token: String?
         /// Whether the server may be about it.
         var isUnderWay = false
         var isLeft = false
         var isOpen = false
+        /// What came while something else was being heard.
+        var waiting: [SubscriptionAttempt.Event] = []
+        var isHearing = false
+        var end: End?
+        var waiter: UnsafeContinuation<Void, Never>?
+
+        /// Whom to tell that it is over.
+        mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
+            guard end != nil, !isHearing else { return nil }
+            defer { waiter = nil }
+            return waiter
+        }
     }
 
+    /// Results that may wait while something else is being heard; one more ends the operation.
+    private static let maxWaiting = 4096
+
     private let attempt: SubscriptionAttempt
-    private let id: String
-    private let messages: AsyncStream<SharedEventStream.Message>.Continuation
     private let state = Lock(State())
 
-    init(_ attempt: SubscriptionAttempt, _ membership: SharedEventStream.Membership) {
+    init(_ attempt: SubscriptionAttempt) {
         self.attempt = attempt
-        id = membership.id
-        messages = membership.continuation
+    }
+
+    /// For the server: which operation of the stream.
+    var id: String { state.withLock { $0.id } }
+
+    /// The stream has it under this id.
+    func begin(as id: String) {
+        state.withLock { $0.id = id }
     }
 
     // MARK: - Asking
 
-    /// Asks the server; its answer comes as a message.
+    /// Asks the server.
     ///
     /// The message is not cancelled: where the operation is left meanwhile, the server is told behind it.
-    func send(with token: String) throws(NetworkError) {
+    func send(with token: String) {
         var request = attempt.operation.transfer
-        request.body = HTTPBody(try body())
+        do throws(NetworkError) {
+            request.body = HTTPBody(try body())
+        } catch {
+            return end(.failed(error))
+        }
         request.head.headerFields[.accept] = GraphQLEndpoint.accept
         request.carry(token: token)
         request.delivery = .collect
-        state.withLock { $0.token = token }
-        attempt.transport.perform(request) { self.note($0) }
+        let isWanted = state.withLock { state in
+            state.token = token
+            return state.end == nil && !state.isLeft
+        }
+        if isWanted { attempt.transport.perform(request) { self.note($0) } }
     }
 
     /// The parameters, with the number under which results come.
@@ -68,7 +111,7 @@ final class SharedOperation: Sendable {
         return inserting(isEmpty ? text : text + ",", at: extensions.range.lowerBound + 1)
     }
 
-    private func note(_ answer: Result<TransferResponse, NetworkError>) {
+    private func note(_ answer: Answer) {
         let isUnderWay =
             switch answer {
             case .success(let response): response.status.kind == .successful
@@ -80,21 +123,17 @@ final class SharedOperation: Sendable {
             return state.isLeft ? state.token : nil
         }
         if let leaving { tellServer(leaving) }
-        messages.yield(.answered(answer))
+        switch answer {
+        case .success(let response) where response.status == .accepted: hear(.open)
+        case .success(let response): end(.answered(response))
+        case .failure(let error): end(.failed(error))
+        }
     }
 
-    /// Whether nothing more comes after what the server answered.
+    /// Says what came of an answer that is no promise of results: one result, or why there are none.
     ///
     /// - Throws: `NetworkError` where the server does not perform the operation.
-    func isOver(
-        after answer: Result<TransferResponse, NetworkError>,
-        _ stream: SharedEventStream
-    ) async throws(NetworkError) -> Bool {
-        let response = try answer.get()
-        if response.status == .accepted {
-            open()
-            return false
-        }
+    func conclude(with response: TransferResponse, _ stream: SharedEventStream) async throws(NetworkError) {
         noteEnd()
         let answer = StreamAnswer(response, to: attempt.operation.transfer.head)
         if response.status == .notFound {
@@ -104,38 +143,109 @@ final class SharedOperation: Sendable {
             stream.retire()
             throw NetworkError(.network, during: .response, "the server has forgotten the event stream")
         }
-        let payload = try await answer.whole(of: attempt.request.kind, over: SharedEventsCarrier.name)
-        give(payload)
-        return true
+        let payload = try await answer.whole(of: attempt, over: SharedEventsCarrier.name)
+        let isOpen = state.withLock { $0.isOpen }
+        if !isOpen { attempt.receive(.open) }
+        attempt.receive(.payload(payload))
     }
 
     // MARK: - What comes
 
-    /// Results may come, also before the server has said that it takes the operation.
-    private func open() {
-        let isFirst = state.withLock { state in
-            defer { state.isOpen = true }
-            return !state.isOpen
-        }
-        if isFirst { attempt.receive(.open) }
+    /// A result; it may come before the server has said that it takes the operation.
+    func give(_ payload: Data) {
+        hear(.payload(payload))
     }
 
-    func give(_ payload: Data) {
-        open()
-        attempt.receive(.payload(payload))
+    /// Has an event heard, after the others and those that tell that the operation is open.
+    private func hear(_ event: SubscriptionAttempt.Event) {
+        let (isMine, waiter) = state.withLock { state -> (Bool, UnsafeContinuation<Void, Never>?) in
+            guard state.end == nil else { return (false, nil) }
+            if !state.isOpen {
+                state.isOpen = true
+                state.waiting.append(.open)
+            } else if case .open = event {
+                return (false, nil)
+            }
+            if case .payload = event { state.waiting.append(event) }
+            if state.waiting.count > Self.maxWaiting {
+                state.waiting = []
+                state.end = .failed(.notHeardInTime)
+                return (false, state.takeWaiter())
+            }
+            defer { state.isHearing = true }
+            return (!state.isHearing, nil)
+        }
+        waiter?.resume()
+        if isMine { hearAll() }
+    }
+
+    private func hearAll() {
+        while true {
+            let (events, waiter) = state.withLock {
+                state -> ([SubscriptionAttempt.Event], UnsafeContinuation<Void, Never>?) in
+                defer { state.waiting = [] }
+                if !state.waiting.isEmpty { return (state.waiting, nil) }
+                state.isHearing = false
+                return ([], state.takeWaiter())
+            }
+            if events.isEmpty {
+                waiter?.resume()
+                return
+            }
+            for event in events { attempt.receive(event) }
+        }
     }
 
     // MARK: - The end
 
     /// Nothing more comes.
     func complete() {
-        open()
+        hear(.open)
         noteEnd()
+        end(.complete)
+    }
+
+    /// There is no stream, or none any more.
+    func lose(_ error: NetworkError) {
+        noteEnd()
+        end(.failed(error))
     }
 
     /// The server is not about it any more.
-    func noteEnd() {
+    private func noteEnd() {
         state.withLock { ($0.token, $0.isUnderWay) = (nil, false) }
+    }
+
+    /// The first end counts.
+    private func end(_ end: End) {
+        let waiter = state.withLock { state -> UnsafeContinuation<Void, Never>? in
+            guard state.end == nil else { return nil }
+            state.end = end
+            return state.takeWaiter()
+        }
+        waiter?.resume()
+    }
+
+    /// Waits until it has ended; cancelling the task ends it.
+    ///
+    /// - Returns: an answer that is still to be read; nil where nothing more comes.
+    /// - Throws: why it ended before the server had said all.
+    func wait() async throws(NetworkError) -> TransferResponse? {
+        await suspend { continuation in
+            let isOver = state.withLock { state in
+                if state.end != nil, !state.isHearing { return true }
+                state.waiter = continuation
+                return false
+            }
+            if isOver { continuation.resume() }
+        } onCancel: {
+            end(.failed(.leftStream))
+        }
+        switch state.withLock({ $0.end }) {
+        case .complete, nil: return nil
+        case .answered(let response): return response
+        case .failed(let error): throw error
+        }
     }
 
     /// Nobody wants more.
@@ -145,7 +255,6 @@ final class SharedOperation: Sendable {
             defer { state.isUnderWay = false }
             return state.isUnderWay ? state.token : nil
         }
-        messages.finish()
         if let token { tellServer(token) }
     }
 
@@ -166,4 +275,14 @@ extension String {
     fileprivate func appendingItem(_ item: String) -> String {
         self + (utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + item
     }
+}
+
+extension NetworkError {
+    fileprivate static let leftStream = NetworkError(.cancelled, during: .body, "the operation was cancelled")
+    fileprivate static let notHeardInTime = NetworkError(
+        .tooLarge,
+        during: .body,
+        "results of the operation came faster than they were taken",
+        advice: "return quickly from what takes them"
+    )
 }

@@ -32,14 +32,14 @@ struct StreamAnswer: Sendable {
     /// The one result that a server gives which has no stream of them.
     ///
     /// - Parameters:
-    ///   - kind: what was asked.
+    ///   - attempt: what was asked.
     ///   - way: how, for messages.
     /// - Throws: `NetworkError`: `.unsupported` where the server does not know this way, `.graphQL` and `.status` where it
-    ///   refuses the operation.
-    func whole(of kind: OperationKind, over way: String) async throws(NetworkError) -> Data {
+    ///   refuses the operation, `.tooLarge` where the result is.
+    func whole(of attempt: SubscriptionAttempt, over way: String) async throws(NetworkError) -> Data {
         guard status.kind == .successful else { throw await refusal(over: way) }
         guard isJSON else { throw unsupported(over: way, head) }
-        let whole = try await response.collect(upTo: 64 << 20)
+        let whole = try await collected(upTo: attempt.endpoint.maxMessageBytes)
         let answer: GraphQLAnswer
         do throws(NetworkError) {
             answer = try GraphQLAnswer(reading: whole)
@@ -47,8 +47,16 @@ struct StreamAnswer: Sendable {
             throw unsupported(over: way, whole, error)
         }
         // Of a query it is an answer like others.
-        if kind == .subscription, answer.data == nil { throw NetworkError(answer.errors, of: whole) }
+        if attempt.request.kind == .subscription, answer.data == nil { throw NetworkError(answer.errors, of: whole) }
         return whole.data
+    }
+
+    private func collected(upTo limit: Int) async throws(NetworkError) -> NetworkResponse {
+        do throws(NetworkError) {
+            return try await response.collect(upTo: limit)
+        } catch {
+            throw error.kind == .tooLarge ? .messageTooLarge(limit) : error
+        }
     }
 
     /// Why a server does not do what it was asked. Statuses that tell of the way and not of the operation are of kind

@@ -21,7 +21,7 @@ struct StreamCarrier: SubscriptionCarrier {
         // The end of a stream that goes on nowhere (HTML, 9.2.3).
         if framing == .events, answer.status == .noContent { return }
         guard answer.isStream else {
-            let payload = try await answer.whole(of: attempt.request.kind, over: framing.name)
+            let payload = try await answer.whole(of: attempt, over: framing.name)
             attempt.receive(.open)
             attempt.receive(.payload(payload))
             return
@@ -55,7 +55,13 @@ struct StreamCarrier: SubscriptionCarrier {
         behind lastEventID: String,
         for attempt: SubscriptionAttempt
     ) async throws(NetworkError) {
-        var payloads = GraphQLPayloads(answer.response, behind: lastEventID).makeAsyncIterator()
+        let limit = attempt.endpoint.maxMessageBytes
+        var payloads = GraphQLPayloads(
+            answer.response,
+            maxPayloadBytes: limit,
+            behind: lastEventID,
+            excess: .messageTooLarge(limit)
+        ).makeAsyncIterator()
         let mayComeInPieces = try attempt.request.mayComeInPieces
         // What is in the middle of a result cannot be put together with what another connection brings.
         var isInPieces = false

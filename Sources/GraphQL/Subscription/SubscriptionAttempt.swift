@@ -16,20 +16,42 @@ struct SubscriptionAttempt: Sendable {
         case payload(Data)
     }
 
-    /// What is asked.
-    let request: GraphQLRequest
-    /// The parameters of the operation as JSON: `query`, `operationName`, `variables`, `extensions`.
-    let parameters: Data
+    /// What is asked, and where.
+    let plan: SubscriptionPlan
     /// The operation as interceptors made it: a POST to the endpoint, with credentials and other fields.
     let operation: NetworkOperation
-    /// Where it goes.
-    let endpoint: GraphQLEndpoint
     /// What performs its transfers. One that opens WebSockets is a `WebSocketTransport` too.
     let transport: any HTTPTransport
     /// What earlier attempts left.
     let progress: SubscriptionProgress
     /// Hears what comes, on any thread, one event after another.
     let receive: @Sendable (Event) -> Void
+
+    /// What is asked.
+    var request: GraphQLRequest { plan.request }
+    /// The parameters of the operation as JSON: `query`, `operationName`, `variables`, `extensions`.
+    var parameters: Data { plan.parameters }
+    /// Where it goes.
+    var endpoint: GraphQLEndpoint { plan.endpoint }
+}
+
+/// What is asked with an operation, and where: one object for all its attempts.
+final class SubscriptionPlan: Sendable {
+    let request: GraphQLRequest
+    /// The parameters of the operation as JSON.
+    let parameters: Data
+    let endpoint: GraphQLEndpoint
+    /// Whether a result may come in pieces, so that each has to be looked into.
+    let mayComeInPieces: Bool
+
+    /// - Throws: `NetworkError` where the operation is none that can be sent.
+    init(_ request: GraphQLRequest, at endpoint: GraphQLEndpoint) throws(NetworkError) {
+        try request.checkKind()
+        self.request = request
+        self.endpoint = endpoint
+        parameters = try GraphQLMessage(request, endpoint.documents == .documentID ? .documentID : .text).json
+        mayComeInPieces = try request.mayComeInPieces
+    }
 }
 
 /// A way of performing operations.
@@ -45,11 +67,19 @@ protocol SubscriptionCarrier: Sendable {
 
 /// What the attempts of one operation leave for each other.
 final class SubscriptionProgress: Sendable {
-    private let state = Lock("")
+    private let state = Lock((eventID: "", failure: Int?.none))
 
     /// The id of the last event that was given; empty where there was none or events have none.
     var lastEventID: String {
-        get { state.withLock { $0 } }
-        set { state.withLock { $0 = newValue } }
+        get { state.withLock { $0.eventID } }
+        set { state.withLock { $0.eventID = newValue } }
+    }
+
+    /// The number of the last failure of a connection that others shared (`SharedRetry`); nil where there was none.
+    var lastFailure: Int? { state.withLock { $0.failure } }
+
+    /// An attempt failed.
+    func note(_ error: NetworkError) {
+        if let retry = error.sharedRetry { state.withLock { $0.failure = retry.number } }
     }
 }

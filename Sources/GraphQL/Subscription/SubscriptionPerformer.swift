@@ -8,20 +8,12 @@ import BeagleNetHTTP
 
 /// Performs an operation whose results come over time, in the first way that the server knows.
 struct SubscriptionPerformer: OperationPerformer {
-    private let request: GraphQLRequest
-    private let parameters: Data
-    private let endpoint: GraphQLEndpoint
+    private let plan: SubscriptionPlan
     private var progress = SubscriptionProgress()
-    /// Whether a result may come in pieces, so that each has to be looked into.
-    private let mayComeInPieces: Bool
 
     /// - Throws: `NetworkError` where the operation is none that can be sent.
     init(_ request: GraphQLRequest, at endpoint: GraphQLEndpoint) throws(NetworkError) {
-        try request.checkKind()
-        self.request = request
-        self.endpoint = endpoint
-        parameters = try GraphQLMessage(request, endpoint.documents == .documentID ? .documentID : .text).json
-        mayComeInPieces = try request.mayComeInPieces
+        plan = try SubscriptionPlan(request, at: endpoint)
     }
 
     /// The same from the beginning: it does not go on behind what another run was given.
@@ -56,8 +48,20 @@ struct SubscriptionPerformer: OperationPerformer {
         /// The way to be tried.
         var current: GraphQLSubscriptionTransport { left.withLock { $0.ways[0] } }
 
+        /// What performs in the way to be tried. Never inlined: what waits for it would have room for what a way is.
+        @inline(never)
+        func carrier() -> any SubscriptionCarrier {
+            switch current {
+            case .webSocket(let options): SocketCarrier(options: options)
+            case .events(.distinct): StreamCarrier(framing: .events)
+            case .events(.single): SharedEventsCarrier()
+            case .multipart: StreamCarrier(framing: .parts)
+            }
+        }
+
         /// What is to be done about a failure of the current way: the next is tried, or this is thrown.
         func note(_ error: NetworkError) -> NetworkError? {
+            attempt.progress.note(error)
             if results.isOpen { return error }
             let way = current
             let rest = left.withLock { left in
@@ -67,7 +71,9 @@ struct SubscriptionPerformer: OperationPerformer {
             switch error.kind {
             case .unsupported:
                 // What this side lacks is not the server's doing.
-                if error.phase != .build { attempt.endpoint.memory.note(refusalOf: way.name) }
+                if error.phase != .build {
+                    attempt.endpoint.memory.note(refusalOf: way.name, attempt.operation.stopwatch())
+                }
                 return rest.isEmpty ? left.withLock { $0.forbidden } ?? error : nil
             // So Python's servers answer where no WebSocket is; or it is a refusal, and will be one in another way too.
             case .status where way.isWebSocket && error.response?.status == .forbidden && !rest.isEmpty:
@@ -84,18 +90,18 @@ struct SubscriptionPerformer: OperationPerformer {
         over transport: any HTTPTransport,
         _ emit: @escaping Interceptor.Emit
     ) throws(NetworkError) -> Ways {
-        let results = SubscriptionResults(request.kind, isMerging: mayComeInPieces, emit)
+        let (request, endpoint) = (plan.request, plan.endpoint)
+        let results = SubscriptionResults(request.kind, isMerging: plan.mayComeInPieces, emit)
         let attempt = SubscriptionAttempt(
-            request: request,
-            parameters: parameters,
+            plan: plan,
             operation: operation,
-            endpoint: endpoint,
             transport: transport,
             progress: progress,
             receive: { results.receive($0) }
         )
         var ways = endpoint.memory.known(of: endpoint.subscriptions)
         guard !ways.isEmpty else { throw .noWay }
+        guard endpoint.maxMessageBytes > 0 else { throw .noMessages(endpoint.maxMessageBytes) }
         if !request.files.isEmpty { ways.removeAll { !$0.takesFiles } }
         guard !ways.isEmpty else { throw .noWayForFiles }
         return Ways(ways, attempt, results)
@@ -107,10 +113,10 @@ struct SubscriptionPerformer: OperationPerformer {
     private func perform(by ways: Ways) async throws(NetworkError) -> Bool {
         let error: NetworkError?
         do throws(NetworkError) {
-            if mayComeInPieces {
+            if plan.mayComeInPieces {
                 try await performInPieces(by: ways)
             } else {
-                try await carrier(of: ways.current).perform(ways.attempt)
+                try await ways.carrier().perform(ways.attempt)
             }
             return true
         } catch let failure {
@@ -124,7 +130,7 @@ struct SubscriptionPerformer: OperationPerformer {
     private func performInPieces(by ways: Ways) async throws(NetworkError) {
         let work = Task {
             await Result<Void, NetworkError>.catching { () throws(NetworkError) in
-                try await carrier(of: ways.current).perform(ways.attempt)
+                try await ways.carrier().perform(ways.attempt)
             }
         }
         ways.results.onFailure { work.cancel() }
@@ -137,14 +143,6 @@ struct SubscriptionPerformer: OperationPerformer {
         try outcome.get()
     }
 
-    private func carrier(of way: GraphQLSubscriptionTransport) -> any SubscriptionCarrier {
-        switch way {
-        case .webSocket(let options): SocketCarrier(options: options)
-        case .events(.distinct): StreamCarrier(framing: .events)
-        case .events(.single): SharedEventsCarrier()
-        case .multipart: StreamCarrier(framing: .parts)
-        }
-    }
 }
 
 /// Makes results of what comes in one attempt.
@@ -270,6 +268,15 @@ extension NetworkError {
         "an operation with files goes over none of GraphQLEndpoint.subscriptions",
         advice: "name .events() or .multipart too"
     )
+
+    fileprivate static func noMessages(_ maxMessageBytes: Int) -> NetworkError {
+        NetworkError(
+            .badConfiguration,
+            during: .build,
+            "GraphQLEndpoint.maxMessageBytes is \(maxMessageBytes)",
+            advice: "set a number above 0"
+        )
+    }
 
     fileprivate static let noWay = NetworkError(
         .badConfiguration,

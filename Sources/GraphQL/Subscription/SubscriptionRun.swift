@@ -12,35 +12,50 @@ final class SubscriptionRun: Sendable {
     }
 
     private let buffer: SubscriptionBuffer
-    private let task: Task<Void, Never>
+    private let token: any RequestToken
 
     init(_ client: any NetworkClient, _ operation: NetworkOperation, _ buffering: GraphQLBuffering) {
         let buffer = SubscriptionBuffer(buffering)
         self.buffer = buffer
-        task = Task {
-            do throws(NetworkError) {
-                let last = try await client.run(operation) { buffer.add($0) }
-                buffer.add(last)
-                buffer.end(nil)
-            } catch {
-                buffer.end(error)
-            }
+        token = Self.start(operation, client, buffer)
+        let token = token
+        buffer.onOverflow { token.cancel() }
+    }
+
+    /// A task of its own only where the client has none: many subscriptions are to cost little.
+    private static func start(
+        _ operation: NetworkOperation,
+        _ client: any NetworkClient,
+        _ buffer: SubscriptionBuffer
+    ) -> any RequestToken {
+        let token = (client as? any StartingClient)?.start(operation) {
+            buffer.add($0)
+        } completion: {
+            buffer.end($0)
         }
-        let task = task
-        buffer.onOverflow { task.cancel() }
+        if let token { return token }
+        return TaskToken(
+            Task {
+                buffer.end(
+                    await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
+                        try await client.run(operation) { buffer.add($0) }
+                    }
+                )
+            }
+        )
     }
 
     deinit {
-        task.cancel()
+        token.cancel()
     }
 
     /// What comes next; nil where nothing does. One asks at a time.
     func next() async throws(NetworkError) -> Step? {
-        let (task, buffer) = (task, buffer)
+        let (token, buffer) = (token, buffer)
         return try await withTaskCancellationHandler {
             await buffer.next()
         } onCancel: {
-            task.cancel()
+            token.cancel()
             buffer.drop()
         }.get()
     }
@@ -56,8 +71,9 @@ private final class SubscriptionBuffer: Sendable {
         var ready: [Step] = []
         /// What came behind `ready`.
         var received: [Step] = []
-        /// Answers among them.
+        /// Answers among them, and their bytes.
         var answers = 0
+        var bytes = 0
         /// Answers that were dropped before all of them, and behind them.
         var missedBefore = 0
         var missedBehind = 0
@@ -73,6 +89,7 @@ private final class SubscriptionBuffer: Sendable {
             received += notices.map { .result($0) }
             notices = []
             answers += 1
+            bytes += answer.byteCount
             received.append(.result(answer))
         }
 
@@ -80,6 +97,11 @@ private final class SubscriptionBuffer: Sendable {
         mutating func append(notice: NetworkOperation.Result) {
             if notices.count == 4 { notices.removeFirst(2) }
             notices.append(notice)
+        }
+
+        /// Whether there is no room for one more. One is kept, whatever its size.
+        func isFull(for answer: NetworkOperation.Result, _ buffering: GraphQLBuffering) -> Bool {
+            answers >= buffering.limit || answers > 0 && answer.byteCount > buffering.maxBytes - bytes
         }
 
         mutating func takeFirst() -> Step? {
@@ -114,7 +136,10 @@ private final class SubscriptionBuffer: Sendable {
                 received = []
             }
             let step = ready.popLast()
-            if case .result(let result) = step, result.isAnswer { answers -= 1 }
+            if case .result(let result) = step, result.isAnswer {
+                answers -= 1
+                bytes -= result.byteCount
+            }
             return step
         }
     }
@@ -129,7 +154,7 @@ private final class SubscriptionBuffer: Sendable {
     /// Says what ends the sending where nobody keeps up with it; done at once where that is so already.
     func onOverflow(_ body: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
-            state.onOverflow = body
+            if state.end == nil { state.onOverflow = body }
             return state.end != nil
         }
         if isOver { body() }
@@ -144,16 +169,16 @@ private final class SubscriptionBuffer: Sendable {
                 state.append(notice: result)
                 return (nil, nil)
             }
-            guard state.answers >= buffering.limit else {
+            guard state.isFull(for: result, buffering) else {
                 state.append(answer: result)
                 return (nil, nil)
             }
             switch buffering {
-            case .failing(let limit):
-                state.end = .failure(.notReadInTime(max(1, limit)))
+            case .failing:
+                state.end = .failure(.notReadInTime(buffering, isCount: state.answers >= buffering.limit))
                 return (nil, state.onOverflow)
             case .newest:
-                state.dropOldest()
+                while state.isFull(for: result, buffering) { state.dropOldest() }
                 state.append(answer: result)
             case .oldest: state.missedBehind += 1
             }
@@ -168,7 +193,7 @@ private final class SubscriptionBuffer: Sendable {
         let dropped = state.withLock { state in
             defer {
                 (state.ready, state.received, state.notices) = ([], [], [])
-                (state.answers, state.missedBefore, state.missedBehind) = (0, 0, 0)
+                (state.answers, state.bytes, state.missedBefore, state.missedBehind) = (0, 0, 0, 0)
             }
             return (state.ready, state.received)
         }
@@ -176,10 +201,21 @@ private final class SubscriptionBuffer: Sendable {
         end(.unsubscribed)
     }
 
-    func end(_ error: NetworkError?) {
+    /// Nothing more comes but this.
+    func end(_ outcome: Result<NetworkOperation.Result, NetworkError>) {
+        switch outcome {
+        case .success(let last):
+            add(last)
+            end(nil)
+        case .failure(let error): end(error)
+        }
+    }
+
+    private func end(_ error: NetworkError?) {
         let reader: UnsafeContinuation<Outcome, Never>? = state.withLock { state in
             guard state.end == nil else { return nil }
             state.end = error.map { .failure($0) } ?? .success(())
+            state.onOverflow = nil
             return state.reader.take()
         }
         reader?.resume(returning: error.map { .failure($0) } ?? .success(nil))
@@ -202,13 +238,26 @@ private final class SubscriptionBuffer: Sendable {
     }
 }
 
+extension NetworkOperation.Result {
+    /// How much of a buffer it takes.
+    fileprivate var byteCount: Int {
+        if case .response(let response) = content { return response.data.count }
+        return 0
+    }
+}
+
 extension NetworkError {
-    fileprivate static func notReadInTime(_ limit: Int) -> NetworkError {
+    /// - Parameter isCount: whether it is the number of results that is too large, and not their bytes.
+    fileprivate static func notReadInTime(_ buffering: GraphQLBuffering, isCount: Bool) -> NetworkError {
         NetworkError(
             .tooLarge,
             during: .body,
-            "more than \(limit) results of the subscription were not read",
-            advice: "read faster, or subscribe with another GraphQLBuffering"
+            isCount
+                ? "more than \(buffering.limit) results of the subscription were not read"
+                : "more than \(buffering.maxBytes) bytes of the subscription's results were not read",
+            advice: isCount
+                ? "read faster, or subscribe with another GraphQLBuffering"
+                : "read faster, or subscribe with a GraphQLBuffering of more maxBytes"
         )
     }
 

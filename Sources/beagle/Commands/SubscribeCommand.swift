@@ -14,7 +14,8 @@ struct SubscribeCommand: AsyncParsableCommand, Sendable {
             Writes each result as a line of JSON with data, errors or both. When the connection is lost the server is \
             asked again, after a wait that grows while nothing comes; standard error tells of it. It ends when the \
             server says that nothing more comes, or after --count results, with 102 where one of them had errors. Here \
-            -v is a variable, and only --verbose shows what goes on.
+            -v is a variable, and only --verbose shows what goes on. --max-filesize says how long one result may be, \
+            whichever way it comes; 16 MiB where it is not given.
 
             With --json the line with "ok" is the last.
 
@@ -187,13 +188,13 @@ extension SubscribeCommand {
         let isSocket = [self.address.url, self.address.base ?? ""].contains { url in
             ["ws://", "wss://"].contains { url.lowercased().hasPrefix($0) }
         }
+        if let maxFilesize = flags.maxFilesize { endpoint.maxMessageBytes = maxFilesize.bytes }
         endpoint.subscriptions = try ways(over ?? (isSocket ? .ws : nil))
         return endpoint
     }
 
     private func ways(_ way: Way?) throws -> [GraphQLSubscriptionTransport] {
         var options = GraphQLSocketOptions()
-        if let maxFilesize = flags.maxFilesize { options.maxMessageBytes = maxFilesize.bytes }
         if let connectionParams {
             let parameters = try document.object(connectionParams, of: "--connection-params")
             options.parameters = { parameters }
@@ -212,6 +213,11 @@ extension SubscribeCommand {
 
     private func failure(for error: any Error) -> Failure {
         var failure = flags.failure(for: error)
+        if let error = error as? NetworkError, error.kind == .tooLarge {
+            // What else is too large was not written in time, for which there is no flag.
+            let isMessage = error.advice?.contains("maxMessageBytes") == true
+            failure.advice = isMessage ? "allow more with --max-filesize" : nil
+        }
         guard let errors = (error as? NetworkError)?.graphQLErrors, !errors.isEmpty else { return failure }
         failure.exit = ExitCode.graphQLErrors
         failure.code = NetworkError.Kind.graphQL.rawValue

@@ -220,10 +220,12 @@ struct SocketFaultTests {
             peer.say(#"{"id":"\#(id)","type":"next","payload":{"data":"\#(String(repeating: "a", count: 2000))"}}"#)
             peer.hearAll()
         }
-        var options = GraphQLSocketOptions()
-        options.maxMessageBytes = 1000
-        let outcome = try await SocketClient(retries: true).subscribe(server.endpoint(options))
+        var endpoint = try server.endpoint()
+        endpoint.maxMessageBytes = 1000
+        let outcome = try await SocketClient(retries: true).subscribe(endpoint)
         #expect(outcome.error?.kind == .tooLarge)
+        #expect(outcome.error?.message.contains("1000 bytes") == true)
+        #expect(outcome.error?.advice?.contains("GraphQLEndpoint.maxMessageBytes") == true)
         await server.heard.until { $0.closes.map(\.code.rawValue) == [1009] }
     }
 

@@ -8,7 +8,9 @@ struct SocketMessageTests {
     private static let older = GraphQLSocketOptions.Subprotocol.graphQLWS
 
     @Test func idThatIsNoTextEndsNothingWhereNoneIsNeeded() throws {
-        #expect(try SocketMessage(#"{"type":"connection_ack","id":null}"#, .graphQLTransportWS) == .acknowledgement)
+        #expect(
+            try SocketMessage(#"{"type":"connection_ack","id":null}"#, .graphQLTransportWS) == .acknowledgement(nil)
+        )
         #expect(try SocketMessage(#"{"type":"ka","id":null}"#, .graphQLWS) == .signOfLife)
         #expect(
             try SocketMessage(#"{"type":"error","id":null,"payload":{}}"#, .graphQLWS)
@@ -18,9 +20,9 @@ struct SocketMessageTests {
     }
 
     @Test(arguments: [
-        (#"{"type":"connection_ack"}"#, SocketMessage.acknowledgement),
-        (#"{"type":"connection_ack","payload":null}"#, .acknowledgement),
-        (#" { "payload" : {"a":[1,{}]} , "type" : "connection_ack" } "#, .acknowledgement),
+        (#"{"type":"connection_ack"}"#, SocketMessage.acknowledgement(nil)),
+        (#"{"type":"connection_ack","payload":null}"#, .acknowledgement(nil)),
+        (#" { "payload" : {"a":[1,{}]} , "type" : "connection_ack" } "#, .acknowledgement(Data(#"{"a":[1,{}]}"#.utf8))),
         (#"{"type":"ping"}"#, .ping(nil)),
         (#"{"type":"ping","payload":{"a": 1}}"#, .ping(Data(#"{"a": 1}"#.utf8))),
         (#"{"type":"pong","payload":{}}"#, .signOfLife),
@@ -43,7 +45,7 @@ struct SocketMessageTests {
     }
 
     @Test(arguments: [
-        (#"{"type":"connection_ack"}"#, SocketMessage.acknowledgement),
+        (#"{"type":"connection_ack"}"#, SocketMessage.acknowledgement(nil)),
         (#"{"type":"ka"}"#, .signOfLife),
         (#"{"type":"connection_error","payload":{"message":"no"}}"#, .refusal(Data(#"{"message":"no"}"#.utf8))),
         (#"{"type":"connection_error"}"#, .refusal(nil)),

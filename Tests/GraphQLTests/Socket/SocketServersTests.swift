@@ -90,6 +90,14 @@ struct SocketServersTests {
         #expect(requests.first?["messages"]?.array?.count == 3)
     }
 
+    @Test func acknowledgementOfAServerIsHeard() async throws {
+        let heard = Lock<[JSONValue?]>([])
+        var options = GraphQLSocketOptions()
+        options.onAcknowledged = { payload in heard.withLock { $0.append(payload) } }
+        #expect(try await counts("subscription { count(to: 2) }", at: endpoint("/graphql", options)) == [1, 2])
+        #expect(heard.withLock { $0 } == [["server": "strawberry"]])
+    }
+
     @Test func parametersArriveAndAbsentOnesAreLeftOut() async throws {
         struct Parameters: Decodable, Sendable { let token: String }
         var options = GraphQLSocketOptions()

@@ -8,7 +8,7 @@ struct SocketSessionTests {
 
     private static func session(acknowledged: Bool = true) throws -> SocketSession {
         var session = SocketSession(.graphQLTransportWS)
-        if acknowledged { _ = try session.receive(.acknowledgement) }
+        if acknowledged { _ = try session.receive(.acknowledgement(nil)) }
         return session
     }
 
@@ -16,12 +16,12 @@ struct SocketSessionTests {
         var session = try Self.session(acknowledged: false)
         let ids = (0..<3).map { _ in session.add(Self.operation()) }
         _ = session.remove(ids[1])
-        guard case .begin(let begun) = try session.receive(.acknowledgement) else {
+        guard case .begin(let begun, _) = try session.receive(.acknowledgement(nil)) else {
             Issue.record("nothing begins")
             return
         }
         #expect(begun == [ids[0], ids[2]])
-        guard case .nothing = try session.receive(.acknowledgement) else {
+        guard case .nothing = try session.receive(.acknowledgement(nil)) else {
             Issue.record("the second acknowledgement begins something")
             return
         }

@@ -321,6 +321,140 @@ struct SocketSharingTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test func endsOfBothSidesMayCross() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.next(id, 1)
+            peer.wait(for: gate)
+            // The client has said that it wants no more, which is not heard yet.
+            peer.next(id, 2)
+            peer.complete(id)
+            let other = peer.operation()
+            peer.next(other, 3)
+            peer.complete(other)
+            peer.hearAll()
+        }
+        let endpoint = try server.endpoint()
+        let client = SocketClient()
+        let heard = Lock(0)
+        let first = Latch()
+        let operation = try client.client.liveOperation(SocketClient.request(), at: endpoint)
+        let task = Task {
+            try await client.client.run(operation) { result in
+                guard result.response != nil else { return }
+                heard.withLock { $0 += 1 }
+                first.open()
+            }
+        }
+        await first.wait()
+        task.cancel()
+        await #expect(throws: NetworkError.self) { try await task.value }
+        async let other = client.subscribe(endpoint, "b")
+        gate.open()
+        #expect(try await other.numbers == [3])
+        #expect(heard.withLock { $0 } == 1)
+        #expect(server.heard.record.messages.contains(#"{"id":"1","type":"complete"}"#))
+        #expect(server.heard.record.connections == 1)
+    }
+
+    @Test func operationThatEndsWhileItConnectsLeavesNothing() async throws {
+        let server = try LoopbackServer { _ in .stall }
+        var endpoint = GraphQLEndpoint(try #require(URL(string: server.url + "/graphql")))
+        var options = GraphQLSocketOptions()
+        options.linger = .zero
+        endpoint.subscriptions = [.webSocket(options)]
+        let client = SocketClient(retries: true)
+        let task = Task { [endpoint] in try await client.subscribe(endpoint) }
+        #expect(await server.until { $0.requestCount == 1 })
+        task.cancel()
+        #expect(try await task.value.error?.kind == .cancelled)
+        #expect(await server.until { $0.openConnections == 0 })
+        #expect(server.requests.count == 1)
+        while endpoint.memory.sockets.count > 0 { await Task.yield() }
+    }
+
+    @Test func resultsInPiecesArePutTogether() async throws {
+        let pieces = [
+            #"{"data":{"n":1},"pending":[{"id":"0","path":[]}],"hasNext":true}"#,
+            #"{"incremental":[{"id":"0","data":{"late":2}}],"completed":[{"id":"0"}],"hasNext":false}"#,
+            #"{"data":{"n":3},"hasNext":false}"#,
+        ]
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            for piece in pieces { peer.say(#"{"id":"\#(id)","type":"next","payload":\#(piece)}"#) }
+            peer.complete(id)
+            peer.hearAll()
+        }
+        let request = GraphQLRequest(query: "subscription { n ... @defer { late } }", kind: .subscription)
+        let heard = await Heard(try SocketClient.shared.client.subscribe(to: request, at: server.endpoint()).events)
+        #expect(heard.events == ["open", #"{"n":1}"#, #"{"late":2,"n":1}"#, #"{"n":3}"#])
+        #expect(heard.error == nil)
+    }
+
+    @Test func acknowledgementIsHeardOnceForEachConnectionBeforeItsOperations() async throws {
+        let server = try SocketServer { peer in
+            peer.hear("connection_init")
+            let isFirst = peer.heard.record.connections == 1
+            peer.say(#"{"type":"connection_ack"\#(isFirst ? #","payload":{"session":[1]}"# : "")}"#)
+            if isFirst { peer.say(#"{"type":"connection_ack","payload":{"session":[2]}}"#) }
+            let id = peer.operation()
+            peer.next(id, 1)
+            if isFirst { return peer.reset() }
+            peer.complete(id)
+            peer.hearAll()
+        }
+        let heard = Lock<[String]>([])
+        var options = GraphQLSocketOptions.lasting
+        options.onAcknowledged = { payload in heard.withLock { $0.append(payload?.words ?? "nothing") } }
+        let outcome = try await SocketClient(retries: true).subscribe(server.endpoint(options)) { event in
+            if case .open = event { heard.withLock { $0.append("open") } }
+        }
+        #expect(outcome.error == nil)
+        #expect(outcome.numbers == [1, 1])
+        #expect(heard.withLock { $0.filter { $0 != "open" } } == [#"{"session":[1]}"#, "nothing"])
+        #expect(heard.withLock { $0.first } == #"{"session":[1]}"#)
+    }
+
+    @Test("those that lost one connection share each attempt", arguments: [300]) func storm(count: Int) async throws {
+        let refusals = 4
+        let server = try SocketServer { peer in
+            let connection = peer.heard.record.connections
+            if connection > 1, connection <= 1 + refusals { return }
+            peer.acknowledge()
+            if connection == 1 {
+                for _ in 0..<count { _ = peer.operation() }
+                return peer.reset()
+            }
+            while let message = peer.hear() {
+                guard message["type"]?.string == "subscribe", let id = message["id"]?.string else { continue }
+                peer.next(id, 7)
+                peer.complete(id)
+            }
+        }
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        let backoff = Backoff(base: .milliseconds(20), cap: .milliseconds(200), limit: 10)
+        dependencies.interceptors = [RetryInterceptor(backoff: backoff, subscriptionBackoff: backoff)]
+        let client = NetworkClientDefault(dependencies: dependencies)
+        let endpoint = try server.endpoint()
+        let heards = try await withThrowingTaskGroup(of: Heard.self) { group in
+            for number in 0..<count {
+                group.addTask {
+                    let request = SocketClient.request(.subscription, "n\(number)")
+                    return await Heard(try client.subscribe(to: request, at: endpoint).events)
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(heards.count == count)
+        #expect(heards.allSatisfy { $0.error == nil && $0.events.last == #"{"n":7}"# })
+        // One operation alone would have made as many, and two for what happens at the same instant.
+        #expect(server.requests.count <= 1 + refusals + 1 + 2)
+    }
+
     @Test func operationThatIsCancelledBeforeItIsSentIsNotSent() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try SocketServer { peer in

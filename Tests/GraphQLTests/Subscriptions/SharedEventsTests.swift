@@ -347,6 +347,57 @@ import Testing
         #expect(world.server.requests.map(\.method) == ["GET", "POST", "POST", "GET", "POST"])
     }
 
+    @Test func aRefusedWayIsTriedAgainAfterFiveMinutes() async throws {
+        let world = try SubscriptionWorld([.webSocket(), .events()]) { request in
+            request.method == "GET" ? .response(404) : .events(events(1...1))
+        }
+        let clock = ManualClock()
+        world.dependencies.clock = clock
+        for wait in [0, 299, 1] {
+            clock.advance(by: .seconds(wait))
+            #expect(try await world.heard().error == nil)
+        }
+        #expect(world.server.requests.map(\.method) == ["GET", "POST", "POST", "GET", "POST"])
+    }
+
+    @Test func whoDoesNotReadLosesByItsOwnBufferAndOthersGoOn() async throws {
+        let gate = try LoopbackServer.Gate()
+        func next(_ id: Int, _ number: Int) -> String {
+            "event: next\ndata: {\"id\":\"\(id)\",\"payload\":{\"data\":{\"count\":\(number)}}}\n\n"
+        }
+        let flood = (1...5000).map { next(1, $0) + next(2, $0) }.joined()
+        let world = try world(
+            .sequence([
+                .begun(":\n\n"), .gate(gate),
+                .raw(LoopbackServer.Answer.chunk(flood + "event: complete\ndata: {\"id\":\"2\"}\n\n")), .stall,
+            ])
+        )
+        var slow = try world.subscription("subscription A { count }", buffering: .failing(3)).events.makeAsyncIterator()
+        #expect(try await slow.next()?.words == "open")
+        var quick = try world.subscription("subscription B { count }", buffering: .failing(5000)).events
+            .makeAsyncIterator()
+        #expect(try await quick.next()?.words == "open")
+        gate.open()
+        var count = 0
+        while try await quick.next() != nil { count += 1 }
+        #expect(count == 5000)
+        for number in 1...3 { #expect(try await slow.next()?.words == #"{"count":\#(number)}"#) }
+        let error = await #expect(throws: NetworkError.self) { try await slow.next() }
+        #expect(error?.kind == .tooLarge)
+    }
+
+    @Test func aResultInPiecesIsPutTogetherForItsOperationAlone() async throws {
+        let payloads = [
+            #"{"data":{"count":1},"pending":[{"id":"0","path":[]}],"hasNext":true}"#,
+            #"{"incremental":[{"id":"0","data":{"late":2}}],"completed":[{"id":"0"}],"hasNext":false}"#,
+        ]
+        let text = payloads.map { "event: next\ndata: {\"id\":\"1\",\"payload\":\($0)}\n\n" }.joined()
+        let world = try world(.sequence([.begun(text + Self.complete1), .stall]))
+        let heard = try await world.heard("subscription { count ... @defer { late } }")
+        #expect(heard.events == ["open", #"{"count":1}"#, #"{"count":1,"late":2}"#])
+        #expect(heard.error == nil)
+    }
+
     @Test func filesGoAnotherWay() async throws {
         let world = try world(
             .sequence([.begun(":\n\n"), .stall]),

@@ -113,6 +113,32 @@ import Testing
         }
     }
 
+    @Test func moreBytesThanMayBeKeptEndIt() async throws {
+        var world = try await World(.failing(100, maxBytes: 35)) { emit in Self.counts(1...9, emit) }
+        let rest = await world.rest()
+        #expect(rest.events.count == 35 / Self.byteCount)
+        #expect(rest.events == words(1...rest.events.count))
+        #expect(rest.error?.kind == .tooLarge)
+        #expect(rest.error?.message == "more than 35 bytes of the subscription's results were not read")
+        #expect(rest.error?.advice?.contains("maxBytes") == true)
+    }
+
+    @Test func bytesMakeRoomToo() async throws {
+        let room = 3 * Self.byteCount
+        var newest = try await World(.newest(100, maxBytes: room)) { emit in Self.counts(1...9, emit) }
+        #expect(await newest.rest().events == ["missed 6"] + words(7...9))
+        var oldest = try await World(.oldest(100, maxBytes: room)) { emit in Self.counts(1...9, emit) }
+        #expect(await oldest.rest().events == words(1...3) + ["missed 6"])
+    }
+
+    @Test("one result is kept, whatever its size", arguments: [0, .min]) func oneIsKept(maxBytes: Int) async throws {
+        var world = try await World(.newest(100, maxBytes: maxBytes)) { emit in Self.counts(1...3, emit) }
+        #expect(await world.rest().events == ["missed 2"] + words(3...3))
+    }
+
+    /// Of a result of one digit.
+    private static let byteCount = NetworkOperation.Result.count(1).response?.data.count ?? 0
+
     @Test func theOldestMakeRoomAndAreCounted() async throws {
         var world = try await World(.newest(3)) { emit in
             Self.counts(1...4, emit)

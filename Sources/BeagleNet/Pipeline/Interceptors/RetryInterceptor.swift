@@ -13,7 +13,8 @@ public import BeagleNetHTTP
 ///
 /// A subscription whose connection is lost is asked for again as `subscriptionBackoff` says, without a budget or `maxTime`,
 /// and who hears it is told with `NetworkOperation.Result.Connection.interrupted`. An attempt that gave a result, or was
-/// open for longer than the longest window, begins the count anew. What the server of an event stream wishes (`retry`) is waited for, up to `Backoff.maxAsked`.
+/// open for longer than the longest window, begins the count anew. Subscriptions that lost one connection wait for the same
+/// time, and share the next. What the server of an event stream wishes (`retry`) is waited for, up to `Backoff.maxAsked`.
 public final class RetryInterceptor: BriefInterceptor {
     /// `.retry`.
     public var place: Pipeline.Place? { .retry }
@@ -174,11 +175,15 @@ public final class RetryInterceptor: BriefInterceptor {
     ) -> Step {
         if let reason = operation.reasonNotToSendAgain(after: outcome) { return .stop(reason) }
         let isSubscription = operation.kind == .subscription
-        let backoff = isSubscription ? subscriptionBackoff : backoff
+        var backoff = isSubscription ? subscriptionBackoff : backoff
         // An event stream's wish for its next connection is no refusal, however long it is.
         let asked = outcome.retryAfter ?? min(outcome.reconnectionTime ?? .zero, backoff.maxAsked)
-        var generator = SystemChance()
-        guard let wait = backoff.delay(after: failures, asked: asked, using: &generator) else {
+        // Who lost one connection together asks again together, so that they can share the next: after the same wait.
+        let shared = outcome.sharedRetry
+        if shared != nil, backoff.limit.map({ failures < $0 }) ?? true { backoff.limit = nil }
+        var generator = Chance(given: shared?.chance)
+        let count = max(failures, shared?.failures ?? 0)
+        guard let wait = backoff.delay(after: count, asked: asked, using: &generator) else {
             return .stop(
                 asked > backoff.maxAsked ? "the server asks to wait \(asked.shown)" : "\(failures) attempts failed"
             )
@@ -192,11 +197,11 @@ public final class RetryInterceptor: BriefInterceptor {
     }
 }
 
-/// The system's chance. It takes room: ThreadSanitizer reads at the address of what is `inout`, and what takes none has none.
-private struct SystemChance: RandomNumberGenerator {
-    private let room: UInt8 = 0
+/// The system's chance, or one that is given.
+private struct Chance: RandomNumberGenerator {
+    let given: UInt64?
 
-    mutating func next() -> UInt64 { .random(in: .min ... .max) }
+    mutating func next() -> UInt64 { given ?? .random(in: .min ... .max) }
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
@@ -228,6 +233,12 @@ extension Result<NetworkOperation.Result, NetworkError> {
     /// What the server of an event stream asks clients to wait.
     fileprivate var reconnectionTime: Duration? {
         if case .failure(let error) = self { return error.reconnectionTime }
+        return nil
+    }
+
+    /// What those have in common who lost the same connection.
+    fileprivate var sharedRetry: SharedRetry? {
+        if case .failure(let error) = self { return error.sharedRetry }
         return nil
     }
 

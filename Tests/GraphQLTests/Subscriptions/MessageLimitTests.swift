@@ -1,0 +1,76 @@
+import BeagleNetGraphQL
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// `GraphQLEndpoint.maxMessageBytes`, whichever way messages come; of WebSockets in `SocketFaultTests`.
+@Suite(.timeLimit(.minutes(1))) struct MessageLimitTests {
+    /// Results of these sizes, in bytes.
+    private static func results(_ sizes: [Int]) -> [String] {
+        sizes.map { size in
+            let frame = #"{"data":{"text":""}}"#
+            return #"{"data":{"text":"\#(String(repeating: "a", count: size - frame.utf8.count))"}}"#
+        }
+    }
+
+    private static func answer(_ way: GraphQLSubscriptionTransport, _ sizes: [Int]) -> LoopbackServer.Answer {
+        let results = results(sizes)
+        switch way {
+        case .multipart:
+            return .parts(
+                results.map { "--graphql\r\n\r\n{\"payload\":\($0)}\r\n" }.joined() + "--graphql--"
+            )
+        case .events(.distinct):
+            return .events(results.map { "event: next\ndata: \($0)\n\n" }.joined() + "event: complete\ndata:\n\n")
+        case .events(.single):
+            let text = results.map { "event: next\ndata: {\"id\":\"1\",\"payload\":\($0)}\n\n" }.joined()
+            return .sequence([.begun(text + "event: complete\ndata: {\"id\":\"1\"}\n\n"), .stall])
+        case .webSocket: return .close
+        }
+    }
+
+    private func heard(_ way: GraphQLSubscriptionTransport, _ sizes: [Int], limit: Int) async throws -> Heard {
+        var world = try SubscriptionWorld([way]) { request in
+            switch (way, request.method) {
+            case (.events(.single), "PUT"): .response(201, ["Connection": "close"], "token")
+            case (.events(.single), "POST"): .response(202, ["Connection": "close"])
+            default: Self.answer(way, sizes)
+            }
+        }
+        world.endpoint.maxMessageBytes = limit
+        return try await world.heard()
+    }
+
+    @Test(arguments: [GraphQLSubscriptionTransport.events(), .events(.single), .multipart])
+    func aMessageThatIsTooLargeEndsItAndTellsWhichLimit(way: GraphQLSubscriptionTransport) async throws {
+        let heard = try await heard(way, [200, 3000], limit: 1000)
+        #expect(heard.events.count == 2)
+        #expect(heard.error?.kind == .tooLarge)
+        #expect(heard.error?.message == "a message of the subscription is larger than the 1000 bytes allowed")
+        #expect(heard.error?.advice?.contains("GraphQLEndpoint.maxMessageBytes") == true)
+    }
+
+    @Test(arguments: [GraphQLSubscriptionTransport.events(), .events(.single), .multipart])
+    func whatIsSmallerComes(way: GraphQLSubscriptionTransport) async throws {
+        let heard = try await heard(way, [200, 900], limit: 1000)
+        #expect(heard.events.count == 3)
+        #expect(heard.error == nil)
+    }
+
+    @Test func theOnlyResultOfAServerWithoutAStreamHasTheSameLimit() async throws {
+        var world = try SubscriptionWorld(answers: .json(Self.results([2000])[0]))
+        world.endpoint.maxMessageBytes = 1000
+        let heard = try await world.heard()
+        #expect(heard.error?.kind == .tooLarge)
+        #expect(heard.error?.advice?.contains("GraphQLEndpoint.maxMessageBytes") == true)
+    }
+
+    @Test(arguments: [0, -1]) func aLimitOfNothingIsNone(limit: Int) async throws {
+        var world = try SubscriptionWorld(answers: .events(events(1...1)))
+        world.endpoint.maxMessageBytes = limit
+        let heard = try await world.heard()
+        #expect(heard.error?.kind == .badConfiguration)
+        #expect(heard.error?.message == "GraphQLEndpoint.maxMessageBytes is \(limit)")
+        #expect(world.server.requests.isEmpty)
+    }
+}
