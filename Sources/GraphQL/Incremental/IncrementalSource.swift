@@ -52,8 +52,9 @@ struct IncrementalSource: Sendable {
         operation.operationName = message.request.operationName
         let result = try await client.run(operation)
         switch result.content {
-        case .stream(let stream): return Answering(stream, maxPayloadBytes)
-        case .response(let response): return Answering(StreamingResponse(response), maxPayloadBytes)
+        case .stream(let stream): return Answering(stream, maxPayloadBytes, client.container.clock)
+        case .response(let response):
+            return Answering(StreamingResponse(response), maxPayloadBytes, client.container.clock)
         case .progress, .connection:
             throw NetworkError(.protocol, during: .response, "the answer to a GraphQL operation is no message")
         }
@@ -67,6 +68,7 @@ extension IncrementalSource {
         private let isStream: Bool
         private var payloads: GraphQLPayloads.AsyncIterator
         private let maxPayloadBytes: Int
+        private let clock: any Clock<Duration>
         private var merge = IncrementalMerge()
         /// What was read before it was asked for.
         private var first: Answer?
@@ -74,8 +76,9 @@ extension IncrementalSource {
         private var failure: NetworkError?
         private var isRead = false
 
-        fileprivate init(_ stream: StreamingResponse, _ maxPayloadBytes: Int) {
+        fileprivate init(_ stream: StreamingResponse, _ maxPayloadBytes: Int, _ clock: any Clock<Duration>) {
             self.stream = stream
+            self.clock = clock
             self.maxPayloadBytes = maxPayloadBytes
             isStream =
                 GraphQLPayloadReader.isStream(stream.response.headerFields[.contentType])
@@ -154,7 +157,7 @@ extension IncrementalSource {
 
         /// Reads what there may be behind the last payload: an end, mostly.
         func drain() async {
-            await payloads.drain(for: .seconds(3))
+            await payloads.drain(for: .seconds(3), by: clock)
         }
     }
 }

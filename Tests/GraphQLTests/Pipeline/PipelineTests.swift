@@ -22,7 +22,8 @@ import Testing
         #expect(error?.isTimeout == true)
         #expect(error?.message.contains("deadline of 5.0 seconds") == true)
         #expect(error?.mayHaveReachedServer == true)
-        await world.server.isTold(kind)
+        // What is asked over a shared stream is not taken back before it was answered.
+        if kind != .sharedEvents { await world.server.isTold(kind) }
         #expect(world.server.count == 1)
     }
 
@@ -141,8 +142,8 @@ import Testing
         _ = await world.outcome(kind)
         #expect(world.server.asked.map(\.authorization).first == "one")
         #expect(other.asked.allSatisfy { $0.authorization == nil })
-        // A handshake is not redirected.
-        if !kind.isSocket { #expect(other.count == 1) }
+        // A handshake is not redirected, and a shared stream is the server's that made it.
+        if !kind.isSocket, kind != .sharedEvents { #expect(other.count == 1) }
     }
 
     private static var auth: AuthInterceptor<String> {

@@ -8,14 +8,12 @@ enum WireKind: String, CaseIterable, Sendable {
     case query, get, persisted, batch, deferred, socketQuery
     /// A mutation that is posted, as one of a list, with a file, over a WebSocket.
     case mutation, batchMutation, upload, socketMutation
-    /// A subscription over an event stream of its own, a body of parts, a WebSocket.
-    case events, parts, socket
+    /// A subscription over an event stream of its own, one that is shared, a body of parts, a WebSocket.
+    case events, sharedEvents, parts, socket
 
     static let queries: [WireKind] = [.query, .get, .persisted, .batch, .deferred, .socketQuery]
     static let mutations: [WireKind] = [.mutation, .batchMutation, .upload, .socketMutation]
-    static let subscriptions: [WireKind] = [.events, .parts, .socket]
-    /// Those that are answered with the whole of one message.
-    static let whole: [WireKind] = [.query, .get, .persisted, .batch, .mutation, .batchMutation, .upload]
+    static let subscriptions: [WireKind] = [.events, .sharedEvents, .parts, .socket]
     static let sockets: [WireKind] = [.socketQuery, .socketMutation, .socket]
 
     var operationKind: OperationKind {
@@ -38,7 +36,12 @@ enum WireKind: String, CaseIterable, Sendable {
         if self == .get { endpoint.queryMethod = .get }
         if self == .persisted { endpoint.documents = .automatic }
         if isSocket { endpoint.kindsOverSubscriptions = [.query, .mutation, .subscription] }
-        endpoint.subscriptions = [self == .parts ? .multipart : isSocket ? .webSocket(.lasting) : .events()]
+        endpoint.subscriptions =
+            switch self {
+            case .parts: [.multipart]
+            case .sharedEvents: [.events(.single)]
+            default: [isSocket ? .webSocket(.lasting) : .events()]
+            }
         return endpoint
     }
 }

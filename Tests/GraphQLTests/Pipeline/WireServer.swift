@@ -8,7 +8,7 @@ import Foundation
 final class WireServer: Sendable {
     /// What becomes of one operation instead of an answer.
     enum Fault: Sendable {
-        /// It is answered with this; one over a WebSocket at its handshake.
+        /// It is answered with this; one that shares a connection where that is made.
         case status(Int, retryAfter: Int? = nil)
         /// The connection breaks behind it.
         case lost
@@ -32,6 +32,8 @@ final class WireServer: Sendable {
         var token: String?
         /// How often an operation over a WebSocket was taken back.
         var completes = 0
+        /// That on which results come of operations that share one.
+        var stream: SharedStream?
     }
 
     private let state: Noted<State>
@@ -77,12 +79,20 @@ final class WireServer: Sendable {
     }
 
     private static func answer(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Answer {
-        if request["Upgrade"] != nil { return shakeHands(request, state) }
-        let (fault, token) = state.note { state in
+        if request["Upgrade"] != nil { return refusal(request, state) ?? shakeHands(request, state) }
+        if request.method == "PUT" {
+            return refusal(request, state) ?? .response(201, ["Content-Type": "text/plain"], "t")
+        }
+        if request.method == "DELETE" { return .response(200) }
+        let token = "x-graphql-event-stream-token"
+        if request.method == "GET", request[token] != nil { return stream(state) }
+        let (fault, needed) = state.note { state in
             state.asked.append(Asked(request))
             return (state.faults.isEmpty ? nil : state.faults.removeFirst(), state.token)
         }
-        let answer = token.map { $0 == request["Authorization"] } ?? true ? whole(request) : .response(401)
+        let isAllowed = needed.map { $0 == request["Authorization"] } ?? true
+        let result = request[token] == nil ? whole(request) : shared(request, state)
+        let answer = isAllowed ? result : .response(401)
         switch fault {
         case nil: return answer
         case .status(let code, let seconds):
@@ -116,8 +126,9 @@ final class WireServer: Sendable {
         return .json(isList ? "[\(value),\(value)]" : value)
     }
 
-    private static func shakeHands(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Answer {
-        let refusal = state.note { state -> LoopbackServer.Answer? in
+    /// What is wrong with who makes a connection for operations.
+    private static func refusal(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Answer? {
+        state.note { state -> LoopbackServer.Answer? in
             if let token = state.token, token != request["Authorization"] {
                 state.asked.append(Asked(request))
                 return .response(401)
@@ -127,7 +138,28 @@ final class WireServer: Sendable {
             state.faults.removeFirst()
             return seconds.map { .response(code, ["Retry-After": "\($0)"]) } ?? .response(code, [:], "<p>no</p>")
         }
-        if let refusal { return refusal }
+    }
+
+    /// The answer to an operation whose result comes on the stream that it shares.
+    private static func shared(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Answer {
+        let id = (try? JSONValue(parsing: request.body))?["extensions"]?["operationId"]?.string ?? ""
+        let next = #"event: next\#ndata: {"id":"\#(id)","payload":\#(value(request))}\#n\#n"#
+        let text = next + "event: complete\ndata: {\"id\":\"\(id)\"}\n\n"
+        return .sequence([
+            .played { _ in
+                state.value.stream?.say(text)
+                return true
+            }, .response(202),
+        ])
+    }
+
+    private static func stream(_ state: Noted<State>) -> LoopbackServer.Answer {
+        guard let stream = try? SharedStream() else { return .response(500) }
+        state.note { $0.stream = stream }
+        return .sequence([.begun(":\n\n"), .played { stream.play(on: &$0) }])
+    }
+
+    private static func shakeHands(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Answer {
         let accept = (try? WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "")) ?? ""
         let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         let fields = "Sec-WebSocket-Protocol: graphql-transport-ws\r\nSec-WebSocket-Accept: \(accept)\r\n\r\n"
@@ -166,6 +198,35 @@ extension WireServer.Asked {
         language = request["X-Language"]
         key = request["Idempotency-Key"]
         body = request.body
+    }
+}
+
+/// A stream of events without end.
+private final class SharedStream: Sendable {
+    private let state: Lock<(due: [String], gate: LoopbackServer.Gate)>
+
+    init() throws(NetworkError) {
+        state = Lock(([], try LoopbackServer.Gate()))
+    }
+
+    func say(_ text: String) {
+        let gate = state.withLock { state in
+            state.due.append(text)
+            return state.gate
+        }
+        gate.open()
+    }
+
+    /// Sends what is said, until the client or the server leaves.
+    func play(on connection: inout Connection) -> Bool {
+        while connection.play(.wait(state.withLock { $0.gate }), method: nil), let gate = try? LoopbackServer.Gate() {
+            let due = state.withLock { state in
+                defer { state = ([], gate) }
+                return state.due
+            }
+            guard connection.send(Data(due.map { LoopbackServer.Answer.chunk($0) }.joined().utf8)) else { break }
+        }
+        return false
     }
 }
 
