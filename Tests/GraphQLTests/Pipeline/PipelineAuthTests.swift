@@ -18,7 +18,11 @@ import Testing
             self.fails = fails
         }
 
-        var auth: AuthInterceptor<String> {
+        var auth: AuthInterceptor<String> { auth(isRefusal: nil) }
+
+        func auth(
+            isRefusal: (@Sendable (NetworkOperation, Result<NetworkOperation.Result, NetworkError>) -> Bool)?
+        ) -> AuthInterceptor<String> {
             AuthInterceptor(
                 AuthInterceptor.Rules(
                     load: {
@@ -31,7 +35,8 @@ import Testing
                         if self.fails { throw Gone() }
                         return "two"
                     },
-                    attach: { token, head in head.headerFields[.authorization] = token }
+                    attach: { token, head in head.headerFields[.authorization] = token },
+                    isRefusal: isRefusal
                 )
             )
         }
@@ -93,6 +98,24 @@ import Testing
         }
         #expect(person.renewals.withLock { $0 } == 1)
         #expect(world.server.count == 1)
+    }
+
+    /// Many servers refuse so, with a status of 200. What is answered piece by piece has no one answer to look into.
+    @Test(arguments: WireKind.allCases.filter { $0 != .deferred })
+    func aRefusalMayBeAnErrorOfTheServers(kind: WireKind) async throws {
+        let person = Person()
+        let auth = person.auth { _, outcome in
+            switch outcome {
+            case .success(let result):
+                let answer = result.response.flatMap { try? JSONValue(parsing: $0.data) }
+                return answer?["errors"]?[0]?["extensions"]?["code"] == "UNAUTHENTICATED"
+            case .failure(let error): return error.graphQLErrors.contains { $0.code == "UNAUTHENTICATED" }
+            }
+        }
+        let world = try WireWorld(WireServer([.error("UNAUTHENTICATED")]), auth)
+        #expect(try await world.ask(kind) == "two -")
+        #expect(world.server.asked.map(\.authorization) == ["one", "two"])
+        #expect(person.renewals.withLock { $0 } == 1)
     }
 
     @Test(arguments: WireKind.allCases) func whoIsRefusedTwiceGetsTheRefusal(kind: WireKind) async throws {

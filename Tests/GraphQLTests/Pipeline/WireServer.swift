@@ -10,6 +10,8 @@ final class WireServer: Sendable {
     enum Fault: Sendable {
         /// It is answered with this; one that shares a connection where that is made.
         case status(Int, retryAfter: Int? = nil)
+        /// It is answered with an error of this code.
+        case error(String)
         /// The connection breaks behind it.
         case lost
         /// Nothing comes.
@@ -97,11 +99,16 @@ final class WireServer: Sendable {
         case nil: return answer
         case .status(let code, let seconds):
             return seconds.map { .response(code, ["Retry-After": "\($0)"]) } ?? .response(code, [:], "<p>no</p>")
+        case .error(let code):
+            let error = #"{"errors":[\#(Self.error(code))]}"#
+            return .json(request.body.first == UInt8(ascii: "[") ? "[\(error),\(error)]" : error)
         case .lost: return .reset
         case .stall: return .stall
         case .gate(let gate): return .sequence([.gate(gate), answer])
         }
     }
+
+    private static func error(_ code: String) -> String { #"{"message":"no","extensions":{"code":"\#(code)"}}"# }
 
     private static func value(_ request: LoopbackServer.Request) -> String {
         #"{"data":{"v":"\#(request["Authorization"] ?? "-") \#(request["X-Language"] ?? "-")"}}"#
@@ -177,6 +184,9 @@ final class WireServer: Sendable {
                     }
                     switch fault {
                     case .stall: continue
+                    case .error(let code):
+                        peer.say(#"{"id":"\#(id)","type":"error","payload":[\#(error(code))]}"#)
+                        continue
                     case .gate(let gate): peer.wait(for: gate)
                     case .lost:
                         peer.reset()
