@@ -50,7 +50,8 @@ struct RelayRun: Sendable {
             return emit(stored)
         }
         defer { if message.kind == .mutation { network.cache?.clear() } }
-        let generation = network.cache?.generation
+        let generation = id.flatMap { network.cache?.begin($0, variables) }
+        defer { if let id { network.cache?.end(id, variables) } }
         do {
             let answer = try await answer(isForced ? .networkOnly : .cacheFirst, emit)
             log("was answered")

@@ -67,6 +67,38 @@ import Testing
         #expect(cache.count == 1)
     }
 
+    @Test("who joins a run that was begun before a mutation stores nothing of it") func anOldRunIsJoined() async throws
+    {
+        let gate = try LoopbackServer.Gate()
+        var made = try RelayWorld { request in
+            let answer = LoopbackServer.Answer.response(200, ["Content-Type": "application/json"], RelayWorld.answer)
+            let isQuery = String(decoding: request.body, as: UTF8.self).contains("query Posts")
+            return isQuery ? .sequence([.gate(gate), answer]) : answer
+        }
+        let cache = RelayResponseCache(size: 10, ttl: .seconds(60))
+        made.network.cache = cache
+        let world = made
+        async let before = world.texts()
+        #expect(await world.server.until { $0.requestCount == 1 })
+        #expect(try await world.texts(.like) == [RelayWorld.answer])
+        let texts = AsyncStream.makeStream(of: Data.self)
+        let late = world.publisher().sink { _ in
+            texts.continuation.finish()
+        } receiveValue: {
+            texts.continuation.yield($0)
+        }
+        let client = try #require(world.network.client as? NetworkClientDefault)
+        while client.activeSubscribers < 2 { await Task.yield() }
+        gate.open()
+        #expect(try await before == [RelayWorld.answer])
+        for await _ in texts.stream {}
+        withExtendedLifetime(late) {}
+        #expect(world.server.requests.count == 2)
+        #expect(cache.count == 0)
+        _ = try await world.texts()
+        #expect(cache.count == 1)
+    }
+
     @Test(arguments: ["[]", "[ ]", "null"])
     func listOfNoErrorsIsNone(errors: String) async throws {
         let world = try world(#"{"data":{"a":1},"errors":\#(errors)}"#)

@@ -25,6 +25,31 @@ struct GraphQLCommandTests {
         #expect(try body(server)["operationName"] == "Post")
     }
 
+    @Test("numbers go as they are written, however many digits they have") func numbers() async throws {
+        let server = try server(post)
+        let big = "123456789012345678901234567890.10"
+        let run = try await beagle(
+            "graphql",
+            server.url,
+            "-q",
+            "query($a: Big, $b: [Big], $c: In) { post(a: $a, b: $b, c: $c) { id } }",
+            "-v",
+            "a=\(big)",
+            "-v",
+            "b=[1.0, 1e400]",
+            "--variables",
+            #"{"c": {"z": \#(big), "a": 18446744073709551616}}"#
+        )
+        #expect(run.exit == 0, "\(run.errors)")
+        let sent = String(decoding: try #require(server.requests.first).body, as: UTF8.self)
+        #expect(
+            sent.contains(
+                #""variables":{"a":\#(big),"b":[1.0,1e400],"c":{"a":18446744073709551616,"z":\#(big)}}"#
+            ),
+            "\(sent)"
+        )
+    }
+
     @Test func resultIsOneObject() async throws {
         let server = try server(#"{"data":{"post":null},"extensions":{"cost":1}}"#)
         let run = try await beagle("graphql", server.url, "-q", query, "--variables", #"{"id":"7"}"#, "--json")

@@ -52,6 +52,9 @@ struct NetworkLog {
         since start: ContinuousClock.Instant
     ) -> NetworkOperation.Result {
         switch result.content {
+        case .connection where style == .exchanges:
+            line(request, .info, start, "ended", nil)
+            return result
         case .progress, .connection: return result
         case .response(let response) where style == .exchanges:
             let count = Int64(response.data.count)

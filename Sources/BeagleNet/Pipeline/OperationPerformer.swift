@@ -4,6 +4,9 @@ package import BeagleNetHTTP
 ///
 /// What stands above it in the pipeline is the same for all: attempts, credentials, limits.
 package protocol OperationPerformer: Sendable {
+    /// Whether the header fields of the message reach the server with the operation, in every way that it may go.
+    var sendsFields: Bool { get }
+
     /// Performs one attempt; cancelling the task cancels it.
     ///
     /// - Parameters:

@@ -94,13 +94,15 @@ final class Batch: Sendable {
     }
 
     fileprivate func leave(_ id: Int) {
-        let (completion, task) = state.withLock { state -> (Completion?, Task<Void, Never>?) in
-            guard let index = state.members.firstIndex(where: { $0.id == id }) else { return (nil, nil) }
+        let (completion, task, isSent) = state.withLock { state -> (Completion?, Task<Void, Never>?, Bool) in
+            guard let index = state.members.firstIndex(where: { $0.id == id }) else { return (nil, nil, false) }
             let member = state.members.remove(at: index)
             state.waiting -= 1
-            return (member.completion, state.waiting == 0 ? state.task : nil)
+            return (member.completion, state.waiting == 0 ? state.task : nil, state.isSent)
         }
-        completion?(.failure(NetworkError(.cancelled, during: .queue, "the request was cancelled")))
+        var error = NetworkError(.cancelled, during: isSent ? .firstByte : .queue, "the request was cancelled")
+        error.mayHaveReachedServer = isSent
+        completion?(.failure(error))
         task?.cancel()
     }
 

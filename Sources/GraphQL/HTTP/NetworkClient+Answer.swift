@@ -16,58 +16,39 @@ extension NetworkClient {
         _ onProgress: Progress? = nil
     ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
         try request.check(endpoint)
-        if endpoint.documents == .automatic, request.query != nil, !request.isLive(at: endpoint) {
-            return try await answerByHash(to: request, at: endpoint, configure, onProgress)
-        }
-        return try await answer(to: request, at: endpoint, configure, onProgress, endpoint.documents)
-    }
-
-    /// Sends the hash alone, and the text beside it where the server does not know the hash yet (automatic persisted
-    /// queries, https://github.com/apollographql/apollo-link-persisted-queries, protocol).
-    private func answerByHash(
-        to request: GraphQLRequest,
-        at endpoint: GraphQLEndpoint,
-        _ configure: Configuring,
-        _ onProgress: Progress? = nil
-    ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
-        if endpoint.memory.knowsNoPersistedQueries {
-            return try await answer(to: request, at: endpoint, configure, onProgress, .text)
-        }
-        let first = await Result<_, NetworkError>.catching { () throws(NetworkError) in
-            try await answer(to: request, at: endpoint, configure, onProgress, .automatic)
-        }
-        switch first.refusalOfHash {
-        case nil: return try first.get()
-        case .unsupported:
-            endpoint.memory.knowsNoPersistedQueries = true
-            return try await answer(to: request, at: endpoint, configure, onProgress, .text)
-        case .unknown:
+        // What goes the way of subscriptions goes as text: a server that does not know a hash would have to be asked twice.
+        if request.isLive(at: endpoint) {
             return try await answer(
-                to: request.registration(),
+                to: DocumentMessage(request, endpoint.documents),
                 at: endpoint,
                 configure,
-                onProgress,
-                .text,
-                method: .post
+                onProgress
             )
+        }
+        return try await DocumentMessage.send(request, at: endpoint) {
+            $0.answer.refusalOfHash
+        } _: {
+            message throws(NetworkError) in
+            try await answer(to: message, at: endpoint, configure, onProgress)
         }
     }
 
     /// Sends one message. A query whose URL is too long for the server is sent in a body.
     private func answer(
-        to request: GraphQLRequest,
+        to message: DocumentMessage,
         at endpoint: GraphQLEndpoint,
         _ configure: Configuring,
-        _ onProgress: Progress?,
-        _ style: GraphQLEndpoint.DocumentStyle,
-        method: GraphQLEndpoint.QueryMethod? = nil
+        _ onProgress: Progress?
     ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
+        let request = message.request
         var operation: NetworkOperation
         if request.isLive(at: endpoint) {
             operation = try liveOperation(request, at: endpoint)
         } else {
-            let message = try endpoint.makeRequest(request, style: style, method: method, in: container)
-            operation = NetworkOperation(message, kind: .init(request.kind))
+            operation = NetworkOperation(
+                try endpoint.makeRequest(request, style: message.style, method: message.method, in: container),
+                kind: .init(request.kind)
+            )
             operation.operationName = request.operationName
         }
         configure(&operation)
@@ -87,7 +68,9 @@ extension NetworkClient {
         } catch {
             guard error.kind == .status, let response = NetworkResponse(of: error) else { throw error }
             if response.status.code == 414, operation.request.isGet {
-                return try await answer(to: request, at: endpoint, configure, onProgress, style, method: .post)
+                var posted = message
+                posted.method = .post
+                return try await answer(to: posted, at: endpoint, configure, onProgress)
             }
             return (try GraphQLAnswer(response, refusal: error), .network)
         }
@@ -95,13 +78,6 @@ extension NetworkClient {
 }
 
 extension GraphQLRequest {
-    /// The same with the hash beside the text, so that the server knows it the next time.
-    package func registration() throws(NetworkError) -> GraphQLRequest {
-        var request = self
-        request.extensions["persistedQuery"] = try GraphQLMessage.persistedQuery(of: query ?? "")
-        return request
-    }
-
     /// - Throws: `NetworkError` where what the document does is not what is said of it: it might go out as a query, in a
     ///   URL, and change something.
     fileprivate func check(_ endpoint: GraphQLEndpoint) throws(NetworkError) {
@@ -155,41 +131,5 @@ extension Request {
     fileprivate var isGet: Bool {
         if case .rawRequest(let data) = type { return data.method == "GET" }
         return false
-    }
-}
-
-/// Why a server did not take a hash for its document.
-package enum RefusalOfHash {
-    /// It does not know this one yet.
-    case unknown
-    /// It knows none.
-    case unsupported
-
-    package init?(_ errors: [GraphQLError]) {
-        if errors.contains(where: { $0.says("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND") }) {
-            self = .unknown
-        } else if errors.contains(where: { $0.says("PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED") }) {
-            self = .unsupported
-        } else {
-            return nil
-        }
-    }
-}
-
-extension GraphQLAnswer {
-    /// Why the server did not take a hash; nil where it did.
-    package var refusalOfHash: RefusalOfHash? { RefusalOfHash(errors) }
-}
-
-extension GraphQLError {
-    fileprivate func says(_ message: String, _ code: String) -> Bool { self.message == message || self.code == code }
-}
-
-extension Result<(answer: GraphQLAnswer, source: NetworkOperation.Result.Source), NetworkError> {
-    fileprivate var refusalOfHash: RefusalOfHash? {
-        switch self {
-        case .success(let answered): answered.answer.refusalOfHash
-        case .failure(let error): RefusalOfHash(error.graphQLErrors)
-        }
     }
 }

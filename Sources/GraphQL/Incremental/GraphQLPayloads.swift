@@ -105,13 +105,13 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
             return body == nil ? nil : try reader?.next()
         }
 
-        /// Reads on to the end of the body, so that its connection can be used again, but no longer than this.
-        mutating func drain(for patience: Duration) async {
+        /// Reads on to the end of the body, so that its connection can be used again, but no longer than this by a clock.
+        mutating func drain(for patience: Duration, by clock: any Clock<Duration>) async {
             guard let read = body?.reader else { return }
             body = nil
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { do { while try await read() != nil {} } catch {} }
-                group.addTask { do { try await Task.sleep(for: patience) } catch {} }
+                group.addTask { do { try await clock.sleep(for: patience) } catch {} }
                 await group.next()
                 group.cancelAll()
             }

@@ -32,48 +32,29 @@ struct IncrementalSource: Sendable {
     /// Sends the operation, with its text where the server does not take the hash of it.
     func ask() async throws(NetworkError) -> Answering {
         try request.checkKind()
-        guard endpoint.documents == .automatic, request.query != nil else {
-            return try await send(request, endpoint.documents)
+        return try await DocumentMessage.send(request, at: endpoint) { answering throws(NetworkError) in
+            try await answering.refusalOfHash()
+        } _: { message throws(NetworkError) in
+            try await send(message)
         }
-        if endpoint.memory.knowsNoPersistedQueries { return try await send(request, .text) }
-        var answering: Answering?
-        var refusal: RefusalOfHash?
-        do throws(NetworkError) {
-            answering = try await send(request, .automatic)
-            refusal = try await answering?.refusalOfHash()
-        } catch {
-            refusal = RefusalOfHash(error.graphQLErrors)
-            if refusal == nil { throw error }
-        }
-        switch refusal {
-        case .unknown: return try await send(request.registration(), .text)
-        case .unsupported:
-            endpoint.memory.knowsNoPersistedQueries = true
-            return try await send(request, .text)
-        case nil: break
-        }
-        if let answering { return answering }
-        return try await send(request, .text)
     }
 
     /// Sends one message, in a body: what is streamed is stored by nobody on the way.
-    private func send(
-        _ request: GraphQLRequest,
-        _ style: GraphQLEndpoint.DocumentStyle
-    ) async throws(NetworkError) -> Answering {
-        let message = try endpoint.makeRequest(
-            request,
-            style: style,
+    private func send(_ message: DocumentMessage) async throws(NetworkError) -> Answering {
+        let request = try endpoint.makeRequest(
+            message.request,
+            style: message.style,
             method: .post,
             accept: GraphQLEndpoint.incrementalAccept,
             in: client.container
         )
-        var operation = NetworkOperation.stream(message, kind: NetworkOperation.Kind(request.kind))
-        operation.operationName = request.operationName
+        var operation = NetworkOperation.stream(request, kind: NetworkOperation.Kind(message.request.kind))
+        operation.operationName = message.request.operationName
         let result = try await client.run(operation)
         switch result.content {
-        case .stream(let stream): return Answering(stream, maxPayloadBytes)
-        case .response(let response): return Answering(StreamingResponse(response), maxPayloadBytes)
+        case .stream(let stream): return Answering(stream, maxPayloadBytes, client.container.clock)
+        case .response(let response):
+            return Answering(StreamingResponse(response), maxPayloadBytes, client.container.clock)
         case .progress, .connection:
             throw NetworkError(.protocol, during: .response, "the answer to a GraphQL operation is no message")
         }
@@ -87,6 +68,7 @@ extension IncrementalSource {
         private let isStream: Bool
         private var payloads: GraphQLPayloads.AsyncIterator
         private let maxPayloadBytes: Int
+        private let clock: any Clock<Duration>
         private var merge = IncrementalMerge()
         /// What was read before it was asked for.
         private var first: Answer?
@@ -94,8 +76,9 @@ extension IncrementalSource {
         private var failure: NetworkError?
         private var isRead = false
 
-        fileprivate init(_ stream: StreamingResponse, _ maxPayloadBytes: Int) {
+        fileprivate init(_ stream: StreamingResponse, _ maxPayloadBytes: Int, _ clock: any Clock<Duration>) {
             self.stream = stream
+            self.clock = clock
             self.maxPayloadBytes = maxPayloadBytes
             isStream =
                 GraphQLPayloadReader.isStream(stream.response.headerFields[.contentType])
@@ -106,11 +89,11 @@ extension IncrementalSource {
         private var head: NetworkResponse { NetworkResponse(response: stream.response, url: stream.url) }
 
         /// Why the server did not take a hash; nil where it did.
-        func refusalOfHash() async throws(NetworkError) -> RefusalOfHash? {
+        func refusalOfHash() async throws(NetworkError) -> DocumentMessage.Refusal? {
             first = try await next(isGathering: false)
             switch first?.content {
             case .whole(let answer): return answer.refusalOfHash
-            case .merged(let merge, _): return RefusalOfHash(merge.errors)
+            case .merged(let merge, _): return DocumentMessage.Refusal(merge.errors)
             case nil: return nil
             }
         }
@@ -174,7 +157,7 @@ extension IncrementalSource {
 
         /// Reads what there may be behind the last payload: an end, mostly.
         func drain() async {
-            await payloads.drain(for: .seconds(3))
+            await payloads.drain(for: .seconds(3), by: clock)
         }
     }
 }

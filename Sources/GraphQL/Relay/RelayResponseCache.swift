@@ -21,7 +21,16 @@ public final class RelayResponseCache: Sendable {
     private let size: Int
     private let ttl: TimeInterval
     private let now: @Sendable () -> Date
-    private let entries = Lock<(byKey: [Key: Entry], lastOrder: Int, generation: Int)>(([:], 0, 0))
+    private let entries = Lock(Entries())
+
+    private struct Entries: Sendable {
+        var byKey: [Key: Entry] = [:]
+        var lastOrder = 0
+        /// How often all was forgotten.
+        var generation = 0
+        /// Who asks now: how many, and the generation when the first of them asked.
+        var asking: [Key: (count: Int, generation: Int)] = [:]
+    }
 
     /// An empty cache.
     ///
@@ -64,12 +73,31 @@ public final class RelayResponseCache: Sendable {
         store(data, of: id, variables, in: nil)
     }
 
-    /// How often all was forgotten.
-    package var generation: Int { entries.withLock { $0.generation } }
+    /// Says that an answer is asked for, until `end` says that there is one or none.
+    ///
+    /// - Returns: what `store` wants to know. Of those who ask the same at the same time it is that of the first: they may
+    ///   share its run, and what it brings is as old.
+    package func begin(_ id: String, _ variables: VariableData) -> Int {
+        entries.withLock { entries in
+            let key = Key(id: id, variables: variables)
+            let asking = entries.asking[key] ?? (0, entries.generation)
+            entries.asking[key] = (asking.count + 1, asking.generation)
+            return asking.generation
+        }
+    }
+
+    /// Says that nobody waits any more who said `begin`.
+    package func end(_ id: String, _ variables: VariableData) {
+        entries.withLock { entries in
+            let key = Key(id: id, variables: variables)
+            guard let asking = entries.asking[key] else { return }
+            entries.asking[key] = asking.count > 1 ? (asking.count - 1, asking.generation) : nil
+        }
+    }
 
     /// Stores an answer, unless all was forgotten since it was asked for.
     ///
-    /// - Parameter generation: what `generation` was then; nil stores it anyway.
+    /// - Parameter generation: what `begin` gave; nil stores it anyway.
     package func store(_ data: Data, of id: String, _ variables: VariableData, in generation: Int?) {
         let date = now()
         entries.withLock { entries in

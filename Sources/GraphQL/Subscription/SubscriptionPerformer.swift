@@ -16,6 +16,9 @@ struct SubscriptionPerformer: OperationPerformer {
         plan = try SubscriptionPlan(request, at: endpoint)
     }
 
+    /// Those of an operation stay behind where it shares a WebSocket.
+    var sendsFields: Bool { !endpoint.subscriptions.contains(where: \.isWebSocket) }
+
     /// The same from the beginning: it does not go on behind what another run was given.
     func renewed() -> SubscriptionPerformer {
         var performer = self

@@ -68,6 +68,8 @@ private struct RecordedPerformer: OperationPerformer {
     let log: RequestLog
     let context: TransferRecorder.Context
 
+    var sendsFields: Bool { performer.sendsFields }
+
     func perform(
         _ operation: NetworkOperation,
         over transport: any HTTPTransport,

@@ -42,15 +42,20 @@ struct DocumentFlags: ParsableArguments {
     func request() throws -> GraphQLRequest {
         let text = query.hasPrefix("@") ? try contents(ofFile: String(query.dropFirst())) : query
         let found = try GraphQLDocument.cached(text).operation(named: operation)
-        var tree = try variables.map { try object($0, of: "--variables") } ?? .object([:])
+        var members: [String: String] = [:]
+        if let variables {
+            for (name, value) in try document(variables, of: "--variables").root.members {
+                members[name] = value.asWritten
+            }
+        }
         for field in variable {
-            tree[field.name] = value(
+            members[field.name] = value(
                 field.value,
                 declared: found.variables.first { $0.name == field.name }?.type.description
             )
         }
         var request = GraphQLRequest(query: text, operationName: found.name, kind: found.kind)
-        if tree != .object([:]) { request.variables = try tree.data() }
+        if !members.isEmpty { request.variables = Data(JSONNode.object(of: members).utf8) }
         return request
     }
 
@@ -58,17 +63,27 @@ struct DocumentFlags: ParsableArguments {
     ///
     /// - Parameter flag: which flag it is of.
     func object(_ argument: String, of flag: String) throws -> JSONValue {
+        try JSONValue(parsing: Data(document(argument, of: flag).root.raw))
+    }
+
+    /// The same as it is written.
+    private func document(_ argument: String, of flag: String) throws -> JSONDocument {
         let text = argument.hasPrefix("@") ? try contents(ofFile: String(argument.dropFirst())) : argument
-        let tree: JSONValue
-        do throws(NetworkError) {
-            tree = try JSONValue(parsing: text)
+        let document: JSONDocument
+        do throws(JSONFault) {
+            document = try JSONDocument(Data(text.utf8))
         } catch {
-            throw Failure(exit: ExitCode.usage, code: "usage", phase: .build, "\(flag) is no JSON: \(error.message)")
+            throw Failure(
+                exit: ExitCode.usage,
+                code: "usage",
+                phase: .build,
+                "\(flag) is no JSON: \(error.reason) at byte \(error.offset)"
+            )
         }
-        guard tree.object != nil else {
+        guard document.root.kind == .object else {
             throw Failure(exit: ExitCode.usage, code: "usage", phase: .build, "\(flag) is no JSON object")
         }
-        return tree
+        return document
     }
 
     /// The text of a file, or with - of standard input.
@@ -87,11 +102,31 @@ struct DocumentFlags: ParsableArguments {
     }
 
     /// JSON where it is that; what is declared as text stays text: `-v id=1` is "1" for an `ID`.
-    private func value(_ text: String, declared type: String?) -> JSONValue {
-        if let type, ["ID", "String"].contains(type.filter { $0 != "!" }), !text.hasPrefix("\""), text != "null" {
-            return .string(text)
+    private func value(_ text: String, declared type: String?) -> String {
+        let isText = type.map { ["ID", "String"].contains($0.filter { $0 != "!" }) } ?? false
+        if isText, !text.hasPrefix("\""), text != "null" { return "\(JSONValue.string(text))" }
+        // What is no JSON is text.
+        return (try? JSONDocument(Data(text.utf8)))?.root.asWritten ?? "\(JSONValue.string(text))"
+    }
+}
+
+extension JSONNode {
+    /// The value without spaces and with sorted names, its numbers and text as they are written: no number loses digits.
+    fileprivate var asWritten: String {
+        switch kind {
+        case .object:
+            var values: [String: String] = [:]
+            for (name, value) in members { values[name] = value.asWritten }
+            return Self.object(of: values)
+        case .array: return "[\(elements.map(\.asWritten).joined(separator: ","))]"
+        default: return String(decoding: raw, as: UTF8.self)
         }
-        return (try? JSONValue(parsing: text)) ?? .string(text)
+    }
+
+    /// An object of values that are JSON.
+    fileprivate static func object(of members: [String: String]) -> String {
+        let parts = members.sorted { $0.key < $1.key }.map { "\(JSONValue.string($0.key)):\($0.value)" }
+        return "{\(parts.joined(separator: ","))}"
     }
 }
 

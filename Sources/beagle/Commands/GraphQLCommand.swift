@@ -84,19 +84,19 @@ struct GraphQLCommand: TransferCommand {
     /// What is to be sent where the server wants the text of a hash, or finds a URL too long.
     private func followUp(to received: ReceivedResponse) throws -> TransferRequest? {
         if persisted, let refusal = refusalOfHash(in: received) {
-            let question = try question()
-            return try message(of: refusal == .unknown ? question.registration() : question, .text, .post)
+            let next = try DocumentMessage(of: question(), after: refusal)
+            return try message(of: next.request, next.style, next.method ?? .post)
         }
         guard get, received.head.status.code == 414 else { return nil }
         return try message(of: question(), persisted ? .automatic : .text, .post)
     }
 
     /// Why the server did not take the hash; nil where it did, or answered something else.
-    private func refusalOfHash(in received: ReceivedResponse) -> RefusalOfHash? {
+    private func refusalOfHash(in received: ReceivedResponse) -> DocumentMessage.Refusal? {
         do throws(NetworkError) {
             return try answer(received).refusalOfHash
         } catch {
-            return RefusalOfHash(error.graphQLErrors)
+            return DocumentMessage.Refusal(error.graphQLErrors)
         }
     }
 }

@@ -6,7 +6,8 @@ public import BeagleNetHTTP
 /// Asked again is what no server can have acted on (no name, no connection), and what failed later or was answered
 /// with 408, 429, 500, 502, 503 or 504 if asking twice does what asking once does: its method is idempotent (RFC 9110,
 /// 9.2.2), it is a GraphQL query or subscription, or it carries an `Idempotency-Key`. A form or a mutation that may have
-/// been executed is never sent again without such a key, nor is a body that cannot be read twice.
+/// been executed is never sent again without such a key, nor is a body that cannot be read twice. A mutation over a WebSocket
+/// has none: its messages have no fields.
 ///
 /// Between attempts it waits as `backoff` says, and at least as long as `Retry-After` asks. Each origin has a budget, so
 /// that a server which answers nobody is not asked by all again and again.
@@ -197,13 +198,6 @@ public final class RetryInterceptor: BriefInterceptor {
     }
 }
 
-/// The system's chance, or one that is given.
-private struct Chance: RandomNumberGenerator {
-    let given: UInt64?
-
-    mutating func next() -> UInt64 { given ?? .random(in: .min ... .max) }
-}
-
 extension Result<NetworkOperation.Result, NetworkError> {
     /// The status of the answer, whether it counts as a failure or not.
     var status: HTTPResponse.Status? {
@@ -272,14 +266,18 @@ extension NetworkOperation {
     fileprivate func reasonNotToSendAgain(after outcome: Swift.Result<Result, NetworkError>) -> String? {
         guard transfer.body?.isReplayable ?? true else { return "its body can be read only once" }
         if case .failure(let error) = outcome, !error.mayHaveReachedServer { return nil }
-        if transfer.head.headerFields.contains(.idempotencyKey) { return nil }
+        let hasKey = transfer.head.headerFields.contains(.idempotencyKey)
+        if hasKey, performer?.sendsFields ?? true { return nil }
         let isHarmless =
             switch kind {
             case .query, .subscription: true
             case .mutation: false
             default: transfer.head.method.isIdempotent
             }
-        return isHarmless ? nil : "the server may have acted on it, and it has no Idempotency-Key"
+        if isHarmless { return nil }
+        return hasKey
+            ? "the server may have acted on it, and the way that it goes has no place for its Idempotency-Key"
+            : "the server may have acted on it, and it has no Idempotency-Key"
     }
 
     /// Tells how long ago it was made, by the operation's clock.

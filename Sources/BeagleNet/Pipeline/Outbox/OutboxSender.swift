@@ -120,7 +120,7 @@ public final class OutboxSender: RequestToken {
             if rest.alarm != nil || state.isOver { return nil }
             rest.failures += 1
             defer { state.rests[queue] = rest }
-            var generator = SystemRandomNumberGenerator()
+            var generator = Chance()
             let asked = min(error.response?.retryAfter ?? .zero, backoff.maxAsked)
             guard let wait = backoff.delay(after: rest.failures, asked: asked, using: &generator) else { return nil }
             rest.alarm = Task.detached { [weak self] in

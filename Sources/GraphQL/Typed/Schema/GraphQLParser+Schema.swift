@@ -48,7 +48,13 @@ extension GraphQLParser {
             try advance()
             try names(separator: .ampersand, into: &type.related)
         }
+        let start = nodes.count
         try directives(isConstant: true)
+        if type.kind == .input {
+            for node in nodes[start...] where node.kind == .directive && text(node.name) == "oneOf" {
+                type.isOneOf = true
+            }
+        }
         if type.kind == .union, token.kind == .equals {
             try advance()
             try names(separator: .pipe, into: &type.related)

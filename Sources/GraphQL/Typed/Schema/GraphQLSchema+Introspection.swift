@@ -51,6 +51,7 @@ extension SchemaType {
         members = try SchemaInput.inputs(json["inputFields"], name)
         let others = kind == .union ? json["possibleTypes"] : json["interfaces"]
         related = Set((others?.array ?? []).compactMap { $0["name"]?.string })
+        isOneOf = json["isOneOf"]?.bool ?? false
         words = Set((json["enumValues"]?.array ?? []).compactMap { $0["name"]?.string })
     }
 }

@@ -9,8 +9,8 @@ public import BeagleNet
 /// ```
 /// Held against it is what servers refuse most: types, fields, arguments, directives and members that there are not,
 /// required ones that are missing, selections of leaves and objects without one, fragments that never apply, values and
-/// variables of other types, and what is declared and not used. Not looked at is whether fields that meet under one key
-/// can be merged (GraphQL specification, 5.3.2).
+/// variables of other types, more or less than one member of a oneOf, fields that meet under one key and cannot be merged,
+/// and what is declared and not used (GraphQL specification, 5).
 public struct GraphQLSchema: Sendable {
     var types: [String: SchemaType] = [:]
     var directives: [String: SchemaDirective] = [:]
@@ -82,6 +82,17 @@ public struct GraphQLSchema: Sendable {
                 )
             }
         }
+        for (name, type) in types.sorted(by: { $0.key < $1.key }) where type.isOneOf {
+            for (member, input) in type.members.sorted(by: { $0.key < $1.key })
+            where input.type.isNonNull || input.hasDefault {
+                throw NetworkError(
+                    .badRequest,
+                    during: .build,
+                    "the schema's \(name) is a oneOf, and \(name).\(member) is never null or has a default",
+                    advice: "let the members of a oneOf be null"
+                )
+            }
+        }
         for (kind, name) in roots where types[name] == nil {
             throw NetworkError(.badRequest, during: .build, "the schema has no type \(name) for its \(kind.rawValue)")
         }
@@ -113,6 +124,8 @@ struct SchemaType: Sendable {
     var members: [String: SchemaInput] = [:]
     /// The interfaces that it implements, or the types that a union has.
     var related: Set<String> = []
+    /// Whether one member of the input object is given, and no other (3.10.1).
+    var isOneOf = false
     /// The words of an enumeration.
     var words: Set<String> = []
 

@@ -1,4 +1,6 @@
 /// Values, and the arguments and members that they stand at (GraphQL specification, 5.4, 5.6).
+///
+/// Of a oneOf (3.10.1) one member is given, which is not null: a variable there is of a type without it (5.8.5).
 extension SchemaCheck {
     /// Holds arguments or an input object's members against those declared.
     mutating func checkMembers(
@@ -6,7 +8,8 @@ extension SchemaCheck {
         _ declared: [String: SchemaInput],
         _ owner: String,
         at place: GraphQLNode.Place,
-        _ what: String
+        _ what: String,
+        needsAll: Bool = true
     ) {
         var known: Set<String> = []
         for index in given {
@@ -18,6 +21,7 @@ extension SchemaCheck {
             }
             check(index + 1, input.type, "\(owner)(\(name):)", hasDefault: input.hasDefault)
         }
+        guard needsAll else { return }
         for (name, input) in declared.sorted(by: { $0.key < $1.key }) where input.isRequired && !known.contains(name) {
             tell(place, "\(owner) needs the \(what) \(name) of type \(input.type)")
         }
@@ -50,7 +54,18 @@ extension SchemaCheck {
             if !type.words.contains(word) { tell(node.place, "\(name) has no \(word)\(hint(word, type.words))") }
         case .input:
             guard node.kind == .object else { return refuse(index, name, owner) }
-            checkMembers(children(of: index, .objectField), type.members, name, at: node.place, "member")
+            let given = children(of: index, .objectField)
+            var members = type.members
+            if type.isOneOf {
+                if Set(given.map { text(nodes[$0].name) }).count != 1 {
+                    tell(
+                        node.place,
+                        "\(name) needs one of \(members.keys.sorted().joined(separator: ", ")), and no other"
+                    )
+                }
+                members = members.mapValues { SchemaInput(type: .nonNull($0.type.nullable)) }
+            }
+            checkMembers(given, members, name, at: node.place, "member", needsAll: !type.isOneOf)
         default: break
         }
     }

@@ -9,6 +9,8 @@ struct SchemaCheck {
     /// Where variables stand, by the definition they stand in.
     private var uses: [Int: [VariableUse]] = [:]
     private var definitions: [Int] = []
+    /// Fields that the schema knows, by their nodes.
+    private var fields: [Int: FieldMerge.Field] = [:]
     /// The one that is looked at.
     private var definition = 0
 
@@ -39,7 +41,8 @@ struct SchemaCheck {
             definition = index
             if nodes[index].isOperation { checkOperation(index) } else { checkFragment(index) }
         }
-        checkUses()
+        let unused = checkUses()
+        checkMerges(unused)
         let bytes = document.bytes
         return problems.enumerated().sorted { ($0.element.offset, $0.offset) < ($1.element.offset, $1.offset) }.map {
             let place = GraphQLError.Location(of: $0.element.offset, in: bytes)
@@ -126,7 +129,9 @@ extension SchemaCheck {
     }
 
     /// Variables of other types than where they stand, and what is declared and not used (5.1.4, 5.8.4, 5.8.5).
-    private mutating func checkUses() {
+    ///
+    /// - Returns: the fragments that no operation has.
+    private mutating func checkUses() -> [Int] {
         var reached: Set<Int> = []
         for operation in definitions where nodes[operation].isOperation {
             let reachable = nodes.reachable(from: operation)
@@ -144,9 +149,20 @@ extension SchemaCheck {
                 tell(nodes[variable].place, "$\(text(nodes[variable].name)) is declared and not used")
             }
         }
-        for fragment in definitions where !nodes[fragment].isOperation && !reached.contains(fragment) {
+        let unused = definitions.filter { !nodes[$0].isOperation && !reached.contains($0) }
+        for fragment in unused {
             tell(nodes[fragment].place, "the fragment \(text(nodes[fragment].name)) is defined and not used")
         }
+        return unused
+    }
+
+    /// Fields that meet under one key and cannot be merged (5.3.2), also in fragments that no operation has.
+    private mutating func checkMerges(_ unused: [Int]) {
+        var merge = FieldMerge(document, fields)
+        for definition in definitions.filter({ nodes[$0].isOperation }) + unused where !merge.check(definition) {
+            tell(nodes[definition].place, "it was not found out whether all fields can be merged: too many meet")
+        }
+        for problem in merge.problems { tell(nodes[problem.node].place, problem.text) }
     }
 
     private mutating func check(_ use: VariableUse, in operation: Int) {
@@ -195,6 +211,12 @@ extension SchemaCheck {
         }
         checkArguments(of: index, field.arguments, "\(typeName).\(name)")
         guard let type = schema.types[field.type.name] else { return }
+        fields[index] = FieldMerge.Field(
+            parent: typeName,
+            isOfObject: schema.types[typeName]?.kind == .object,
+            type: field.type,
+            isComposite: type.kind.isComposite
+        )
         let hasSelection = nodes.children(of: index).contains { nodes[$0].isSelection }
         if type.kind.isComposite, !hasSelection {
             tell(node.name, "\(typeName).\(name) is of type \(field.type), of which something must be selected")

@@ -1,0 +1,135 @@
+import BeagleNetGraphQL
+import BeagleNetTesting
+import Testing
+
+/// Credentials of every kind of operation, on the wire.
+@Suite(.timeLimit(.minutes(1))) struct PipelineAuthTests {
+    private final class Person: Sendable {
+        struct Gone: Error {}
+
+        let loads = Lock(0)
+        let renewals = Lock(0)
+        /// What renewing waits for.
+        let gate: AsyncStream<Void>?
+        let fails: Bool
+
+        init(gate: AsyncStream<Void>? = nil, fails: Bool = false) {
+            self.gate = gate
+            self.fails = fails
+        }
+
+        var auth: AuthInterceptor<String> { auth(isRefusal: nil) }
+
+        func auth(
+            isRefusal: (@Sendable (NetworkOperation, Result<NetworkOperation.Result, NetworkError>) -> Bool)?
+        ) -> AuthInterceptor<String> {
+            AuthInterceptor(
+                AuthInterceptor.Rules(
+                    load: {
+                        self.loads.withLock { $0 += 1 }
+                        return "one"
+                    },
+                    renew: { _ in
+                        self.renewals.withLock { $0 += 1 }
+                        if let gate = self.gate { for await _ in gate { break } }
+                        if self.fails { throw Gone() }
+                        return "two"
+                    },
+                    attach: { token, head in head.headerFields[.authorization] = token },
+                    isRefusal: isRefusal
+                )
+            )
+        }
+    }
+
+    @Test(arguments: WireKind.allCases) func aCredentialIsAttached(kind: WireKind) async throws {
+        let world = try WireWorld(WireServer(token: "one"), Person().auth)
+        #expect(try await world.ask(kind) == "one -")
+        #expect(world.server.count == 1)
+    }
+
+    @Test(arguments: WireKind.allCases) func aRefusedCredentialIsRenewedOnce(kind: WireKind) async throws {
+        let person = Person()
+        let world = try WireWorld(WireServer(token: "two"), person.auth)
+        for _ in 1...2 { #expect(try await world.ask(kind) == "two -") }
+        #expect(world.server.asked.map(\.authorization) == ["one", "two", "two"])
+        #expect(person.loads.withLock { $0 } == 1)
+        #expect(person.renewals.withLock { $0 } == 1)
+    }
+
+    @Test("operations of every kind, refused at the same time, need one renewal") func manyNeedOneRenewal() async throws
+    {
+        let gate = try LoopbackServer.Gate()
+        let person = Person()
+        let kinds = WireKind.allCases.filter { !$0.isSocket }
+        let server = try WireServer(kinds.map { _ in .gate(gate) }, token: "two")
+        let world = try WireWorld(server, person.auth)
+        let values = try await withThrowingTaskGroup(of: String.self) { group in
+            for kind in kinds { group.addTask { try await world.ask(kind) } }
+            await server.asked(kinds.count)
+            gate.open()
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(values == kinds.map { _ in "two -" })
+        #expect(person.renewals.withLock { $0 } == 1)
+        #expect(server.count == 2 * kinds.count)
+    }
+
+    @Test func aFailureToRenewReachesAllWhoWait() async throws {
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let person = Person(gate: gate.stream, fails: true)
+        let world = try WireWorld(WireServer(token: "two"), person.auth)
+        let failures = AsyncStream.makeStream(of: NetworkError.self)
+        let kinds = WireKind.allCases.filter { !$0.isBatch && $0 != .deferred }
+        for (number, kind) in kinds.enumerated() {
+            let operation = try world.networkOperation(kind, "\(number)")
+            world.client.watch(operation) { event in
+                if case .failure(let error) = event { failures.continuation.yield(error) }
+            }
+            // The first is refused; the others wait for what takes its token's place.
+            while person.renewals.withLock({ $0 }) == 0 { await Task.yield() }
+        }
+        gate.continuation.yield()
+        var reached = 0
+        for await failure in failures.stream {
+            #expect(failure.underlying is Person.Gone)
+            reached += 1
+            if reached == kinds.count { break }
+        }
+        #expect(person.renewals.withLock { $0 } == 1)
+        #expect(world.server.count == 1)
+    }
+
+    /// Many servers refuse so, with a status of 200. What is answered piece by piece has no one answer to look into.
+    @Test(arguments: WireKind.allCases.filter { $0 != .deferred })
+    func aRefusalMayBeAnErrorOfTheServers(kind: WireKind) async throws {
+        let person = Person()
+        let auth = person.auth { _, outcome in
+            switch outcome {
+            case .success(let result):
+                let answer = result.response.flatMap { try? JSONValue(parsing: $0.data) }
+                return answer?["errors"]?[0]?["extensions"]?["code"] == "UNAUTHENTICATED"
+            case .failure(let error): return error.graphQLErrors.contains { $0.code == "UNAUTHENTICATED" }
+            }
+        }
+        let world = try WireWorld(WireServer([.error("UNAUTHENTICATED")]), auth)
+        #expect(try await world.ask(kind) == "two -")
+        #expect(world.server.asked.map(\.authorization) == ["one", "two"])
+        #expect(person.renewals.withLock { $0 } == 1)
+    }
+
+    @Test(arguments: WireKind.allCases) func whoIsRefusedTwiceGetsTheRefusal(kind: WireKind) async throws {
+        let world = try WireWorld(WireServer(token: "three"), Person().auth)
+        let error = await world.outcome(kind).failure
+        #expect(error?.kind == .status)
+        #expect(error?.response?.status == .unauthorized)
+        #expect(world.server.asked.map(\.authorization) == ["one", "two"])
+    }
+
+    @Test(arguments: WireKind.allCases) func otherOriginsGetNoCredential(kind: WireKind) async throws {
+        let (other, person) = (try WireServer(), Person())
+        let world = try WireWorld(WireServer(), person.auth)
+        #expect(try await world.ask(kind, at: other.url) == "- -")
+        #expect(person.loads.withLock { $0 } == 0)
+    }
+}

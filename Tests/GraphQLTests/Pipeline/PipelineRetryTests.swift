@@ -1,0 +1,92 @@
+import BeagleNetGraphQL
+import BeagleNetTesting
+import Testing
+
+/// How often each kind of operation is asked for, on the wire.
+@Suite(.timeLimit(.minutes(1))) struct PipelineRetryTests {
+    /// Counts the attempts that reach the end of the pipeline.
+    private struct Attempts: Interceptor {
+        let count = Lock(0)
+
+        func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            count.withLock { $0 += 1 }
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test(arguments: WireKind.allCases)
+    func whatCannotHaveReachedTheServerIsAskedAgain(kind: WireKind) async throws {
+        let attempts = Attempts()
+        let world = try WireWorld(WireServer(), WireWorld.retry, attempts)
+        world.server.stop()
+        let error = await world.outcome(kind).failure
+        #expect(error?.kind == .connect)
+        #expect(error?.mayHaveReachedServer == false)
+        #expect(attempts.count.withLock { $0 } == (kind.isBatch ? 6 : 3))
+    }
+
+    @Test("what may have been executed is asked again where that does no harm", arguments: WireKind.allCases)
+    func whatMayHaveBeenExecuted(kind: WireKind) async throws {
+        let world = try WireWorld(WireServer([.lost]), WireWorld.retry)
+        let outcome = await world.outcome(kind)
+        let mayHarm = kind.operationKind == .mutation
+        #expect(world.server.count == (mayHarm ? 1 : 2))
+        #expect((outcome.failure != nil) == mayHarm)
+        if mayHarm { #expect(outcome.failure?.mayHaveReachedServer == true) }
+    }
+
+    @Test(
+        "a mutation with a key is asked again, and so is none whose way has no place for it",
+        arguments: WireKind.mutations
+    )
+    func anIdempotencyKeyMakesItSafe(kind: WireKind) async throws {
+        for fault in [WireServer.Fault.lost, .status(503)] where !kind.isSocket {
+            let world = try WireWorld(WireServer([fault]), WireWorld.retry)
+            #expect(try await world.ask(kind, headers: ["Idempotency-Key": "k"]) == "- -")
+            #expect(world.server.asked.map(\.key) == ["k", "k"])
+        }
+        guard kind.isSocket else { return }
+        let world = try WireWorld(WireServer([.lost]), WireWorld.retry)
+        let error = await world.outcome(kind, headers: ["Idempotency-Key": "k"]).failure
+        #expect(error?.mayHaveReachedServer == true)
+        #expect(world.server.asked.map(\.key) == [nil])
+    }
+
+    @Test(
+        "a refusal that may pass is asked again, of a mutation only where nothing can have been done",
+        arguments: WireKind.allCases
+    )
+    func aRefusalThatMayPass(kind: WireKind) async throws {
+        let clock = ManualClock()
+        let world = try WireWorld(WireServer([.status(503, retryAfter: 7)]), clock: clock, WireWorld.retry)
+        // A handshake executes nothing.
+        let mayHarm = kind.operationKind == .mutation && !kind.isSocket
+        async let outcome = world.outcome(kind)
+        if !mayHarm {
+            await clock.sleepers(kind.isBatch ? 2 : 1)
+            #expect(clock.nextWait == .seconds(7))
+            #expect(world.server.count == 1)
+            clock.advance(by: .seconds(7))
+        }
+        #expect(await outcome.failure?.response?.status.code == (mayHarm ? 503 : nil))
+        #expect(world.server.count == (mayHarm ? 1 : 2))
+    }
+
+    @Test(arguments: WireKind.allCases) func theLastFailureIsTheAnswer(kind: WireKind) async throws {
+        let world = try WireWorld(WireServer([.status(502), .status(503), .status(504)]), WireWorld.retry)
+        let error = await world.outcome(kind).failure
+        let isAskedOnce = kind.operationKind == .mutation && !kind.isSocket
+        #expect(error?.response?.status.code == (isAskedOnce ? 502 : 504))
+        #expect(world.server.count == (isAskedOnce ? 1 : 3))
+    }
+
+    @Test(arguments: WireKind.allCases) func whatWillNotPassIsNotAskedAgain(kind: WireKind) async throws {
+        let world = try WireWorld(WireServer([.status(403)]), WireWorld.retry)
+        #expect(await world.outcome(kind).failure?.response?.status.code == 403)
+        #expect(world.server.count == 1)
+    }
+}

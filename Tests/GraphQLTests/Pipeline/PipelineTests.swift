@@ -1,0 +1,188 @@
+import BeagleNetGraphQL
+import BeagleNetTesting
+import Testing
+
+/// The other interceptors with every kind of operation, on the wire.
+@Suite(.timeLimit(.minutes(1))) struct PipelineTests {
+    // MARK: - Deadlines
+
+    @Test(arguments: WireKind.allCases) func aDeadlineEndsEverythingBelowIt(kind: WireKind) async throws {
+        let clock = ManualClock()
+        let world = try WireWorld(
+            WireServer([.stall]),
+            clock: clock,
+            DeadlineInterceptor(limit: .seconds(5)),
+            WireWorld.retry
+        )
+        async let outcome = world.outcome(kind)
+        await world.server.asked(1)
+        await clock.sleepers(kind.isBatch ? 2 : 1)
+        clock.advance(by: .seconds(5))
+        let error = await outcome.failure
+        #expect(error?.isTimeout == true)
+        #expect(error?.message.contains("deadline of 5.0 seconds") == true)
+        #expect(error?.mayHaveReachedServer == true)
+        // What is asked over a shared stream is not taken back before it was answered.
+        if kind != .sharedEvents { await world.server.isTold(kind) }
+        #expect(world.server.count == 1)
+    }
+
+    // MARK: - Sharing
+
+    @Test(arguments: WireKind.allCases.filter { !$0.isBatch && $0 != .deferred })
+    func whatOnlyAsksIsSharedWithWhoAsksTheSame(kind: WireKind) async throws {
+        let gate = try LoopbackServer.Gate()
+        let world = try WireWorld(WireServer([.gate(gate), .gate(gate)]))
+        let values = AsyncStream.makeStream(of: String.self)
+        for number in 1...2 {
+            world.client.watch(try world.networkOperation(kind)) { event in
+                guard case .result(let result) = event, let response = result.response else { return }
+                values.continuation.yield(String(decoding: response.data, as: UTF8.self))
+            }
+            let isShared = kind.operationKind != .mutation
+            // Over a WebSocket the second comes when the first is answered.
+            await world.server.asked(isShared || kind.isSocket ? 1 : number)
+        }
+        gate.open()
+        var heard: [String] = []
+        for await value in values.stream {
+            heard.append(value)
+            if heard.count == 2 { break }
+        }
+        #expect(Set(heard) == [#"{"data":{"v":"- -"}}"#])
+        #expect(world.server.count == (kind.operationKind == .mutation ? 2 : 1))
+    }
+
+    // MARK: - Rates and circuits
+
+    @Test(arguments: WireKind.allCases) func aRateIsKept(kind: WireKind) async throws {
+        let clock = ManualClock()
+        let limit = RateLimitInterceptor(kind.isBatch ? 2 : 1, per: .seconds(1))
+        let world = try WireWorld(WireServer(), clock: clock, limit)
+        _ = try await world.ask(kind)
+        async let second = world.ask(kind, "2")
+        await clock.sleepers(kind.isBatch ? 2 : 1)
+        #expect(world.server.count == 1)
+        clock.advance(by: .seconds(1))
+        #expect(try await second == "- -")
+        #expect(world.server.count == 2)
+    }
+
+    @Test(arguments: WireKind.allCases) func aServerThatFailsTimeAfterTimeIsLeftAlone(kind: WireKind) async throws {
+        let clock = ManualClock()
+        // Each of a list counts.
+        let breaker = CircuitBreakerInterceptor(after: kind.isBatch ? 4 : 2, for: .seconds(30))
+        let world = try WireWorld(WireServer([.status(503), .status(500)]), clock: clock, breaker)
+        for number in 1...2 { #expect(await world.outcome(kind, "\(number)").failure?.kind == .status) }
+        let error = await world.outcome(kind).failure
+        #expect(error?.kind == .circuitOpen)
+        #expect(error?.mayHaveReachedServer == false)
+        #expect(world.server.count == 2)
+        clock.advance(by: .seconds(30))
+        guard !kind.isBatch else { return }
+        #expect(try await world.ask(kind) == "- -")
+    }
+
+    // MARK: - Stored answers
+
+    @Test(arguments: WireKind.allCases) func storedAnswersAreTheQueriesAlone(kind: WireKind) async throws {
+        let world = try WireWorld(WireServer(), CacheInterceptor())
+        for _ in 1...2 { #expect(try await world.ask(kind) { $0.partition = "p" } == "- -") }
+        let isStored = WireKind.queries.contains(kind) && kind != .deferred
+        #expect(world.server.count == (isStored ? 1 : 2))
+    }
+
+    @Test(arguments: WireKind.allCases) func aPolicyIsFollowed(kind: WireKind) async throws {
+        let world = try WireWorld(WireServer(), RequestPolicyInterceptor(), CacheInterceptor())
+        let isStorable = WireKind.queries.contains(kind) && kind != .deferred
+        let ask = { (policy: RequestPolicy) in
+            await world.outcome(kind) {
+                $0.policy = policy
+                $0.partition = "p"
+            }
+        }
+        let nothing = await ask(.cacheOnly).failure?.kind
+        #expect(nothing == (isStorable ? .notStored : nil))
+        let before = world.server.count
+        for policy in [RequestPolicy.networkOnly, .networkFirst] { #expect(await ask(policy).failure == nil) }
+        #expect(world.server.count == before + 2)
+        #expect(await ask(.cacheOnly).failure == nil)
+        #expect(world.server.count == before + (isStorable ? 2 : 3))
+    }
+
+    @Test("where the server cannot be reached, a query's stored answer takes its place", arguments: WireKind.allCases)
+    func aStoredAnswerTakesItsPlace(kind: WireKind) async throws {
+        let world = try WireWorld(WireServer(), CacheInterceptor())
+        let ask = {
+            await world.outcome(kind) {
+                $0.policy = .networkFirst
+                $0.partition = "p"
+            }
+        }
+        #expect(await ask().failure == nil)
+        world.server.fail([.status(503), .status(503)])
+        world.server.stop()
+        #expect((await ask().failure == nil) == (WireKind.queries.contains(kind) && kind != .deferred))
+    }
+
+    // MARK: - Fields
+
+    @Test(arguments: WireKind.allCases) func fieldsAreAddedForDeclaredOriginsAlone(kind: WireKind) async throws {
+        let language = HTTPField.Name("X-Language")!
+        let other = try WireServer()
+        let world = try WireWorld(WireServer(), HeadersInterceptor { _ in [language: "pt"] })
+        #expect(try await world.ask(kind) == "- pt")
+        #expect(try await world.ask(kind, at: other.url) == "- -")
+    }
+
+    @Test("credentials do not follow a redirect to another origin", arguments: WireKind.allCases)
+    func credentialsDoNotFollowARedirect(kind: WireKind) async throws {
+        let other = try WireServer()
+        let world = try WireWorld(WireServer(moved: other.url), Self.auth)
+        _ = await world.outcome(kind)
+        #expect(world.server.asked.map(\.authorization).first == "one")
+        #expect(other.asked.allSatisfy { $0.authorization == nil })
+        // A handshake is not redirected, and a shared stream is the server's that made it.
+        if !kind.isSocket, kind != .sharedEvents { #expect(other.count == 1) }
+    }
+
+    private static var auth: AuthInterceptor<String> {
+        AuthInterceptor(
+            AuthInterceptor.Rules(
+                load: { "one" },
+                attach: { token, head in head.headerFields[.authorization] = token }
+            )
+        )
+    }
+
+    @Test(arguments: WireKind.allCases) func anOriginPolicyDropsWhatIsNotForTheOrigin(kind: WireKind) async throws {
+        let other = try WireServer()
+        let world = try WireWorld(WireServer())
+        world.dependencies.interceptors.replace(with: OriginPolicyInterceptor(scopedFields: [.authorization]))
+        for (url, expected) in [(world.server.url, "mine -"), (other.url, "- -")] where !kind.isBatch {
+            #expect(try await world.ask(kind, headers: ["Authorization": "mine"], at: url) == expected)
+        }
+    }
+
+    // MARK: - Statuses and log
+
+    @Test(arguments: WireKind.allCases) func aStatusIsAFailureOfItsKind(kind: WireKind) async throws {
+        for code in [403, 429, 500] {
+            let world = try WireWorld(WireServer([.status(code)]))
+            let error = await world.outcome(kind).failure
+            #expect(error?.kind == .status)
+            #expect(error?.response?.status.code == code)
+        }
+    }
+
+    @Test(arguments: WireKind.allCases, [LogInterceptor.Style.exchanges, .messages])
+    func logLinesNameTheOperationAndHoldNoSecret(kind: WireKind, style: LogInterceptor.Style) async throws {
+        let world = try WireWorld(WireServer(), LogInterceptor(style))
+        _ = try await world.ask(kind, "hunter2", headers: ["Authorization": "hunter2"])
+        let messages = world.logger.messages
+        #expect(!messages.isEmpty)
+        #expect(messages.contains { $0.contains("\(kind.operationKind) Value") })
+        if kind != .get { #expect(!messages.contains { $0.contains("hunter2") }) }
+        #expect(!messages.contains { $0.contains("Authorization: hunter2") })
+    }
+}

@@ -1,0 +1,60 @@
+import BeagleNetGraphQL
+import BeagleNetTesting
+import Foundation
+
+/// Every sort of operation, in each way that it goes over the wire: what the pipeline's tables run on.
+enum WireKind: String, CaseIterable, Sendable {
+    /// A query that is posted, in a URL, as a hash, as one of a list, one whose answer comes in pieces, over a WebSocket.
+    case query, get, persisted, batch, deferred, socketQuery
+    /// A mutation that is posted, as one of a list, with a file, over a WebSocket.
+    case mutation, batchMutation, upload, socketMutation
+    /// A subscription over an event stream of its own, one that is shared, a body of parts, a WebSocket.
+    case events, sharedEvents, parts, socket
+
+    static let queries: [WireKind] = [.query, .get, .persisted, .batch, .deferred, .socketQuery]
+    static let mutations: [WireKind] = [.mutation, .batchMutation, .upload, .socketMutation]
+    static let subscriptions: [WireKind] = [.events, .sharedEvents, .parts, .socket]
+    static let sockets: [WireKind] = [.socketQuery, .socketMutation, .socket]
+
+    var operationKind: OperationKind {
+        if Self.mutations.contains(self) { return .mutation }
+        return Self.subscriptions.contains(self) ? .subscription : .query
+    }
+
+    var isSocket: Bool { Self.sockets.contains(self) }
+    var isBatch: Bool { self == .batch || self == .batchMutation }
+
+    var document: String {
+        self == .upload
+            ? "mutation Value($id: ID!, $file: Upload!) { v(id: $id, file: $file) }"
+            : "\(operationKind) Value($id: ID!) { v(id: $id) }"
+    }
+
+    /// Where and how it goes.
+    func endpoint(_ url: String, _ headers: [String: String] = [:]) -> GraphQLEndpoint {
+        var endpoint = GraphQLEndpoint(url + "/\(rawValue)", headers: headers)
+        if self == .get { endpoint.queryMethod = .get }
+        if self == .persisted { endpoint.documents = .automatic }
+        if isSocket { endpoint.kindsOverSubscriptions = [.query, .mutation, .subscription] }
+        endpoint.subscriptions =
+            switch self {
+            case .parts: [.multipart]
+            case .sharedEvents: [.events(.single)]
+            default: [isSocket ? .webSocket(.lasting) : .events()]
+            }
+        return endpoint
+    }
+}
+
+/// The variables of one.
+struct WireInput: Encodable, Sendable {
+    var id: String
+    var file: GraphQLUpload?
+
+    init(_ id: String, _ kind: WireKind) {
+        self.id = id
+        if kind == .upload {
+            file = GraphQLUpload(FormFile(Data("hello".utf8), filename: "a.txt", contentType: "text/plain"))
+        }
+    }
+}
