@@ -25,14 +25,13 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         let number: Int
         /// What was asked first.
         let operation: Operation
-        var runs: [HostedRun]
+        var runs: [HostedRun] = []
         /// What goes on below, each under a number of its own.
         var tasks: [(number: Int, task: Task<Void, Never>)] = []
 
-        init(_ number: Int, _ run: HostedRun, _ operation: Operation) {
+        init(_ number: Int, _ operation: Operation) {
             self.number = number
             self.operation = operation
-            runs = [run]
         }
     }
 
@@ -100,16 +99,20 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
 
     private func begin(_ run: HostedRun, _ operation: Operation) {
         lane.run { [self] in
-            if let row = operation.isReading ? readers[operation.id] : rows[operation.id] {
-                row.runs.append(run)
-                run.row = row.number
+            if operation.isReading {
+                put(run, operation, in: &readers[operation.id])
             } else {
-                let row = Row(numbers.add(1, ordering: .relaxed).newValue, run, operation)
-                if operation.isReading { readers[operation.id] = row } else { rows[operation.id] = row }
-                run.row = row.number
+                put(run, operation, in: &rows[operation.id])
             }
             ladder.send(operation)
         }
+    }
+
+    private func put(_ run: HostedRun, _ operation: Operation, in place: inout Row?) {
+        let row = place ?? Row(numbers.add(1, ordering: .relaxed).newValue, operation)
+        row.runs.append(run)
+        run.row = row.number
+        place = row
     }
 
     /// Its task was cancelled.
@@ -216,10 +219,15 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     /// Nobody waits for it any more, which exchanges are told, unless somebody waits for the same in another way.
     private func close(_ row: Row) {
         let id = row.operation.id
-        if rows[id] === row { rows[id] = nil }
-        if readers[id] === row { readers[id] = nil }
-        if rows[id] == nil, readers[id] == nil { ladder.send(row.operation.teardown) }
+        let isLast = clear(row, from: &rows[id])
+        if clear(row, from: &readers[id]), isLast { ladder.send(row.operation.teardown) }
         row.tasks.forEach { $0.task.cancel() }
+    }
+
+    /// - Returns: whether nothing is there now.
+    private func clear(_ row: Row, from place: inout Row?) -> Bool {
+        if place === row { place = nil }
+        return place == nil
     }
 
     // MARK: - What exchanges ask for
