@@ -7,6 +7,10 @@ import struct BeagleNetExchanges.Operation
 
 /// An exchange, and a test at both of its ends. What is true of it is true wherever it stands: each vector is written once,
 /// and runs between two ends of the test's (`ExchangeWorld`) and in a ladder that a pipeline hosts (`HostedWorld`).
+///
+/// The original's tests of `takeUntil` and of the first value are those of operators, which stand in no ladder
+/// (`TakeUntilTests`, `FirstValueTests`); that of its socket is one before real servers (`ServersTests`,
+/// `HostedServersTests`).
 protocol LadderWorld: Sendable {
     var log: LadderLog { get }
 
