@@ -127,6 +127,7 @@ public struct NetworkError: Error, Sendable {
         var metrics: TransferMetrics?
         var outboxEntry: String?
         var reconnectionTime: Duration?
+        var sharedRetry: SharedRetry?
     }
 
     private var fields: CopyOnWrite<Fields>
@@ -242,6 +243,12 @@ extension NetworkError {
     package var reconnectionTime: Duration? {
         get { fields.value.reconnectionTime }
         set { fields.value.reconnectionTime = newValue }
+    }
+
+    /// What those have in common who lost the same connection; nil where it was nobody else's.
+    package var sharedRetry: SharedRetry? {
+        get { fields.value.sharedRetry }
+        set { fields.value.sharedRetry = newValue }
     }
 
     /// Phases and sizes up to the failure.

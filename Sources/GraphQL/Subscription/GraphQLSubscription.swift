@@ -35,8 +35,12 @@ public struct GraphQLSubscription<Output>: AsyncSequence, Sendable {
 
     /// The operation for another iteration.
     fileprivate var renewedOperation: NetworkOperation {
+        // The first takes the operation as it is: a copy for each of many subscriptions would cost room.
+        guard let performer = operation.performer as? SubscriptionPerformer, !performer.begin() else {
+            return operation
+        }
         var operation = operation
-        if let performer = operation.performer as? SubscriptionPerformer { operation.performer = performer.renewed() }
+        operation.performer = performer.renewed()
         return operation
     }
 

@@ -67,7 +67,21 @@ protocol SubscriptionCarrier: Sendable {
 
 /// What the attempts of one operation leave for each other.
 final class SubscriptionProgress: Sendable {
-    private let state = Lock((eventID: "", failure: Int?.none))
+    private struct State: Sendable {
+        var hasBegun = false
+        var eventID = ""
+        var failure: Int?
+    }
+
+    private let state = Lock(State())
+
+    /// - Returns: whether nothing has begun with it before.
+    func begin() -> Bool {
+        state.withLock { state in
+            defer { state.hasBegun = true }
+            return !state.hasBegun
+        }
+    }
 
     /// The id of the last event that was given; empty where there was none or events have none.
     var lastEventID: String {

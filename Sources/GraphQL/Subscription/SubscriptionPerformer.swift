@@ -19,6 +19,11 @@ struct SubscriptionPerformer: OperationPerformer {
     /// Those of an operation stay behind where it shares a WebSocket.
     var sendsFields: Bool { !endpoint.subscriptions.contains(where: \.isWebSocket) }
 
+    /// Takes it for an iteration.
+    ///
+    /// - Returns: whether it is the first, so that there is nothing that it would go on behind.
+    func begin() -> Bool { progress.begin() }
+
     /// The same from the beginning: it does not go on behind what another run was given.
     func renewed() -> SubscriptionPerformer {
         var performer = self

@@ -419,24 +419,16 @@ struct SocketSharingTests {
     }
 
     @Test("those that lost one connection share each attempt", arguments: [300]) func storm(count: Int) async throws {
-        let refusals = 4
+        let attempts = 6
         let server = try SocketServer { peer in
-            let connection = peer.heard.record.connections
-            if connection > 1, connection <= 1 + refusals { return }
+            if peer.heard.record.connections > 1 { return }
             peer.acknowledge()
-            if connection == 1 {
-                for _ in 0..<count { _ = peer.operation() }
-                return peer.reset()
-            }
-            while let message = peer.hear() {
-                guard message["type"]?.string == "subscribe", let id = message["id"]?.string else { continue }
-                peer.next(id, 7)
-                peer.complete(id)
-            }
+            for _ in 0..<count { _ = peer.operation() }
+            peer.reset()
         }
         let dependencies = BeagleDependencies()
         dependencies.logger = OffLogger()
-        let backoff = Backoff(base: .milliseconds(20), cap: .milliseconds(200), limit: 10)
+        let backoff = Backoff(base: .milliseconds(50), cap: .milliseconds(400), limit: attempts)
         dependencies.interceptors = [RetryInterceptor(backoff: backoff, subscriptionBackoff: backoff)]
         let client = NetworkClientDefault(dependencies: dependencies)
         let endpoint = try server.endpoint()
@@ -450,9 +442,9 @@ struct SocketSharingTests {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(heards.count == count)
-        #expect(heards.allSatisfy { $0.error == nil && $0.events.last == #"{"n":7}"# })
-        // One operation alone would have made as many, and two for what happens at the same instant.
-        #expect(server.requests.count <= 1 + refusals + 1 + 2)
+        #expect(heards.allSatisfy { $0.error?.kind == .network })
+        // One operation alone makes as many; some more where threads wake up late.
+        #expect(server.requests.count <= attempts + 4)
     }
 
     @Test func operationThatIsCancelledBeforeItIsSentIsNotSent() async throws {
