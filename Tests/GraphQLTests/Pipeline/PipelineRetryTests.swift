@@ -22,8 +22,7 @@ import Testing
     func whatCannotHaveReachedTheServerIsAskedAgain(kind: WireKind) async throws {
         let attempts = Attempts()
         let world = try WireWorld(WireServer(), WireWorld.retry, attempts)
-        world.server.stop()
-        let error = await world.outcome(kind).failure
+        let error = await world.outcome(kind, at: WireServer.nowhere).failure
         #expect(error?.kind == .connect)
         #expect(error?.mayHaveReachedServer == false)
         #expect(attempts.count.withLock { $0 } == (kind.isBatch ? 6 : 3))

@@ -57,6 +57,9 @@ final class WireServer: Sendable {
         }
     }
 
+    /// Where nobody listens: a port that the system gives nobody.
+    static let nowhere = "http://127.0.0.1:1"
+
     var url: String { server.url }
     var asked: [Asked] { state.value.asked }
     var count: Int { asked.count }
@@ -66,8 +69,6 @@ final class WireServer: Sendable {
 
     /// Fails with these from now on.
     func fail(_ faults: [Fault]) { state.note { $0.faults = faults } }
-
-    func stop() { server.stop() }
 
     /// Waits until so many operations have come.
     func asked(_ count: Int) async {
