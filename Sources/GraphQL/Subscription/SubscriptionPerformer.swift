@@ -17,7 +17,7 @@ struct SubscriptionPerformer: OperationPerformer {
     }
 
     /// Those of an operation stay behind where it shares a WebSocket.
-    var sendsFields: Bool { !endpoint.subscriptions.contains(where: \.isWebSocket) }
+    var sendsFields: Bool { !plan.endpoint.subscriptions.contains(where: \.isWebSocket) }
 
     /// Takes it for an iteration.
     ///
