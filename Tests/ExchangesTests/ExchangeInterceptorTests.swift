@@ -348,9 +348,11 @@ final class ScriptedTransport: HTTPTransport {
     }
 
     /// What is to be answered from a store alone does not wait for who asks the network, and does not answer it.
-    @Test func cacheOnlyHasARowOfItsOwn() async throws {
+    @Test("what is read of a store is for who asked it, past an interceptor too", arguments: [false, true])
+    func cacheOnlyHasARowOfItsOwn(pastAnInterceptor: Bool) async throws {
         let transport = ScriptedTransport { _ in nil }
-        let client = client([DedupExchange(), CacheExchange()], transport)
+        let between: [any Exchange] = pastAnInterceptor ? [InterceptorExchange(RetryInterceptor())] : []
+        let client = client([DedupExchange()] + between + [CacheExchange()], transport)
         let asking = Task { try await data(client, query) }
         while transport.completions.withLock({ $0.isEmpty }) { await Task.yield() }
         var reading = try client.networkOperation(query, endpoint)
@@ -360,6 +362,42 @@ final class ScriptedTransport: HTTPTransport {
         transport.completions.withLock { $0.first }?(.success(ScriptedTransport.response(#"{"data":{"a":1}}"#)))
         #expect(try await asking.value == ["a": 1])
         #expect(transport.requests.withLock { $0.count } == 1)
+    }
+
+    @Test func whatIsSentElsewhereLeavesBehindWhoAsks() async throws {
+        let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
+        var operation = try client([], transport).networkOperation(query, endpoint)
+        operation.request.options = TransferOptions()
+        operation.request.options?.authentication = .bearer("mine")
+        operation.request.additionalData = HttpAdditionalData(headers: ["Cookie": "mine", "X-Colour": "red"])
+        for host in ["host", "elsewhere"] {
+            let moved = client([MovingExchange(host: host)], transport)
+            _ = try await moved.run(operation)
+        }
+        let requests = transport.requests.withLock { $0 }
+        #expect(requests.map { $0.options.authentication == nil } == [false, true])
+        #expect(requests.map { $0.head.headerFields[.cookie] } == ["mine", nil])
+        #expect(requests.map { $0.head.headerFields.first { $0.name.rawName == "X-Colour" }?.value } == ["red", "red"])
+    }
+
+    /// Sends operations to another host.
+    private struct MovingExchange: Exchange {
+        let host: String
+
+        func register(
+            client: any GraphQLClient,
+            operations: AnyPublisher<Operation, Never>,
+            next: @escaping ExchangeIO
+        ) -> AnyPublisher<OperationResult, Never> {
+            next(
+                operations.map { operation in
+                    var operation = operation
+                    operation.request.url = URL(string: "http://\(host)/graphql")
+                    return operation
+                }
+                .eraseToAnyPublisher()
+            )
+        }
     }
 
     @Test func otherKindsGoPastUnlessTheyAreNamed() async throws {

@@ -22,14 +22,19 @@ import Testing
 
     @Test func cancellingTheTaskCancelsThePublisher() async {
         let cancels = Lock(0)
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let task = Task {
             let never = Empty<Int, Never>(completeImmediately: false)
             return try await FirstValue.of(
-                never.handleEvents(receiveCancel: { cancels.withLock { $0 += 1 } })
+                never.handleEvents(
+                    receiveSubscription: { _ in begin.finish() },
+                    receiveCancel: { cancels.withLock { $0 += 1 } }
+                )
             )
         }
+        for await _ in begun {}
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(cancels.withLock { $0 } <= 1)
+        #expect(cancels.withLock { $0 } == 1)
     }
 }

@@ -43,7 +43,7 @@ extension FuzzTarget {
             else { continue }
             check(message, text)
             guard let step = try? session.receive(message) else { continue }
-            if case .begin(let begun, _) = step {
+            if case .begin(let begun) = step {
                 precondition(begun == ids, "not all operations begin with the acknowledgement")
                 for id in begun { _ = session.ask(id) }
             }

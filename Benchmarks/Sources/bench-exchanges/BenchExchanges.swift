@@ -14,7 +14,9 @@ import struct BeagleNetExchanges.Operation
         let mixed: [any Exchange] = [LoggingExchange(), DoNothingExchange(), DedupExchange(), CacheExchange()]
         if CommandLine.arguments.contains("--alone") {
             // To look into what a ladder does, it is measured by itself.
-            for _ in 0..<10 { _ = try await report("pipeline, log, nothing, dedup, cache") { try Hosted(mixed, active: $0) } }
+            for _ in 0..<10 {
+                _ = try await report("pipeline, log, nothing, dedup, cache") { try Hosted(mixed, active: $0) }
+            }
             return
         }
         print(row("CPU per operation", actives.map { "beside \($0)" }))

@@ -95,8 +95,9 @@ public final class CacheExchange: Exchange, Sendable {
             let isOutdated = store.withLock { $0.land(id, types) }
             guard result.error == nil else { return result }
             if isOutdated {
-                guard store.withLock({ $0.isToBeRepeated(id) }) else { return result }
-                client.reexecute(operation: result.operation.with(policy: .networkOnly))
+                // As it was asked: the result's has what exchanges below made of it, a token too.
+                guard let operation = store.withLock({ $0.repetition(of: id) }) else { return result }
+                client.reexecute(operation: operation.with(policy: .networkOnly))
                 var outdated = result
                 outdated.stale = true
                 return outdated

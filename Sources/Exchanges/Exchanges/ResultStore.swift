@@ -92,11 +92,11 @@ struct ResultStore: Sendable {
         return types.contains { (changed[$0] ?? 0) > sent }
     }
 
-    /// Whether a query that read what has changed is to be sent again: once.
-    mutating func isToBeRepeated(_ id: String) -> Bool {
-        guard let entry = entries[id], entry.isActive else { return false }
+    /// A query that read what has changed, to be sent again: once.
+    mutating func repetition(of id: String) -> Operation? {
+        guard let entry = entries[id], entry.isActive else { return nil }
         defer { entry.isRepeated.toggle() }
-        return !entry.isRepeated
+        return entry.isRepeated ? nil : entry.operation
     }
 
     /// Stores a result.

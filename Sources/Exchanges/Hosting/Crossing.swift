@@ -15,10 +15,22 @@ final class Crossings: Sendable {
         }
 
         let emit: HostedRun.Emit
+        private let asker: Int?
+        private let isReading: Bool
         private let state = InlineLock(State())
 
-        init(_ emit: @escaping HostedRun.Emit) {
+        init(_ operation: Operation, _ emit: @escaping HostedRun.Emit) {
             self.emit = emit
+            asker = operation.whoAsked
+            isReading = operation.isReading
+        }
+
+        /// Those whose result it is: who asked, whatever exchanges made of the policy; else those who asked in the same way.
+        static func those(of passages: [Passage], for operation: Operation) -> [Passage] {
+            let own = passages.filter { $0.asker != nil && $0.asker == operation.whoAsked }
+            if !own.isEmpty { return own }
+            let alike = passages.filter { $0.isReading == operation.isReading }
+            return alike.isEmpty ? passages : alike
         }
 
         /// The operation is about to be sent down.
@@ -136,7 +148,7 @@ final class Crossings: Sendable {
         _ emit: @escaping HostedRun.Emit
     ) async -> HostedRun.Outcome {
         if Task.isCancelled { return .failure(.hostedRunCancelled) }
-        let passage = Passage(emit)
+        let passage = Passage(operation, emit)
         passages.withLock { $0[operation.id, default: []].append(passage) }
         return await withTaskCancellationHandler {
             if passage.beginForwarding() {
@@ -162,7 +174,14 @@ final class Crossings: Sendable {
         let id = result.operation.id
         let hasNext = result.hasNext ?? (result.operation.kind == .subscription && result.error == nil)
         let isLast = !hasNext && result.stale != true
-        let waiting = passages.withLock { passages in isLast ? passages.removeValue(forKey: id) : passages[id] } ?? []
+        let waiting = passages.withLock { passages in
+            let those = Passage.those(of: passages[id] ?? [], for: result.operation)
+            if isLast {
+                passages[id]?.removeAll { passage in those.contains { $0 === passage } }
+                if passages[id]?.isEmpty == true { passages[id] = nil }
+            }
+            return those
+        }
         if waiting.isEmpty { return false }
         let outcome = result.outcome(in: 0)
         for passage in waiting {

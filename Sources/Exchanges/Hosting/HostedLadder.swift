@@ -248,7 +248,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     /// It is run with the surroundings of an operation that is under way, as that of the exchange's who asks.
     func join(_ listener: any ResultListener, _ operation: Operation) {
         lane.run { [self] in
-            let run = rows.first?.value.runs.first
+            let run = (rows.first ?? readers.first)?.value.runs.first
             guard let run, let next = run.ways?.next else {
                 let error = NetworkError(
                     .unsupported,
@@ -284,7 +284,8 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
                     )
                 )
             }
-            let asked = Operation(id: operation.id, kind: operation.kind, policy: operation.policy, run: hosted)
+            var asked = Operation(id: operation.id, kind: operation.kind, policy: operation.policy, run: hosted)
+            asked.types = operation.types
             return try await run(hosted, asked)
         }
         listener.hear(OperationResult(operation: operation, hosted: HostedAnswer(outcome, run: 0, isGraphQL: true)))
@@ -299,7 +300,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
 
 extension TransferOptions {
     /// Who asks, and who is trusted to answer, are for another origin.
-    fileprivate mutating func forgetOrigin() {
+    mutating func forgetOrigin() {
         let standard = TransferOptions()
         authentication = standard.authentication
         identity = standard.identity

@@ -42,10 +42,14 @@ extension HostedRun {
             let origin = Origin(of: operation.transfer.head)
             let before = operation.transfer.head.headerFields
             operation.transfer.head.apply(request)
-            // What belongs to the origin that was asked is not for another where an exchange sends it.
+            // What belongs to the origin that was asked is not for another where an exchange sends it, as in a redirect.
             if Origin(of: operation.transfer.head) != origin {
-                let scoped = operation.transfer.originScopedFields
-                operation.transfer.head.headerFields.removeAll { scoped.contains($0.name) && before.contains($0) }
+                let (scoped, redactor) = (operation.transfer.originScopedFields, operation.redactor)
+                operation.transfer.head.headerFields.removeAll { field in
+                    guard before.contains(field) else { return false }
+                    return scoped.contains(field.name) || redactor.isSecret(header: field.name.rawName)
+                }
+                operation.transfer.options.forgetOrigin()
             }
         }
         operation.transfer.originScopedFields.formUnion(changed.scopedFields)

@@ -132,6 +132,9 @@ public struct Operation: Sendable, Identifiable {
         set { content.value.asker = newValue }
     }
 
+    /// Tells apart those who ask the same in different ways; nil where nobody did that is known.
+    var whoAsked: Int? { asker ?? run?.row }
+
     /// The run in a pipeline that it stands for.
     var run: HostedRun? { content.value.run }
     /// What an exchange put in the place of the run's request.

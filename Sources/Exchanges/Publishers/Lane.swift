@@ -28,6 +28,11 @@ final class Lane: Sendable {
 
         mutating func next() -> Turn? {
             if done < waiting.count {
+                // What is done is not kept for as long as others leave more.
+                if done > 64, done > waiting.count / 2 {
+                    waiting.removeFirst(done)
+                    done = 0
+                }
                 done += 1
                 return waiting[done - 1]
             }

@@ -134,10 +134,7 @@ final class Rung<Value: Sendable>: @unchecked Sendable {
                     self.send(value)
                     return .none
                 },
-                receiveCompletion: { _ in
-                    guard let lane = self.lane else { return self.finish() }
-                    lane.run { self.finish() }
-                }
+                receiveCompletion: { _ in self.finish() }
             )
         )
     }
@@ -153,6 +150,11 @@ final class Rung<Value: Sendable>: @unchecked Sendable {
 
     /// There is nothing more to come.
     func finish() {
+        guard let lane, !lane.isMine else { return finishAll() }
+        lane.run { self.finishAll() }
+    }
+
+    private func finishAll() {
         let listeners = state.withLock { state in
             let listeners = state.listeners
             state = State(isOver: true)

@@ -1,3 +1,4 @@
+import BeagleNetDependencies
 import BeagleNetHTTP
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -69,6 +70,8 @@ final class GraphQLSocket: Sendable {
     private let state: Lock<State>
     private let options: GraphQLSocketOptions
     private let maxMessageBytes: Int
+    /// What the app's functions are called in.
+    private let scope: Beagle.Scope
     private let clock: any Clock<Duration>
     private let onEnd: OnEnd
 
@@ -85,6 +88,7 @@ final class GraphQLSocket: Sendable {
     ) {
         self.options = options
         maxMessageBytes = opening.maxMessageBytes
+        scope = opening.scope
         self.clock = clock
         self.onEnd = onEnd
         state = Lock(State(session: SocketSession(options.subprotocol), opening: opening))
@@ -335,10 +339,24 @@ final class GraphQLSocket: Sendable {
         do throws(SocketFault) {
             guard case .text(let text) = message else { throw SocketFault(reason: "a message is no text") }
             let message = try SocketMessage(text, options.subprotocol)
+            try tellOfAcknowledgement(message)
             return try follow(try receive(message))
         } catch {
             end(error.error, WebSocketClose(.badResponse, reason: error.reason))
             return false
+        }
+    }
+
+    /// Before any operation is sent: only the thread that reads finds out that the server takes them.
+    private func tellOfAcknowledgement(_ message: SocketMessage) throws(SocketFault) {
+        guard case .acknowledgement(let payload) = message, let hear = options.onAcknowledged, !isAcknowledged else {
+            return
+        }
+        do throws(NetworkError) {
+            let payload = try payload.map { text throws(NetworkError) in try JSONValue(parsing: text) }
+            scope.run { hear(payload) }
+        } catch {
+            throw SocketFault(reason: "the payload of the acknowledgement cannot be read")
         }
     }
 
@@ -347,7 +365,7 @@ final class GraphQLSocket: Sendable {
             state.hasHeard = true
             let step = try state.session.receive(message)
             switch step {
-            case .begin(let ids, _): state.outgoing += ids.map { .operation($0) }
+            case .begin(let ids): state.outgoing += ids.map { .operation($0) }
             case .pong(let payload): state.pong = .pong(payload)
             case .end: lingerIfEmpty(&state)
             case .give: state.hasGiven = true
@@ -360,7 +378,7 @@ final class GraphQLSocket: Sendable {
     private func follow(_ step: SocketSession.Step) throws(SocketFault) -> Bool {
         switch step {
         case .nothing: break
-        case .begin(_, let payload): try begin(payload)
+        case .begin: begin()
         case .pong: wakeWriter()
         case .give(let operation, let payload): operation.give(.payload(payload))
         case .end(let operation, nil): operation.end(.success(()))
@@ -377,14 +395,7 @@ final class GraphQLSocket: Sendable {
     }
 
     /// The server takes operations.
-    private func begin(_ payload: Data?) throws(SocketFault) {
-        if let hear = options.onAcknowledged {
-            do throws(NetworkError) {
-                hear(try payload.map { text throws(NetworkError) in try JSONValue(parsing: text) })
-            } catch {
-                throw SocketFault(reason: "the payload of the acknowledgement cannot be read")
-            }
-        }
+    private func begin() {
         let timer = state.withLock { state in
             if let keepAlive = options.keepAlive, options.subprotocol != .graphQLWS, !state.isOver {
                 start(.keepAlive, keepAlive, &state) { await $0.keepAlive(every: keepAlive) }

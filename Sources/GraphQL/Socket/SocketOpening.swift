@@ -18,7 +18,7 @@ struct SocketOpening: Sendable {
     let maxMessageBytes: Int
     private let transport: any WebSocketTransport
     /// What the app's functions are called in.
-    private let scope: Beagle.Scope
+    let scope: Beagle.Scope
 
     /// - Parameters:
     ///   - transfer: the message of an operation.

@@ -50,9 +50,11 @@ final class SocketPool: Sendable {
         _ make: (_ onEnd: @escaping GraphQLSocket.OnEnd) -> GraphQLSocket
     ) throws(NetworkError) -> (socket: GraphQLSocket, id: Int) {
         while true {
+            // Before the lock: it asks the app's clock.
+            let failure = failures.failure(at: key, after: lastFailure)
             let socket = try sockets.withLock { sockets throws(NetworkError) in
                 if let entry = sockets[key], entry.isCurrent { return entry.socket }
-                if let error = failures.failure(at: key, after: lastFailure) { throw error }
+                if let failure { throw failure }
                 let socket = make { [weak self] in self?.end($0, $1, key) }
                 sockets[key] = Entry(socket: socket, transport: TransportReference(transport))
                 return socket
@@ -74,6 +76,7 @@ final class SocketPool: Sendable {
 
     /// - Returns: the error for all that were on it; nil for the one that it ended with.
     private func end(_ socket: GraphQLSocket, _ loss: GraphQLSocket.Loss?, _ key: Key) -> NetworkError? {
+        let isCurrent = sockets.withLock { $0[key]?.socket === socket }
         // Noted before another can be made: whoever comes then knows of it.
         let error = loss.map { loss in
             failures.note(
@@ -81,9 +84,11 @@ final class SocketPool: Sendable {
                 at: key,
                 isAcknowledged: loss.isAcknowledged,
                 hasGiven: loss.hasGiven,
+                isCurrent: isCurrent,
                 loss.clock
             )
         }
+        if loss == nil, isCurrent { failures.forget(key) }
         remove(socket, key)
         return error
     }

@@ -20,7 +20,7 @@ struct SocketSession {
     enum Step {
         case nothing
         /// These are to be asked for; the server may have said something with it.
-        case begin([Int], Data?)
+        case begin([Int])
         case pong(Data?)
         case give(SocketOperation, Data)
         /// It is over.
@@ -72,10 +72,10 @@ struct SocketSession {
     /// - Throws: `SocketFault` where the message must not come now.
     mutating func receive(_ message: SocketMessage) throws(SocketFault) -> Step {
         switch message {
-        case .acknowledgement(let payload):
+        case .acknowledgement:
             if isAcknowledged { return .nothing }
             isAcknowledged = true
-            return .begin(entries.keys.sorted(), payload)
+            return .begin(entries.keys.sorted())
         case .ping(let payload): return .pong(payload)
         case .signOfLife: return .nothing
         case .refusal(let payload): return .refuse(payload)

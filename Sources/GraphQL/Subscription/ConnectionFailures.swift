@@ -1,4 +1,8 @@
 import BeagleNetHTTP
+import Synchronization
+
+/// Of all connections, whichever way they go: an operation remembers one number.
+private let numbers = Atomic(0)
 
 /// How connections failed that operations share, so that those which were on one try again together: one of them connects,
 /// and what becomes of that is so for all.
@@ -16,7 +20,6 @@ final class ConnectionFailures<Key: Hashable & Sendable>: Sendable {
     }
 
     private struct State: Sendable {
-        var lastNumber = 0
         var failures: [Key: Failure] = [:]
     }
 
@@ -32,6 +35,8 @@ final class ConnectionFailures<Key: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - isAcknowledged: whether the server took operations on it, so that the count begins anew.
     ///   - hasGiven: whether it gave results.
+    ///   - isCurrent: whether it was the one that operations of the key join: what becomes of one that was retired is
+    ///     for those alone who were on it.
     ///   - clock: what the operations wait by.
     /// - Returns: the error for all of them.
     func note(
@@ -39,22 +44,22 @@ final class ConnectionFailures<Key: Hashable & Sendable>: Sendable {
         at key: Key,
         isAcknowledged: Bool,
         hasGiven: Bool,
+        isCurrent: Bool,
         _ clock: any Clock<Duration>
     ) -> NetworkError {
         let age = Self.stopwatch(clock)
         let old = state.withLock { $0.failures }.filter { $0.value.age() > Self.memory }.keys
         return state.withLock { state in
             for key in old { state.failures[key] = nil }
-            state.lastNumber += 1
             let count = isAcknowledged ? 1 : (state.failures[key]?.retry.failures ?? 0) + 1
             let retry = SharedRetry(
-                number: state.lastNumber,
+                number: numbers.add(1, ordering: .relaxed).newValue,
                 failures: count,
                 chance: .random(in: .min ... .max)
             )
             var error = error
             error.sharedRetry = retry
-            state.failures[key] = Failure(error: error, retry: retry, isShared: !hasGiven, age: age)
+            if isCurrent { state.failures[key] = Failure(error: error, retry: retry, isShared: !hasGiven, age: age) }
             return error
         }
     }
@@ -68,6 +73,11 @@ final class ConnectionFailures<Key: Hashable & Sendable>: Sendable {
         var error = failure.error
         error.mayHaveReachedServer = false
         return error
+    }
+
+    /// A connection worked to its end: the count begins anew.
+    func forget(_ key: Key) {
+        state.withLock { $0.failures[key] = nil }
     }
 
     /// Whoever comes next tries.

@@ -45,9 +45,18 @@ final class SharedEventStreams: Sendable {
         _ loss: SharedEventStream.Loss?,
         _ key: ConnectionKey
     ) -> NetworkError? {
+        let isCurrent = streams.withLock { $0[key] === stream }
         let error = loss.map { loss in
-            failures.note(loss.error, at: key, isAcknowledged: loss.isOpen, hasGiven: loss.hasGiven, loss.clock)
+            failures.note(
+                loss.error,
+                at: key,
+                isAcknowledged: loss.isOpen,
+                hasGiven: loss.hasGiven,
+                isCurrent: isCurrent,
+                loss.clock
+            )
         }
+        if loss == nil, isCurrent { failures.forget(key) }
         remove(stream, at: key)
         return error
     }

@@ -8,8 +8,8 @@ import BeagleNetHTTP
 
 /// One operation over a shared event stream: asks, gives what comes, and tells the server when nobody wants more.
 ///
-/// What comes is heard on the thread that brings it, that of the stream's reader or that of the answer to the operation; of
-/// two at once one hears for both. It does not end while something is being heard: what waits for its end has heard all by
+/// What comes is heard where the stream is read, and that the operation is open in a task of its own, as the answer to it comes
+/// on the transport's thread; of two at once one hears for both. It does not end while something is being heard: what waits for its end has heard all by
 /// then.
 final class SharedOperation: Sendable {
     typealias Answer = Result<TransferResponse, NetworkError>
@@ -34,6 +34,7 @@ final class SharedOperation: Sendable {
         var isOpen = false
         /// What came while something else was being heard.
         var waiting: [SubscriptionAttempt.Event] = []
+        var waitingBytes = 0
         var isHearing = false
         var end: End?
         var waiter: UnsafeContinuation<Void, Never>?
@@ -46,8 +47,8 @@ final class SharedOperation: Sendable {
         }
     }
 
-    /// Results that may wait while something else is being heard; one more ends the operation.
-    private static let maxWaiting = 4096
+    /// Results, and bytes of several, that may wait while something else is being heard; more end the operation.
+    private static let (maxWaiting, maxWaitingBytes) = (4096, 64 << 20)
 
     private let attempt: SubscriptionAttempt
     private let state = Lock(State())
@@ -124,7 +125,7 @@ final class SharedOperation: Sendable {
         }
         if let leaving { tellServer(leaving) }
         switch answer {
-        case .success(let response) where response.status == .accepted: hear(.open)
+        case .success(let response) where response.status == .accepted: Task.detached { self.hear(.open) }
         case .success(let response): end(.answered(response))
         case .failure(let error): end(.failed(error))
         }
@@ -166,8 +167,13 @@ final class SharedOperation: Sendable {
             } else if case .open = event {
                 return (false, nil)
             }
-            if case .payload = event { state.waiting.append(event) }
-            if state.waiting.count > Self.maxWaiting {
+            if case .payload(let payload) = event {
+                state.waiting.append(event)
+                state.waitingBytes += payload.count
+            }
+            // One result is no more than a message may have.
+            let isTooLarge = state.waitingBytes > Self.maxWaitingBytes && state.waiting.count > 2
+            if state.waiting.count > Self.maxWaiting || isTooLarge {
                 state.waiting = []
                 state.end = .failed(.notHeardInTime)
                 return (false, state.takeWaiter())
@@ -183,7 +189,7 @@ final class SharedOperation: Sendable {
         while true {
             let (events, waiter) = state.withLock {
                 state -> ([SubscriptionAttempt.Event], UnsafeContinuation<Void, Never>?) in
-                defer { state.waiting = [] }
+                defer { (state.waiting, state.waitingBytes) = ([], 0) }
                 if !state.waiting.isEmpty { return (state.waiting, nil) }
                 state.isHearing = false
                 return ([], state.takeWaiter())

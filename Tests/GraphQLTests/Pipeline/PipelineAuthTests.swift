@@ -61,7 +61,8 @@ import Testing
     {
         let gate = try LoopbackServer.Gate()
         let person = Person()
-        let kinds = WireKind.allCases.filter { !$0.isSocket }
+        // A shared stream is opened before it is asked over: what asks late takes the new credential at once.
+        let kinds = WireKind.allCases.filter { !$0.isSocket && $0 != .sharedEvents }
         let server = try WireServer(kinds.map { _ in .gate(gate) }, token: "two")
         let world = try WireWorld(server, person.auth)
         let values = try await withThrowingTaskGroup(of: String.self) { group in

@@ -16,7 +16,7 @@ struct SocketSessionTests {
         var session = try Self.session(acknowledged: false)
         let ids = (0..<3).map { _ in session.add(Self.operation()) }
         _ = session.remove(ids[1])
-        guard case .begin(let begun, _) = try session.receive(.acknowledgement(nil)) else {
+        guard case .begin(let begun) = try session.receive(.acknowledgement(nil)) else {
             Issue.record("nothing begins")
             return
         }

@@ -14,7 +14,8 @@ public import BeagleNetHTTP
 /// Cancelling an operation before it is written means that nothing is sent. From then on it is the outbox's: cancelling
 /// ends the wait, with an error of kind `.cancelled` that `isKept`, and a deadline likewise. `Outbox.remove` takes it out.
 ///
-/// A mutation that would go over a WebSocket is posted, the first time as well: over a WebSocket no key could go with it.
+/// A mutation that would go in one of the ways of subscriptions is posted, the first time as well: as the message that has
+/// the key.
 ///
 /// Entries of a queue have the order in which operations come here: what is called one after another on one actor keeps
 /// its order, what several tasks do at once has none.

@@ -14,8 +14,8 @@ public import BeagleNetHTTP
 ///
 /// A subscription whose connection is lost is asked for again as `subscriptionBackoff` says, without a budget or `maxTime`,
 /// and who hears it is told with `NetworkOperation.Result.Connection.interrupted`. An attempt that gave a result, or was
-/// open for longer than the longest window, begins the count anew. Subscriptions that lost one connection wait for the same
-/// time, and share the next. What the server of an event stream wishes (`retry`) is waited for, up to `Backoff.maxAsked`.
+/// open for longer than the longest window, begins the count anew. Subscriptions that lost one connection choose their waits
+/// by the same chance, and share the next connection. What the server of an event stream wishes (`retry`) is waited for, up to `Backoff.maxAsked`.
 public final class RetryInterceptor: BriefInterceptor {
     /// `.retry`.
     public var place: Pipeline.Place? { .retry }
@@ -183,7 +183,7 @@ public final class RetryInterceptor: BriefInterceptor {
         let shared = outcome.sharedRetry
         if shared != nil, backoff.limit.map({ failures < $0 }) ?? true { backoff.limit = nil }
         var generator = Chance(given: shared?.chance)
-        let count = max(failures, shared?.failures ?? 0)
+        let count = isSubscription ? max(failures, shared?.failures ?? 0) : failures
         guard let wait = backoff.delay(after: count, asked: asked, using: &generator) else {
             return .stop(
                 asked > backoff.maxAsked ? "the server asks to wait \(asked.shown)" : "\(failures) attempts failed"

@@ -49,6 +49,8 @@ struct FieldMerge {
     ///
     /// - Returns: whether all was looked at.
     mutating func check(_ definition: Int) -> Bool {
+        // Each has as much room as the first.
+        (steps, known) = (0, [])
         add([definition], isOfShapes: true)
         add([definition], isOfShapes: false)
         while let work = left.popLast() {
