@@ -13,19 +13,6 @@ import Synchronization
     static func main() async throws {
         let shared = try Ours("BeagleNet", .fetchComponent)
         let unshared = try Ours("BeagleNet, not shared", .rawRequest(.init()))
-        if let at = CommandLine.arguments.firstIndex(of: "--loop") {
-            let what = CommandLine.arguments[at + 1]
-            let count = Int(CommandLine.arguments[at + 2])!
-            for index in 0..<count {
-                switch what {
-                case "run": try await shared.run(index)
-                case "watch": shared.watch(index)
-                case "raw": try await unshared.run(index)
-                default: _ = try await shared.message()
-                }
-            }
-            return
-        }
         let message = try await shared.message()
         print("Building the message, which is taken off: \(message.text)\n")
 
