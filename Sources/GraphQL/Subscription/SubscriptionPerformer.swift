@@ -150,7 +150,6 @@ struct SubscriptionPerformer: OperationPerformer {
         if let failure = ways.results.failure { throw failure }
         try outcome.get()
     }
-
 }
 
 /// Makes results of what comes in one attempt.
