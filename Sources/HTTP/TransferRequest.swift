@@ -43,6 +43,9 @@ public struct TransferRequest: Sendable {
         _modify { yield &fields.value.options }
     }
 
+    /// Whether the options are the documented defaults, which is told without a copy of them.
+    package var hasStandardOptions: Bool { fields.value.options == .standard }
+
     /// Where the body of the answer goes.
     @inlinable public var delivery: Delivery {
         _read { yield fields.value.delivery }

@@ -12,14 +12,15 @@ import Synchronization
 
     static func main() async throws {
         let shared = try Ours("BeagleNet", .fetchComponent)
+        if let count = try runs() {
+            for index in 0..<count { try await shared.run(index) }
+            return
+        }
         let unshared = try Ours("BeagleNet, not shared", .rawRequest(.init()))
-        let message = try await shared.message()
-        print("Building the message, which is taken off: \(message.text)\n")
+        print("Taken off: the message, built in \(try await shared.message().text),")
+        print("and the transport, which answers in \(try await transport().text)\n")
 
-        var columns = [
-            try await Column(shared, above: message),
-            try await Column(unshared, above: await unshared.message()),
-        ]
+        var columns = [try await Column(shared), try await Column(unshared)]
         var others: [Column] = []
         // To look into what ours do, they are measured by themselves.
         if !CommandLine.arguments.contains("--alone") {
@@ -37,26 +38,44 @@ import Synchronization
         }
     }
 
+    /// What the transport at the end of all of them costs.
+    private static func transport() async throws -> Tally {
+        let transport: any HTTPTransport = InstantTransport()
+        let messages = try Sample.instant.map(Sample.message)
+        return try await .of(20_000) {
+            for index in 0..<20_000 { _ = try await transport.perform(messages[index & 63]) }
+        }
+    }
+
+    /// How many runs there are to be and nothing else, for a profiler: `--runs COUNT`.
+    private static func runs() throws -> Int? {
+        guard let option = CommandLine.arguments.firstIndex(of: "--runs") else { return nil }
+        guard let count = CommandLine.arguments.dropFirst(option + 1).first.flatMap({ Int($0) }) else {
+            throw NoCount()
+        }
+        return count
+    }
+
+    private struct NoCount: Error {}
+
     /// What one contestant's operations cost; nil for what it doesn't offer.
     struct Column {
         let name: String
         let alone: [Tally?]
         let beside: [Tally?]
 
-        init(_ contestant: some Contestant, above message: Tally = Tally(nanoseconds: 0, allocations: 0)) async throws {
+        init(_ contestant: some Contestant) async throws {
             name = contestant.name
-            alone = try await Self.tallies(contestant, message, beside: 0)
+            alone = try await Self.tallies(contestant, beside: 0)
             let cancels = try (0..<active).map { try contestant.wait(-1 - $0) }
-            beside = try await Self.tallies(contestant, message, beside: active)
+            beside = try await Self.tallies(contestant, beside: active)
             for cancel in cancels { cancel() }
         }
 
-        private static func tallies(
-            _ contestant: some Contestant,
-            _ message: Tally,
-            beside active: Int
-        ) async throws -> [Tally?] {
+        private static func tallies(_ contestant: some Contestant, beside active: Int) async throws -> [Tally?] {
             let count = contestant.count(beside: active)
+            let message = try await contestant.message()
+            let base = message + (try await transport())
             let watch = try await Tally.of(count) {
                 for index in 0..<count { try contestant.watch(index) }
             }
@@ -65,7 +84,7 @@ import Synchronization
             }
             let hit = try await hit(contestant, count)
             let cancel = try cancel(contestant, count)
-            return [watch - message, run - message, try await progress(contestant), cancel, hit.map { $0 - message }]
+            return [watch - base, run - base, try await progress(contestant), cancel, hit.map { $0 - message }]
         }
 
         private static func hit(_ contestant: some Contestant, _ count: Int) async throws -> Tally? {

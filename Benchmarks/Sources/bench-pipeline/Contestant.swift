@@ -8,6 +8,9 @@ protocol Contestant {
     /// How many operations a round has beside `active` others.
     func count(beside active: Int) -> Int
 
+    /// What building a message costs, where each operation does.
+    func message() async throws -> Tally
+
     /// Asks for one of the answers that are there at once, and waits for it.
     func run(_ index: Int) async throws
 
@@ -28,6 +31,8 @@ protocol Contestant {
 
 extension Contestant {
     var hit: ((_ index: Int) async throws -> Void)? { nil }
+
+    func message() async throws -> Tally { .zero }
 }
 
 /// What is asked of all of them.

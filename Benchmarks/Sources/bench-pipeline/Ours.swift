@@ -64,7 +64,6 @@ struct Ours: Contestant {
         return { token?.cancel() }
     }
 
-    /// What building the messages costs, which all rows of this client contain.
     func message() async throws -> Tally {
         let builder = client.httpRequestBuilder
         let count = count(beside: 0)

@@ -23,7 +23,7 @@ public final class NetworkClientDefault: NetworkClient {
     /// Timeouts, limits and policies of requests that bring none of their own.
     public let options: TransferOptions
     private let dependencies: FollowedDependencies
-    private let ownBuilder = Lock<HttpRequestBuilder?>(nil)
+    private let ownBuilder = Lock<CopyOnWrite<HttpRequestBuilder>?>(nil)
     private let hub = Hub()
     /// Those who wait for events, until they end.
     private let listening = Lock(Listening())
@@ -53,8 +53,8 @@ public final class NetworkClientDefault: NetworkClient {
     /// Makes the messages, from the next request on: the builder set here, else the container's. May be set at any
     /// time from any thread.
     public var httpRequestBuilder: HttpRequestBuilder {
-        get { ownBuilder.withLock { $0 } ?? dependencies.settings.builder }
-        set { ownBuilder.withLock { $0 = newValue } }
+        get { ownBuilder.withLock { $0 }?.value ?? dependencies.settings.builder }
+        set { ownBuilder.withLock { $0 = CopyOnWrite(newValue) } }
     }
 
     /// Ends what is watched; what somebody waits for comes to its end.
@@ -307,7 +307,7 @@ public final class NetworkClientDefault: NetworkClient {
         do throws(NetworkError) {
             let pipeline = try settings.pipeline.get()
             var sent: NetworkOperation
-            if let own = ownBuilder.withLock({ $0 }) {
+            if let own = ownBuilder.withLock({ $0 })?.value {
                 let builder = settings.environment.applied(to: own)
                 let surroundings = settings.surroundings.with(origins: builder.ownOrigins)
                 let transfer = try transfer(of: operation, settings, builder)

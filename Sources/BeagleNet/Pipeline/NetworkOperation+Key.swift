@@ -56,7 +56,7 @@ extension NetworkOperation {
                 hash.combine(field.value)
             }
             if person != 0 { hash.combine(person) }
-            if transfer.options != .standard { hash.combine(transfer.options.hashValue) }
+            if !transfer.hasStandardOptions { hash.combine(transfer.options.hashValue) }
         }
         return Key(high: hash.high, low: hash.low)
     }

@@ -13,17 +13,16 @@ extension NetworkOperation {
 
     /// What comes of an operation: its answer, or a step on the way to it.
     public struct Result: Sendable {
-        /// What there is: mostly behind one reference, as each step of a pipeline that waits keeps room for a result.
-        /// Progress alone is told too often to allocate.
-        public enum Content: Sendable {
+        /// What there is, behind one reference: each step of a pipeline that waits keeps room for a result.
+        public indirect enum Content: Sendable {
             /// A whole answer.
-            indirect case response(NetworkResponse)
+            case response(NetworkResponse)
             /// An answer whose body is still to be read.
-            indirect case stream(StreamingResponse)
+            case stream(StreamingResponse)
             /// How far the transfer is.
             case progress(TransferProgress)
             /// What became of the connection that results come over.
-            indirect case connection(Connection)
+            case connection(Connection)
         }
 
         /// What becomes of the connection of an operation that has many results, as a subscription.

@@ -73,15 +73,15 @@ public final class Pipeline: Sendable {
             _ operation: NetworkOperation,
             _ emit: @escaping Interceptor.Emit
         ) async throws(NetworkError) -> NetworkOperation.Result {
-            let interceptors = pipeline.interceptors
+            let steps = pipeline.steps
             var index = index
-            while index < interceptors.count, !interceptors[index].applies(to: operation) { index += 1 }
-            guard index < interceptors.count else {
+            while index < steps.count, !steps[index].interceptor.applies(to: operation) { index += 1 }
+            guard index < steps.count else {
                 // Asked here, as the frame of a transfer has no room to spare for those of another sort.
                 if operation.performer != nil { return try await pipeline.perform(operation, emit) }
                 return try await pipeline.transfer(operation, emit)
             }
-            return try await interceptors[index]
+            return try await steps[index].interceptor
                 .intercept(operation, next: Next(pipeline: pipeline, index: index + 1), emit: emit)
         }
 
@@ -95,11 +95,26 @@ public final class Pipeline: Sendable {
         }
     }
 
-    let interceptors: [any Interceptor]
+    /// An interceptor, which is called where it lies: one in an array is copied first.
+    private final class Step: Sendable {
+        let interceptor: any Interceptor
+
+        init(_ interceptor: any Interceptor) {
+            self.interceptor = interceptor
+        }
+    }
+
+    private let interceptors: [any Interceptor]
+    /// Those that are called.
+    private let steps: [Step]
+    /// The innermost, where it only looks at the results: it is asked for that, which costs a fraction of a call.
+    private let status: StatusInterceptor?
     private let transport: any HTTPTransport
     /// Where tasks of the pipeline's own run: on the transport's thread where all that they do is brief.
     let executor: (any TaskExecutor)?
     private let credentials: (any PersonalInterceptor)?
+    /// Asked first, as is `hasStore`: to look whether something is there copies it, even where it is nothing.
+    private let hasCredentials: Bool
     private let keepsCookies: Bool
     private let cache: CacheInterceptor?
     fileprivate let storeObserver: (any StoreObservingInterceptor)?
@@ -117,13 +132,17 @@ public final class Pipeline: Sendable {
     public init(_ interceptors: [any Interceptor], transport: any HTTPTransport) throws(NetworkError) {
         try Self.check(interceptors)
         self.interceptors = interceptors
+        status = interceptors.last as? StatusInterceptor
+        steps = interceptors.dropLast(status == nil ? 0 : 1).map { Step($0) }
         self.transport = transport
         let isBrief = interceptors.allSatisfy { ($0 as? any BriefInterceptor)?.isBrief ?? false }
         executor = isBrief ? transport as? any TaskExecutor : nil
         credentials = interceptors.lazy.compactMap { $0 as? any PersonalInterceptor }.first
+        hasCredentials = credentials != nil
         // Of a transport that we do not know, nobody knows.
         keepsCookies = (transport as? any CookieTransport)?.keepsCookies ?? true
         let cacheIndex = interceptors.firstIndex { $0 is CacheInterceptor }
+        hasStore = cacheIndex != nil
         cache = cacheIndex.flatMap { interceptors[$0] as? CacheInterceptor }
         storeObserver =
             cache == nil ? nil : interceptors.lazy.compactMap { $0 as? any StoreObservingInterceptor }.first
@@ -132,12 +151,12 @@ public final class Pipeline: Sendable {
     }
 
     /// Whether answers may come from a store.
-    var hasStore: Bool { cache != nil }
+    let hasStore: Bool
 
     /// A stored answer that is all that the operation wants, where it is in memory and nothing above the cache has to do
     /// with the operation but to limit its age: what a run would come to.
     func answer(atHandFor operation: NetworkOperation) -> NetworkOperation.Result? {
-        guard let cache, operation.policy.prefersStore else { return nil }
+        guard hasStore, operation.policy.prefersStore, let cache else { return nil }
         var operation = operation
         for interceptor in aboveCache where interceptor.applies(to: operation) {
             guard let limit = interceptor as? RequestPolicyInterceptor else { return nil }
@@ -150,7 +169,7 @@ public final class Pipeline: Sendable {
 
     /// Whether a store may answer the operation, and that is what it wants first.
     func prefersStore(_ operation: NetworkOperation) -> Bool {
-        guard let cache, operation.policy.prefersStore else { return false }
+        guard hasStore, operation.policy.prefersStore, let cache else { return false }
         return cache.applies(to: operation)
     }
 
@@ -166,7 +185,7 @@ public final class Pipeline: Sendable {
 
     /// Whose credentials operations are given; 0 where they get none, as what is asked to fetch credentials.
     var person: Int {
-        guard let credentials, !CredentialFetch.isOne else { return 0 }
+        guard hasCredentials, let credentials, !CredentialFetch.isOne else { return 0 }
         return credentials.person
     }
 
@@ -219,7 +238,15 @@ public final class Pipeline: Sendable {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         if let refusal = refusal(of: operation) { throw refusal }
         guard let performer = operation.performer else { throw .unhandled(operation.kind) }
-        return try await performer.perform(operation, over: transport, emit)
+        return try checked(try await performer.perform(operation, over: transport, emit), operation)
+    }
+
+    private func checked(
+        _ result: consuming NetworkOperation.Result,
+        _ operation: NetworkOperation
+    ) throws(NetworkError) -> NetworkOperation.Result {
+        try status?.check(result, of: operation)
+        return result
     }
 
     /// Why an operation is not performed; nil where it is.
@@ -239,7 +266,7 @@ public final class Pipeline: Sendable {
         operation.departure?.note(operation, keepsCookies: keepsCookies)
         if Task.isCancelled { throw .cancelledBeforeStart }
         let operation = operation.reportsProgress ? operation.telling(emit) : operation
-        return .of(try await transport.perform(operation.transfer), isStream: operation.isStream)
+        return try checked(.of(try await transport.perform(operation.transfer), isStream: operation.isStream), operation)
     }
 }
 

@@ -16,8 +16,13 @@ public struct StatusInterceptor: BriefInterceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let result = try await next(operation, emit)
-        if result.isRefused { throw result.refusal(of: operation) }
+        try check(result, of: operation)
         return result
+    }
+
+    /// Fails where the result is refused.
+    func check(_ result: NetworkOperation.Result, of operation: NetworkOperation) throws(NetworkError) {
+        if result.isRefused { throw result.refusal(of: operation) }
     }
 }
 
