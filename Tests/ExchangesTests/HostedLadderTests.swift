@@ -36,6 +36,25 @@ import struct BeagleNetExchanges.Operation
         #expect(world.below.count == 2)
     }
 
+    /// What somebody begins before it has its turn waits for its own end.
+    @Test func teardownEndsNothingThatIsAskedLater() async throws {
+        let world = try HostedWorld([DedupExchange()], below: Below())
+        let first = world.run(.query())
+        while world.below.held.count < 1 { await Task.yield() }
+        let asked = try #require(world.log.forwarded.first)
+        let second = Lock<Task<HostedRun.Outcome, Never>?>(nil)
+        world.ladder.lane.run {
+            world.ladder.reexecute(operation: asked.teardown)
+            first.cancel()
+            second.withLock { $0 = world.run(.query()) }
+        }
+        #expect(await first.value.failure?.isCancelled == true)
+        while world.below.count < 2 { await Task.yield() }
+        await world.settle()
+        await world.answer(Operation.query().result("new"))
+        #expect(try await second.withLock { $0 }?.value.get().response?.json()["data"] == "new")
+    }
+
     /// The original's of its typed calls: a value is made of the data, and what has another shape is an error.
     @Test func valueIsMadeOfTheData() async throws {
         struct Post: Decodable, Sendable { let title: String }

@@ -1,4 +1,4 @@
-import BeagleNetExchanges
+@testable import BeagleNetExchanges
 import BeagleNetHTTP
 import Foundation
 import Testing
@@ -106,6 +106,18 @@ import struct BeagleNetExchanges.Operation
         let world = ExchangeWorld(AuthExchange(header: "X-Token", getToken: { "one" }))
         world.operations.send(.query())
         #expect(world.forwarded.first?.request.value(forHTTPHeaderField: "X-Token") == "one")
+    }
+
+    /// So that it stays behind where the operation is led elsewhere.
+    @Test func theFieldOfAuthBelongsToTheOriginThatIsAsked() {
+        let world = ExchangeWorld(AuthExchange(header: "X-Token", getToken: { "one" }))
+        var operation = Operation.query()
+        operation.request.url = URL(string: "http://host/graphql")
+        world.operations.send(operation)
+        #expect(world.forwarded.first?.scopedFields.map(\.rawName) == ["X-Token"])
+        var moved = world.forwarded.first
+        moved?.request.url = URL(string: "http://elsewhere/graphql")
+        #expect(moved?.withoutForeignFields.request.value(forHTTPHeaderField: "X-Token") == nil)
     }
 
     @Test func extensionsAreReplaced() {

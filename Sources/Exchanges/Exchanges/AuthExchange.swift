@@ -4,7 +4,8 @@
     public import OpenCombine
 #endif
 
-/// Gives operations a header field with a token.
+/// Gives operations a header field with a token. It belongs to the origin of the operation's URL: a redirect, or an exchange,
+/// that leads elsewhere leaves it behind.
 ///
 /// An operation's `id` is made before that: two of different users who ask the same have the same `id`, and share what is
 /// under way or stored. After a change of user call `CacheExchange.clear()` and leave what is listened to, or make a new
@@ -32,9 +33,7 @@ public struct AuthExchange: Exchange {
         next(
             operations.map { operation in
                 guard operation.kind != .teardown, let token = getToken() else { return operation }
-                var operation = operation
-                operation.request.setValue(token, forHTTPHeaderField: header)
-                return operation
+                return operation.setting(header, to: token)
             }
             .eraseToAnyPublisher()
         )

@@ -235,12 +235,16 @@ struct BottomInterceptor: Interceptor {
         guard let crossing = operation.context[Crossing.self] else { return try await next(operation, emit) }
         var asked = crossing.operation
         if operation.transfer.head != crossing.sent { asked.request.take(operation.transfer.head, crossing.sent) }
-        let scopedFields = operation.transfer.originScopedFields
+        let (origin, scopedFields) = (Origin(of: operation.transfer.head), operation.transfer.originScopedFields)
+        if let scope = asked.scope, scope.origin != origin {
+            // Sent elsewhere by the interceptor, it leaves behind what belongs to where it was to go.
+            for name in scope.names where operation.transfer.head.headerFields[name] == crossing.sent.headerFields[name] {
+                asked.request.setValue(nil, forHTTPHeaderField: name.rawName)
+            }
+            asked.scope = nil
+        }
         if !scopedFields.isSubset(of: asked.scopedFields) {
-            asked.scope = FieldScope(
-                names: scopedFields.union(asked.scopedFields),
-                origin: Origin(of: operation.transfer.head)
-            )
+            asked.scope = FieldScope(names: scopedFields.union(asked.scopedFields), origin: origin)
         }
         let policy = Operation.Policy(operation.policy)
         if policy != asked.policy { asked.policy = policy }

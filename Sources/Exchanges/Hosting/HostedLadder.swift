@@ -232,12 +232,19 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
 
     // MARK: - What exchanges ask for
 
+    /// A teardown ends what is under way when this is called, and not what is asked for later.
     func reexecute(operation: Operation) {
+        let last = numbers.load(ordering: .relaxed)
         lane.runLater { [self] in
-            guard let row = rows[operation.id] ?? readers[operation.id] else { return }
-            guard operation.kind == .teardown else { return ladder.send(operation) }
+            let meant = [rows[operation.id], readers[operation.id]].compactMap(\.self)
+            guard operation.kind == .teardown else {
+                if !meant.isEmpty { ladder.send(operation) }
+                return
+            }
             // Whoever waits for a subscription has heard all that there was.
-            finish(row, .success(NetworkOperation.Result(NetworkResponse(text: "", status: .noContent))))
+            for row in meant where row.number <= last {
+                finish(row, .success(NetworkOperation.Result(NetworkResponse(text: "", status: .noContent))))
+            }
         }
     }
 

@@ -21,6 +21,15 @@ extension Operation {
         return operation
     }
 
+    /// The operation with a field that belongs to the origin that it goes to.
+    func setting(_ header: String, to value: String) -> Operation {
+        var operation = withoutForeignFields
+        operation.request.setValue(value, forHTTPHeaderField: header)
+        guard let name = HTTPField.Name(header), let origin = request.url.flatMap({ Origin($0) }) else { return operation }
+        operation.scope = FieldScope(names: operation.scopedFields.union([name]), origin: origin)
+        return operation
+    }
+
     /// The fields that belong to the origin that it goes to.
     var scopedFields: Set<HTTPField.Name> { scope?.names ?? [] }
 }
