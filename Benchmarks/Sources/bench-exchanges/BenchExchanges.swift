@@ -12,11 +12,10 @@ import struct BeagleNetExchanges.Operation
     static func main() async throws {
         let doNothing: [any Exchange] = (0..<4).map { _ in DoNothingExchange() }
         let mixed: [any Exchange] = [LoggingExchange(), DoNothingExchange(), DedupExchange(), CacheExchange()]
-        if CommandLine.arguments.contains("--alone") {
-            // To look into what a ladder does, it is measured by itself.
-            for _ in 0..<10 {
-                _ = try await report("pipeline, log, nothing, dedup, cache") { try Hosted(mixed, active: $0) }
-            }
+        // To be looked into by a profiler: so many runs, and nothing else.
+        if let count = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }) {
+            let hosted = try Hosted(mixed, active: 0)
+            for index in 0..<count { try await hosted.run(index) }
             return
         }
         print(row("CPU per operation", actives.map { "beside \($0)" }))

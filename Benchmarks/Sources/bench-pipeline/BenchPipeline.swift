@@ -12,7 +12,8 @@ import Synchronization
 
     static func main() async throws {
         let shared = try Ours("BeagleNet", .fetchComponent)
-        if let count = try runs() {
+        // To be looked into by a profiler: so many runs, and nothing else.
+        if let count = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }) {
             for index in 0..<count { try await shared.run(index) }
             return
         }
@@ -46,17 +47,6 @@ import Synchronization
             for index in 0..<20_000 { _ = try await transport.perform(messages[index & 63]) }
         }
     }
-
-    /// How many runs there are to be and nothing else, for a profiler: `--runs COUNT`.
-    private static func runs() throws -> Int? {
-        guard let option = CommandLine.arguments.firstIndex(of: "--runs") else { return nil }
-        guard let count = CommandLine.arguments.dropFirst(option + 1).first.flatMap({ Int($0) }) else {
-            throw NoCount()
-        }
-        return count
-    }
-
-    private struct NoCount: Error {}
 
     /// What one contestant's operations cost; nil for what it doesn't offer.
     struct Column {

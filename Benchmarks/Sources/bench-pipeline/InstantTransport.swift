@@ -25,7 +25,12 @@ final class InstantTransport: HTTPTransport {
     }
 
     func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
-        guard request.head.path?.hasPrefix(Self.waiting) == true else { return answer(request) }
+        if request.head.path?.hasPrefix(Self.waiting) == true { try await wait() }
+        return answer(request)
+    }
+
+    /// Never inlined: the frame of each answer would have room for it.
+    @inline(never) private func wait() async throws(NetworkError) {
         let continuation = Mutex<UnsafeContinuation<Void, Never>?>(nil)
         await withTaskCancellationHandler {
             await withUnsafeContinuation { next in continuation.withLock { $0 = next } }

@@ -266,7 +266,8 @@ public final class Pipeline: Sendable {
         operation.departure?.note(operation, keepsCookies: keepsCookies)
         if Task.isCancelled { throw .cancelledBeforeStart }
         let operation = operation.reportsProgress ? operation.telling(emit) : operation
-        return try checked(.of(try await transport.perform(operation.transfer), isStream: operation.isStream), operation)
+        let response = try await transport.perform(operation.transfer)
+        return try checked(.of(consume response, isStream: operation.isStream), operation)
     }
 }
 

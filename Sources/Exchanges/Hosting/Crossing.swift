@@ -238,7 +238,8 @@ struct BottomInterceptor: Interceptor {
         let (origin, scopedFields) = (Origin(of: operation.transfer.head), operation.transfer.originScopedFields)
         if let scope = asked.scope, scope.origin != origin {
             // Sent elsewhere by the interceptor, it leaves behind what belongs to where it was to go.
-            for name in scope.names where operation.transfer.head.headerFields[name] == crossing.sent.headerFields[name] {
+            let (old, new) = (crossing.sent.headerFields, operation.transfer.head.headerFields)
+            for name in scope.names where new[name] == old[name] {
                 asked.request.setValue(nil, forHTTPHeaderField: name.rawName)
             }
             asked.scope = nil

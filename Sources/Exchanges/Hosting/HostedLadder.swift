@@ -19,15 +19,16 @@ import Synchronization
 /// ladder's lane (`begin`, `leave`, `arrive`, `goOn`, `rise`, `join`, `reexecute`; results come out at the top in turns too).
 /// All else is `Sendable` and never changes.
 final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
-    /// What is under way of one id.
+    /// What is under way of one id. Unchecked, as are the tables of rows: they are reached in turns of the lane alone, and
+    /// nothing that changes one of them calls what could reach it too. Each operation is spared a thousand instructions by that.
     private final class Row {
         /// No other has it: what comes late of one that is over is told by it from what is of the next.
         let number: Int
         /// What was asked first.
         let operation: Operation
-        var runs: [HostedRun] = []
+        @exclusivity(unchecked) var runs: [HostedRun] = []
         /// What goes on below, each under a number of its own.
-        var tasks: [(number: Int, task: Task<Void, Never>)] = []
+        @exclusivity(unchecked) var tasks: [(number: Int, task: Task<Void, Never>)] = []
 
         init(_ number: Int, _ operation: Operation) {
             self.number = number
@@ -40,9 +41,9 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     let lane: Lane
     private let ladder: Ladder
     private let back: Rung<OperationResult>
-    private var rows: [String: Row] = [:]
+    @exclusivity(unchecked) private var rows: [String: Row] = [:]
     /// Those of queries that are to be answered from a store alone: what is asked otherwise is not answered by theirs.
-    private var readers: [String: Row] = [:]
+    @exclusivity(unchecked) private var readers: [String: Row] = [:]
     private let numbers = Atomic(0)
     private let executions = Lock<[ObjectIdentifier: Task<Void, Never>]>([:])
 
@@ -220,7 +221,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     private func close(_ row: Row) {
         let id = row.operation.id
         let isLast = clear(row, from: &rows[id])
-        if clear(row, from: &readers[id]), isLast { ladder.send(row.operation.teardown) }
+        if readers.isEmpty || clear(row, from: &readers[id]), isLast { ladder.send(row.operation.teardown) }
         row.tasks.forEach { $0.task.cancel() }
     }
 

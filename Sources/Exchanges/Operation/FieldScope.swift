@@ -25,7 +25,8 @@ extension Operation {
     func setting(_ header: String, to value: String) -> Operation {
         var operation = withoutForeignFields
         operation.request.setValue(value, forHTTPHeaderField: header)
-        guard let name = HTTPField.Name(header), let origin = request.url.flatMap({ Origin($0) }) else { return operation }
+        let name = HTTPField.Name(header)
+        guard let name, let origin = request.url.flatMap({ Origin($0) }) else { return operation }
         operation.scope = FieldScope(names: operation.scopedFields.union([name]), origin: origin)
         return operation
     }

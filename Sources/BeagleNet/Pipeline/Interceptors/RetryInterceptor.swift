@@ -207,11 +207,16 @@ extension Result<NetworkOperation.Result, NetworkError> {
         }
     }
 
-    private static let transientStatuses: Set<Int> = [408, 429, 500, 502, 503, 504]
+    private static func isTransient(_ status: HTTPResponse.Status) -> Bool {
+        switch status.code {
+        case 408, 429, 500, 502, 503, 504: true
+        default: false
+        }
+    }
 
     /// Whether asking again may help. A subscription outlasts the time for which a server is left alone.
     fileprivate func mayBeTransient(for operation: NetworkOperation) -> Bool {
-        if let status { return Self.transientStatuses.contains(status.code) }
+        if let status { return Self.isTransient(status) }
         guard case .failure(let error) = self else { return false }
         return error.isTransient || operation.kind == .subscription && error.kind == .circuitOpen
     }
