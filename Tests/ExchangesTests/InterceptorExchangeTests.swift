@@ -209,38 +209,6 @@ import struct BeagleNetExchanges.Operation
         #expect(transport.requests.withLock { $0.last }?.head.headerFields[.authorization] == nil)
     }
 
-    /// Sends messages to another host with a field for it.
-    private struct Redirecting: Interceptor {
-        nonisolated(nonsending) func intercept(
-            _ operation: NetworkOperation,
-            next: Next,
-            emit: @escaping Emit
-        ) async throws(NetworkError) -> NetworkOperation.Result {
-            var operation = operation
-            operation.transfer.head.authority = "elsewhere"
-            operation.transfer.head.headerFields[.xToken] = "for elsewhere"
-            operation.transfer.originScopedFields.insert(.xToken)
-            return try await next(operation, emit)
-        }
-    }
-
-    @Test(arguments: [true, false]) func fieldsOfAnOriginDoNotGoWhereAnInterceptorMovesAnOperation(
-        isAnInterceptors: Bool
-    ) async throws {
-        let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
-        let fetch = FetchExchange(client: network(transport))
-        let giving: any Exchange =
-            isAnInterceptors
-            ? InterceptorExchange(Giving()) : AuthExchange(header: "X-Own-Token", getToken: { "token" })
-        _ = try await client(giving, InterceptorExchange(Redirecting()), fetch).query(args)
-        let sent = try #require(transport.requests.withLock { $0.first })
-        #expect(sent.head.authority == "elsewhere")
-        #expect(sent.head.headerFields[.authorization] == nil)
-        #expect(!sent.head.headerFields.contains { $0.name.rawName == "X-Own-Token" })
-        #expect(sent.head.headerFields[.xToken] == "for elsewhere")
-        #expect(sent.originScopedFields.contains(.xToken))
-    }
-
     /// The same of a ladder in a pipeline, whose interceptors above it have given the field.
     @Test func fieldsOfAnOriginDoNotGoWhereAHostedExchangeMovesAnOperation() async throws {
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
@@ -310,8 +278,4 @@ import struct BeagleNetExchanges.Operation
         #expect(result.data == ["a": 1])
         #expect(server.asked.count == 3)
     }
-}
-
-extension HTTPField.Name {
-    fileprivate static let xToken = HTTPField.Name("X-Token")!
 }

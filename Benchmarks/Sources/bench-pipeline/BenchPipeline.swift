@@ -19,7 +19,7 @@ import Synchronization
         }
         let unshared = try Ours("BeagleNet, not shared", .rawRequest(.init()))
         print("Taken off: the message, built in \(try await shared.message().text),")
-        print("and the transport, which answers in \(try await transport().text)\n")
+        print("and the transport, which answers in \(try await shared.transport().text)\n")
 
         var columns = [try await Column(shared), try await Column(unshared)]
         var others: [Column] = []
@@ -36,15 +36,6 @@ import Synchronization
                 let ratios = [beside.nanoseconds / alone.nanoseconds] + floors.map { $0.map { alone.nanoseconds / $0 } }
                 print(row(what, column.name, alone.text, beside.text, ratios.map { $0.map(twoDigits) ?? "-" }))
             }
-        }
-    }
-
-    /// What the transport at the end of all of them costs.
-    private static func transport() async throws -> Tally {
-        let transport: any HTTPTransport = InstantTransport()
-        let messages = try Sample.instant.map(Sample.message)
-        return try await .of(20_000) {
-            for index in 0..<20_000 { _ = try await transport.perform(messages[index & 63]) }
         }
     }
 
@@ -65,7 +56,7 @@ import Synchronization
         private static func tallies(_ contestant: some Contestant, beside active: Int) async throws -> [Tally?] {
             let count = contestant.count(beside: active)
             let message = try await contestant.message()
-            let base = message + (try await transport())
+            let base = message + (try await contestant.transport())
             let watch = try await Tally.of(count) {
                 for index in 0..<count { try contestant.watch(index) }
             }

@@ -11,6 +11,9 @@ protocol Contestant {
     /// What building a message costs, where each operation does.
     func message() async throws -> Tally
 
+    /// What the transport at its end costs, called as it calls it.
+    func transport() async throws -> Tally
+
     /// Asks for one of the answers that are there at once, and waits for it.
     func run(_ index: Int) async throws
 
@@ -33,6 +36,14 @@ extension Contestant {
     var hit: ((_ index: Int) async throws -> Void)? { nil }
 
     func message() async throws -> Tally { .zero }
+
+    func transport() async throws -> Tally {
+        let transport: any HTTPTransport = InstantTransport()
+        let messages = try Sample.instant.map(Sample.message)
+        return try await .of(20_000) {
+            for index in 0..<20_000 { _ = try await transport.perform(messages[index & 63]) }
+        }
+    }
 }
 
 /// What is asked of all of them.

@@ -38,6 +38,13 @@ final class Ladder: Contestant {
     /// Beside 10,000 others each costs milliseconds.
     func count(beside active: Int) -> Int { active == 0 ? 20_000 : 50 }
 
+    func transport() async throws -> Tally {
+        let transport: any HTTPTransport = InstantTransport()
+        return await .of(20_000) {
+            for index in 0..<20_000 { _ = transport.perform(samples[index & 63].message) { _ in } }
+        }
+    }
+
     func run(_ index: Int) {
         let sample = samples[index & 63]
         let hearing = source(sample).first().sink { _ in }

@@ -13,7 +13,8 @@ extension NetworkOperation {
 
     /// What comes of an operation: its answer, or a step on the way to it.
     public struct Result: Sendable {
-        /// What there is, behind one reference: each step of a pipeline that waits keeps room for a result.
+        /// What there is, behind one reference: each step of a pipeline that waits keeps room for a result. That is an
+        /// allocation for each event of progress, of which there are at most twenty a second.
         public indirect enum Content: Sendable {
             /// A whole answer.
             case response(NetworkResponse)

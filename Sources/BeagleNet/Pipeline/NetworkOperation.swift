@@ -209,7 +209,7 @@ public struct NetworkOperation: Sendable {
     }
 
     /// Has a redirect to another origin drop these fields, and lets them go to this one although it may not be declared.
-    mutating func scope(_ fields: Set<HTTPField.Name>) {
+    package mutating func scope(_ fields: Set<HTTPField.Name>) {
         transfer.originScopedFields.formUnion(fields)
         message.value.permittedFields.formUnion(fields)
     }

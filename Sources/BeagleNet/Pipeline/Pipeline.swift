@@ -95,7 +95,7 @@ public final class Pipeline: Sendable {
         }
     }
 
-    /// An interceptor, which is called where it lies: one in an array is copied first.
+    /// An interceptor. A class, as one in an array is copied before it is called, and one behind a reference is not.
     private final class Step: Sendable {
         let interceptor: any Interceptor
 
@@ -105,7 +105,7 @@ public final class Pipeline: Sendable {
     }
 
     private let interceptors: [any Interceptor]
-    /// Those that are called.
+    /// Those that are called: all of them, or all but a status check at the end.
     private let steps: [Step]
     /// The innermost, where it only looks at the results: it is asked for that, which costs a fraction of a call.
     private let status: StatusInterceptor?

@@ -4,8 +4,10 @@
     public import OpenCombine
 #endif
 
-/// Gives operations a header field with a token. It belongs to the origin of the operation's URL: a redirect, or an exchange,
-/// that leads elsewhere leaves it behind.
+/// Gives operations a header field with a token.
+///
+/// It belongs to the origin of the operation's URL: a redirect that leads elsewhere leaves it behind, and so does an exchange
+/// below. One that chooses the host belongs above this one.
 ///
 /// An operation's `id` is made before that: two of different users who ask the same have the same `id`, and share what is
 /// under way or stored. After a change of user call `CacheExchange.clear()` and leave what is listened to, or make a new

@@ -223,6 +223,24 @@ struct Crossing: NetworkOperation.ContextKey {
     let sent: HTTPRequest
     let ways: Fork.Ways
     let crossings: Crossings
+
+    /// The ladder's operation with what the interceptor changed of its message.
+    fileprivate func asked(_ changed: NetworkOperation) -> Operation {
+        var asked = operation
+        var (head, scoped) = (changed.transfer.head, changed.transfer.originScopedFields)
+        let isMoved = Origin(of: head) != Origin(of: sent)
+        if isMoved { head.headerFields.leaveBehind(sent.headerFields, asked.scopedFields, changed.redactor) }
+        if head != sent { asked.request.take(head, sent) }
+        if isMoved {
+            asked.scope = scoped.isEmpty ? nil : FieldScope(names: scoped, origin: asked.origin)
+        } else if !scoped.isSubset(of: asked.scopedFields) {
+            scoped.formUnion(asked.scopedFields)
+            asked.scope = FieldScope(names: scoped, permitted: asked.scope?.permitted ?? [], origin: asked.origin)
+        }
+        let policy = Operation.Policy(changed.policy)
+        if policy != asked.policy { asked.policy = policy }
+        return asked
+    }
 }
 
 /// What is below an interceptor that stands in a ladder: the ladder.
@@ -233,23 +251,7 @@ struct BottomInterceptor: Interceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         guard let crossing = operation.context[Crossing.self] else { return try await next(operation, emit) }
-        var asked = crossing.operation
-        if operation.transfer.head != crossing.sent { asked.request.take(operation.transfer.head, crossing.sent) }
-        let (origin, scopedFields) = (Origin(of: operation.transfer.head), operation.transfer.originScopedFields)
-        if let scope = asked.scope, scope.origin != origin {
-            // Sent elsewhere by the interceptor, it leaves behind what belongs to where it was to go.
-            let (old, new) = (crossing.sent.headerFields, operation.transfer.head.headerFields)
-            for name in scope.names where new[name] == old[name] {
-                asked.request.setValue(nil, forHTTPHeaderField: name.rawName)
-            }
-            asked.scope = nil
-        }
-        if !scopedFields.isSubset(of: asked.scopedFields) {
-            asked.scope = FieldScope(names: scopedFields.union(asked.scopedFields), origin: origin)
-        }
-        let policy = Operation.Policy(operation.policy)
-        if policy != asked.policy { asked.policy = policy }
-        return try await crossing.crossings.pass(asked, crossing.ways, emit).get()
+        return try await crossing.crossings.pass(crossing.asked(operation), crossing.ways, emit).get()
     }
 }
 

@@ -19,8 +19,10 @@ import Synchronization
 /// ladder's lane (`begin`, `leave`, `arrive`, `goOn`, `rise`, `join`, `reexecute`; results come out at the top in turns too).
 /// All else is `Sendable` and never changes.
 final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
-    /// What is under way of one id. Unchecked, as are the tables of rows: they are reached in turns of the lane alone, and
-    /// nothing that changes one of them calls what could reach it too. Each operation is spared a thousand instructions by that.
+    /// What is under way of one id.
+    ///
+    /// Unchecked, as are the tables of rows, or the runtime would look at each access: they are reached in turns of the lane
+    /// alone, and nothing that changes one of them calls what could reach it too, as whoever changes it holds what is taken out.
     private final class Row {
         /// No other has it: what comes late of one that is over is told by it from what is of the next.
         let number: Int
@@ -233,17 +235,18 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
 
     // MARK: - What exchanges ask for
 
-    /// A teardown ends what is under way when this is called, and not what is asked for later.
+    /// A teardown ends the rows that are there when this is called, as that of a `Client` does, with whoever joins them until
+    /// it has its turn; what is begun after them goes on.
     func reexecute(operation: Operation) {
         let last = numbers.load(ordering: .relaxed)
         lane.runLater { [self] in
-            let meant = [rows[operation.id], readers[operation.id]].compactMap(\.self)
+            let rows = [rows[operation.id], readers[operation.id]].compactMap(\.self)
             guard operation.kind == .teardown else {
-                if !meant.isEmpty { ladder.send(operation) }
+                if !rows.isEmpty { ladder.send(operation) }
                 return
             }
             // Whoever waits for a subscription has heard all that there was.
-            for row in meant where row.number <= last {
+            for row in rows where row.number <= last {
                 finish(row, .success(NetworkOperation.Result(NetworkResponse(text: "", status: .noContent))))
             }
         }

@@ -45,14 +45,14 @@ extension HostedRun {
             // What belongs to the origin that was asked is not for another where an exchange sends it, as in a redirect.
             if Origin(of: operation.transfer.head) != origin {
                 let (scoped, redactor) = (operation.transfer.originScopedFields, operation.redactor)
-                operation.transfer.head.headerFields.removeAll { field in
-                    guard before.contains(field) else { return false }
-                    return scoped.contains(field.name) || redactor.isSecret(header: field.name.rawName)
-                }
+                operation.transfer.head.headerFields.leaveBehind(before, scoped, redactor)
                 operation.transfer.options.forgetOrigin()
             }
         }
-        operation.transfer.originScopedFields.formUnion(changed.scopedFields)
+        if let scope = changed.scope {
+            operation.transfer.originScopedFields.formUnion(scope.names)
+            operation.scope(scope.permitted)
+        }
         if let args = changed.changedArgs { try operation.transfer.apply(args) }
         return operation
     }

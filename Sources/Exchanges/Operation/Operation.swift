@@ -120,7 +120,7 @@ public struct Operation: Sendable, Identifiable {
         return operation
     }
 
-    /// The header fields that interceptors said belong to the origin that is asked.
+    /// The header fields that interceptors and exchanges said belong to the origin that is asked.
     var scope: FieldScope? {
         get { content.value.scope }
         set { content.value.scope = newValue }

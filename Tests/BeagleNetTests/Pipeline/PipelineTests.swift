@@ -72,6 +72,34 @@ import Testing
         #expect(transport.requests.withLock { $0.count } == 2)
     }
 
+    /// At the end, where it is asked and not called, and above another, where it is called.
+    @Test(arguments: [true, false]) func statusIsCheckedWhereItsInterceptorStands(isInnermost: Bool) async throws {
+        struct Mending: Interceptor {
+            let seen: Lock<[String]>
+
+            func intercept(
+                _ operation: NetworkOperation,
+                next: Next,
+                emit: @escaping Emit
+            ) async throws(NetworkError) -> NetworkOperation.Result {
+                do throws(NetworkError) {
+                    let result = try await next(operation, emit)
+                    seen.withLock { $0.append("result \(result.status?.code ?? 0)") }
+                } catch {
+                    seen.withLock { $0.append("failure \(error.response?.status.code ?? 0)") }
+                }
+                return NetworkOperation.Result(NetworkResponse(text: "mended"))
+            }
+        }
+        let seen = Lock<[String]>([])
+        let two: [any Interceptor] = [Mending(seen: seen), StatusInterceptor()]
+        Beagle.dependencies.interceptors = isInnermost ? two : two.reversed()
+        let refusing = ScriptedTransport(status: .forbidden)
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: refusing)
+        #expect(try await client.run(.of(.raw)).response?.text() == "mended")
+        #expect(seen.withLock { $0 } == [isInnermost ? "failure 403" : "result 403"])
+    }
+
     @Test func whatDoesNotApplyIsPassedOver() async throws {
         struct OnlyImages: Interceptor {
             func applies(to operation: NetworkOperation) -> Bool { operation.kind == .image }

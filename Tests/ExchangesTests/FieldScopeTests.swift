@@ -1,0 +1,121 @@
+import BeagleNetExchanges
+import BeagleNetHTTP
+import Foundation
+import Testing
+
+import struct BeagleNetExchanges.Operation
+
+/// To which origin a field goes that exchanges and their interceptors give.
+@Suite(.timeLimit(.minutes(1))) struct FieldScopeTests {
+    private static let urls = ["http://host/graphql", "http://m%C3%BCnchen.de/graphql", "http://[::1]:8080/graphql"]
+
+    /// Lets messages pass.
+    private struct Passing: Interceptor {
+        nonisolated(nonsending) func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            try await next(operation, emit)
+        }
+    }
+
+    /// Sends messages elsewhere, with a token for there in the place of the one that they have, or behind it.
+    private struct Moving: Interceptor {
+        let name: HTTPField.Name
+        let isBehind: Bool
+
+        nonisolated(nonsending) func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            var operation = operation
+            operation.transfer.head.authority = "elsewhere"
+            if !isBehind { operation.transfer.head.headerFields[name] = nil }
+            operation.transfer.head.headerFields.append(HTTPField(name: name, value: "new"))
+            operation.transfer.originScopedFields.insert(name)
+            return try await next(operation, emit)
+        }
+    }
+
+    /// Sends operations elsewhere.
+    private struct MovingExchange: Exchange {
+        func register(
+            client: any GraphQLClient,
+            operations: AnyPublisher<Operation, Never>,
+            next: @escaping ExchangeIO
+        ) -> AnyPublisher<OperationResult, Never> {
+            let moved = operations.map { operation in
+                var operation = operation
+                operation.request.url = URL(string: "http://elsewhere/graphql")
+                return operation
+            }
+            return next(moved.eraseToAnyPublisher())
+        }
+    }
+
+    private func auth(_ header: String = "X-Token") -> AuthExchange {
+        AuthExchange(header: header, getToken: { "old" })
+    }
+
+    /// The message that goes out below these exchanges.
+    private func sent(to url: String = "http://host/graphql", _ exchanges: any Exchange...) async throws
+        -> TransferRequest
+    {
+        let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        let network = NetworkClientDefault(dependencies: dependencies, transport: transport)
+        let client = Client(
+            request: URLRequest(url: try #require(URL(string: url))),
+            exchanges: exchanges + [FetchExchange(client: network)],
+            logger: OffLogger()
+        )
+        #expect(try await client.query(ExecutionArgs(query: "{ a }")).data == ["a": 1])
+        return try #require(transport.requests.withLock { $0.first })
+    }
+
+    @Test(arguments: urls) func tokenGoesToTheOriginThatIsAsked(url: String) async throws {
+        let name = try #require(HTTPField.Name("X-Token"))
+        let sent = try await sent(to: url, auth(), InterceptorExchange(Passing()))
+        #expect(sent.head.headerFields[name] == "old")
+        // So that a redirect to another drops it.
+        #expect(sent.originScopedFields.contains(name))
+    }
+
+    @Test(arguments: ["Authorization", "X-Token", "x-token"], [true, false])
+    func tokenStaysBehindWhereAnInterceptorMovesAnOperation(name: String, isBehind: Bool) async throws {
+        let field = try #require(HTTPField.Name(name))
+        let moving = InterceptorExchange(Moving(name: field, isBehind: isBehind))
+        let sent = try await sent(auth(name == "x-token" ? "X-Token" : name), moving)
+        #expect(sent.head.authority == "elsewhere")
+        #expect(sent.head.headerFields[values: field] == ["new"])
+        #expect(sent.originScopedFields.contains(field))
+    }
+
+    @Test(arguments: ["http://host/graphql", "/graphql"])
+    func tokenStaysBehindWhereAnExchangeMovesAnOperation(url: String) async throws {
+        let name = try #require(HTTPField.Name("X-Token"))
+        #expect(try await sent(to: url, auth(), MovingExchange()).head.headerFields[name] == nil)
+        #expect(try await sent(to: url, MovingExchange(), auth()).head.headerFields[name] == "old")
+    }
+
+    /// An exchange that was given a token is trusted to know to whom it gives it, declared or not, as below `FetchExchange`.
+    @Test func tokenOfAHostedExchangeGoesWhereTheOperationGoes() async throws {
+        let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        dependencies.httpRequestBuilder.baseURL = URL(string: "https://declared")
+        dependencies.interceptors.add(ExchangeInterceptor([auth()], logger: OffLogger()))
+        let network = NetworkClientDefault(dependencies: dependencies, transport: transport)
+        _ = try await network.response(
+            to: GraphQLRequest(query: "{ a }"),
+            at: GraphQLEndpoint("http://host/graphql")
+        )
+        let name = try #require(HTTPField.Name("X-Token"))
+        let sent = try #require(transport.requests.withLock { $0.first })
+        #expect(sent.head.headerFields[name] == "old")
+        #expect(sent.originScopedFields.contains(name))
+    }
+}
