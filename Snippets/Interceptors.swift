@@ -27,12 +27,10 @@ func configure(_ dependencies: BeagleDependencies, _ session: any Session) {
 func encrypt(_ dependencies: BeagleDependencies, _ cipher: any Cipher) {
     // snippet.cryptography
     dependencies.interceptors.add(
-        ResponseInterceptor { message, next in
-            var message = message
+        TransformInterceptor { message in
             if let body = message.body { message.body = HTTPBody(try cipher.seal(try await body.collect())) }
-            var response = try await next(message)
+        } response: { response in
             response.data = try cipher.open(response.data)
-            return response
         }
     )
     // snippet.end

@@ -132,6 +132,6 @@ extension TLSIdentity.Source {
 extension TransferRequest {
     /// Whether it only asks: sending it again changes nothing on the server (RFC 9110, 9.2.1).
     fileprivate var isSafe: Bool {
-        [.get, .head, .options, .trace].contains(head.method) && body == nil
+        head.method.isSafe && body == nil
     }
 }

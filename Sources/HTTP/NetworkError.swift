@@ -128,6 +128,7 @@ public struct NetworkError: Error, Sendable {
         var outboxEntry: String?
         var reconnectionTime: Duration?
         var sharedRetry: SharedRetry?
+        var isAside = false
     }
 
     private var fields: CopyOnWrite<Fields>
@@ -251,6 +252,12 @@ extension NetworkError {
         set { fields.value.sharedRetry = newValue }
     }
 
+    /// Whether it is of what was to be done before the request could be sent, and not of the request.
+    package private(set) var isAside: Bool {
+        get { fields.value.isAside }
+        set { fields.value.isAside = newValue }
+    }
+
     /// Phases and sizes up to the failure.
     public var metrics: TransferMetrics? {
         get { fields.value.metrics }
@@ -300,6 +307,22 @@ extension NetworkError {
             return try await body()
         } catch {
             throw NetworkError(wrapping: error)
+        }
+    }
+
+    /// Runs what is to be done before a request can be sent, as fetching a credential: its errors say that no server has
+    /// acted on that request, whatever became of those that the body sent.
+    package static func asideCatching<R>(
+        _ body: nonisolated(nonsending) () async throws -> R
+    ) async throws(NetworkError) -> R {
+        do {
+            return try await body()
+        } catch {
+            var failure = NetworkError(wrapping: error)
+            failure.mayHaveReachedServer = false
+            failure.isAside = true
+            if !(error is NetworkError) { failure.phase = .queue }
+            throw failure
         }
     }
 
@@ -358,6 +381,9 @@ extension NetworkError: CustomDebugStringConvertible, CustomReflectable {
 }
 
 extension HTTPRequest.Method {
+    /// Whether it asks for nothing but an answer (RFC 9110, 9.2.1).
+    package var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
+
     /// Whether sending the request twice does what sending it once does (RFC 9110, 9.2.2).
     package var isIdempotent: Bool {
         [.get, .head, .options, .trace, .put, .delete].contains(self)

@@ -19,6 +19,19 @@ extension BeagleDependencies {
         get { self[ClockKey.self] }
         set { self[ClockKey.self] = newValue }
     }
+
+    /// Whether stored answers will do for operations that do not say: `.cacheFirst` unless set.
+    public var policy: RequestPolicy {
+        get { self[PolicyKey.self] }
+        set { self[PolicyKey.self] = newValue }
+    }
+
+    /// What owns all that a `NetworkClientDefault` that follows this container is asked for, by its rule; nil, the default,
+    /// for nothing. Closing it cancels what is under way and lets nothing more begin.
+    public var operationScope: OperationScope? {
+        get { self[OperationScopeKey.self] }
+        set { self[OperationScopeKey.self] = newValue }
+    }
 }
 
 enum InterceptorsKey: DependencyDefault {
@@ -31,6 +44,14 @@ enum InterceptorsKey: DependencyDefault {
 
 enum ClockKey: DependencyDefault {
     static func live(_ dependencies: BeagleDependencies) -> any Clock<Duration> { ContinuousClock() }
+}
+
+enum PolicyKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> RequestPolicy { .cacheFirst }
+}
+
+enum OperationScopeKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> OperationScope? { nil }
 }
 
 extension [any Interceptor] {

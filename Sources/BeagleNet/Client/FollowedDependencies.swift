@@ -14,6 +14,8 @@ final class FollowedDependencies: Sendable {
         /// Headers that only the app knows as secret.
         let secretFields: Set<HTTPField.Name>
         let surroundings: Surroundings
+        /// What owns the client's operations.
+        let operationScope: OperationScope?
         /// What operations pass through, or what is wrong with it.
         let pipeline: Result<Pipeline, NetworkError>
 
@@ -28,8 +30,10 @@ final class FollowedDependencies: Sendable {
                 redactor: redactor,
                 clock: dependencies.clock,
                 origins: environmentBuilder.ownOrigins,
-                callerContexts: dependencies.callerContexts
+                callerContexts: dependencies.callerContexts,
+                policy: dependencies.policy
             )
+            operationScope = dependencies.operationScope
             let interceptors = dependencies.interceptors
             pipeline = Result { () throws(NetworkError) in try Pipeline(interceptors, transport: transport) }
         }
@@ -46,7 +50,7 @@ final class FollowedDependencies: Sendable {
         followed = given?.follower(keeping: [
             LoggerKey.self, HttpRequestBuilderKey.self, EnvironmentKey.self, RedactorKey.self, UrlBuilderKey.self,
             BodyDecoderKey.self, InterceptorsKey.self, ClockKey.self,
-            CallerContextsKey.self,
+            CallerContextsKey.self, PolicyKey.self, OperationScopeKey.self,
         ])
         source = followed ?? dependencies
         self.transport = transport

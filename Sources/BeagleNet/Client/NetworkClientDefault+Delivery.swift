@@ -7,18 +7,20 @@ extension NetworkClientDefault {
     ///
     /// - Parameters:
     ///   - operation: what to ask.
+    ///   - owner: the scope that owns it, if any.
     ///   - queue: a serial one. Cancelling the token on it leaves nothing to be heard.
     ///   - receive: hears what comes.
-    /// - Returns: the handle that ends it; nil where the message could not be built, which `receive` is told.
+    /// - Returns: the handle that ends it; nil where the message could not be built, or the scope is closed, which `receive` is told.
     @discardableResult
     public func watch(
         _ operation: NetworkOperation,
+        in owner: OperationScope? = nil,
         deliverOn queue: DispatchQueue,
         _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
     ) -> (any RequestToken)? {
         let isCancelled = Lock(false)
         let caller = Caller(of: container)
-        let token = watch(operation) { event in
+        let token = watch(operation, in: owner) { event in
             queue.async {
                 if !isCancelled.withLock({ $0 }) { caller.run { receive(event) } }
             }
@@ -36,12 +38,14 @@ extension NetworkClientDefault {
     ///
     /// - Parameters:
     ///   - operation: what to ask.
+    ///   - owner: the scope that owns it, if any.
     ///   - actor: the main actor. Cancelling the token on it leaves nothing to be heard.
     ///   - receive: hears what comes.
-    /// - Returns: the handle that ends it; nil where the message could not be built, which `receive` is told.
+    /// - Returns: the handle that ends it; nil where the message could not be built, or the scope is closed, which `receive` is told.
     @discardableResult
     public func watch(
         _ operation: NetworkOperation,
+        in owner: OperationScope? = nil,
         deliverOn actor: MainActor,
         _ receive: @escaping @MainActor @Sendable (NetworkOperation.Event) -> Void
     ) -> (any RequestToken)? {
@@ -49,7 +53,7 @@ extension NetworkClientDefault {
         let hearing = Task { @MainActor in
             for await event in events where !Task.isCancelled { receive(event) }
         }
-        let token = watch(operation) { event in
+        let token = watch(operation, in: owner) { event in
             continuation.yield(event)
             if case .end = event { continuation.finish() }
         }

@@ -78,6 +78,11 @@ public final class NetworkClientDefault: NetworkClient {
             scope.run { caller.run { completion(outcome.response) } }
         }
         defer { once.open() }
+        if let owner = settings.operationScope {
+            return owner.start(completion: { once.give($0) }) { [self] () throws(NetworkError) in
+                try await run(NetworkOperation(request), settings) { _ in }
+            }
+        }
         do throws(NetworkError) {
             return start(try prepared(NetworkOperation(request), settings), once)
         } catch {
@@ -117,8 +122,27 @@ public final class NetworkClientDefault: NetworkClient {
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        if Task.isCancelled { throw .cancelledBeforeStart }
         let settings = dependencies.settings
+        if let owner = settings.operationScope { return try await run(operation, settings, in: owner, emit) }
+        return try await run(operation, settings, emit)
+    }
+
+    nonisolated(nonsending) private func run(
+        _ operation: NetworkOperation,
+        _ settings: FollowedDependencies.Settings,
+        in owner: OperationScope,
+        _ emit: @escaping @Sendable (NetworkOperation.Result) -> Void
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        try await owner.result { [self] () throws(NetworkError) in try await run(operation, settings, emit) }
+    }
+
+    // Inlined, as each call costs an operation a frame.
+    @inline(__always) nonisolated(nonsending) private func run(
+        _ operation: NetworkOperation,
+        _ settings: FollowedDependencies.Settings,
+        _ emit: @escaping @Sendable (NetworkOperation.Result) -> Void
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        if Task.isCancelled { throw .cancelledBeforeStart }
         let (operation, pipeline) = try prepared(operation, settings)
         if let answer = pipeline.answer(atHandFor: operation) { return answer }
         let emit = settings.surroundings.callerContexts.carrying(emit)
@@ -142,6 +166,7 @@ public final class NetworkClientDefault: NetworkClient {
         completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
     ) -> (any RequestToken)? {
         let settings = dependencies.settings
+        if settings.operationScope != nil { return nil }
         do throws(NetworkError) {
             let (operation, pipeline) = try prepared(operation, settings)
             let isShared = operation.key != nil || operation.isDetached
@@ -154,30 +179,38 @@ public final class NetworkClientDefault: NetworkClient {
         }
     }
 
-    /// Hears all that comes of an operation, from the first answer on until the token is cancelled: each time it is run
-    /// again (`refetch`), what there was is given once more, as stale, and then what is new. A kind that is not shared,
-    /// and a subscription, ends by itself.
+    /// Hears all that comes of an operation, from the first answer on until the token is cancelled or its scope is closed: each
+    /// time it is run again (`refetch`), what there was is given once more, as stale, and then what is new. A kind that is
+    /// not shared, and a subscription, ends by itself.
     ///
     /// - Parameters:
     ///   - operation: what to ask.
+    ///   - owner: the scope that owns it: when that is closed, `receive` is told that it was cancelled, and `.end`. nil, the
+    ///     default, for the container's `operationScope`, if there is one.
     ///   - receive: called on any thread, never twice at once, also from inside this call with what can be said without
-    ///     waiting. Nothing is heard after the token was cancelled.
-    /// - Returns: the handle that ends it; nil where the message could not be built, which `receive` was told.
+    ///     waiting. Nothing more is told after the token was cancelled, but for what another thread is telling just then.
+    /// - Returns: the handle that ends it; nil where the message could not be built, or the scope is closed, which `receive`
+    ///   was told.
     @discardableResult
     public func watch(
         _ operation: NetworkOperation,
+        in owner: OperationScope? = nil,
         _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
     ) -> (any RequestToken)? {
         let scope = Beagle.scope
         let settings = dependencies.settings
         let caller = settings.surroundings.callerContexts.capture()
+        let owner = owner ?? settings.operationScope
         do throws(NetworkError) {
+            if owner?.isClosed == true { throw .scopeClosed }
             let (operation, pipeline) = try prepared(operation, settings)
-            return WatchToken(
-                share: hub.subscribe(to: operation, pipeline, isOneShot: false) { event in
-                    scope.run { caller.run { receive(event) } }
-                }
-            )
+            let ownership = owner.map(Ownership.init)
+            let share = hub.subscribe(to: operation, pipeline, isOneShot: false) { event in
+                if case .end = event { ownership?.end() }
+                scope.run { caller.run { receive(event) } }
+            }
+            ownership?.begin { share.close() }
+            return WatchToken(share: share, ownership: ownership)
         } catch {
             receive(.failure(error))
             return nil
@@ -374,9 +407,39 @@ package struct TaskToken: RequestToken {
 
 private struct WatchToken: RequestToken {
     let share: Hub.Share
+    var ownership: Ownership?
 
     func cancel() {
+        ownership?.end()
         share.leave()
+    }
+}
+
+/// That something belongs to a scope, until it ends.
+private final class Ownership: Sendable {
+    private let scope: OperationScope
+    private let state = Lock<(id: Int?, isOver: Bool)>((nil, false))
+
+    init(_ scope: OperationScope) {
+        self.scope = scope
+    }
+
+    /// - Parameter cancel: called when the scope is closed; at once where it is.
+    func begin(_ cancel: @escaping @Sendable () -> Void) {
+        guard let id = scope.own(cancel) else { return cancel() }
+        let isOver = state.withLock { state in
+            state.id = id
+            return state.isOver
+        }
+        if isOver { scope.disown(id) }
+    }
+
+    func end() {
+        let id = state.withLock { state in
+            state.isOver = true
+            return state.id
+        }
+        if let id { scope.disown(id) }
     }
 }
 

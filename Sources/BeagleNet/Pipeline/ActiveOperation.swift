@@ -114,6 +114,23 @@ final class ActiveOperation: Sendable {
         return left != nil
     }
 
+    /// Ends it for one who watches it and hears so.
+    func close(_ id: Int) {
+        let (isDue, ended): (Bool, Task<Void, Never>??) = state.withLock { state in
+            guard !state.isOver, state.subscribers.contains(where: { $0.id == id }) else { return (false, nil) }
+            let isFirst = Self.post(&state, .failure(.scopeClosed), to: .some([id]))
+            let isDue = Self.post(&state, .end, to: .some([id])) || isFirst
+            guard state.subscribers.count == 1, !(state.operation.isDetached && state.isRunning) else {
+                return (isDue, nil)
+            }
+            state.isOver = true
+            defer { state.task = nil }
+            return (isDue, .some(state.task))
+        }
+        if let ended { over(ended) }
+        if isDue { deliver() }
+    }
+
     /// Ends it for those who watch it, and with `cancelling` for those who wait for one answer as well.
     func end(cancelling: Bool) {
         let (isDue, ended): (Bool, Task<Void, Never>??) = state.withLock { state in
@@ -163,7 +180,7 @@ final class ActiveOperation: Sendable {
             operation.attempt = 1
             if state.isRunning {
                 if afterRun {
-                    state.following = operation
+                    if state.following?.wantsMore(than: operation) != true { state.following = operation }
                     state.followsStored = false
                 }
                 return nil
@@ -488,11 +505,11 @@ extension Result<NetworkOperation.Result, NetworkError> {
     }
 }
 
-extension Task where Success == Void, Failure == Never {
+extension Task where Failure == Never {
     /// A task that runs on the caller's thread up to its first wait, where the platform can do that.
     static func starting(
         on executor: (any TaskExecutor)?,
-        _ body: sending @escaping @isolated(any) () async -> Void
+        _ body: sending @escaping @isolated(any) () async -> Success
     ) -> Task {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             // A preference for nothing costs as much as one for something.

@@ -38,6 +38,10 @@ final class Hub: Sendable {
         /// - Returns: whether there was something to end.
         @discardableResult
         func leave() -> Bool { active.leave(id) }
+
+        /// Ends it for one who watches, who hears that it was cancelled, and `.end`. The last one's run is cancelled before
+        /// this returns.
+        func close() { active.close(id) }
     }
 
     /// Operations under way or watched, those apart that are not shared.

@@ -23,7 +23,10 @@ extension NetworkOperation {
 
         /// The value of this key: the one set, else the key's default.
         public subscript<K: ContextKey>(key: K.Type) -> K.Value {
-            get { values[ObjectIdentifier(key)] as? K.Value ?? K.defaultValue }
+            get {
+                guard let value = values[ObjectIdentifier(key)] else { return K.defaultValue }
+                return value as? K.Value ?? K.defaultValue
+            }
             set { values[ObjectIdentifier(key)] = newValue }
         }
     }

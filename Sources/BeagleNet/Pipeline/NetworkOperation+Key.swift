@@ -7,7 +7,8 @@ import BeagleNetRequestBuilder
 #endif
 
 extension NetworkOperation {
-    /// Tells apart what operations ask: kind, partition, method, URL, fields and body.
+    /// Tells apart what operations ask: kind, partition, method, URL, fields, body, options that are not the default ones, and whose
+    /// credentials they are given.
     ///
     /// 128 bits of a keyed hash with a seed of the process's own (SipHash), so that nobody outside can make two
     /// operations collide and give one person the answer of another. Not to be stored.
@@ -56,8 +57,20 @@ extension NetworkOperation {
                 hash.combine(field.value)
             }
             if person != 0 { hash.combine(person) }
-            if !transfer.hasStandardOptions { hash.combine(transfer.options.hashValue) }
+            if !transfer.hasStandardOptions {
+                for half in 0...1 { hash.combine(transfer.options.hashed(half)) }
+            }
         }
         return Key(high: hash.high, low: hash.low)
+    }
+}
+
+extension TransferOptions {
+    /// Of the same options, another 64 bits for each number.
+    fileprivate func hashed(_ number: Int) -> Int {
+        var hasher = Hasher()
+        hasher.combine(number)
+        hasher.combine(self)
+        return hasher.finalize()
     }
 }

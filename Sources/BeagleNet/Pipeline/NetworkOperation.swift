@@ -8,7 +8,8 @@ public struct NetworkOperation: Sendable {
     private struct Fields: Sendable {
         var request: Request
         let kind: Kind
-        var policy: RequestPolicy
+        /// nil for the client's.
+        var policy: RequestPolicy?
         var isShared: Bool
         var isDetached = false
         var reportsProgress = false
@@ -29,6 +30,8 @@ public struct NetworkOperation: Sendable {
         let surroundings: Surroundings
         /// The fields that belong to the origin as the builder said: those of later interceptors come to them.
         let scopedFields: Set<HTTPField.Name>
+        /// Those of them that the request brought.
+        let broughtFields: [HTTPField]
         /// Those that may go to this origin although it is not declared.
         var permittedFields: Set<HTTPField.Name> = []
         /// Whose credentials the pipeline had when the key was made; 0 where it has none.
@@ -39,7 +42,14 @@ public struct NetworkOperation: Sendable {
         var departure: Departure?
 
         static let none = CopyOnWrite(
-            Message(transfer: .unbuilt, key: nil, partition: "", surroundings: .none, scopedFields: [])
+            Message(
+                transfer: .unbuilt,
+                key: nil,
+                partition: "",
+                surroundings: .none,
+                scopedFields: [],
+                broughtFields: []
+            )
         )
     }
 
@@ -51,8 +61,8 @@ public struct NetworkOperation: Sendable {
     /// - Parameters:
     ///   - request: what to ask.
     ///   - kind: what sort of thing is asked for; that of the request's type where nil.
-    ///   - policy: whether a stored answer will do.
-    public init(_ request: Request, kind: Kind? = nil, policy: RequestPolicy = .cacheFirst) {
+    ///   - policy: whether a stored answer will do; nil, the default, as `dependencies.policy` of the client says.
+    public init(_ request: Request, kind: Kind? = nil, policy: RequestPolicy? = nil) {
         let kind = kind ?? request.type.kind
         fields = CopyOnWrite(Fields(request: request, kind: kind, policy: policy, isShared: kind.isShared))
     }
@@ -66,9 +76,9 @@ public struct NetworkOperation: Sendable {
     /// What sort of thing is asked for.
     public var kind: Kind { fields.value.kind }
 
-    /// Whether a stored answer will do.
+    /// Whether a stored answer will do. Before a client has taken it on, `.cacheFirst` where it was not said.
     public var policy: RequestPolicy {
-        get { fields.value.policy }
+        get { fields.value.policy ?? .cacheFirst }
         set { fields.value.policy = newValue }
     }
 
@@ -155,6 +165,8 @@ public struct NetworkOperation: Sendable {
     ) -> NetworkOperation {
         var operation = self
         let (key, scopedFields) = (makeKey(transfer, for: person), transfer.originScopedFields)
+        let brought = scopedFields.isEmpty ? [] : transfer.head.headerFields.filter { scopedFields.contains($0.name) }
+        if policy != surroundings.policy, fields.value.policy == nil { operation.policy = surroundings.policy }
         operation.message = CopyOnWrite(
             Message(
                 transfer: transfer,
@@ -162,6 +174,7 @@ public struct NetworkOperation: Sendable {
                 partition: partition,
                 surroundings: surroundings,
                 scopedFields: scopedFields,
+                broughtFields: brought,
                 person: person
             )
         )
@@ -200,12 +213,15 @@ public struct NetworkOperation: Sendable {
     /// traces it.
     var isAsAsked: Bool { key == makeKey(transfer, for: person, without: message.value.knownFields) }
 
-    /// The fields that interceptors said belong to the origin, those apart that they may give to this one.
-    var addedScopedFields: Set<HTTPField.Name> {
+    /// The fields that belong to the origin and that interceptors gave the message, those apart that they may give to this one.
+    var addedScopedFields: [HTTPField] {
         let message = message.value
-        let fields = message.transfer.originScopedFields
-        if fields.count == message.scopedFields.count { return [] }
-        return fields.subtracting(message.scopedFields).subtracting(message.permittedFields)
+        let scoped = message.transfer.originScopedFields
+        if scoped.isEmpty { return [] }
+        return message.transfer.head.headerFields.filter { field in
+            scoped.contains(field.name) && !message.permittedFields.contains(field.name)
+                && !(message.scopedFields.contains(field.name) && message.broughtFields.contains(field))
+        }
     }
 
     /// Has a redirect to another origin drop these fields, and lets them go to this one although it may not be declared.

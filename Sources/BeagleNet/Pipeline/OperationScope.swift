@@ -16,7 +16,8 @@ public import BeagleNetHTTP
 /// ```
 ///
 /// What is cancelled ends once, with an error of kind `.cancelled`. A scope that is let go is not closed: what it owns
-/// goes on. A streamed answer leaves the line with its head; its body is the scope's until it has ended.
+/// goes on. A streamed answer leaves the line with its head; its body is the scope's until it has ended. What is watched
+/// (`NetworkClientDefault.watch`) is owned and has no place in the line.
 public final class OperationScope: Sendable {
     /// What becomes of an operation that begins while another of the scope is under way.
     public enum Rule: Sendable, Hashable, CaseIterable {
@@ -83,7 +84,11 @@ public final class OperationScope: Sendable {
         for cancel in owned { cancel() }
     }
 
-    fileprivate func own(_ cancel: @escaping @Sendable () -> Void) -> Int? {
+    /// Takes something on.
+    ///
+    /// - Parameter cancel: ends it.
+    /// - Returns: what it is let go by; nil where the scope is closed.
+    func own(_ cancel: @escaping @Sendable () -> Void) -> Int? {
         state.withLock { state in
             if state.isClosed { return nil }
             state.lastID += 1
@@ -92,7 +97,7 @@ public final class OperationScope: Sendable {
         }
     }
 
-    fileprivate func disown(_ id: Int) {
+    func disown(_ id: Int) {
         let dropped = state.withLock { $0.owned.removeValue(forKey: id) }
         withExtendedLifetime(dropped) {}
     }
@@ -118,7 +123,9 @@ public final class OperationScope: Sendable {
         return try await withTaskCancellationHandler {
             await turn(of: id)
             if work.isCancelled { return Result<Value, NetworkError>.failure(.cancelledBeforeStart) }
-            let task = Task { await Result<Value, NetworkError>.catching(body) }
+            let task = Task<Result<Value, NetworkError>, Never>.starting(on: nil) {
+                await Result<Value, NetworkError>.catching(body)
+            }
             work.begin { task.cancel() }
             return await task.value
         } onCancel: {
@@ -274,5 +281,5 @@ private final class ScopedBody: Sendable {
 }
 
 extension NetworkError {
-    fileprivate static let scopeClosed = NetworkError(.cancelled, during: .body, "the scope was closed")
+    static let scopeClosed = NetworkError(.cancelled, during: .body, "the scope was closed")
 }

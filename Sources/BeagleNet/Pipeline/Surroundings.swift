@@ -11,19 +11,23 @@ final class Surroundings: Sendable {
     let origins: Set<Origin>
     /// What goes with a request from who asks to who hears.
     let callerContexts: [any CallerContext]
+    /// Whether stored answers will do for operations that do not say.
+    let policy: RequestPolicy
 
     init(
         logger: any BeagleLogger,
         redactor: Redactor,
         clock: any Clock<Duration>,
         origins: Set<Origin>,
-        callerContexts: [any CallerContext] = []
+        callerContexts: [any CallerContext] = [],
+        policy: RequestPolicy = .cacheFirst
     ) {
         self.logger = logger
         self.redactor = redactor
         self.clock = clock
         self.origins = origins
         self.callerContexts = callerContexts
+        self.policy = policy
     }
 
     func with(origins: Set<Origin>) -> Surroundings {
@@ -32,7 +36,8 @@ final class Surroundings: Sendable {
             redactor: redactor,
             clock: clock,
             origins: origins,
-            callerContexts: callerContexts
+            callerContexts: callerContexts,
+            policy: policy
         )
     }
 

@@ -253,6 +253,99 @@ import Testing
         _ = try await ofB
     }
 
+    /// Rules of an app in which somebody else signs in while renewing is in vain.
+    private func rules(_ token: Lock<String>, _ renewals: Lock<Int> = Lock(0)) -> AuthInterceptor<String>.Rules {
+        AuthInterceptor.Rules(
+            load: { token.withLock { $0 } },
+            renew: { _ in
+                renewals.withLock { $0 += 1 }
+                token.withLock { $0 = "B" }
+                return nil
+            },
+            attach: { token, head in head.headerFields[.authorization] = token }
+        )
+    }
+
+    @Test("nor is what is refused after a renewal in vain, and it asks for no other") func aRefusalAfterThat()
+        async throws
+    {
+        let runs = ScriptedRuns()
+        let renewals = Lock(0)
+        let client = BeagleNetTests.client(AuthInterceptor(rules(Lock("A"), renewals), origins: origins), runs)
+        let ofA = Task { await Result { try await client.run(.of(.form)) } }
+        let late = await runs.next()
+        let refused = Task { await Result { try await client.run(.of(.raw)) } }
+        await runs.next().finish(.failure(.status(401)))
+        #expect(await refused.value.failure?.response?.status == .unauthorized)
+        async let ofB = client.run(.of(.mutation))
+        let next = await runs.next()
+        #expect(next.operation.transfer.head.headerFields[.authorization] == "B")
+        next.finish("1")
+        _ = try await ofB
+        late.finish(.failure(.status(401)))
+        #expect(await ofA.value.failure?.response?.status == .unauthorized)
+        #expect(runs.count == 3)
+        #expect(renewals.withLock { $0 } == 1)
+    }
+
+    @Test func whoComesWhileARenewalIsInVainHasWhatIsLoadedThen() async throws {
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let (token, renewals) = (Lock("A"), Lock(0))
+        var rules = rules(token, renewals)
+        let renew = rules.renew
+        rules.renew = { credential in
+            let renewed = try await renew(credential)
+            for await _ in gate.stream { break }
+            return renewed
+        }
+        let runs = ScriptedRuns()
+        let client = BeagleNetTests.client(AuthInterceptor(rules, origins: origins), runs)
+        let refused = Task { await Result { try await client.run(.of(.raw)) } }
+        await runs.next().finish(.failure(.status(401)))
+        while renewals.withLock({ $0 }) == 0 { await Task.yield() }
+        async let waiting = client.run(.of(.form))
+        for _ in 1...20 { await Task.yield() }
+        gate.continuation.yield()
+        #expect(await refused.value.failure?.response?.status == .unauthorized)
+        let run = await runs.next()
+        #expect(run.operation.transfer.head.headerFields[.authorization] == "B")
+        run.finish("1")
+        _ = try await waiting
+    }
+
+    @Test func whatIsAboutToExpireIsUsedWhereThereIsNoOther() async throws {
+        var rules = rules(Lock("A"))
+        rules.isExpiring = { $0 == "A" }
+        let answers = Answers(.success(.init("1")))
+        _ = try await BeagleNetTests.client(AuthInterceptor(rules, origins: origins), answers).run(.of(.form))
+        #expect(answers.asked.withLock { $0.first?.transfer.head.headerFields[.authorization] } == "A")
+    }
+
+    @Test(
+        "what waits for a credential has reached no server, whatever became of what fetches that",
+        arguments: [true, false]
+    )
+    func aFailureToFetchIsNoneOfTheServer(isWhileRenewing: Bool) async {
+        struct Mine: Error {}
+        let failures: [any Error] = [Mine(), NetworkError.lost, NetworkError.status(500)]
+        for failure in failures {
+            let rules = AuthInterceptor<String>.Rules(
+                load: {
+                    if !isWhileRenewing { throw failure }
+                    return "A"
+                },
+                renew: { _ in throw failure },
+                attach: { token, head in head.headerFields[.authorization] = token }
+            )
+            let answers = Answers(.failure(.status(401)))
+            let client = BeagleNetTests.client(AuthInterceptor(rules, origins: origins), answers)
+            let error = await Result { try await client.run(.of(.form)) }.failure
+            #expect(error?.kind == NetworkError(wrapping: failure).kind)
+            #expect(error?.mayHaveReachedServer == false)
+            #expect(answers.count == (isWhileRenewing ? 1 : 0))
+        }
+    }
+
     @Test("a person who is to sign in again is asked for once more") func aRenewalInVain() async {
         let loads = Lock(0)
         let auth = AuthInterceptor(

@@ -67,6 +67,123 @@ import Testing
         #expect(heard.first?.failure?.isCancelled == true)
     }
 
+    @Test(arguments: NetworkOperation.Kind.known)
+    func closingEndsWhatIsWatchedInIt(kind: NetworkOperation.Kind) async {
+        let runs = ScriptedRuns()
+        let screen = OperationScope()
+        let client = client(runs)
+        let (heard, other) = (Heard(), Heard())
+        let token = client.watch(.of(kind), in: screen, heard.hear)
+        client.watch(.of(.raw), other.hear)
+        _ = await runs.next()
+        let staying = await runs.next()
+        screen.close()
+        #expect(heard.all == ["failure: cancelled", "end"])
+        #expect(runs.cancels == 1)
+        token?.cancel()
+        staying.finish("1")
+        await other.heard(2)
+        #expect(other.all == ["1", "end"])
+        #expect(heard.all.count == 2)
+        let late = Heard()
+        #expect(client.watch(.of(kind), in: screen, late.hear) == nil)
+        #expect(late.all == ["failure: cancelled"])
+    }
+
+    @Test("who watches the same in two scopes is told of the own one's end") func twoScopesOfOneRun() async {
+        let runs = ScriptedRuns()
+        let (screen, cell) = (OperationScope(), OperationScope())
+        let client = client(runs)
+        let (first, second) = (Heard(), Heard())
+        client.watch(.of(.component), in: screen, first.hear)
+        client.watch(.of(.component), in: cell, second.hear)
+        let run = await runs.next()
+        screen.close()
+        #expect(first.all == ["failure: cancelled", "end"])
+        #expect(runs.cancels == 0)
+        run.finish("1")
+        await second.heard(1)
+        cell.close()
+        #expect(second.all == ["1", "failure: cancelled", "end"])
+        #expect(client.activeOperations == 0)
+    }
+
+    @Test("what is watched is let go by its scope when it ends by itself or by its token", arguments: [true, false])
+    func whatHasEndedIsNotOwned(isByItself: Bool) async {
+        final class Witness: Sendable {}
+        let runs = ScriptedRuns()
+        let screen = OperationScope()
+        let client = client(runs)
+        weak var held: Witness?
+        do {
+            let witness = Witness()
+            held = witness
+            let ended = AsyncStream.makeStream(of: Void.self)
+            let token = client.watch(.of(.form), in: screen) { [witness] event in
+                withExtendedLifetime(witness) {}
+                if case .end = event { ended.continuation.finish() }
+            }
+            let run = await runs.next()
+            if isByItself {
+                run.finish("1")
+                for await _ in ended.stream {}
+            } else {
+                token?.cancel()
+            }
+        }
+        while held != nil { await Task.yield() }
+        screen.close()
+    }
+
+    // MARK: - As a dependency
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func theScopeOfAContainerOwnsAllThatItsClientIsAsked(kind: NetworkOperation.Kind) async {
+        let runs = ScriptedRuns()
+        let screen = OperationScope()
+        let client = client(runs)
+        Beagle.dependencies.operationScope = screen
+        let heard = Heard()
+        client.watch(.of(kind), heard.hear)
+        let results = AsyncStream.makeStream(of: NetworkClient.NetworkResult.self)
+        let request = Request(url: URL(string: "http://host/1")!, type: .fetchComponent)
+        client.executeRequest(request) { results.continuation.yield($0) }
+        let asking = task(client, kind == .raw ? .form : .raw)
+        for _ in 1...3 { _ = await runs.next() }
+        screen.close()
+        #expect(heard.all == ["failure: cancelled", "end"])
+        #expect(await asking.value.failure?.isCancelled == true)
+        for await result in results.stream {
+            #expect(result.failure?.isCancelled == true)
+            break
+        }
+        #expect(runs.cancels == 3)
+        #expect(await task(client, kind).value.failure?.isCancelled == true)
+        #expect(runs.count == 3)
+    }
+
+    @Test("a swapped scope and policy reach the default client of the container's scope") func swapping() async throws {
+        let runs = ScriptedRuns(immediate: { _, _ in .init("1") })
+        let dependencies = BeagleDependencies()
+        dependencies.interceptors = [runs]
+        let (screen, url) = (OperationScope(), URL(string: "http://host/")!)
+        screen.close()
+        let swapped = dependencies.scoped {
+            $0.operationScope = screen
+            $0.policy = .networkOnly
+        }
+        let error = await Result {
+            try await swapped.networkClient.executeRequest(Request(url: url, type: .fetchComponent))
+        }
+        #expect(error.failure?.isCancelled == true)
+        swapped.operationScope = nil
+        for client in [swapped.networkClient, dependencies.networkClient] {
+            _ = try await client.executeRequest(Request(url: url, type: .fetchComponent))
+            _ = try await client.run(NetworkOperation(Request(url: url, type: .fetchComponent), policy: .networkFirst))
+        }
+        #expect(runs.policies == [.networkOnly, .networkFirst, .cacheFirst, .networkFirst])
+    }
+
     // MARK: - Rules
 
     @Test func dropCancelsTheNewOne() async throws {

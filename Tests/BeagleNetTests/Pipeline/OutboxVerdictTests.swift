@@ -59,6 +59,25 @@ import Testing
         own.withLock { $0 = nil }
     }
 
+    @Test(
+        "what is wrong with the request for a credential is not the entry's fault",
+        arguments: [
+            NetworkError.Kind.badURL, .badRequest, .unsupportedScheme,
+        ]
+    )
+    func whatWasAskedAsideIsNoAnswer(kind: NetworkError.Kind) async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let rules = AuthInterceptor<String>.Rules(
+            load: { throw NetworkError(kind, during: .build, "no base URL") },
+            attach: { _, _ in }
+        )
+        let auth = AuthInterceptor(rules, origins: [Origin(scheme: "http", host: "host")])
+        let client = client(OutboxInterceptor(outbox), auth, Answers(.success(.init("1"))))
+        #expect(await Result { try await client.run(.form(1)) }.failure?.isKept == true)
+        #expect(try outbox.entries().count == 1)
+    }
+
     @Test func theAnswerToOneWhoWaitsIsTheirs() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)

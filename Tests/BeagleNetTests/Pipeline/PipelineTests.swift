@@ -153,6 +153,25 @@ import Testing
         #expect(runs.cancels == 1)
     }
 
+    @Test("what heeds no cancelling is not waited for") func aDeadlineEndsWhatHeedsNoCancelling() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let stuck = HeadersInterceptor { _ in
+            await Task.detached { for await _ in gate.stream {} }.value
+            return [:]
+        }
+        Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
+        let answers = Answers(.success(.init("1")))
+        let client = client(DeadlineInterceptor(limit: .seconds(5)), stuck, answers)
+        async let result = Result { try await client.run(.of(.form)) }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(5))
+        #expect(await result.failure?.isTimeout == true)
+        #expect(answers.count == 0)
+        gate.continuation.finish()
+    }
+
     @Test func anOperationsOwnDeadlineWins() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
@@ -196,6 +215,46 @@ import Testing
         #expect(heads.map { $0[language] } == ["pt", nil])
     }
 
+    @Test("a field of an interceptor that is named secret, too, but not where the request has brought it")
+    func secretFieldsOfAnInterceptor() async throws {
+        let name = HTTPField.Name("X-Mine")!
+        struct Careless: Interceptor {
+            let field: HTTPField
+
+            func intercept(
+                _ operation: NetworkOperation,
+                next: Next,
+                emit: @escaping Emit
+            ) async throws(NetworkError) -> NetworkOperation.Result {
+                var operation = operation
+                operation.transfer.head.headerFields.append(field)
+                operation.transfer.originScopedFields.insert(field.name)
+                return try await next(operation, emit)
+            }
+        }
+        Beagle.dependencies.redactor.secrets = ["X-Mine"]
+        Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
+        Beagle.dependencies.interceptors = [
+            Careless(field: HTTPField(name: name, value: "hunter2")), OriginPolicyInterceptor(), StatusInterceptor(),
+        ]
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        for url in ["http://host/a", "http://elsewhere/a"] {
+            _ = try await client.image(url)
+            _ = try await client.image(url, headers: ["X-Mine": "own"])
+        }
+        let values = transport.requests.withLock { $0.map { $0.head.headerFields[values: name] } }
+        #expect(values == [["hunter2"], ["own", "hunter2"], [], ["own"]])
+    }
+
+    @Test func allValuesOfAFieldAreAdded() async throws {
+        let name = HTTPField.Name("X-A")!
+        Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
+        let answers = Answers(.success(.init("1")))
+        let two: HTTPFields = [name: "1", name: "2"]
+        _ = try await client(HeadersInterceptor { _ in two }, answers).run(.of(.raw))
+        #expect(answers.asked.withLock { $0.first?.transfer.head.headerFields[values: name] } == ["1", "2"])
+    }
+
     @Test("a field that a request brings itself goes where the request says, secret or not")
     func fieldsOfARequestGoWhereItSays() async throws {
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://own")
@@ -235,6 +294,38 @@ import Testing
         clock.advance(by: .milliseconds(500))
         _ = try await waiting.value
         #expect(answers.count == 4)
+    }
+
+    @Test("who is cancelled has taken no turn, and the others keep their order") func whoLeavesTheLine() async throws {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let answers = Answers(.success(.init("1")))
+        let client = client(RateLimitInterceptor(1, per: .seconds(1)), answers)
+        _ = try await client.run(.of(.form))
+        let ended = Lock<[Int]>([])
+        var tasks: [Task<Void, Never>] = []
+        for number in 1...4 {
+            tasks.append(
+                Task.immediate {
+                    let result = await Result { try await client.run(.of(.form)) }
+                    if case .success = result { ended.withLock { $0.append(number) } }
+                }
+            )
+        }
+        await clock.sleepers(1)
+        // The first, who waits for the clock, and one who waits for others.
+        for index in [0, 2] {
+            tasks[index].cancel()
+            await tasks[index].value
+        }
+        for index in [1, 3] {
+            await clock.sleepers(1)
+            #expect(clock.nextWait == .seconds(1))
+            clock.advance(by: .seconds(1))
+            await tasks[index].value
+        }
+        #expect(ended.withLock { $0 } == [2, 4])
+        #expect(answers.count == 3)
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
@@ -283,6 +374,30 @@ import Testing
         #expect(runs.count == 3)
     }
 
+    @Test("what began before the circuit opened ends nobody's finding out") func anOldOneEndsNoTrial() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let runs = ScriptedRuns()
+        let client = client(CircuitBreakerInterceptor(after: 1, for: .seconds(30)), runs)
+        func ask() -> Task<Result<NetworkOperation.Result, NetworkError>, Never> {
+            Task { await Result { try await client.run(.of(.form)) } }
+        }
+        let old = ask()
+        let oldRun = await runs.next()
+        let failing = ask()
+        await runs.next().finish(.failure(.lost))
+        _ = await failing.value
+        clock.advance(by: .seconds(30))
+        let trial = ask()
+        let run = await runs.next()
+        oldRun.finish(.failure(.cancelled))
+        #expect(await old.value.failure?.isCancelled == true)
+        #expect(await ask().value.failure?.kind == .circuitOpen)
+        run.finish("1")
+        #expect(await trial.value.failure == nil)
+        #expect(runs.count == 3)
+    }
+
     @Test("retries of a circuit that opens end at once") func retriesEndAtOnce() async {
         let answers = Answers(.failure(.status(503)))
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 10))
@@ -308,6 +423,18 @@ import Testing
         #expect(result.shown == "cba")
         #expect(result.source == .cache)
         #expect(answers.asked.withLock { $0.first?.transfer.body?.data } == Data("sealed".utf8))
+    }
+
+    @Test func aFunctionSeesTheEndOfASubscription() async throws {
+        let seen = Lock<[Int]>([])
+        let function = ResponseInterceptor { message, next in
+            let response = try await next(message)
+            seen.withLock { $0.append(response.status.code) }
+            return response
+        }
+        let answers = Answers(.success(.init(.connection(.ended))))
+        #expect(try await client(function, answers).run(.of(.subscription)).shown == "ended")
+        #expect(seen.withLock { $0 } == [204])
     }
 
     @Test func whatAFunctionThrowsFailsTheOperation() async {

@@ -27,6 +27,21 @@ import Testing
         #expect(world.requests == 2)
     }
 
+    @Test("who waits for the network is not given a stored answer instead") func aStrongerFollowerStays() async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let heard = Heard()
+        client.watch(.asking(), heard.hear)
+        let first = await runs.next()
+        let asking = Task { try await client.run(.asking(.component, .networkOnly)) }
+        while client.activeSubscribers < 2 { await Task.yield() }
+        client.refetch(.cacheFirst, afterRun: true)
+        first.finish("stored", from: .cache)
+        await runs.next().finish("2")
+        _ = await asking.result
+        #expect(runs.policies == [.cacheFirst, .networkOnly])
+    }
+
     @Test func eachOfTwoTriggersDoes() async {
         let world = world()
         let others = AsyncStream.makeStream(of: Void.self)

@@ -116,6 +116,49 @@ import Testing
         #expect(answers.count == 3)
     }
 
+    @Test("the first attempt's time counts") func theMaxTimeBeginsWithTheFirstAttempt() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let runs = ScriptedRuns()
+        let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 5), maxTime: .seconds(10))
+        let client = client(retry, runs)
+        async let result = Result { try await client.run(.of(.component)) }
+        for seconds in [6, 6] {
+            let run = await runs.next()
+            clock.advance(by: .seconds(seconds))
+            run.finish(.failure(.lost))
+        }
+        #expect(await result.failure?.kind == .network)
+        #expect(runs.count == 2)
+    }
+
+    @Test(
+        "a form is no other request: its method alone does not make it harmless",
+        arguments: ["GET", "PUT", "DELETE"]
+    )
+    func aFormThatMayHaveBeenExecutedIsNotSentAgain(method: String) async {
+        let answers = Answers(.failure(.lost), .success(.init("1")))
+        let data = FormRemoteAction.Method(rawValue: method)!
+        let request = Request(
+            url: URL(string: "http://host/")!,
+            type: .submitForm(.init(method: data, values: ["a": "1"]))
+        )
+        _ = await Result { try await client(retry, answers).run(NetworkOperation(request)) }
+        #expect(answers.count == (method == "GET" ? 2 : 1))
+    }
+
+    @Test("who leaves gives nothing back, and neither does a failure that does not pass") func whatIsNoSuccess() async {
+        let budget = RetryBudget(tokens: 2, refund: 1)
+        let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 2), budget: budget)
+        let failures: [NetworkError] = [.lost, .lost, .cancelled, NetworkError(.badURL, during: .build, ""), .lost]
+        let answers = Answers(failures.map { .failure($0) } + [.success(.init("1"))])
+        let client = client(retry, answers)
+        for attempts in [2, 3, 4, 5] {
+            _ = await Result { try await client.run(.of(.component)) }
+            #expect(answers.count == attempts)
+        }
+    }
+
     @Test func cancellingAWaitEndsIt() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock

@@ -53,6 +53,33 @@ import Testing
         #expect(world.server.count == (kind.operationKind == .mutation ? 2 : 1))
     }
 
+    // MARK: - Changes
+
+    /// What is encrypted in every kind of operation: its body, where it has one that is not a message of a connection, and all
+    /// that comes back.
+    @Test(arguments: WireKind.allCases) func messagesAndAnswersAreChanged(kind: WireKind) async throws {
+        let cipher = TransformInterceptor { message in
+            guard let body = try await message.body?.collect(), message.head.headerFields[.contentType] != nil else {
+                return
+            }
+            let text = String(decoding: body, as: UTF8.self)
+            message.body = HTTPBody(text.replacing(#""id":"1"#, with: #""id":"sealed"#))
+        } response: { response in
+            let text = String(decoding: response.data, as: UTF8.self)
+            response.data = Data(text.replacing("- -", with: "opened").utf8)
+        }
+        let world = try WireWorld(WireServer(), cipher)
+        if kind == .deferred {
+            #expect(await world.outcome(kind).failure?.kind == .unsupported)
+            #expect(world.server.count == 0)
+            return
+        }
+        #expect(try await world.ask(kind) == "opened")
+        if kind == .get || kind.isSocket { return }
+        let bodies = world.server.asked.map { String(decoding: $0.body, as: UTF8.self) }
+        #expect(bodies.contains { $0.contains(#""id":"sealed"#) })
+    }
+
     // MARK: - Rates and circuits
 
     @Test(arguments: WireKind.allCases) func aRateIsKept(kind: WireKind) async throws {
@@ -61,7 +88,7 @@ import Testing
         let world = try WireWorld(WireServer(), clock: clock, limit)
         _ = try await world.ask(kind)
         async let second = world.ask(kind, "2")
-        await clock.sleepers(kind.isBatch ? 2 : 1)
+        await clock.sleepers(1)
         #expect(world.server.count == 1)
         clock.advance(by: .seconds(1))
         #expect(try await second == "- -")

@@ -13,7 +13,7 @@ public import BeagleNetHTTP
 ///
 /// Operations wait while credentials are loaded or renewed. One that the server refuses is asked once more with renewed
 /// credentials, never twice, and not after it was cancelled. Where renewing fails, all who waited for it fail with the
-/// error; the next operation tries anew. Operations to other origins pass untouched, and what they answer renews nothing.
+/// error, which says that no server has acted on them; the next operation tries anew. Operations to other origins pass untouched, and what they answer renews nothing.
 public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
     /// `.auth`.
     public var place: Pipeline.Place? { .auth }
@@ -24,7 +24,7 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
         /// the first operation, and once more after a failure or a `reset()`.
         public var load: @Sendable () async throws -> Credential?
         /// A new credential in the place of one that was refused or is about to expire; nil where the person is to sign
-        /// in again, and then the refusal is the answer.
+        /// in again: then the refusal is the answer, and what is about to expire is used as it is.
         public var renew: @Sendable (Credential) async throws -> Credential?
         /// Puts the credential on a message.
         public var attach: @Sendable (Credential, inout HTTPRequest) -> Void
@@ -114,19 +114,24 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
     nonisolated(nonsending) private func current(
         _ operation: NetworkOperation
     ) async throws(NetworkError) -> SharedCredential<Credential>.Version {
-        let loaded = try await shared.version(operation.clock) { [rules] in try await rules.load() }
+        let loaded = try await NetworkError.asideCatching {
+            try await shared.version(operation.clock) { [rules] in try await rules.load() }
+        }
         guard let credential = loaded.credential, rules.isExpiring(credential) else { return loaded }
-        return try await renewal(of: loaded, operation) ?? loaded
+        guard let renewed = try await renewal(of: loaded, operation), renewed.credential != nil else { return loaded }
+        return renewed
     }
 
     /// What takes the place of a credential that will not do: what somebody else was given meanwhile, else a renewed one;
-    /// nil where `reset()` was called since, and what there is now may be another person's.
+    /// nil where what there is now may be another person's.
     nonisolated(nonsending) private func renewal(
         of used: SharedCredential<Credential>.Version,
         _ operation: NetworkOperation
     ) async throws(NetworkError) -> SharedCredential<Credential>.Version? {
         guard let credential = used.credential else { return used }
-        return try await shared.version(after: used, operation.clock) { [rules] in try await rules.renew(credential) }
+        return try await NetworkError.asideCatching {
+            try await shared.version(after: used, operation.clock) { [rules] in try await rules.renew(credential) }
+        }
     }
 
     nonisolated(nonsending) private func attempt(

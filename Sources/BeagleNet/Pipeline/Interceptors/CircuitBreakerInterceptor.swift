@@ -15,6 +15,7 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
     /// How long it stays open.
     public let rest: Duration
     private let origins = Lock<[Origin: Circuit]>([:])
+    private let lastTrial = Lock(0)
     private let time = ElapsedTime()
     /// Origins kept in mind; beyond it all is forgotten, which lets operations through.
     private static let maxOrigins = 256
@@ -24,8 +25,16 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
         var failures = 0
         /// Until when it is left alone; nil while it is asked.
         var reopens: Duration?
-        /// Whether one operation is finding out.
-        var isTried = false
+        /// The number of the operation that is finding out; nil where none is.
+        var trial: Int?
+    }
+
+    /// Whether an operation may ask.
+    private enum Pass {
+        /// As any other; where it has a number, to find out.
+        case open(trial: Int?)
+        /// Not before that long.
+        case closed(Duration)
     }
 
     /// A circuit for each origin.
@@ -47,12 +56,16 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let origin = operation.origin
-        if let wait = refusal(of: origin, at: time.now(for: operation)) { throw .circuitOpen(origin, for: wait) }
-        if operation.kind == .subscription { return try await subscribe(operation, next, emit) }
+        let trial: Int?
+        switch pass(to: origin, at: time.now(for: operation)) {
+        case .open(let number): trial = number
+        case .closed(let wait): throw .circuitOpen(origin, for: wait)
+        }
+        if operation.kind == .subscription { return try await subscribe(operation, trial, next, emit) }
         let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
             try await next(operation, emit)
         }
-        note(outcome, of: origin, at: time.now(for: operation))
+        note(outcome, of: origin, trial, at: time.now(for: operation))
         return try outcome.get()
     }
 
@@ -60,6 +73,7 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
     /// says nothing of whether the next will do.
     nonisolated(nonsending) private func subscribe(
         _ operation: NetworkOperation,
+        _ trial: Int?,
         _ next: Next,
         _ emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
@@ -71,39 +85,42 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
                     defer { hasBegun = true }
                     return !hasBegun
                 }
-                if isFirst { self.note(.success(result), of: origin, at: self.time.now(for: operation)) }
+                if isFirst { self.note(.success(result), of: origin, trial, at: self.time.now(for: operation)) }
                 emit(result)
             }
         }
-        if !hasBegun.withLock({ $0 }) { note(outcome, of: origin, at: time.now(for: operation)) }
+        if !hasBegun.withLock({ $0 }) { note(outcome, of: origin, trial, at: time.now(for: operation)) }
         return try outcome.get()
     }
 
-    /// How long the origin is still to be left alone; nil where it may be asked.
-    private func refusal(of origin: Origin, at now: Duration) -> Duration? {
+    private func pass(to origin: Origin, at now: Duration) -> Pass {
         origins.withLock { origins in
-            guard var circuit = origins[origin], let reopens = circuit.reopens else { return nil }
-            if circuit.isTried || now < reopens { return max(.zero, reopens - now) }
-            circuit.isTried = true
-            origins[origin] = circuit
-            return nil
+            guard let circuit = origins[origin], let reopens = circuit.reopens else { return .open(trial: nil) }
+            if circuit.trial != nil || now < reopens { return .closed(max(.zero, reopens - now)) }
+            let trial = lastTrial.withLock { last in
+                last += 1
+                return last
+            }
+            origins[origin]?.trial = trial
+            return .open(trial: trial)
         }
     }
 
     private func note(
         _ outcome: Result<NetworkOperation.Result, NetworkError>,
         of origin: Origin,
+        _ trial: Int?,
         at now: Duration
     ) {
         origins.withLock { origins in
-            if case .failure(let error) = outcome, error.isCancelled {
-                // It found nothing out.
-                origins[origin]?.isTried = false
-            } else if outcome.isFailureOfTheServer {
+            // One that began before the circuit opened ends no trial but its own.
+            if let trial, origins[origin]?.trial == trial { origins[origin]?.trial = nil }
+            // What was cancelled has found nothing out.
+            if case .failure(let error) = outcome, error.isCancelled { return }
+            if outcome.isFailureOfTheServer {
                 if origins.count >= Self.maxOrigins, origins[origin] == nil { origins.removeAll() }
                 var circuit = origins[origin] ?? Circuit()
                 circuit.failures += 1
-                circuit.isTried = false
                 if circuit.failures >= limit { circuit.reopens = now + rest }
                 origins[origin] = circuit
             } else if !origins.isEmpty {

@@ -19,8 +19,12 @@ public struct DeadlineInterceptor: BriefInterceptor {
     /// Where there is a limit.
     public func applies(to operation: NetworkOperation) -> Bool { limit != nil || operation.deadline != nil }
 
+    /// How long what is cancelled is waited for, so that the failure can tell how far it came.
+    private static let patience = Duration.seconds(1)
+
     /// Goes on in a task of its own, which is cancelled when the time is up; the failure is of kind `.timeout`, unless a
-    /// stored answer takes its place (`RequestPolicy.networkFirst`).
+    /// stored answer takes its place (`RequestPolicy.networkFirst`). What does not end a second after that, as a closure that
+    /// heeds no cancelling, is waited for no longer.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
@@ -30,22 +34,28 @@ public struct DeadlineInterceptor: BriefInterceptor {
         let countdown = Countdown()
         var limited = operation
         limited.countdown = countdown
-        let work = Task { [limited] in
-            await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-                try await next(limited) { result in
-                    if countdown.isRunning { emit(result) }
+        let outcome = Outcome()
+        let work = Task.starting(on: nil) { [limited] in
+            outcome.give(
+                await .catching { () throws(NetworkError) in
+                    try await next(limited) { result in
+                        if countdown.isRunning { emit(result) }
+                    }
                 }
-            }
+            )
         }
         let clock = operation.clock
         let alarm = Task {
             // Thrown only where the operation ended first.
             do { try await clock.sleep(for: limit) } catch { return }
-            if countdown.expire() { work.cancel() }
+            guard countdown.expire() else { return }
+            work.cancel()
+            do { try await Task.sleep(for: Self.patience) } catch { return }
+            outcome.give(.failure(.heedsNoCancelling))
         }
         defer { alarm.cancel() }
         let result = await withTaskCancellationHandler {
-            await work.value
+            await outcome.value
         } onCancel: {
             work.cancel()
         }
@@ -53,6 +63,51 @@ public struct DeadlineInterceptor: BriefInterceptor {
         if case .success(let result) = result { return result }
         guard countdown.finish() else { throw .deadline(limit, result) }
         return try result.get()
+    }
+}
+
+/// What an operation comes to, given once and awaited once; what is given later is let go.
+private final class Outcome: Sendable {
+    typealias Value = Result<NetworkOperation.Result, NetworkError>
+
+    private enum State {
+        case open
+        case awaited(CheckedContinuation<Value, Never>)
+        case given(Value)
+        case over
+    }
+
+    private let state = Lock(State.open)
+
+    func give(_ value: Value) {
+        let continuation: CheckedContinuation<Value, Never>? = state.withLock { state in
+            switch state {
+            case .open:
+                state = .given(value)
+                return nil
+            case .awaited(let continuation):
+                state = .over
+                return continuation
+            case .given, .over: return nil
+            }
+        }
+        continuation?.resume(returning: value)
+    }
+
+    var value: Value {
+        get async {
+            await withCheckedContinuation { continuation in
+                let value: Value? = state.withLock { state in
+                    if case .given(let value) = state {
+                        state = .over
+                        return value
+                    }
+                    state = .awaited(continuation)
+                    return nil
+                }
+                if let value { continuation.resume(returning: value) }
+            }
+        }
     }
 }
 
@@ -99,6 +154,13 @@ extension NetworkOperation {
 }
 
 extension NetworkError {
+    /// Where it was, and what it has done, nobody can say.
+    fileprivate static let heedsNoCancelling: NetworkError = {
+        var error = NetworkError(.timeout, during: .queue, "what the operation waits for heeds no cancelling")
+        error.mayHaveReachedServer = true
+        return error
+    }()
+
     fileprivate static func deadline(
         _ limit: Duration,
         _ result: Result<NetworkOperation.Result, NetworkError>

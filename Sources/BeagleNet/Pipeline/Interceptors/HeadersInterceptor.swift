@@ -32,9 +32,10 @@ public struct HeadersInterceptor: Interceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let added = try await NetworkError.catching { try await fields(operation) }
+        let added = try await NetworkError.asideCatching { try await fields(operation) }
         var operation = operation
-        for field in added where !operation.transfer.head.headerFields.contains(field.name) {
+        let present = operation.transfer.head.headerFields
+        for field in added where !present.contains(field.name) {
             operation.transfer.head.headerFields.append(field)
             operation.scope([field.name])
         }

@@ -7,8 +7,7 @@ public import BeagleNetHTTP
 
 /// Tells the client's logger of each operation: what was asked and what came of it, without secrets.
 ///
-/// Outermost, it logs one exchange however often retries asked; each redirect and each new attempt has a line of its
-/// own. Levels are those of `Log`: `.info`, and `.error` for failures and statuses from 500 on.
+/// Outermost, it logs one exchange however often retries asked, which tell of each new attempt themselves. Levels are those of `Log`: `.info`, and `.error` for failures and statuses from 500 on.
 public struct LogInterceptor: BriefInterceptor {
     /// How an operation is told.
     public enum Style: Sendable {

@@ -2,8 +2,9 @@ public import BeagleNetHTTP
 
 /// Holds credentials and the app's own fields to the app's own origins, whoever put them on.
 ///
-/// It stands below everything that adds fields: what interceptors added to `TransferRequest.originScopedFields`, and
-/// `scopedFields`, goes to no origin that the app does not declare, and no further with a redirect. An
+/// It stands below everything that adds fields: those that interceptors gave the message and have in
+/// `TransferRequest.originScopedFields`, and `scopedFields`, go to no origin that the app does not declare, and no further
+/// with a redirect. An
 /// `AuthInterceptor` or `HeadersInterceptor` that names origins of its own gives its fields to those. An app that declares
 /// no origins lets fields go where a request says; hosts that must not be asked at all are the builder's (`allowedHosts`).
 public struct OriginPolicyInterceptor: BriefInterceptor {
@@ -36,11 +37,11 @@ public struct OriginPolicyInterceptor: BriefInterceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         var operation = operation
-        let scoped = operation.addedScopedFields.union(scopedFields)
+        let added = operation.addedScopedFields
         operation.transfer.originScopedFields.formUnion(scopedFields)
         let origins = origins ?? operation.declaredOrigins
         if !origins.isEmpty, !origins.contains(operation.origin) {
-            operation.transfer.head.headerFields.removeAll { scoped.contains($0.name) }
+            operation.transfer.head.headerFields.removeAll { scopedFields.contains($0.name) || added.contains($0) }
         }
         return try await next(operation, emit)
     }

@@ -195,11 +195,6 @@ extension BeagleLogger {
     }
 }
 
-extension HTTPRequest.Method {
-    /// RFC 9110, 9.2.1.
-    fileprivate var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
-}
-
 extension NetworkError {
     fileprivate static func notForOutbox(_ why: String) -> NetworkError {
         NetworkError(

@@ -1,7 +1,8 @@
 public import BeagleNetHTTP
 
 /// An interceptor of one function from a message to its whole answer, for those who need no more: it changes what is
-/// sent, changes the answer, or answers itself. Results on the way pass it by unseen, and so do streamed answers.
+/// sent, changes the answer, or answers itself. Results on the way pass it by unseen, and so do streamed answers and the
+/// messages of a subscription, whose end is an empty answer to it: what is to change all of them is a `TransformInterceptor`.
 ///
 /// ```swift
 /// let stamp = ResponseInterceptor { message, next in
@@ -46,13 +47,14 @@ public struct ResponseInterceptor: Interceptor {
                 var operation = operation
                 operation.transfer = message
                 let result = try await next(operation, emit)
-                guard let response = result.response else { throw .unhandled(operation.kind) }
                 last = result
+                if result.connection != nil { return NetworkResponse(text: "", status: .noContent) }
+                guard let response = result.response else { throw .unhandled(operation.kind) }
                 return response
             }
         }
         var result = last ?? NetworkOperation.Result(response)
-        result.content = .response(response)
+        if result.connection == nil { result.content = .response(response) }
         return result
     }
 }

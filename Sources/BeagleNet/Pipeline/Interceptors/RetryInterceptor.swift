@@ -5,8 +5,8 @@ public import BeagleNetHTTP
 ///
 /// Asked again is what no server can have acted on (no name, no connection), and what failed later or was answered
 /// with 408, 429, 500, 502, 503 or 504 if asking twice does what asking once does: its method is idempotent (RFC 9110,
-/// 9.2.2), it is a GraphQL query or subscription, or it carries an `Idempotency-Key`. A form or a mutation that may have
-/// been executed is never sent again without such a key, nor is a body that cannot be read twice. A mutation over a WebSocket
+/// 9.2.2; of a form it must be safe, 9.2.1), it is a GraphQL query or subscription, or it carries an `Idempotency-Key`. A form
+/// or a mutation that may have been executed is never sent again without such a key, nor is a body that cannot be read twice. A mutation over a WebSocket
 /// has none: its messages have no fields.
 ///
 /// Between attempts it waits as `backoff` says, and at least as long as `Retry-After` asks. Each origin has a budget, so
@@ -73,6 +73,7 @@ public final class RetryInterceptor: BriefInterceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
+        let elapsed = maxTime == nil ? nil : operation.stopwatch()
         let outcome: Result<NetworkOperation.Result, NetworkError>
         do {
             outcome = .success(try await next(operation, emit))
@@ -80,25 +81,33 @@ public final class RetryInterceptor: BriefInterceptor {
             outcome = .failure(error)
         }
         guard outcome.mayBeTransient(for: operation) else {
-            budget.noteSuccess(of: operation)
+            note(outcome, of: operation)
             return try outcome.get()
         }
-        return try await repeated(operation, next, emit, after: outcome)
+        return try await repeated(operation, next, emit, after: outcome, elapsed)
+    }
+
+    /// A server that answers, be it with a refusal, is well; that somebody left says nothing.
+    private func note(_ outcome: Result<NetworkOperation.Result, NetworkError>, of operation: NetworkOperation) {
+        if outcome.isAnswer { budget.noteSuccess(of: operation) }
     }
 
     /// The attempts after the first.
+    ///
+    /// - Parameter elapsed: tells how long ago that began; nil where nobody asks.
     nonisolated(nonsending) private func repeated(
         _ operation: NetworkOperation,
         _ next: Next,
         _ emit: @escaping Emit,
-        after first: Result<NetworkOperation.Result, NetworkError>
+        after first: Result<NetworkOperation.Result, NetworkError>,
+        _ elapsed: (@Sendable () -> Duration)?
     ) async throws(NetworkError) -> NetworkOperation.Result {
         var operation = operation
         var outcome = first
         var failures = 1
         // What one attempt may have done, the failure of a later one does not undo.
         var hasReached = first.mayHaveReachedServer
-        let elapsed = operation.stopwatch()
+        let elapsed = elapsed ?? operation.stopwatch()
         while outcome.mayBeTransient(for: operation) {
             let wait: Duration
             switch step(after: outcome, of: operation, failures, elapsed) {
@@ -133,6 +142,7 @@ public final class RetryInterceptor: BriefInterceptor {
             failures = hasGiven || wasOpenLong ? 1 : failures + 1
             hasReached = hasReached || outcome.mayHaveReachedServer
         }
+        note(outcome, of: operation)
         return try outcome.reaching(hasReached)
     }
 
@@ -221,6 +231,12 @@ extension Result<NetworkOperation.Result, NetworkError> {
         return error.isTransient || operation.kind == .subscription && error.kind == .circuitOpen
     }
 
+    /// Whether the server gave an answer.
+    fileprivate var isAnswer: Bool {
+        if case .success = self { return true }
+        return status != nil
+    }
+
     /// What the server asks clients to wait (RFC 9110, 10.2.3).
     var retryAfter: Duration? {
         switch self {
@@ -277,6 +293,7 @@ extension NetworkOperation {
             switch kind {
             case .query, .subscription: true
             case .mutation: false
+            case .form: transfer.head.method.isSafe
             default: transfer.head.method.isIdempotent
             }
         if isHarmless { return nil }
@@ -308,7 +325,7 @@ extension NetworkOperation {
 }
 
 extension NetworkError {
-    fileprivate static let cancelledWhileWaiting = NetworkError(
+    static let cancelledWhileWaiting = NetworkError(
         .cancelled,
         during: .queue,
         "the request was cancelled while it waited"

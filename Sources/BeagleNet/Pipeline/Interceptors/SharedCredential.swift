@@ -9,8 +9,6 @@ final class SharedCredential<Credential: Sendable>: Sendable {
         let person: Int
         /// Of two versions the later has the greater number.
         fileprivate let number: Int
-        /// How often everything was forgotten before it.
-        fileprivate let epoch: Int
     }
 
     private typealias Flight = Task<Result<Version, NetworkError>, Never>
@@ -19,10 +17,11 @@ final class SharedCredential<Credential: Sendable>: Sendable {
         /// nil before it was fetched first, after a failure of that, and where it was to be renewed in vain.
         var version: Version?
         var lastNumber = 0
-        var epoch = 0
         /// Another one each time that the next credential may be another person's.
         var person = PersonNumber.next()
         var flight: Flight?
+        /// Whether what is on its way takes the place of another.
+        var isRenewing = false
     }
 
     private let state = Lock(State())
@@ -38,7 +37,6 @@ final class SharedCredential<Credential: Sendable>: Sendable {
         state.withLock { state in
             state.version = nil
             state.flight = nil
-            state.epoch += 1
             state.person = PersonNumber.next()
         }
     }
@@ -46,7 +44,7 @@ final class SharedCredential<Credential: Sendable>: Sendable {
     /// Whose the credential is: renewed ones are the same person's, what is loaded anew may be another's.
     var person: Int { state.withLock { $0.person } }
 
-    /// The version that is there, else the one that `load` brings for all who ask.
+    /// The version that is there, else the one that `load` brings for all who ask; that, too, where one is renewed in vain.
     ///
     /// - Parameter clock: what `limit` is measured by.
     /// - Throws: why it could not be fetched, to all who wait for it; `.cancelled` to who is cancelled meanwhile.
@@ -54,26 +52,30 @@ final class SharedCredential<Credential: Sendable>: Sendable {
         _ clock: any Clock<Duration>,
         _ load: @escaping @Sendable () async throws -> Credential?
     ) async throws(NetworkError) -> Version {
-        let (there, flight): (Version?, Flight?) = state.withLock { state in
-            if let flight = state.flight { return (nil, flight) }
-            if let version = state.version { return (version, nil) }
-            return (nil, begin(&state, clock, isRenewal: false, load))
+        while true {
+            let (there, flight, isRenewing): (Version?, Flight?, Bool) = state.withLock { state in
+                if let flight = state.flight { return (nil, flight, state.isRenewing) }
+                if let version = state.version { return (version, nil, false) }
+                return (nil, begin(&state, clock, isRenewal: false, load), false)
+            }
+            if let there { return there }
+            guard let flight else { throw .cancelledBeforeStart }
+            let version = try await flight.valueUnlessCancelled().get()
+            if version.credential != nil || !isRenewing { return version }
         }
-        if let there { return there }
-        guard let flight else { throw .cancelledBeforeStart }
-        return try await flight.valueUnlessCancelled().get()
     }
 
     /// The version after one that will not do: what is there by now, else the one that `renew` brings for all who ask.
     ///
-    /// - Returns: nil where everything was forgotten since.
+    /// - Returns: nil where what there is now may be another person's: everything was forgotten since, or the credential was
+    ///   renewed in vain.
     nonisolated(nonsending) func version(
         after used: Version,
         _ clock: any Clock<Duration>,
         _ renew: @escaping @Sendable () async throws -> Credential?
     ) async throws(NetworkError) -> Version? {
         let (there, flight): (Version?, Flight?) = state.withLock { state in
-            if state.epoch != used.epoch { return (nil, nil) }
+            if state.person != used.person { return (nil, nil) }
             if let flight = state.flight { return (nil, flight) }
             if let version = state.version, version.number != used.number { return (version, nil) }
             return (nil, begin(&state, clock, isRenewal: true, renew))
@@ -90,15 +92,16 @@ final class SharedCredential<Credential: Sendable>: Sendable {
         _ fetch: @escaping @Sendable () async throws -> Credential?
     ) -> Flight {
         state.lastNumber += 1
-        let (number, epoch, person) = (state.lastNumber, state.epoch, state.person)
+        let (number, person) = (state.lastNumber, state.person)
         let flight = Flight { [limit] in
             let outcome = await Self.fetched(limit, clock, fetch).map { credential in
-                Version(credential: credential, person: person, number: number, epoch: epoch)
+                Version(credential: credential, person: person, number: number)
             }
-            self.land(outcome, number, epoch, isRenewal)
+            self.land(outcome, number, person, isRenewal)
             return outcome
         }
         state.flight = flight
+        state.isRenewing = isRenewal
         return flight
     }
 
@@ -107,11 +110,11 @@ final class SharedCredential<Credential: Sendable>: Sendable {
     private func land(
         _ outcome: Result<Version, NetworkError>,
         _ number: Int,
-        _ epoch: Int,
+        _ person: Int,
         _ isRenewal: Bool
     ) {
         state.withLock { state in
-            guard state.epoch == epoch, state.lastNumber == number else { return }
+            guard state.person == person, state.lastNumber == number else { return }
             state.flight = nil
             guard case .success(let version) = outcome else { return }
             let isInVain = isRenewal && version.credential == nil

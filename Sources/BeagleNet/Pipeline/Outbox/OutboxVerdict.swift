@@ -42,6 +42,7 @@ extension Outbox.Outcome {
             if status.kind == .successful { return success }
             return Self.verdict(on: status, isFirst) ?? .open(result.response?.refusal() ?? .noResponse)
         case .failure(let error):
+            if error.isAside { return .open(error) }
             if !isFirst && Self.unsendable.contains(error.kind) { return .open(error) }
             if !error.mayHaveReachedServer, Self.unsendable.contains(error.kind) || error.kind == .unsupportedScheme {
                 return .refused(error.kind.rawValue)
@@ -87,7 +88,7 @@ extension TransferMetrics {
 
 extension NetworkResponse {
     /// The answer of which an error tells, as far as it came.
-    fileprivate init?(telling error: NetworkError) {
+    init?(telling error: NetworkError) {
         guard let response = error.response else { return nil }
         self.init(
             data: error.data ?? Data(),
