@@ -5,6 +5,7 @@ import Testing
 
 /// The hub's rules, by the letter under which INTERNALS.md lists them.
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct HubTests {
+    private static let shared = NetworkOperation.Kind.known.filter { $0.isShared }
     private let component = NetworkOperation(Request(url: URL(string: "http://host/screen")!, type: .fetchComponent))
     private let form = NetworkOperation(
         Request(url: URL(string: "http://host/form")!, type: .submitForm(.init(method: .post, values: ["a": "1"])))
@@ -488,6 +489,58 @@ import Testing
         run.finish(.failure(NetworkError(.network, during: .body, "lost")))
         await heard.heard(3)
         #expect(heard.all == ["1 more", "failure: network", "end"])
+    }
+
+    @Test("and once, by who came late as well; who asks afterwards begins anew", arguments: shared)
+    func aFailureAfterAResultIsHeardOnceByAll(kind: NetworkOperation.Kind) async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let (one, late, next) = (Heard(), Heard(), Heard())
+        let first = client.watch(.of(kind), one.hear)
+        let run = await runs.next()
+        run.emit(.init("1", hasNext: true))
+        let second = client.watch(.of(kind), late.hear)
+        run.finish(.failure(.lost))
+        let isSubscription = kind == .subscription
+        let outcome = isSubscription ? ["failure: network", "end"] : ["failure: network"]
+        let replayed: [String] = isSubscription ? [] : ["1 stale more"]
+        await one.heard(1 + outcome.count)
+        await late.heard(replayed.count + outcome.count)
+        first?.cancel()
+        second?.cancel()
+        #expect(client.activeOperations == 0)
+        client.watch(.of(kind), next.hear)
+        await runs.next().finish("2")
+        await next.heard(1)
+        #expect(next.all.first == "2")
+        #expect(one.all == ["1 more"] + outcome)
+        #expect(late.all == replayed + outcome)
+        #expect(runs.count == 2)
+        withExtendedLifetime(client) {}
+    }
+
+    @Test("and who joins those who still watch hears what there was, and what is new", arguments: shared)
+    func aFailureAfterAResultKeepsTheResult(kind: NetworkOperation.Kind) async {
+        let runs = ScriptedRuns()
+        let client = client(runs)
+        let (one, late) = (Heard(), Heard())
+        client.watch(.of(kind), one.hear)
+        let run = await runs.next()
+        run.emit(.init("1", hasNext: true))
+        run.finish(.failure(.lost))
+        let isSubscription = kind == .subscription
+        let before = ["1 more", "failure: network"] + (isSubscription ? ["end"] : [])
+        await one.heard(before.count)
+        client.watch(.of(kind), late.hear)
+        await runs.next().finish("2")
+        // A subscription is over with its failure: the late one has a run of its own.
+        let after = isSubscription ? ["2", "end"] : ["1 stale more", "2"]
+        await late.heard(after.count)
+        if !isSubscription { await one.heard(before.count + after.count) }
+        #expect(one.all == (isSubscription ? before : before + after))
+        #expect(late.all == after)
+        #expect(runs.count == 2)
+        withExtendedLifetime(client) {}
     }
 
     // MARK: - R8: the first settled result

@@ -49,22 +49,35 @@ import Testing
         #expect(try await staying.value.get() == "1")
     }
 
-    @Test func theCompletionOfWhatIsCancelledIsCalledOnce() async {
-        let runs = ScriptedRuns()
-        let screen = OperationScope()
-        let results = AsyncStream.makeStream(of: NetworkClient.NetworkResult.self)
-        let request = Request(url: URL(string: "http://host/")!, type: .fetchComponent)
-        let token = client(runs).scoped(in: screen).executeRequest(request) { results.continuation.yield($0) }
-        _ = await runs.next()
-        screen.close()
-        token?.cancel()
-        var heard: [NetworkClient.NetworkResult] = []
-        for await result in results.stream {
-            heard.append(result)
-            results.continuation.finish()
+    @Test(
+        "the completion of what was cancelled is called once, whatever comes afterwards",
+        arguments: [NetworkOperation.Kind.component, .image, .form, .raw]
+    )
+    func aCompletionIsNotCalledTwice(kind: NetworkOperation.Kind) async {
+        for isScoped in [true, false] {
+            let runs = ScriptedRuns()
+            let screen = OperationScope()
+            let client = client(runs)
+            let completions = Lock(0)
+            let (completed, continuation) = AsyncStream.makeStream(of: Void.self)
+            let asker: any NetworkClient = isScoped ? client.scoped(in: screen) : client
+            let token = asker.executeRequest(NetworkOperation.of(kind).request) { _ in
+                completions.withLock { $0 += 1 }
+                continuation.yield()
+            }
+            let run = await runs.next()
+            if isScoped { screen.close() }
+            for _ in 1...2 { token?.cancel() }
+            run.finish("1")
+            client.endAll()
+            for await _ in completed { break }
+            // Whatever else there was to come has the time of an exchange.
+            let last = task(client, .form)
+            await runs.next().finish("2")
+            _ = await last.value
+            #expect(completions.withLock { $0 } == 1)
+            #expect(screen.count == 0)
         }
-        #expect(heard.count == 1)
-        #expect(heard.first?.failure?.isCancelled == true)
     }
 
     @Test(arguments: NetworkOperation.Kind.known)

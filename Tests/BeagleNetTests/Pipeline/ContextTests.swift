@@ -1,0 +1,121 @@
+import BeagleNet
+import BeagleNetTesting
+import Testing
+
+@Suite(.beagle(), .timeLimit(.minutes(1))) struct ContextTests {
+    private enum Screen: NetworkOperation.ContextKey { static let defaultValue = "none" }
+    private enum Title: NetworkOperation.ContextKey { static let defaultValue = "untitled" }
+    private enum Trail: NetworkOperation.ContextKey { static let defaultValue: [String] = [] }
+    private enum Choice: NetworkOperation.ContextKey { static let defaultValue: String? = "standard" }
+
+    /// Leaves its name on the trail.
+    private struct Passing: Interceptor {
+        let name: String
+
+        func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            var operation = operation
+            operation.context[Trail.self].append(name)
+            return try await next(operation, emit)
+        }
+    }
+
+    // MARK: - Values
+
+    @Test func aKeyHasItsDefaultUntilItIsSet() {
+        var context = NetworkOperation.Context()
+        #expect(context[Screen.self] == "none")
+        context[Screen.self] = "home"
+        #expect(context[Screen.self] == "home")
+        #expect(context[Title.self] == "untitled")
+        #expect(NetworkOperation.of(.form).context[Screen.self] == "none")
+    }
+
+    @Test func anOptionalValueHasADefaultAndMayBeSetToNone() {
+        var context = NetworkOperation.Context()
+        #expect(context[Choice.self] == "standard")
+        context[Choice.self] = nil
+        #expect(context[Choice.self] == nil)
+        context[Choice.self] = "mine"
+        #expect(context[Choice.self] == "mine")
+    }
+
+    @Test func whatIsSetInACopyIsNotInTheOther() {
+        var one = NetworkOperation.of(.form)
+        one.context[Trail.self] = ["one"]
+        var other = one
+        other.context[Trail.self].append("other")
+        other.context[Screen.self] = "home"
+        #expect(one.context[Trail.self] == ["one"])
+        #expect(one.context[Screen.self] == "none")
+        #expect(other.context[Trail.self] == ["one", "other"])
+        let kept = other.context
+        other.context = NetworkOperation.Context()
+        #expect(other.context[Trail.self].isEmpty)
+        #expect(kept[Trail.self] == ["one", "other"])
+    }
+
+    // MARK: - On the way
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func whatIsSetIsReadFurtherIn(kind: NetworkOperation.Kind) async throws {
+        let answers = Answers(.success(.init("1")))
+        let client = client(Passing(name: "outer"), Passing(name: "inner"), answers)
+        var operation = NetworkOperation.of(kind)
+        operation.context[Screen.self] = "home"
+        operation.context[Trail.self] = ["app"]
+        _ = try await client.run(operation)
+        let asked = try #require(answers.asked.withLock { $0.first })
+        #expect(asked.context[Screen.self] == "home")
+        #expect(asked.context[Trail.self] == ["app", "outer", "inner"])
+        #expect(asked.context[Title.self] == "untitled")
+        #expect(operation.context[Trail.self] == ["app"])
+    }
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func whatOneAttemptLeavesTheNextDoesNotFind(kind: NetworkOperation.Kind) async throws {
+        let atOnce = Backoff(base: .zero, limit: 3)
+        let retry = RetryInterceptor(backoff: atOnce, subscriptionBackoff: atOnce)
+        let answers = Answers(.failure(.refused), .success(.init("1")))
+        _ = try await client(Passing(name: "outer"), retry, Passing(name: "inner"), answers).run(.of(kind))
+        let trails = answers.asked.withLock { $0.map { $0.context[Trail.self] } }
+        #expect(trails == [["outer", "inner"], ["outer", "inner"]])
+    }
+
+    // MARK: - What is asked
+
+    @Test("a context does not count for what is asked: the run has that of who began it")
+    func aContextDoesNotCountForWhatIsAsked() async {
+        for kind in NetworkOperation.Kind.known where kind.isShared {
+            let runs = ScriptedRuns()
+            let client = client(runs)
+            let (one, other) = (Heard(), Heard())
+            var operation = NetworkOperation.of(kind)
+            operation.context[Screen.self] = "home"
+            client.watch(operation, one.hear)
+            operation.context[Screen.self] = "search"
+            client.watch(operation, other.hear)
+            let run = await runs.next()
+            #expect(run.operation.context[Screen.self] == "home", "\(kind)")
+            run.finish("1")
+            await one.heard(1)
+            await other.heard(1)
+            #expect(one.all.first == "1", "\(kind)")
+            #expect(other.all.first == "1", "\(kind)")
+            #expect(runs.count == 1, "\(kind)")
+            withExtendedLifetime(client) {}
+        }
+    }
+
+    @Test func whatIsStoredIsFoundWhateverTheContext() async {
+        let world = StoreWorld()
+        var operation = NetworkOperation.asking()
+        operation.context[Screen.self] = "home"
+        #expect(await world.heard(operation) == ["1"])
+        operation.context[Screen.self] = "search"
+        #expect(await world.heard(operation) == ["stored 1"])
+    }
+}

@@ -1,0 +1,262 @@
+import BeagleNet
+import BeagleNetTesting
+import Testing
+
+/// What the small interceptors do for each kind of operation.
+@Suite(.beagle(), .timeLimit(.minutes(1))) struct InterceptorKindTests {
+    /// Where `NetworkOperation.of(_:)` goes.
+    private static let host: Set<Origin> = [Origin(scheme: "http", host: "host")]
+    private static let elsewhere: Set<Origin> = [Origin(scheme: "http", host: "elsewhere")]
+    private static let language = HTTPField.Name("X-Language")!
+    private static let partner = HTTPField.Name("X-Partner")!
+
+    /// The kinds that are one message to the transport.
+    private static let messages: [NetworkOperation.Kind] = [.component, .image, .form, .raw, .query, .mutation]
+
+    /// Whether answers of a kind may be stored.
+    private func isStorable(_ kind: NetworkOperation.Kind) -> Bool {
+        [NetworkOperation.Kind.component, .image, .query].contains(kind)
+    }
+
+    /// What reached the end of a pipeline of these interceptors.
+    private func asked(
+        _ operation: NetworkOperation,
+        _ interceptors: any Interceptor...
+    ) async throws -> NetworkOperation {
+        let answers = Answers(.success(.init("1")))
+        Beagle.dependencies.interceptors = interceptors + [answers]
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: ScriptedTransport())
+        #expect(try await client.run(operation).shown == "1")
+        #expect(answers.count == 1)
+        return try #require(answers.asked.withLock { $0.first })
+    }
+
+    // MARK: - Headers
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func fieldsAreAddedAndWhatIsThereStays(kind: NetworkOperation.Kind) async throws {
+        let headers = HeadersInterceptor(origins: Self.host) { operation in
+            [Self.language: operation.kind.name, .acceptLanguage: "pt"]
+        }
+        let fields = try await asked(.of(kind, headers: ["Accept-Language": "en"]), headers).transfer.head.headerFields
+        #expect(fields[values: Self.language] == [kind.name])
+        #expect(fields[values: .acceptLanguage] == ["en"])
+    }
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func fieldsGoToTheOriginsThatAreNamedOrElseDeclared(kind: NetworkOperation.Kind) async throws {
+        let origins: [(named: Set<Origin>?, base: String?, isMeant: Bool)] = [
+            (Self.host, nil, true), (Self.host, "http://elsewhere", true), (Self.elsewhere, "http://host", false),
+            (nil, "http://host/api", true), (nil, "http://elsewhere", false), (nil, "https://host", false),
+            (nil, nil, false),
+        ]
+        for (named, base, isMeant) in origins {
+            Beagle.dependencies.httpRequestBuilder.baseURL = base.flatMap { URL(string: $0) }
+            let headers = HeadersInterceptor(origins: named) { _ in [Self.language: "pt"] }
+            let transfer = try await asked(.of(kind), headers, OriginPolicyInterceptor()).transfer
+            #expect(transfer.head.headerFields[Self.language] == (isMeant ? "pt" : nil), "\(base ?? "none")")
+            #expect(transfer.originScopedFields.contains(Self.language) == isMeant, "\(base ?? "none")")
+        }
+    }
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func fieldsAreMadeAnewForEachAttempt(kind: NetworkOperation.Kind) async throws {
+        let atOnce = Backoff(base: .zero, limit: 3)
+        let retry = RetryInterceptor(backoff: atOnce, subscriptionBackoff: atOnce)
+        let headers = HeadersInterceptor(origins: Self.host) { operation in [Self.language: "\(operation.attempt)"] }
+        let answers = Answers(.failure(.refused), .success(.init("1")))
+        _ = try await client(retry, headers, answers).run(.of(kind))
+        let fields = answers.asked.withLock { $0.map(\.transfer.head.headerFields) }
+        #expect(fields.map { $0[values: Self.language] } == [["1"], ["2"]])
+    }
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func whatMakingFieldsThrowsFailsTheOperationUnsent(kind: NetworkOperation.Kind) async {
+        struct Mine: Error {}
+        let answers = Answers(.success(.init("1")))
+        let headers = HeadersInterceptor(origins: Self.host) { _ in throw Mine() }
+        let result = await Result { try await client(headers, answers).run(.of(kind)) }
+        #expect(result.failure?.underlying is Mine)
+        #expect(answers.count == 0)
+    }
+
+    // MARK: - Origins
+
+    /// Puts a credential on whatever is asked.
+    private struct Careless: Interceptor {
+        func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            var operation = operation
+            operation.transfer.head.headerFields[.authorization] = "hunter2"
+            operation.transfer.originScopedFields.insert(.authorization)
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test("a field of an origin is kept for declared ones, and where none are", arguments: NetworkOperation.Kind.known)
+    func aFieldOfAnOriginGoesToDeclaredOnes(kind: NetworkOperation.Kind) async throws {
+        let declared: [(base: String?, policy: OriginPolicyInterceptor, isKept: Bool)] = [
+            (nil, .init(), true), ("http://host", .init(), true), ("http://elsewhere", .init(), false),
+            ("http://elsewhere", .init(origins: Self.host), true),
+            ("http://host", .init(origins: Self.elsewhere), false),
+        ]
+        for (base, policy, isKept) in declared {
+            Beagle.dependencies.httpRequestBuilder.baseURL = base.flatMap { URL(string: $0) }
+            let transfer = try await asked(.of(kind), Careless(), policy).transfer
+            #expect(transfer.head.headerFields[.authorization] == (isKept ? "hunter2" : nil), "\(base ?? "none")")
+            #expect(transfer.originScopedFields.contains(.authorization), "no redirect takes it along")
+        }
+    }
+
+    @Test("the app's own fields are held back, though a request brings them", arguments: NetworkOperation.Kind.known)
+    func namedFieldsAreHeldBack(kind: NetworkOperation.Kind) async throws {
+        let own: [(origins: Set<Origin>, isKept: Bool)] = [(Self.host, true), (Self.elsewhere, false), ([], true)]
+        for (origins, isKept) in own {
+            let policy = OriginPolicyInterceptor(origins: origins, scopedFields: [Self.partner])
+            let operation = NetworkOperation.of(kind, headers: ["X-Partner": "1", "X-Other": "2"])
+            let transfer = try await asked(operation, policy).transfer
+            #expect(transfer.head.headerFields[Self.partner] == (isKept ? "1" : nil))
+            #expect(transfer.head.headerFields[HTTPField.Name("X-Other")!] == "2")
+            #expect(transfer.originScopedFields.contains(Self.partner))
+        }
+    }
+
+    // MARK: - Status
+
+    @Test(arguments: NetworkOperation.Kind.known, [200, 204, 299, 300, 304, 401, 403, 404, 500])
+    func whatIsNoSuccessIsAFailureWithItsAnswer(kind: NetworkOperation.Kind, code: Int) async throws {
+        let answers = Answers(.success(.init(NetworkResponse(text: "told", status: .init(code: code)))))
+        let result = await Result { try await client(StatusInterceptor(), answers).run(.of(kind)) }
+        if code < 300 {
+            #expect(try result.get().status?.code == code)
+            return
+        }
+        let error = try #require(result.failure)
+        #expect(error.kind == .status)
+        #expect(error.response?.status.code == code)
+        #expect(error.data == Data("told".utf8))
+        #expect(error.request?.path == "/\(kind)")
+    }
+
+    @Test("and so where nothing stands below it", arguments: messages)
+    func theInnermostCheckRefusesWhatTheTransportGives(kind: NetworkOperation.Kind) async {
+        Beagle.dependencies.interceptors = [StatusInterceptor()]
+        let refusing = ScriptedTransport(status: .forbidden, "told")
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: refusing)
+        let error = await #expect(throws: NetworkError.self) { try await client.run(.of(kind)) }
+        #expect(error?.kind == .status)
+        #expect(error?.response?.status == .forbidden)
+        #expect(error?.data == Data("told".utf8))
+        #expect(error?.request?.path == "/\(kind)")
+    }
+
+    // MARK: - Rates
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func theSecondOfAnOriginWaitsItsTurn(kind: NetworkOperation.Kind) async throws {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let answers = Answers(.success(.init("1")))
+        let client = client(RateLimitInterceptor(1, per: .seconds(2)), answers)
+        _ = try await client.run(.of(kind))
+        let waiting = Task { try await client.run(.of(kind)) }
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(2))
+        #expect(answers.count == 1)
+        clock.advance(by: .seconds(2))
+        #expect(try await waiting.value.shown == "1")
+        #expect(answers.count == 2)
+    }
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func whoIsCancelledWhileItWaitsAsksNothing(kind: NetworkOperation.Kind) async throws {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let answers = Answers(.success(.init("1")))
+        let client = client(RateLimitInterceptor(1), answers)
+        _ = try await client.run(.of(kind))
+        let waiting = Task { await Result { try await client.run(.of(kind)) } }
+        await clock.sleepers(1)
+        waiting.cancel()
+        #expect(await waiting.value.failure?.isCancelled == true)
+        #expect(answers.count == 1)
+        #expect(clock.nextWait == nil)
+    }
+
+    // MARK: - Ages
+
+    @Test(arguments: NetworkOperation.Kind.known, RequestPolicy.allCases)
+    func onlyWhatAStoredAnswerIsEnoughForIsLimited(kind: NetworkOperation.Kind, policy: RequestPolicy) async throws {
+        let limit = RequestPolicyInterceptor(ttl: .seconds(10))
+        let expected: Duration? = isStorable(kind) && policy == .cacheFirst ? .seconds(10) : nil
+        let asked = try await asked(.asking(kind, policy), limit)
+        #expect(asked.maxAge == expected)
+        #expect(asked.policy == policy)
+    }
+
+    @Test("what is stored is asked anew, and what is never stored is asked once", arguments: messages)
+    func whatIsStoredIsGivenAsStaleAndAskedAnew(kind: NetworkOperation.Kind) async {
+        let world = StoreWorld(RequestPolicyInterceptor(ttl: .zero))
+        world.answers(.text("{}"))
+        #expect(await world.heard(.asking(kind)) == ["{}"])
+        let again = await world.heard(.asking(kind))
+        #expect(again == (isStorable(kind) ? ["stored {} stale", "{}"] : ["{}"]))
+        #expect(world.requests == 2)
+    }
+
+    // MARK: - Logs
+
+    /// What an answer, a refusal and a failure leave in a log, of messages and answers that hold secrets.
+    private func logged(_ kind: NetworkOperation.Kind, _ style: LogInterceptor.Style) async -> [[String]] {
+        let fields: HTTPFields = [.setCookie: "id=hunter2"]
+        let answer = NetworkResponse(response: HTTPResponse(status: .ok, headerFields: fields))
+        let all = [
+            Answers(.success(.init(answer))), Answers(.failure(.status(503, fields))), Answers(.failure(.lost)),
+        ]
+        var messages: [[String]] = []
+        for answers in all {
+            let logger = MemoryLogger()
+            Beagle.dependencies.logger = logger
+            let headers = ["Authorization": "Bearer hunter2", "Cookie": "id=hunter2", "X-Api-Key": "hunter2"]
+            let client = client(LogInterceptor(style), answers)
+            _ = await Result { try await client.run(.of(kind, headers: headers)) }
+            messages.append(logger.messages)
+        }
+        return messages
+    }
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func anExchangeIsOneLineWithoutSecrets(kind: NetworkOperation.Kind) async {
+        let logged = await logged(kind, .exchanges)
+        #expect(logged.map(\.count) == [1, 1, 1])
+        for (lines, outcome) in zip(logged, ["200", "503", "the connection was lost"]) {
+            let line = lines.first ?? ""
+            #expect(line.contains(" http://host/\(kind) -> \(outcome) in "))
+            #expect(!line.contains("hunter2"))
+        }
+    }
+
+    @Test(arguments: NetworkOperation.Kind.known, [LogInterceptor.Style.messages, .commands])
+    func bothEndsAreToldWithoutSecrets(kind: NetworkOperation.Kind, style: LogInterceptor.Style) async {
+        let logged = await logged(kind, style)
+        #expect(logged.map(\.count) == [2, 2, 2])
+        for message in logged.joined() { #expect(!message.contains("hunter2")) }
+    }
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func whatComesBeforeTheAnswerHasNoLine(kind: NetworkOperation.Kind) async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        let runs = ScriptedRuns { _, emit in
+            emit(.init(.progress(TransferProgress(bytesSent: 0, bytesToSend: 0, bytesReceived: 5, bytesToReceive: 9))))
+            emit(.init("old", from: .cache, isStale: true))
+            emit(.init("part", hasNext: true))
+            return .init("new")
+        }
+        #expect(try await client(LogInterceptor(.exchanges), runs).run(.of(kind)).shown == "new")
+        #expect(logger.messages.count == 1)
+    }
+}
