@@ -9,18 +9,8 @@ import Testing
     private enum Choice: NetworkOperation.ContextKey { static let defaultValue: String? = "standard" }
 
     /// Leaves its name on the trail.
-    private struct Passing: Interceptor {
-        let name: String
-
-        func intercept(
-            _ operation: NetworkOperation,
-            next: Next,
-            emit: @escaping Emit
-        ) async throws(NetworkError) -> NetworkOperation.Result {
-            var operation = operation
-            operation.context[Trail.self].append(name)
-            return try await next(operation, emit)
-        }
+    private func passing(_ name: String) -> Changing {
+        Changing { $0.context[Trail.self].append(name) }
     }
 
     // MARK: - Values
@@ -63,7 +53,7 @@ import Testing
     @Test(arguments: NetworkOperation.Kind.known)
     func whatIsSetIsReadFurtherIn(kind: NetworkOperation.Kind) async throws {
         let answers = Answers(.success(.init("1")))
-        let client = client(Passing(name: "outer"), Passing(name: "inner"), answers)
+        let client = client(passing("outer"), passing("inner"), answers)
         var operation = NetworkOperation.of(kind)
         operation.context[Screen.self] = "home"
         operation.context[Trail.self] = ["app"]
@@ -80,7 +70,7 @@ import Testing
         let atOnce = Backoff(base: .zero, limit: 3)
         let retry = RetryInterceptor(backoff: atOnce, subscriptionBackoff: atOnce)
         let answers = Answers(.failure(.refused), .success(.init("1")))
-        _ = try await client(Passing(name: "outer"), retry, Passing(name: "inner"), answers).run(.of(kind))
+        _ = try await client(passing("outer"), retry, passing("inner"), answers).run(.of(kind))
         let trails = answers.asked.withLock { $0.map { $0.context[Trail.self] } }
         #expect(trails == [["outer", "inner"], ["outer", "inner"]])
     }

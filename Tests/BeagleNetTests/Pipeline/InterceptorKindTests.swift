@@ -82,20 +82,6 @@ import Testing
 
     // MARK: - Origins
 
-    /// Puts a credential on whatever is asked.
-    private struct Careless: Interceptor {
-        func intercept(
-            _ operation: NetworkOperation,
-            next: Next,
-            emit: @escaping Emit
-        ) async throws(NetworkError) -> NetworkOperation.Result {
-            var operation = operation
-            operation.transfer.head.headerFields[.authorization] = "hunter2"
-            operation.transfer.originScopedFields.insert(.authorization)
-            return try await next(operation, emit)
-        }
-    }
-
     @Test("a field of an origin is kept for declared ones, and where none are", arguments: NetworkOperation.Kind.known)
     func aFieldOfAnOriginGoesToDeclaredOnes(kind: NetworkOperation.Kind) async throws {
         let declared: [(base: String?, policy: OriginPolicyInterceptor, isKept: Bool)] = [
@@ -105,7 +91,7 @@ import Testing
         ]
         for (base, policy, isKept) in declared {
             Beagle.dependencies.httpRequestBuilder.baseURL = base.flatMap { URL(string: $0) }
-            let transfer = try await asked(.of(kind), Careless(), policy).transfer
+            let transfer = try await asked(.of(kind), Changing.adding(.authorization, "hunter2"), policy).transfer
             #expect(transfer.head.headerFields[.authorization] == (isKept ? "hunter2" : nil), "\(base ?? "none")")
             #expect(transfer.originScopedFields.contains(.authorization), "no redirect takes it along")
         }

@@ -69,6 +69,29 @@ struct Answers: Interceptor {
     }
 }
 
+/// Changes whatever is asked.
+struct Changing: Interceptor {
+    let change: @Sendable (inout NetworkOperation) -> Void
+
+    func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        var operation = operation
+        change(&operation)
+        return try await next(operation, emit)
+    }
+
+    /// Puts a field on it that belongs to the origin.
+    static func adding(_ name: HTTPField.Name, _ value: String) -> Changing {
+        Changing { operation in
+            operation.transfer.head.headerFields.append(HTTPField(name: name, value: value))
+            operation.transfer.originScopedFields.insert(name)
+        }
+    }
+}
+
 /// A client of these interceptors, which asks no network.
 func client(_ interceptors: any Interceptor...) -> NetworkClientDefault {
     Beagle.dependencies.interceptors = interceptors

@@ -192,21 +192,10 @@ import Testing
 
     @Test func fieldsOfAnInterceptorGoToDeclaredOriginsOnly() async throws {
         let language = HTTPField.Name("X-Language")!
-        struct Careless: Interceptor {
-            func intercept(
-                _ operation: NetworkOperation,
-                next: Next,
-                emit: @escaping Emit
-            ) async throws(NetworkError) -> NetworkOperation.Result {
-                var operation = operation
-                operation.transfer.head.headerFields[.authorization] = "hunter2"
-                operation.transfer.originScopedFields.insert(.authorization)
-                return try await next(operation, emit)
-            }
-        }
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
         Beagle.dependencies.interceptors = [
-            Careless(), HeadersInterceptor { _ in [language: "pt"] }, OriginPolicyInterceptor(), StatusInterceptor(),
+            Changing.adding(.authorization, "hunter2"), HeadersInterceptor { _ in [language: "pt"] },
+            OriginPolicyInterceptor(), StatusInterceptor(),
         ]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         for url in ["http://host/a", "http://elsewhere/a"] { _ = try await client.image(url) }
@@ -218,24 +207,10 @@ import Testing
     @Test("a field of an interceptor that is named secret, too, but not where the request has brought it")
     func secretFieldsOfAnInterceptor() async throws {
         let name = HTTPField.Name("X-Mine")!
-        struct Careless: Interceptor {
-            let field: HTTPField
-
-            func intercept(
-                _ operation: NetworkOperation,
-                next: Next,
-                emit: @escaping Emit
-            ) async throws(NetworkError) -> NetworkOperation.Result {
-                var operation = operation
-                operation.transfer.head.headerFields.append(field)
-                operation.transfer.originScopedFields.insert(field.name)
-                return try await next(operation, emit)
-            }
-        }
         Beagle.dependencies.redactor.secrets = ["X-Mine"]
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
         Beagle.dependencies.interceptors = [
-            Careless(field: HTTPField(name: name, value: "hunter2")), OriginPolicyInterceptor(), StatusInterceptor(),
+            Changing.adding(name, "hunter2"), OriginPolicyInterceptor(), StatusInterceptor(),
         ]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         for url in ["http://host/a", "http://elsewhere/a"] {
@@ -348,14 +323,18 @@ import Testing
         #expect(try await client.run(.of(kind)).shown == "1")
     }
 
+    private typealias Asking = Task<Result<NetworkOperation.Result, NetworkError>, Never>
+
+    private func form(_ client: NetworkClientDefault) -> Asking {
+        Task { await Result { try await client.run(.of(.form)) } }
+    }
+
     @Test("one finds out whether it is back, and a failure opens the circuit again") func oneFindsOut() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns()
         let client = client(CircuitBreakerInterceptor(after: 1, for: .seconds(30)), runs)
-        func ask() -> Task<Result<NetworkOperation.Result, NetworkError>, Never> {
-            Task { await Result { try await client.run(.of(.form)) } }
-        }
+        func ask() -> Asking { form(client) }
         func fail() async {
             let task = ask()
             await runs.next().finish(.failure(.lost))
@@ -379,9 +358,7 @@ import Testing
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns()
         let client = client(CircuitBreakerInterceptor(after: 1, for: .seconds(30)), runs)
-        func ask() -> Task<Result<NetworkOperation.Result, NetworkError>, Never> {
-            Task { await Result { try await client.run(.of(.form)) } }
-        }
+        func ask() -> Asking { form(client) }
         let old = ask()
         let oldRun = await runs.next()
         let failing = ask()
