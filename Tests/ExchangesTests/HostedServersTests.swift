@@ -167,6 +167,18 @@ struct HostedServersTests {
         #expect(events == once + once)
     }
 
+    @Test(arguments: Way.allCases) func whatAnExchangeSaysReachesTheServer(_ way: Way) async throws {
+        let test = UUID().uuidString
+        var endpoint = try await endpoint("/graphql", test)
+        endpoint.subscriptions = [way.transport]
+        let request = GraphQLRequest(query: "subscription { count(to: 1) }", kind: .subscription)
+        let client = client([ExtensionsExchange { _ in ["trace": "told"] }])
+        for try await _ in try client.subscribe(to: request, at: endpoint) {}
+        let requests = try await GraphQLServer.shared.log(of: test)["requests"]?.array ?? []
+        let texts = requests.flatMap { ($0["messages"]?.array ?? []) + [$0["body"] ?? .null] }.compactMap(\.string)
+        #expect(texts.contains { $0.replacing(" ", with: "").contains(#""trace":"told""#) })
+    }
+
     @Test(arguments: Way.allCases) func leavingASubscriptionReachesTheServer(_ way: Way) async throws {
         let test = UUID().uuidString
         var endpoint = try await endpoint("/graphql", test)

@@ -29,8 +29,16 @@ struct SubscriptionAttempt: Sendable {
 
     /// What is asked.
     var request: GraphQLRequest { plan.request }
-    /// The parameters of the operation as JSON: `query`, `operationName`, `variables`, `extensions`.
-    var parameters: Data { plan.parameters }
+    /// The parameters of the operation as JSON, `query`, `operationName`, `variables`, `extensions`: what its message says,
+    /// as interceptors may have changed that, unless it is in words that only HTTP has.
+    var parameters: Data {
+        if case .parameter = endpoint.documents { return plan.parameters }
+        let transfer = operation.transfer
+        guard transfer.head.headerFields[.contentEncoding] == nil, let body = transfer.body?.data else {
+            return plan.parameters
+        }
+        return body
+    }
     /// Where it goes.
     var endpoint: GraphQLEndpoint { plan.endpoint }
 }
@@ -38,7 +46,7 @@ struct SubscriptionAttempt: Sendable {
 /// What is asked with an operation, and where: one object for all its attempts.
 final class SubscriptionPlan: Sendable {
     let request: GraphQLRequest
-    /// The parameters of the operation as JSON.
+    /// The parameters of the operation as JSON, before interceptors.
     let parameters: Data
     let endpoint: GraphQLEndpoint
     /// Whether a result may come in pieces, so that each has to be looked into.

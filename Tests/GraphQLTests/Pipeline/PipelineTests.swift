@@ -192,6 +192,32 @@ import Testing
         }
     }
 
+    // MARK: - Messages
+
+    /// Has something else sent.
+    private struct Saying: Interceptor {
+        let text: String
+
+        nonisolated(nonsending) func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            var operation = operation
+            operation.transfer.body = HTTPBody(text)
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test(arguments: WireKind.sockets + [.query, .mutation, .events, .sharedEvents, .parts])
+    func whatInterceptorsMakeOfTheMessageReachesTheServer(kind: WireKind) async throws {
+        let text = #"{"query":"\#(kind.document)","extensions":{"from":"here"}}"#
+        let world = try WireWorld(WireServer(), Saying(text: text))
+        #expect(try await world.ask(kind) == "- -")
+        let body = try JSONValue(parsing: #require(world.server.asked.last?.body))
+        #expect(body["extensions"]?["from"] == "here")
+    }
+
     // MARK: - Statuses and log
 
     @Test(arguments: WireKind.allCases) func aStatusIsAFailureOfItsKind(kind: WireKind) async throws {

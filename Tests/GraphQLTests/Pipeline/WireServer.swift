@@ -179,8 +179,10 @@ final class WireServer: Sendable {
                 while let message = peer.hear() {
                     if message["type"] == "complete" { state.note { $0.completes += 1 } }
                     guard message["type"] == "subscribe", let id = message["id"]?.string else { continue }
-                    let fault = state.note { state in
-                        state.asked.append(Asked(request))
+                    var asked = Asked(request)
+                    asked.body = (try? message["payload"]?.data()) ?? Data()
+                    let fault = state.note { [asked] state in
+                        state.asked.append(asked)
                         return state.faults.isEmpty ? nil : state.faults.removeFirst()
                     }
                     switch fault {
