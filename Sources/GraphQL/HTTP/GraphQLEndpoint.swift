@@ -67,7 +67,8 @@ public struct GraphQLEndpoint: Sendable {
     /// connection with an error of kind `.tooLarge`, for all operations that share it. 16 MiB by default, far above what
     /// one result should be, and little enough to be kept in memory.
     public var maxMessageBytes = 16 << 20
-    /// Which operations go that way; subscriptions alone by default. Those with files are posted all the same.
+    /// Which operations go that way; subscriptions alone by default. Those with files are posted all the same. A mutation that
+    /// the server may have executed is tried in no other way.
     public var kindsOverSubscriptions: Set<OperationKind> = [.subscription]
     /// What was learned of the server.
     let memory = EndpointMemory()

@@ -87,8 +87,12 @@ struct StreamAnswer: Sendable {
 
     private var isJSON: Bool { contentType == nil || mediaType?.isJSON == true }
 
-    /// What was answered is not how this way goes.
-    func unsupported(over way: String) -> NetworkError { unsupported(over: way, head) }
+    /// What was answered is not how this way goes, to a message that had no operation.
+    func unsupported(over way: String) -> NetworkError {
+        var error = unsupported(over: way, head)
+        error.mayHaveReachedServer = false
+        return error
+    }
 
     private func unsupported(
         over way: String,
@@ -104,6 +108,8 @@ struct StreamAnswer: Sendable {
             underlying: underlying
         ).holding(whole)
         error.request = request
+        // Who refuses the way has done nothing of what was asked.
+        error.mayHaveReachedServer = status.kind == .successful
         return error
     }
 }

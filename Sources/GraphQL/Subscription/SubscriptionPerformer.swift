@@ -82,6 +82,8 @@ struct SubscriptionPerformer: OperationPerformer {
                 if error.phase != .build {
                     attempt.endpoint.memory.note(refusalOf: way.name, attempt.operation.stopwatch())
                 }
+                // What may have been done is not asked for a second time.
+                if attempt.request.kind == .mutation, error.mayHaveReachedServer { return error }
                 return rest.isEmpty ? left.withLock { $0.forbidden } ?? error : nil
             // So Python's servers answer where no WebSocket is; or it is a refusal, and will be one in another way too.
             case .status where way.isWebSocket && error.response?.status == .forbidden && !rest.isEmpty:

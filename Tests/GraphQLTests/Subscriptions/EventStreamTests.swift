@@ -259,6 +259,33 @@ import Testing
         #expect(world.server.requests.map { $0["Accept"]?.prefix(4) } == ["text", "mult", "mult"])
     }
 
+    @Test(
+        "a mutation goes no other way where the server may have done it",
+        arguments: [
+            (LoopbackServer.Answer.response(204), false), (.response(200, ["Content-Type": "text/plain"], "ok"), false),
+            (.json(#"{"status":"ok"}"#), false), (.response(404), true), (.response(405), true), (.response(415), true),
+        ]
+    )
+    func mutation(answer: LoopbackServer.Answer, goesOn: Bool) async throws {
+        var world = try SubscriptionWorld([.multipart, .events()]) { request in
+            request["Accept"]?.hasPrefix("multipart/mixed") == true ? answer : .events(events(1...1))
+        }
+        world.endpoint.kindsOverSubscriptions = [.mutation]
+        let request = GraphQLRequest(query: "mutation { count }", kind: .mutation)
+        let (client, endpoint) = (world.client, world.endpoint)
+        let outcome = await result { () throws(NetworkError) in try await client.response(to: request, at: endpoint) }
+        switch outcome {
+        case .success(let response):
+            #expect(goesOn)
+            #expect(try JSONValue(parsing: response.data) == ["data": ["count": 1]])
+        case .failure(let error):
+            #expect(!goesOn)
+            #expect(error.kind == .unsupported)
+            #expect(error.mayHaveReachedServer)
+        }
+        #expect(world.server.requests.count == (goesOn ? 2 : 1))
+    }
+
     @Test func whereNoWayIsKnownTheLastOneTellsAndAllAreTriedAnew() async throws {
         let world = try SubscriptionWorld(
             [.events(), .multipart],
