@@ -55,6 +55,24 @@ import struct BeagleNetExchanges.Operation
         #expect(try await second.withLock { $0 }?.value.get().response?.json()["data"] == "new")
     }
 
+    /// As a `Client` has it: of a subscription that says nothing else there is more to come.
+    @Test("errors of a result are not its subscription's end", arguments: [false, true])
+    func errorsOfAResultAreNotTheEnd(pastAnInterceptor: Bool) async throws {
+        let server = ServerExchange()
+        let between: [any Exchange] = pastAnInterceptor ? [InterceptorExchange(RetryInterceptor())] : []
+        let world = try HostedWorld(between + [server], below: Below())
+        let running = world.run(.subscription())
+        while server.asked.isEmpty { await Task.yield() }
+        let asked = server.asked[0]
+        server.send(asked.result("bad", error: .graphql([GraphQLError("no")])))
+        server.send(asked.result("good"))
+        var last = asked.result("last")
+        last.hasNext = false
+        server.send(last)
+        #expect(try await running.value.get().response?.json()["data"] == "last")
+        #expect(world.log.results.map(\.data) == ["bad", "good", "last"])
+    }
+
     /// The original's of its typed calls: a value is made of the data, and what has another shape is an error.
     @Test func valueIsMadeOfTheData() async throws {
         struct Post: Decodable, Sendable { let title: String }

@@ -172,8 +172,8 @@ final class Crossings: Sendable {
     /// - Returns: whether there were any.
     func take(_ result: OperationResult) -> Bool {
         let id = result.operation.id
-        let hasNext = result.hasNext ?? (result.operation.kind == .subscription && result.error == nil)
-        let isLast = !hasNext && result.stale != true
+        let hasNext = result.hasNext ?? (result.operation.kind == .subscription)
+        let isLast = result.isFailure || !hasNext && result.stale != true
         let waiting = passages.withLock { passages in
             let those = Passage.those(of: passages[id] ?? [], for: result.operation)
             if isLast {

@@ -19,7 +19,8 @@ import Synchronization
 /// comes of that goes up. Cancelling sends a teardown down when nobody waits any more. What exchanges change of URL, header
 /// fields, document and variables is changed in the message; what they answer themselves is the operation's answer.
 ///
-/// - A result that is stale, or has more after it, is emitted; the next that is neither is the last.
+/// - A result that is stale, or has more after it, is emitted; the next that is neither is the last. So is a failure that
+///   is no answer of the server's.
 /// - An exchange may have an operation run again, with `client.reexecute`, for as long as it is under way.
 /// - Everything runs in turns, whichever threads operations and answers are from. The cost of one does not grow with how
 ///   many are active.

@@ -205,7 +205,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     private func receive(_ result: OperationResult) {
         guard let row = row(of: result.operation) else { return }
         let outcome = result.outcome(in: row.number)
-        let hasNext = result.hasNext ?? (result.operation.kind == .subscription && result.error == nil)
+        let hasNext = result.hasNext ?? (result.operation.kind == .subscription)
         if case .success(var given) = outcome, hasNext || result.stale == true {
             given.hasNext = hasNext
             for run in row.runs { run.ways?.emit(given) }

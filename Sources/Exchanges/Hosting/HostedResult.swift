@@ -16,6 +16,18 @@ extension OperationResult {
         return .success(result)
     }
 
+    /// Whether it is no answer, but why there is none: to a pipeline the end of the operation, whatever else it says.
+    var isFailure: Bool {
+        if let hosted {
+            if case .failure = hosted.outcome { return true }
+            return false
+        }
+        return switch error {
+        case .network, .unknown: true
+        case .graphql, nil: false
+        }
+    }
+
     private var made: Result<NetworkOperation.Result, NetworkError> {
         var members: [String: JSONValue] = ["data": data]
         switch error {
