@@ -482,6 +482,16 @@ import struct BeagleNetExchanges.Operation
         #expect(logger.messages == ["no exchange has handled operations of kind query"])
     }
 
+    /// Or whoever subscribes beside another would wait for ever.
+    @Test func subscriptionThatNothingHandlesIsOver() {
+        let client = client(DedupExchange())
+        for _ in 0..<2 {
+            let listening = Listening(client.subscribe(to: news))
+            #expect(listening.results.map { $0.error?.networkError?.kind } == [.unsupported])
+            #expect(listening.isOver)
+        }
+    }
+
     @Test func clientIsNotKeptAliveByItsExchanges() {
         weak var gone: Client?
         do {

@@ -16,7 +16,8 @@ public struct FallbackExchange: Exchange {
     ///
     /// - Parameters:
     ///   - debug: whether it says anything. Yes by default.
-    ///   - answers: whether it answers with an error of kind `.unsupported`. No by default: nothing comes of such operations.
+    ///   - answers: whether it answers with an error of kind `.unsupported`, as the last result. No by default: nothing comes
+    ///     of such operations.
     public init(debug: Bool = true, answers: Bool = false) {
         self.debug = debug
         self.answers = answers
@@ -34,7 +35,7 @@ public struct FallbackExchange: Exchange {
             if debug { logger.log(ExchangeLog(message, .error)) }
             guard answers else { return nil }
             let error = NetworkError(.unsupported, during: .build, message, advice: "add an exchange that does")
-            return OperationResult(operation: operation, data: nil, error: .unknown(error))
+            return OperationResult(operation: operation, data: nil, error: .unknown(error), hasNext: false)
         }
         .eraseToAnyPublisher()
     }
