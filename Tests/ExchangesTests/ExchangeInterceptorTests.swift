@@ -284,6 +284,58 @@ final class ScriptedTransport: HTTPTransport {
         #expect(refreshed.withLock { $0 } == [["refresh": true]])
     }
 
+    /// Asks for a new token where a mutation goes down.
+    private final class Renewing: Exchange, Sendable {
+        let isCopy: Bool
+        // Reached in turns of the ladder only.
+        nonisolated(unsafe) var kept: AnyCancellable?
+
+        init(isCopy: Bool) { self.isCopy = isCopy }
+
+        func register(
+            client: any GraphQLClient,
+            operations: AnyPublisher<Operation, Never>,
+            next: @escaping ExchangeIO
+        ) -> AnyPublisher<OperationResult, Never> {
+            let asking = operations.handleEvents(receiveOutput: { [self] operation in
+                guard operation.kind == .mutation, operation.id != "renew" else { return }
+                let args = ExecutionArgs(query: "mutation { renew }")
+                var renewal = Operation(id: "renew", kind: .mutation, request: operation.request, args: args)
+                if isCopy {
+                    renewal = operation
+                    (renewal.id, renewal.args) = ("renew", args)
+                }
+                kept = client.execute(operation: renewal).sink { _ in }
+            })
+            return next(asking.eraseToAnyPublisher())
+        }
+    }
+
+    @Test("an exchange's operation goes as who it is made of, and as none of several others", arguments: [true, false])
+    func operationOfAnExchangesOwnGoesAsWhoItIsMadeOf(isCopy: Bool) async throws {
+        let transport = ScriptedTransport { _ in nil }
+        let client = client([Renewing(isCopy: isCopy)], transport)
+        var tasks: [Task<NetworkOperation.Result, any Error>] = []
+        for (name, kind) in [("Ann", NetworkOperation.Kind.query), ("Bob", .mutation)] {
+            let request = try endpoint.makeRequest(kind == .query ? query : mutation, in: client.container)
+            var operation = NetworkOperation(request, kind: kind)
+            operation.request.options = TransferOptions()
+            operation.request.options?.authentication = .bearer(name)
+            tasks.append(Task { [operation] in try await client.run(operation) })
+            while transport.requests.withLock({ $0.isEmpty }) { await Task.yield() }
+        }
+        while transport.requests.withLock({ $0.count }) < 3 { await Task.yield() }
+        let renewal = transport.requests.withLock { requests in
+            requests.first { String(decoding: $0.body?.data ?? Data(), as: UTF8.self).contains("renew") }
+        }
+        let options = try #require(renewal).options
+        #expect(options.authentication == (isCopy ? Authentication.bearer("Bob") : nil))
+        for task in tasks {
+            task.cancel()
+            _ = await task.result
+        }
+    }
+
     /// What comes late of one that was left is not for who asks the same next.
     @Test func lateAnswerOfOneThatWasLeftIsNotForTheNext() async throws {
         let late = LateBelow()

@@ -36,6 +36,16 @@ import struct BeagleNetExchanges.Operation
         #expect(world.below.count == 2)
     }
 
+    @Test func teardownThatAnExchangeRunsIsOver() async throws {
+        let world = try HostedWorld([DedupExchange()], below: Below())
+        let running = world.run(.query())
+        while world.below.held.isEmpty { await Task.yield() }
+        let asked = try #require(world.log.forwarded.first)
+        let listening = Listening(world.ladder.execute(operation: asked.teardown))
+        while !listening.isOver { await Task.yield() }
+        #expect(try await running.value.get().response?.status == .noContent)
+    }
+
     /// What somebody begins before it has its turn waits for its own end.
     @Test func teardownEndsNothingThatIsAskedLater() async throws {
         let world = try HostedWorld([DedupExchange()], below: Below())

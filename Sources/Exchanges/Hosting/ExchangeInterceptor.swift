@@ -22,6 +22,9 @@ import Synchronization
 /// - A result that is stale, or has more after it, is emitted; the next that is neither is the last. So is a failure that
 ///   is no answer of the server's.
 /// - An exchange may have an operation run again, with `client.reexecute`, for as long as it is under way.
+/// - It may run one of its own, with `client.execute`, while another is under way. Made of another, as a copy with other
+///   `args`, it goes with the credentials in that one's options; else with those of who is under way to its origin, if they are
+///   all the same.
 /// - Everything runs in turns, whichever threads operations and answers are from. The cost of one does not grow with how
 ///   many are active.
 public struct ExchangeInterceptor: Interceptor {

@@ -259,8 +259,13 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     /// It is run with the surroundings of an operation that is under way, as that of the exchange's who asks.
     func join(_ listener: any ResultListener, _ operation: Operation) {
         lane.run { [self] in
-            let run = (rows.first ?? readers.first)?.value.runs.first
-            guard let run, let next = run.ways?.next else {
+            guard operation.kind != .teardown else {
+                reexecute(operation: operation)
+                return listener.end()
+            }
+            let runs = (Array(rows.values) + readers.values).flatMap(\.runs)
+            let next = operation.run?.ways?.next ?? runs.lazy.compactMap { $0.ways?.next }.first
+            guard let next, let sample = sample(for: operation, of: runs.map(\.operation)) else {
                 let error = NetworkError(
                     .unsupported,
                     during: .build,
@@ -269,10 +274,25 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
                 listener.hear(OperationResult(operation: operation, data: nil, error: .unknown(error)))
                 return listener.end()
             }
-            let task = Task.begun { [self] in await execute(operation, beside: run.operation, next, for: listener) }
+            let task = Task.begun { [self] in await execute(operation, beside: sample, next, for: listener) }
             executions.withLock { $0[ObjectIdentifier(listener)] = task }
             if listener.isOver { leave(listener, operation) }
         }
+    }
+
+    /// Who it asks as: the operation that it was made of; else one of those under way, of its own origin where there is one, and
+    /// as nobody where several ask there.
+    private func sample(for operation: Operation, of others: [NetworkOperation]) -> NetworkOperation? {
+        if let run = operation.run { return run.operation }
+        let alike = others.filter { Origin(of: $0.transfer.head) == operation.origin }
+        guard var sample = alike.first ?? others.first else { return nil }
+        let options = sample.transfer.options
+        let isOfOne = alike.allSatisfy {
+            $0.transfer.options.authentication == options.authentication
+                && $0.transfer.options.identity == options.identity
+        }
+        if !isOfOne { (sample.transfer.options.authentication, sample.transfer.options.identity) = (nil, nil) }
+        return sample
     }
 
     private func execute(
