@@ -185,8 +185,9 @@ import struct BeagleNetExchanges.Operation
                 Watched { client, operations, next in
                     socket.register(client: client, operations: operations, next: next, runs: socketRuns)
                 },
-                Watched { _, operations, next in
-                    FetchExchange(client: network).register(operations: operations, next: next, runs: fetchRuns)
+                Watched { client, operations, next in
+                    FetchExchange(client: network)
+                        .register(client: client, operations: operations, next: next, runs: fetchRuns)
                 },
             ],
             logger: OffLogger()

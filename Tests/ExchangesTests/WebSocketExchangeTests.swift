@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import Foundation
 import Testing
 
 @testable import BeagleNetExchanges
@@ -127,6 +128,34 @@ import struct BeagleNetExchanges.Operation
         await world.ask([s, s])
         _ = await server.started(1)
         #expect(server.started.count == 1)
+    }
+
+    /// What comes while who asked leaves and another comes, in one turn, is for none of them.
+    @Test func whatIsLateIsNotForWhoComesNext() async {
+        let client = Client(
+            request: URLRequest(url: URL(filePath: "/graphql")),
+            exchanges: [server.exchange()],
+            logger: OffLogger()
+        )
+        let news = ExecutionArgs(query: "subscription { news }")
+        let first = Listening(client.subscribe(to: news))
+        let running = await server.started(1)
+        let second = Lock<Listening?>(nil)
+        client.lane.run {
+            let given = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                running.emit(running.operation.result("late"))
+                given.signal()
+            }
+            given.wait()
+            first.leave()
+            let listening = Listening(client.subscribe(to: news))
+            second.withLock { $0 = listening }
+        }
+        let again = await server.started(2)
+        again.emit(again.operation.result("news"))
+        #expect(second.withLock { $0 }?.texts == ["news"])
+        #expect(first.texts.isEmpty)
     }
 
     /// Defect D12 of the original: its socket refused an id that it had known, and forgot who had left.

@@ -123,10 +123,11 @@ public final class Client: GraphQLClient, OperationHost {
         self.request = request
         self.logger = logger
         self.keepsMutations = keepsMutations
-        let reference = ClientReference(request: request, logger: logger)
-        let fallback = FallbackExchange(answers: true)
+        let lane = Lane()
+        let reference = ClientReference(request: request, logger: logger, in: lane)
+        let all = exchanges + [FallbackExchange(answers: true)]
         table = Table(
-            Ladder(exchanges + [fallback], client: reference, bottom: { _ in Empty().eraseToAnyPublisher() }) {
+            Ladder(all, client: reference, in: lane, bottom: { _ in Empty().eraseToAnyPublisher() }) {
                 (reference.client as? Client)?.receive($0)
             }
         )

@@ -18,11 +18,14 @@ final class ClientReference: GraphQLClient {
 
     let request: URLRequest
     let logger: any BeagleLogger
+    /// Where its ladder takes turns.
+    let lane: Lane
     private let target = Lock(Target())
 
-    init(request: URLRequest, logger: any BeagleLogger) {
+    init(request: URLRequest, logger: any BeagleLogger, in lane: Lane) {
         self.request = request
         self.logger = logger
+        self.lane = lane
     }
 
     var client: (any GraphQLClient & AnyObject)? {
@@ -36,5 +39,23 @@ final class ClientReference: GraphQLClient {
 
     func reexecute(operation: Operation) {
         client?.reexecute(operation: operation)
+    }
+}
+
+extension GraphQLClient {
+    /// Does something in a turn of its ladder's, so that nobody leaves or comes meanwhile; at once where it has none of ours.
+    func inTurn(_ body: @escaping () -> Void) {
+        guard let lane = (self as? ClientReference)?.lane else { return body() }
+        lane.run(body)
+    }
+
+    /// The same, and waits until it is done, and all that was left to be done before.
+    nonisolated(nonsending) func waitForTurn(_ body: @escaping () -> Void) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            inTurn {
+                body()
+                continuation.resume()
+            }
+        }
     }
 }

@@ -22,7 +22,7 @@ final class Ladder: Sendable {
     init(
         _ exchanges: [any Exchange],
         client: any GraphQLClient,
-        in lane: Lane = Lane(),
+        in lane: Lane,
         bottom: @escaping ExchangeIO,
         onResult: @escaping (OperationResult) -> Void
     ) {

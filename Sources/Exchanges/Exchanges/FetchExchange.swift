@@ -31,10 +31,11 @@ public struct FetchExchange: Exchange {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        register(operations: operations, next: next, runs: OperationRuns())
+        register(client: client, operations: operations, next: next, runs: OperationRuns())
     }
 
     func register(
+        client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO,
         runs: OperationRuns
@@ -45,7 +46,7 @@ public struct FetchExchange: Exchange {
                 runs.start(operation.id) { isWanted in
                     let sender = sender ?? Beagle.dependencies.networkClient
                     let result = await sender.result(of: operation)
-                    if isWanted() { ways.answer(result) }
+                    await client.waitForTurn { if isWanted() { ways.answer(result) } }
                 }
             case .teardown:
                 runs.teardown(operation.id)

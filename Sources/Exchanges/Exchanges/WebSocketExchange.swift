@@ -93,17 +93,21 @@ public struct WebSocketExchange: Exchange, Sendable {
         _ end: @escaping @Sendable () -> Void
     ) async {
         do {
-            try await subscribe(operation) { result in if isWanted() { ways.answer(result) } }
+            try await subscribe(operation) { result in client.inTurn { if isWanted() { ways.answer(result) } } }
         } catch {
-            guard isWanted() else { return }
-            let error = NetworkError(wrapping: error)
-            let combined = CombinedError(error)
-            // It is over before that is said: whoever hears it may ask again.
-            end()
-            return ways.answer(OperationResult(operation: operation, data: nil, error: combined, hasNext: false))
+            let combined = CombinedError(NetworkError(wrapping: error))
+            let result = OperationResult(operation: operation, data: nil, error: combined, hasNext: false)
+            return await client.waitForTurn {
+                guard isWanted() else { return }
+                // It is over before that is said: whoever hears it may ask again.
+                end()
+                ways.answer(result)
+            }
         }
-        // It ends for who listens; a query or mutation has had its answer.
-        if isWanted(), operation.kind == .subscription { client.reexecute(operation: operation.teardown) }
+        await client.waitForTurn {
+            // It ends for who listens; a query or mutation has had its answer.
+            if isWanted(), operation.kind == .subscription { client.reexecute(operation: operation.teardown) }
+        }
     }
 }
 

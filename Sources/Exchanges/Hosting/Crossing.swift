@@ -123,16 +123,14 @@ final class Crossings: Sendable {
             )
             return try await pipeline.run(asked) { result in
                 // How a connection is, or a transfer, is no answer.
-                guard result.response != nil, isWanted() else { return }
-                let answer = HostedAnswer(.success(result), run: 0, isGraphQL: true)
-                ways.answer(
-                    OperationResult(
-                        operation: operation,
-                        hosted: answer,
-                        stale: result.isStale,
-                        hasNext: result.hasNext
-                    )
+                guard result.response != nil else { return }
+                let emitted = OperationResult(
+                    operation: operation,
+                    hosted: HostedAnswer(.success(result), run: 0, isGraphQL: true),
+                    stale: result.isStale,
+                    hasNext: result.hasNext
                 )
+                client.inTurn { if isWanted() { ways.answer(emitted) } }
             }
         }
         var (stale, hasNext) = (false, false)

@@ -56,7 +56,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         self.lane = lane
         let back = Rung<OperationResult>(in: lane)
         self.back = back
-        let reference = ClientReference(request: request, logger: logger)
+        let reference = ClientReference(request: request, logger: logger, in: lane)
         ladder = Ladder(
             exchanges,
             client: reference,

@@ -71,7 +71,7 @@ public struct InterceptorExchange: Exchange {
                 guard kinds.contains(operation.kind) else { return ways.forward(operation) }
                 runs.start(operation.id) { isWanted in
                     let result = await crossings.run(operation, pipeline, client, ways, isWanted)
-                    if isWanted() { ways.answer(result) }
+                    await client.waitForTurn { if isWanted() { ways.answer(result) } }
                 }
             }
         )
