@@ -36,7 +36,7 @@ final class GraphQLSocket: Sendable {
 
     /// What waits for its time.
     private enum Timer {
-        case acknowledgement, linger, keepAlive
+        case acknowledgement, linger, keepAlive, goodbye
     }
 
     private struct State {
@@ -177,13 +177,15 @@ final class GraphQLSocket: Sendable {
             if state.isOver || ifEmpty && !state.session.isEmpty { return nil }
             if ifSilent, state.session.isAcknowledged { return nil }
             state.isOver = true
-            defer {
-                state.timers = [:]
-                state.opening = nil
-            }
+            let timers = Array(state.timers.values)
+            (state.timers, state.opening) = ([:], nil)
             if let goodbye, state.isOpen {
                 if options.subprotocol == .graphQLWS { state.outgoing.append(.request(.termination)) }
                 state.outgoing.append(.close(goodbye))
+                // A server that takes nothing any more is not said goodbye to for ever.
+                start(.goodbye, Self.goodbyeTime, &state) { socket in
+                    socket.state.withLock { $0.driver }?.cancel()
+                }
             } else {
                 state.outgoing = []
             }
@@ -197,7 +199,7 @@ final class GraphQLSocket: Sendable {
             return Ending(
                 loss: isLoss ? loss : nil,
                 operations: state.session.removeAll(),
-                timers: Array(state.timers.values),
+                timers: timers,
                 writer: state.takeWriter(),
                 driver: goodbye == nil || !state.isOpen ? state.driver : nil
             )
@@ -229,14 +231,8 @@ final class GraphQLSocket: Sendable {
             guard let webSocket = try await open() else { return }
             async let writing: Void = write(to: webSocket)
             end(await read(webSocket), nil)
-            // A server that takes nothing any more is not said goodbye to for ever.
-            let patience = Task { [clock] in
-                // Thrown only where it was said in time.
-                do { try await clock.sleep(for: Self.goodbyeTime) } catch { return }
-                self.state.withLock { $0.driver }?.cancel()
-            }
             await writing
-            patience.cancel()
+            state.withLock { $0.timers.removeValue(forKey: .goodbye) }?.cancel()
         } catch {
             end(error, nil)
         }

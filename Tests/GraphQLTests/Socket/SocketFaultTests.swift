@@ -247,6 +247,31 @@ struct SocketFaultTests {
 
     // MARK: the end of the connection
 
+    @Test func serverThatTakesNothingAnyMoreIsLeftInTime() async throws {
+        let clock = ManualClock()
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            // It does not listen any more, and goes on talking.
+            while peer.say(#"{"type":"pong"}"#) {}
+        }
+        var options = GraphQLSocketOptions()
+        options.linger = .zero
+        let endpoint = try server.endpoint(options)
+        let request = GraphQLRequest(
+            query: "subscription a($text: String) { n }",
+            kind: .subscription,
+            variables: Data(#"{"text":"\#(String(repeating: "a", count: 4 << 20))"}"#.utf8)
+        )
+        let client = SocketClient(clock: clock)
+        let heard = await Heard(try client.client.subscribe(to: request, at: endpoint).events, upTo: 1)
+        #expect(heard.events == ["open"])
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(10))
+        clock.advance(by: .seconds(10))
+        await server.heard.until { $0.ended == 1 }
+        withExtendedLifetime(client) {}
+    }
+
     static let codes =
         [UInt16](1000...1003) + [UInt16](1007...1014) + [3000, 4000] + [UInt16](4400...4430)
         + [4004, 4005, 4499, 4500, 4504]
