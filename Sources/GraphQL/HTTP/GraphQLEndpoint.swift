@@ -61,7 +61,7 @@ public struct GraphQLEndpoint: Sendable {
     /// Limits and policies of requests; nil, the default, takes the client's.
     public var options: TransferOptions?
     /// The ways in which subscriptions go, the best first: where a server does not know one, the next is tried, and that is
-    /// remembered for five minutes. A WebSocket, event streams and bodies of parts by default.
+    /// remembered for five minutes, for each address. A WebSocket, event streams and bodies of parts by default.
     public var subscriptions: [GraphQLSubscriptionTransport] = [.webSocket(), .events(), .multipart]
     /// The most bytes that one message of a subscription may have, whichever way it comes; above 0. A larger one ends its
     /// connection with an error of kind `.tooLarge`, for all operations that share it. 16 MiB by default, far above what
@@ -98,9 +98,20 @@ public struct GraphQLEndpoint: Sendable {
 
 /// What was learned of a server, shared by the copies of its endpoint.
 final class EndpointMemory: Sendable {
+    /// A way that is not known at an address, which is without its query.
+    private struct Refusal: Hashable, Sendable {
+        let way: String
+        let address: String
+
+        init(_ way: String, _ head: HTTPRequest) {
+            self.way = way
+            address = String(head.urlText.prefix { $0 != "?" })
+        }
+    }
+
     private let refusesHashes = Lock(false)
-    /// How long ago each was refused.
-    private let refused = Lock<[String: @Sendable () -> Duration]>([:])
+    /// How long ago each was.
+    private let refused = Lock<[Refusal: @Sendable () -> Duration]>([:])
     /// How long a refusal counts: a proxy or a server that was being started may have spoken.
     private static let refusalLife = Duration.seconds(300)
     /// The event streams that operations share.
@@ -114,16 +125,21 @@ final class EndpointMemory: Sendable {
         set { refusesHashes.withLock { $0 = newValue } }
     }
 
-    /// The ways of subscriptions that it does not know, by name.
-    var refusedWays: Set<String> {
-        Set(refused.withLock { $0 }.filter { $0.value() < Self.refusalLife }.keys)
+    /// Whether this way is not known where a message goes.
+    func refuses(_ way: String, at head: HTTPRequest) -> Bool {
+        let refused = refused.withLock { $0 }
+        return !refused.isEmpty && refused[Refusal(way, head)].map { $0() < Self.refusalLife } == true
     }
 
-    /// It does not know this way.
+    /// This way is not known where a message went.
     ///
     /// - Parameter age: tells how long ago that was.
-    func note(refusalOf way: String, _ age: @escaping @Sendable () -> Duration) {
-        refused.withLock { $0[way] = age }
+    func note(refusalOf way: String, at head: HTTPRequest, _ age: @escaping @Sendable () -> Duration) {
+        let old = refused.withLock { $0 }.filter { $0.value() >= Self.refusalLife }.keys
+        refused.withLock { refused in
+            for refusal in old { refused[refusal] = nil }
+            refused[Refusal(way, head)] = age
+        }
     }
 
     /// All ways are to be tried again.

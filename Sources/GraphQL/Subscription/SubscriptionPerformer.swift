@@ -80,7 +80,9 @@ struct SubscriptionPerformer: OperationPerformer {
             case .unsupported:
                 // What this side lacks is not the server's doing.
                 if error.phase != .build {
-                    attempt.endpoint.memory.note(refusalOf: way.name, attempt.operation.stopwatch())
+                    let operation = attempt.operation
+                    let head = operation.transfer.head
+                    attempt.endpoint.memory.note(refusalOf: way.name, at: head, operation.stopwatch())
                 }
                 // What may have been done is not asked for a second time.
                 if attempt.request.kind == .mutation, error.mayHaveReachedServer { return error }
@@ -109,7 +111,7 @@ struct SubscriptionPerformer: OperationPerformer {
             progress: progress,
             receive: { results.receive($0) }
         )
-        var ways = endpoint.memory.known(of: endpoint.subscriptions)
+        var ways = endpoint.memory.known(of: endpoint.subscriptions, at: operation.transfer.head)
         guard !ways.isEmpty else { throw .noWay }
         guard endpoint.maxMessageBytes > 0 else { throw .noMessages(endpoint.maxMessageBytes) }
         if !request.files.isEmpty { ways.removeAll { !$0.takesFiles } }
@@ -253,9 +255,11 @@ extension NetworkResponse {
 
 extension EndpointMemory {
     /// The ways that the server has not refused; all where it has refused all, as it may have learned meanwhile.
-    fileprivate func known(of ways: [GraphQLSubscriptionTransport]) -> [GraphQLSubscriptionTransport] {
-        let refused = refusedWays
-        let known = refused.isEmpty ? ways : ways.filter { !refused.contains($0.name) }
+    fileprivate func known(
+        of ways: [GraphQLSubscriptionTransport],
+        at head: HTTPRequest
+    ) -> [GraphQLSubscriptionTransport] {
+        let known = ways.filter { !refuses($0.name, at: head) }
         return known.isEmpty ? ways : known
     }
 }

@@ -347,6 +347,23 @@ import Testing
         #expect(world.server.requests.map(\.method) == ["GET", "POST", "POST", "GET", "POST"])
     }
 
+    @Test func aWayThatOneServerRefusesIsTriedAtAnother() async throws {
+        let worlds = try (0..<2).map { _ in
+            try SubscriptionWorld([.webSocket(), .events()]) { request in
+                request.method == "GET" ? .response(404) : .events(events(1...1))
+            }
+        }
+        var endpoint = worlds[0].endpoint
+        for world in worlds {
+            endpoint.target = world.endpoint.target
+            for try await _ in try world.client.subscribe(
+                to: GraphQLRequest(query: SubscriptionWorld.query, kind: .subscription),
+                at: endpoint
+            ) {}
+        }
+        #expect(worlds.map { methods($0) } == [["GET", "POST"], ["GET", "POST"]])
+    }
+
     @Test func aRefusedWayIsTriedAgainAfterFiveMinutes() async throws {
         let world = try SubscriptionWorld([.webSocket(), .events()]) { request in
             request.method == "GET" ? .response(404) : .events(events(1...1))
