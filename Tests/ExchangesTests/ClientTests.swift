@@ -380,6 +380,23 @@ import struct BeagleNetExchanges.Operation
         #expect(other.texts == ["1", "2"])
     }
 
+    @Test("a mutation has nobody ask the network who reads the store alone", arguments: [true, false])
+    func mutationHasNoReaderAskTheNetwork(isLeftBefore: Bool) {
+        let server = ServerExchange()
+        let client = client(DedupExchange(), CacheExchange(), server)
+        let asking = Listening(client.query(args, types: ["Post"]))
+        server.send(server.asked[0].result(1))
+        if isLeftBefore { asking.leave() }
+        let reading = Listening(client.query(args, policy: .cacheOnly, types: ["Post"]))
+        if !isLeftBefore { asking.leave() }
+        let mutation = Listening(client.mutate(change, types: ["Post"]))
+        server.send(server.asked[1].result("done"))
+        #expect(mutation.texts == ["done"])
+        #expect(server.asked.map(\.kind) == [.query, .mutation])
+        #expect(reading.texts == ["1", "nil"])
+        reading.leave()
+    }
+
     @Test func mutationRunsQueriesOfItsTypesAgain() {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)

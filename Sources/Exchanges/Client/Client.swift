@@ -168,8 +168,12 @@ public final class Client: GraphQLClient, OperationHost {
         guard isNew else { return }
         table.ladder.lane.runLater { [self] in
             let operation = table.due.withLock { $0.removeValue(forKey: id) }
-            guard let operation, let source = table.sources[id] ?? table.readers[id] else { return }
-            send(operation, of: source)
+            guard let operation else { return }
+            if let source = table.sources[id] { return send(operation, of: source) }
+            guard let reader = table.readers[id] else { return }
+            // Who reads a store alone does not ask the network in the place of another, who has left.
+            let isOfAnother = operation.asker != nil && operation.asker != reader.number
+            send(isOfAnother ? operation.with(policy: .cacheOnly) : operation, of: reader)
         }
     }
 

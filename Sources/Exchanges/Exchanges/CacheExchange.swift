@@ -16,7 +16,8 @@ import BeagleNetHTTP
 ///
 /// Results of queries are stored that have no error and nothing to follow. A mutation's result makes those queries stale that
 /// have a type in common with it: they are forgotten, and run again if somebody waits for them. The types are those of
-/// `Operation.types` and those that results name in `__typename`. Mutations and subscriptions are never answered.
+/// `Operation.types` and those that results name in `__typename`. Who waits for `cacheOnly` alone has nobody asked: it hears
+/// that nothing is stored. Mutations and subscriptions are never answered.
 ///
 /// A query of such a type that was under way when the mutation was answered may have read what was before: its result is stale,
 /// is not stored, and it is run again, once.
@@ -108,7 +109,7 @@ public final class CacheExchange: Exchange, Sendable {
             guard result.isSettled else { return result }
             let types = result.types
             for operation in store.withLock({ $0.forget(types) }) {
-                client.reexecute(operation: operation.with(policy: .networkOnly))
+                client.reexecute(operation: operation.isReading ? operation : operation.with(policy: .networkOnly))
             }
         case .subscription, .teardown: break
         }

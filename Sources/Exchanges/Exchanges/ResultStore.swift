@@ -55,8 +55,9 @@ struct ResultStore: Sendable {
             entries[operation.id] = Entry(operation, isActive: true)
             return nil
         }
+        // Who reads the store alone is not who would ask again.
+        if !entry.isActive || !operation.isReading || entry.operation.isReading { entry.operation = operation }
         entry.isActive = true
-        entry.operation = operation
         if entry.result != nil { use(entry) }
         return entry.result
     }
