@@ -174,7 +174,7 @@ import struct BeagleNetExchanges.Operation
             default: return try NetworkResponse(json: ["data": ["a": ["__typename": "A"]]])
             }
         }
-        let socket = WebSocketExchange { operation, emit in
+        let socket = WebSocketExchange { operation, _, emit in
             for number in 0..<3 { emit(operation.result(.integer(Int64(number)))) }
             if number(sockets) % 2 == 0 { throw NetworkError(.network, during: .body, "lost") }
         }

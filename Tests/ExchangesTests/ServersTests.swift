@@ -86,6 +86,27 @@ struct ServersTests {
         #expect(requests?.count == 1)
     }
 
+    @Test func parametersAreForTheOriginOfTheClientsRequest() async throws {
+        var options = GraphQLSocketOptions()
+        options.parameters = { ["token": "of Ann"] }
+        let exchange = WebSocketExchange(
+            client: NetworkClientDefault(dependencies: quiet()),
+            over: [.webSocket(options)]
+        )
+        let url = try await GraphQLServer.shared.url("/graphql")
+        let client = Client(request: URLRequest(url: url), exchanges: [exchange], logger: OffLogger())
+        let other = try #require(URL(string: url.absoluteString.replacing("127.0.0.1", with: "localhost")))
+        var told: [AnyCodable?] = []
+        for request in [nil, URLRequest(url: other)] {
+            let args = ExecutionArgs(query: "subscription { connection }")
+            let listening = Listening(client.subscribe(to: args, request: request))
+            while listening.results.isEmpty { await Task.yield() }
+            told.append(listening.results.first?.data["connection"]?["token"])
+            listening.leave()
+        }
+        #expect(told == ["of Ann", nil])
+    }
+
     @Test(arguments: ["/graphql", "/ariadne"]) func mutationHasAQueryRunAgain(path: String) async throws {
         let client = try await client(path)
         let query = Listening(client.query(post))

@@ -23,7 +23,7 @@ import struct BeagleNetExchanges.Operation
         var ended: Int { log.withLock { $0.ended } }
 
         func exchange(handleAllOperations: Bool = false) -> WebSocketExchange {
-            WebSocketExchange(handleAllOperations: handleAllOperations) { [self] operation, emit in
+            WebSocketExchange(handleAllOperations: handleAllOperations) { [self] operation, _, emit in
                 let (stream, end) = AsyncThrowingStream<Void, any Error>.makeStream()
                 log.withLock { $0.started.append(Running(operation: operation, emit: emit, end: end)) }
                 defer { log.withLock { $0.ended += 1 } }

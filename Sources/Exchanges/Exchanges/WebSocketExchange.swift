@@ -17,10 +17,12 @@ import BeagleNetHTTP
 /// When the server ends a subscription, it is ended for who listens; the same may be subscribed to again. A teardown cancels
 /// it.
 public struct WebSocketExchange: Exchange, Sendable {
-    /// Performs a subscription: gives what comes, returns when the server ended it, and throws why it ended otherwise.
+    /// Performs a subscription, with parameters that are for the origin of `home`: gives what comes, returns when the server
+    /// ended it, and throws why it ended otherwise.
     typealias Subscribe =
         @Sendable (
             _ operation: Operation,
+            _ home: URL?,
             _ emit: @escaping @Sendable (OperationResult) -> Void
         ) async throws -> Void
 
@@ -31,7 +33,8 @@ public struct WebSocketExchange: Exchange, Sendable {
     ///
     /// - Parameters:
     ///   - client: who performs them; the client of `Beagle.dependencies`, as it is then, where nil.
-    ///   - transports: how they go, the best first; a WebSocket by default.
+    ///   - transports: how they go, the best first; a WebSocket by default. Its `parameters` go to the origin of the client's
+    ///     request alone, and to those that the one who performs declares, wherever operations go.
     ///   - handleAllOperations: whether it performs queries and mutations too. No by default.
     public init(
         client: (any NetworkClient)? = nil,
@@ -41,9 +44,11 @@ public struct WebSocketExchange: Exchange, Sendable {
         // Its copies share what is open.
         var shared = GraphQLEndpoint("/")
         shared.subscriptions = transports
-        self.init(handleAllOperations: handleAllOperations) { [shared] operation, emit in
+        self.init(handleAllOperations: handleAllOperations) { [shared] operation, home, emit in
             let client = client ?? Beagle.dependencies.networkClient
-            try await client.perform(operation, like: shared, emit)
+            var endpoint = shared
+            endpoint.home = home
+            try await client.perform(operation, like: endpoint, emit)
         }
     }
 
@@ -92,8 +97,12 @@ public struct WebSocketExchange: Exchange, Sendable {
         _ isWanted: @escaping @Sendable () -> Bool,
         _ end: @escaping @Sendable () -> Void
     ) async {
+        let own = client.request.url.flatMap { Origin($0) == nil ? nil : $0 }
+        let home = own ?? operation.run?.operation.request.url
         do {
-            try await subscribe(operation) { result in client.inTurn { if isWanted() { ways.answer(result) } } }
+            try await subscribe(operation, home) { result in
+                client.inTurn { if isWanted() { ways.answer(result) } }
+            }
         } catch {
             let combined = CombinedError(NetworkError(wrapping: error))
             let result = OperationResult(operation: operation, data: nil, error: combined, hasNext: false)

@@ -1,5 +1,10 @@
 public import BeagleNet
 import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// Where GraphQL operations go, and how.
 ///
@@ -70,6 +75,8 @@ public struct GraphQLEndpoint: Sendable {
     /// Which operations go that way; subscriptions alone by default. Those with files are posted all the same. A mutation that
     /// the server may have executed is tried in no other way.
     public var kindsOverSubscriptions: Set<OperationKind> = [.subscription]
+    /// For whose origin the parameters of WebSockets are; nil where it is the target's.
+    package var home: URL?
     /// What was learned of the server.
     let memory = EndpointMemory()
 

@@ -39,6 +39,9 @@ public struct GraphQLSocketOptions: Sendable {
     /// What the server is told when a connection begins, as credentials, asked anew for each; nil, the default, tells it
     /// nothing.
     ///
+    /// It is told to the endpoint's origin, and to those that the app declares: an operation that is moved elsewhere, as by an
+    /// interceptor, begins without them. `url` may be anywhere.
+    ///
     /// Operations share a connection that have the same URL, header fields and `partition`. Where nothing but these parameters
     /// tells who asks, set `NetworkOperation.partition`, or call `GraphQLEndpoint.retireConnections()` when that changes: else
     /// the next person's operations may join a connection of the last one's.

@@ -34,6 +34,7 @@ struct SocketCarrier: SubscriptionCarrier {
                 options,
                 attempt.operation.transfer,
                 declaredOrigins: attempt.operation.declaredOrigins,
+                home: attempt.endpoint.home ?? attempt.operation.request.url,
                 maxMessageBytes: attempt.endpoint.maxMessageBytes,
                 over: transport
             )

@@ -258,6 +258,36 @@ struct SocketSharingTests {
         #expect(server.requests.map { $0["X-App"] } == ["a"])
     }
 
+    /// Has operations go to this server.
+    private struct Moving: Interceptor {
+        let authority: String
+
+        nonisolated(nonsending) func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            var operation = operation
+            operation.transfer.head.authority = authority
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test func parametersStayWithTheEndpointsOrigin() async throws {
+        var options = GraphQLSocketOptions.lasting
+        options.parameters = { ["who": "Ann"] }
+        let (home, elsewhere) = (try Self.counting(1), try Self.counting(1))
+        for server in [home, elsewhere] {
+            let dependencies = BeagleDependencies()
+            dependencies.logger = OffLogger()
+            dependencies.interceptors = [Moving(authority: server.authority)]
+            let client = NetworkClientDefault(dependencies: dependencies)
+            for try await _ in try client.subscribe(to: SocketClient.request(), at: home.endpoint(options)) {}
+        }
+        #expect(home.heard.record.messages.first == #"{"type":"connection_init","payload":{"who":"Ann"}}"#)
+        #expect(elsewhere.heard.record.messages.first == #"{"type":"connection_init"}"#)
+    }
+
     @Test func failureOfTheAppsOwnFunctionIsTold() async throws {
         struct NoToken: Error {}
         let server = try Self.counting(1)
