@@ -60,15 +60,19 @@ import struct BeagleNetExchanges.Operation
     }
 
     /// The message that goes out below these exchanges.
-    private func sent(to url: String = "http://host/graphql", _ exchanges: any Exchange...) async throws
-        -> TransferRequest
-    {
+    private func sent(
+        to url: String = "http://host/graphql",
+        with fields: [String: String] = [:],
+        _ exchanges: any Exchange...
+    ) async throws -> TransferRequest {
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         let dependencies = BeagleDependencies()
         dependencies.logger = OffLogger()
         let network = NetworkClientDefault(dependencies: dependencies, transport: transport)
+        var request = URLRequest(url: try #require(URL(string: url)))
+        request.allHTTPHeaderFields = fields
         let client = Client(
-            request: URLRequest(url: try #require(URL(string: url))),
+            request: request,
             exchanges: exchanges + [FetchExchange(client: network)],
             logger: OffLogger()
         )
@@ -99,6 +103,17 @@ import struct BeagleNetExchanges.Operation
         let name = try #require(HTTPField.Name("X-Token"))
         #expect(try await sent(to: url, auth(), MovingExchange()).head.headerFields[name] == nil)
         #expect(try await sent(to: url, MovingExchange(), auth()).head.headerFields[name] == "old")
+    }
+
+    @Test func secretsOfTheClientsRequestStayBehindToo() async throws {
+        let fields = ["Authorization": "mine", "X-Colour": "red"]
+        let colour = try #require(HTTPField.Name("X-Colour"))
+        let kept = try await sent(with: fields)
+        #expect(kept.head.headerFields[.authorization] == "mine")
+        let moved = try await sent(with: fields, MovingExchange())
+        #expect(moved.head.authority == "elsewhere")
+        #expect(moved.head.headerFields[.authorization] == nil)
+        #expect(moved.head.headerFields[colour] == "red")
     }
 
     /// An exchange that was given a token is trusted to know to whom it gives it, declared or not, as below `FetchExchange`.

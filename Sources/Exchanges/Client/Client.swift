@@ -1,3 +1,4 @@
+import BeagleNet
 public import BeagleNetDependencies
 import BeagleNetHTTP
 #if canImport(Combine)
@@ -26,6 +27,8 @@ import BeagleNetHTTP
 ///   ends; a subscription ends with the server.
 /// - When the last listener leaves, a teardown goes down the ladder, which ends the request under way: a mutation's too,
 ///   unless `keepsMutations`.
+/// - Header fields that hold secrets belong to the origin of the request that an operation was made with: they stay behind
+///   where an exchange sends it elsewhere.
 /// - It may be used from any thread. Exchanges run in turns, and what answers at once answers at once.
 /// - Below its exchanges it has a `FallbackExchange`: what no exchange handles is answered with an error.
 ///
@@ -41,8 +44,8 @@ public final class Client: GraphQLClient, OperationHost {
     /// Who waits for what.
     ///
     /// `@unchecked Sendable` is sound because `sources`, `readers`, `count`, and the sources themselves, are reached only in
-    /// turns of the ladder's lane; `numbers` and `due`, which others ask for too, are behind locks; and `ladder`, which is
-    /// `Sendable`, never changes.
+    /// turns of the ladder's lane; `numbers` and `due`, which others ask for too, are behind locks; and `ladder` and
+    /// `redactor`, which are `Sendable`, never change.
     private final class Table: @unchecked Sendable {
         private(set) var sources: [String: Source] = [:]
         /// Those of queries that are to be answered from a store alone: their answers are for nobody else.
@@ -53,9 +56,11 @@ public final class Client: GraphQLClient, OperationHost {
         /// Operations that are due to be run again, by id.
         let due = Lock<[String: Operation]>([:])
         let ladder: Ladder
+        private let redactor: Redactor
 
-        init(_ ladder: Ladder) {
+        init(_ ladder: Ladder, _ redactor: Redactor) {
             self.ladder = ladder
+            self.redactor = redactor
         }
 
         /// Has somebody wait for what nobody waits for.
@@ -63,7 +68,7 @@ public final class Client: GraphQLClient, OperationHost {
         /// - Returns: the operation as it is to be sent.
         func open(_ operation: Operation, for listener: any ResultListener) -> Operation {
             count += 1
-            var operation = operation
+            var operation = operation.scopingSecrets(redactor)
             operation.asker = count
             let source = Source(operation, for: listener, number: count)
             if operation.isReading { readers[operation.id] = source } else { sources[operation.id] = source }
@@ -129,7 +134,8 @@ public final class Client: GraphQLClient, OperationHost {
         table = Table(
             Ladder(all, client: reference, in: lane, bottom: { _ in Empty().eraseToAnyPublisher() }) {
                 (reference.client as? Client)?.receive($0)
-            }
+            },
+            Beagle.dependencies.redactor
         )
         reference.client = self
     }

@@ -39,6 +39,16 @@ extension Operation {
         return operation
     }
 
+    /// The operation as it was made, whose secret fields belong to the origin that it was made for.
+    func scopingSecrets(_ redactor: Redactor) -> Operation {
+        guard scope == nil, let fields = request.allHTTPHeaderFields else { return self }
+        let names = Set(fields.keys.filter { redactor.isSecret(header: $0) }.compactMap { HTTPField.Name($0) })
+        if names.isEmpty { return self }
+        var operation = self
+        operation.scope = FieldScope(names: names, permitted: names, origin: origin)
+        return operation
+    }
+
     /// The fields that belong to the origin that it goes to.
     var scopedFields: Set<HTTPField.Name> { scope?.names ?? [] }
 }
