@@ -22,12 +22,15 @@ import BeagleNetHTTP
 /// A query of such a type that was under way when the mutation was answered may have read what was before: its result is stale,
 /// is not stored, and it is run again, once.
 ///
-/// It is shared by whoever is given the same: `clear()` forgets what is stored.
+/// It is shared by whoever is given the same: a mutation of one client has queries run again where somebody waits for them, and
+/// `clear()` forgets what is stored.
 ///
 /// Results are stored by the `id` of their operation, which is made of the request before exchanges change it: a token that an
 /// `AuthExchange` adds is not in it. After a change of user call `clear()`, or make a new client with a new cache.
 public final class CacheExchange: Exchange, Sendable {
     let store: Lock<ResultStore>
+    /// Those that it was given to, each with a number that no other has.
+    private let clients = Lock<(last: Int, all: [(number: Int, client: any GraphQLClient)])>((0, []))
 
     /// A cache.
     ///
@@ -52,24 +55,40 @@ public final class CacheExchange: Exchange, Sendable {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        Fork(
+        let number = clients.withLock { clients in
+            clients.last += 1
+            clients.all.append((clients.last, client))
+            return clients.last
+        }
+        return Fork(
             operations,
             next,
-            onResult: { [self] result in take(result, client) },
-            onOperation: { [self] operation, ways in decide(operation, ways) }
+            onResult: { [self] result in take(result) },
+            onEnd: { [self] in remove(number) },
+            onOperation: { [self] operation, ways in decide(operation, at: number, ways) }
         )
         .eraseToAnyPublisher()
     }
 
-    private func decide(_ operation: Operation, _ ways: Fork.Ways) {
+    private func remove(_ number: Int) {
+        clients.withLock { clients in clients.all.removeAll { $0.number == number } }
+        store.withLock { $0.leaveAll(at: number) }
+    }
+
+    /// Runs a query again where somebody waits for it.
+    private func reexecute(_ operation: Operation) {
+        for (_, client) in clients.withLock({ $0.all }) { client.reexecute(operation: operation) }
+    }
+
+    private func decide(_ operation: Operation, at client: Int, _ ways: Fork.Ways) {
         switch operation.kind {
         case .mutation, .subscription: return ways.forward(operation)
         case .teardown:
-            store.withLock { $0.leave(operation.id) }
+            store.withLock { $0.leave(operation.id, at: client) }
             return ways.forward(operation)
         case .query: break
         }
-        var stored = store.withLock { $0.result(for: operation) }
+        var stored = store.withLock { $0.result(for: operation, at: client) }
         stored?.operation = operation
         switch (operation.policy, stored) {
         case (.cacheOnly, let stored): ways.answer(stored ?? OperationResult(operation: operation, data: nil))
@@ -88,7 +107,7 @@ public final class CacheExchange: Exchange, Sendable {
     }
 
     /// - Returns: the result as it goes on.
-    private func take(_ result: OperationResult, _ client: any GraphQLClient) -> OperationResult {
+    private func take(_ result: OperationResult) -> OperationResult {
         switch result.operation.kind {
         case .query:
             guard result.isSettled else { return result }
@@ -98,7 +117,7 @@ public final class CacheExchange: Exchange, Sendable {
             if isOutdated {
                 // As it was asked: the result's has what exchanges below made of it, a token too.
                 guard let operation = store.withLock({ $0.repetition(of: id) }) else { return result }
-                client.reexecute(operation: operation.with(policy: .networkOnly))
+                reexecute(operation.with(policy: .networkOnly))
                 var outdated = result
                 outdated.stale = true
                 return outdated
@@ -109,7 +128,7 @@ public final class CacheExchange: Exchange, Sendable {
             guard result.isSettled else { return result }
             let types = result.types
             for operation in store.withLock({ $0.forget(types) }) {
-                client.reexecute(operation: operation.isReading ? operation : operation.with(policy: .networkOnly))
+                reexecute(operation.isReading ? operation : operation.with(policy: .networkOnly))
             }
         case .subscription, .teardown: break
         }
