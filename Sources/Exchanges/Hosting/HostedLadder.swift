@@ -291,7 +291,10 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
             $0.transfer.options.authentication == options.authentication
                 && $0.transfer.options.identity == options.identity
         }
-        if !isOfOne { (sample.transfer.options.authentication, sample.transfer.options.identity) = (nil, nil) }
+        if !isOfOne {
+            sample.transfer.options.authentication = nil
+            sample.transfer.options.identity = nil
+        }
         return sample
     }
 
