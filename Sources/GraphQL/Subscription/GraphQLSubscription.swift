@@ -10,7 +10,7 @@ import BeagleNetHTTP
 /// for; a cancelled task, or an iterator that is let go, ends the subscription, and the server is told.
 ///
 /// A connection that is lost is followed by another, as `RetryInterceptor.subscriptionBackoff` says. What the server had to
-/// tell meanwhile is lost, unless it goes on where it was (events with ids); `events` tells of each gap.
+/// tell meanwhile is lost, unless it goes on where it was (events with ids, of `.distinct` streams); `events` tells of each gap.
 public struct GraphQLSubscription<Output>: AsyncSequence, Sendable {
     /// What the server tells. One with errors may have no data.
     public typealias Element = GraphQLResponse<Output>
