@@ -145,11 +145,14 @@ import Testing
     @Test(
         "it works with Strawberry",
         .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"),
-        arguments: [[GraphQLSubscriptionTransport.events()], [.multipart]]
+        arguments: [
+            ("/graphql", GraphQLSubscriptionTransport.webSocket()), ("/graphql", .events()), ("/graphql", .multipart),
+            ("/single", .events(.single)),
+        ]
     )
-    func strawberry(ways: [GraphQLSubscriptionTransport]) async throws {
-        var endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url("/graphql"))
-        endpoint.subscriptions = ways
+    func strawberry(path: String, way: GraphQLSubscriptionTransport) async throws {
+        var endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url(path))
+        endpoint.subscriptions = [way]
         let network = RelayNetwork(client: BeagleDependencies().networkClient, at: endpoint)
         let texts = try await network.execute(
             request: Self.request,
