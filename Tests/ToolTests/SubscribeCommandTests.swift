@@ -79,9 +79,18 @@ struct SubscribeCommandTests {
         #expect(longer.exit == 0, "\(longer.errors)")
     }
 
-    @Test func lostConnectionIsToldAndFollowedByAnother() async throws {
-        let server = try LoopbackServer { _ in Self.events(1...2, isWhole: false) }
-        let run = try await beagle("subscribe", server.url, "-q", query, "--over", "sse", "--count", "3", "--json")
+    /// Parts, of a body that is cut.
+    private static func parts(_ results: ClosedRange<Int>) -> LoopbackServer.Answer {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed;boundary=graphql\r\n\r\n--graphql\r\n"
+        let parts = results.map { "\r\n{\"payload\":{\"data\":{\"tick\":\($0)}}}\r\n--graphql\r\n" }
+        return .sequence([.raw(head + parts.joined()), .close])
+    }
+
+    @Test(arguments: ["sse", "multipart"]) func lostConnectionIsToldAndFollowedByAnother(way: String) async throws {
+        let server = try LoopbackServer { request in
+            request["Accept"] == "text/event-stream" ? Self.events(1...2, isWhole: false) : Self.parts(1...2)
+        }
+        let run = try await beagle("subscribe", server.url, "-q", query, "--over", way, "--count", "3", "--json")
         #expect(run.exit == 0, "\(run.errors)")
         #expect(run.errors.contains("; asking again in "))
         #expect(run.errors.split(separator: "\n").count == 1)
@@ -115,8 +124,7 @@ struct SubscribeCommandTests {
 
     @Test(.enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"), arguments: SubscribeCommand.Way.allCases)
     func realServerIsFollowed(_ way: SubscribeCommand.Way) async throws {
-        guard way != .sharedSSE else { return }
-        let url = try await GraphQLServer.shared.url("/graphql").absoluteString
+        let url = try await GraphQLServer.shared.url(way == .sharedSSE ? "/single" : "/graphql").absoluteString
         let run = try await beagle(
             "subscribe",
             url,
