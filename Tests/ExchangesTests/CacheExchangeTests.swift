@@ -141,6 +141,14 @@ import struct BeagleNetExchanges.Operation
         #expect(world.events == ["q>>", "=>half", "q>>"])
     }
 
+    /// urql's: what has no data is not stored.
+    @Test(arguments: LadderWay.allCases) func resultsWithoutDataAreNotStored(_ way: LadderWay) async throws {
+        let world = try way.world(CacheExchange())
+        await world.ask(.query(), nil)
+        await world.ask(.query())
+        #expect(world.events == ["q>>", "=>nil", "q>>"])
+    }
+
     @Test(arguments: LadderWay.allCases) func typesThatAnswersNameCount(_ way: LadderWay) async throws {
         let world = try way.world(CacheExchange())
         await world.ask(.query("q", types: []), ["posts": [["__typename": "Post", "id": 1]]])

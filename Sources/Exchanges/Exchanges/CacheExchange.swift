@@ -14,7 +14,7 @@ import BeagleNetHTTP
 /// | `networkOnly` | the network's | the network's |
 /// | `cacheAndNetwork` | the stored result, marked stale, then the network's | the network's |
 ///
-/// Results of queries are stored that have no error and nothing to follow. A mutation's result makes those queries stale that
+/// Results of queries are stored that have data, no error, and nothing to follow. A mutation's result makes those queries stale that
 /// have a type in common with it: they are forgotten, and run again if somebody waits for them. The types are those of
 /// `Operation.types` and those that results name in `__typename`. Who waits for `cacheOnly` alone has nobody asked: it hears
 /// that nothing is stored. Mutations and subscriptions are never answered.
@@ -122,6 +122,8 @@ public final class CacheExchange: Exchange, Sendable {
                 outdated.stale = true
                 return outdated
             }
+            // Where the server says nothing of errors it has data: what has neither is no answer.
+            if result.data == .null, result.hosted?.isGraphQL != false { return result }
             let forgotten = store.withLock { $0.put(result, of: types) }
             withExtendedLifetime(forgotten) {}
         case .mutation:

@@ -12,7 +12,7 @@ final class HostedAnswer: Sendable {
     let outcome: Result<NetworkOperation.Result, NetworkError>
     /// The number of the run that it is of.
     let run: Int
-    private let isGraphQL: Bool
+    let isGraphQL: Bool
     private let read = InlineLock(Values?.none)
 
     init(_ outcome: Result<NetworkOperation.Result, NetworkError>, run: Int, isGraphQL: Bool) {
