@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import BeagleNetExchanges
+@testable import BeagleNetTesting
 import struct BeagleNetExchanges.Operation
 
 /// The twelve defects of the original, and the test that would see each again:
@@ -20,7 +21,7 @@ import struct BeagleNetExchanges.Operation
 /// | D9 threads end the process or lose results | `ClientTests.eightThreadsLoseNothing`, `ExchangeInterceptorTests.eightThreadsAreAnswered`, `HostedServersTests.eightThreadsAreAnswered` |
 /// | D10 what one costs grows with all that are active | `DefectTests.workOfOneDoesNotGrowWithWhatIsActive`, `ClientTests.eventsReachOnlyThoseWhoWait` |
 /// | D11 statuses are not looked at | `FetchExchangeTests.refusalWithoutABodyIsOneOfTheNetwork` |
-/// | D12 a socket waits an hour, forgets who listens, refuses ids | `DefectTests.lostSubscriptionIsAskedForAgainInSeconds`, `WebSocketExchangeTests.sameSubscriptionStartsAgainUnderItsID` |
+/// | D12 a socket waits an hour, forgets who listens, refuses ids | `DefectTests.lostSubscriptionIsAskedForAgainInSeconds`, `subscriptionOfALostSocketGoesOnOverAnother`, `WebSocketExchangeTests.sameSubscriptionStartsAgainUnderItsID` |
 @Suite(.timeLimit(.minutes(1))) struct DefectTests {
     /// What was called: who listens to streams, what passes them, and who hears results.
     private final class Calls: Sendable {
@@ -106,5 +107,50 @@ import struct BeagleNetExchanges.Operation
                 #expect(delay <= most)
             }
         }
+    }
+
+    /// Defect D12 on the wire: who listened was forgotten with the socket.
+    @Test func subscriptionOfALostSocketGoesOnOverAnother() async throws {
+        let connections = Lock(0)
+        let server = try LoopbackServer { request in
+            let accept = (try? WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "")) ?? ""
+            let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            let fields = "Sec-WebSocket-Protocol: graphql-transport-ws\r\nSec-WebSocket-Accept: \(accept)\r\n\r\n"
+            return .sequence([
+                .raw(head + fields),
+                .played { connection in
+                    let number = connections.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    func say(_ text: String) { _ = connection.send(frame: 1, Data(text.utf8)) }
+                    // What begins the connection, and the operation.
+                    _ = connection.readFrame()
+                    say(#"{"type":"connection_ack"}"#)
+                    _ = connection.readFrame()
+                    say(#"{"id":"1","type":"next","payload":{"data":{"n":\#(number)}}}"#)
+                    guard number > 1 else { return false }
+                    say(#"{"id":"1","type":"complete"}"#)
+                    while connection.readFrame() != nil {}
+                    return false
+                },
+            ])
+        }
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        dependencies.interceptors.removeAll { $0 is RetryInterceptor }
+        dependencies.interceptors.add(RetryInterceptor(subscriptionBackoff: Backoff(base: .zero, limit: 3)))
+        let client = Client(
+            request: URLRequest(url: try #require(URL(string: server.url))),
+            exchanges: [
+                DedupExchange(), WebSocketExchange(client: NetworkClientDefault(dependencies: dependencies)),
+            ],
+            logger: OffLogger()
+        )
+        let listening = Listening(client.subscribe(to: ExecutionArgs(query: "subscription { n }")))
+        while !listening.isOver { await Task.yield() }
+        #expect(listening.results.map { $0.data["n"] } == [1, 2])
+        #expect(listening.results.allSatisfy { $0.error == nil })
+        #expect(server.requests.count == 2)
     }
 }
