@@ -278,4 +278,38 @@ import struct BeagleNetExchanges.Operation
         #expect(result.data == ["a": 1])
         #expect(server.asked.count == 3)
     }
+
+    /// So are credentials of ours.
+    @Test func authOfOursIsAnExchange() async throws {
+        let server = ServerExchange { operation in
+            let token = operation.request.value(forHTTPHeaderField: "Authorization")
+            if token == "two" { return [operation.result(["a": 1])] }
+            var refusal = NetworkError(.status, during: .response, "not you")
+            refusal.response = HTTPResponse(status: .unauthorized)
+            return [operation.result(nil, error: CombinedError(refusal))]
+        }
+        let rules = AuthInterceptor<String>.Rules(
+            load: { "one" },
+            renew: { _ in "two" },
+            attach: { token, head in head.headerFields[.authorization] = token }
+        )
+        let result = try await client(InterceptorExchange(AuthInterceptor(rules)), server).query(args)
+        #expect(result.data == ["a": 1])
+        #expect(server.asked.map { $0.request.value(forHTTPHeaderField: "Authorization") } == ["one", "two"])
+    }
+
+    @Test func deadlineOfOursIsAnExchange() async throws {
+        let deadline = InterceptorExchange(DeadlineInterceptor(limit: .milliseconds(10)))
+        let result = try await client(deadline, ServerExchange()).query(args)
+        #expect(result.error?.networkError?.isTimeout == true)
+    }
+
+    @Test func rateLimitOfOursIsAnExchange() async throws {
+        let server = ServerExchange { [$0.result(["a": 1])] }
+        let client = try client(InterceptorExchange(RateLimitInterceptor(1, per: .milliseconds(50))), server)
+        let start = ContinuousClock.now
+        for _ in 0..<2 { #expect(try await client.query(args).data == ["a": 1]) }
+        #expect(ContinuousClock.now - start >= .milliseconds(40))
+        #expect(server.asked.count == 2)
+    }
 }

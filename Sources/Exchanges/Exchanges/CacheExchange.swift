@@ -14,8 +14,8 @@ import BeagleNetHTTP
 /// | `networkOnly` | the network's | the network's |
 /// | `cacheAndNetwork` | the stored result, marked stale, then the network's | the network's |
 ///
-/// Results of queries are stored that have data, no error, and nothing to follow. A mutation's result makes those queries stale that
-/// have a type in common with it: they are forgotten, and run again if somebody waits for them. The types are those of
+/// Results of queries are stored that have data, no error, and nothing to follow. A mutation's result makes those queries stale
+/// that have a type in common with it: they are forgotten, and run again if somebody waits for them. The types are those of
 /// `Operation.types` and those that results name in `__typename`. Who waits for `cacheOnly` alone has nobody asked: it hears
 /// that nothing is stored. Mutations and subscriptions are never answered.
 ///
