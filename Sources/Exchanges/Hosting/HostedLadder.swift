@@ -264,7 +264,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
                 return listener.end()
             }
             let runs = (Array(rows.values) + readers.values).flatMap(\.runs)
-            let next = operation.run?.ways?.next ?? runs.lazy.compactMap { $0.ways?.next }.first
+            let next = operation.run?.ways?.next ?? runs.compactMap { $0.ways?.next }.first
             guard let next, let sample = sample(for: operation, of: runs.map(\.operation)) else {
                 let error = NetworkError(
                     .unsupported,
