@@ -116,7 +116,7 @@ import Synchronization
         _ beside: String,
         _ ratios: [String]
     ) -> String {
-        what.padded(32) + name.padded(24) + alone.padded(22) + beside.padded(22) + ratios.map { $0.padded(20) }.joined()
+        what.padded(32) + name.padded(24) + alone.padded(22) + beside.padded(22) + ratios.map { $0.padded(24) }.joined()
     }
 }
 

@@ -16,9 +16,19 @@ struct Interrupt: Error {
     ///
     /// - Throws: `Interrupt` where a signal made `body` fail, else what `body` throws.
     static func cancelling<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) async throws -> R {
-        let task = Task { try await body() }
+        let numbers = [SIGINT, SIGTERM]
+        let (registrations, registered) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            // A signal that came before its source hears it would end the program without a word, or be lost.
+            var missing = numbers.count
+            for await _ in registrations {
+                missing -= 1
+                if missing == 0 { break }
+            }
+            return try await body()
+        }
         let received = Lock<Int32?>(nil)
-        let sources = [SIGINT, SIGTERM].map { number in
+        let sources = numbers.map { number in
             // The source sees the signal only where its default, to end the process, is off.
             Foundation.signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number)
@@ -30,6 +40,7 @@ struct Interrupt: Error {
                 if isSecond { exit(128 + number) }
                 task.cancel()
             }
+            source.setRegistrationHandler { registered.yield() }
             source.resume()
             return source
         }
