@@ -82,7 +82,8 @@ struct SocketOpening: Sendable {
         if declaredOrigins.contains(origin) { return true }
         guard let home else { return false }
         do throws(NetworkError) {
-            return Origin(of: try HttpRequestBuilder().build(Request(url: home, type: .rawRequest(.init()))).head) == origin
+            return Origin(of: try HttpRequestBuilder().build(Request(url: home, type: .rawRequest(.init()))).head)
+                == origin
         } catch {
             // It has no origin, as a path.
             return false

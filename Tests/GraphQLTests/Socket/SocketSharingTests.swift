@@ -258,21 +258,6 @@ struct SocketSharingTests {
         #expect(server.requests.map { $0["X-App"] } == ["a"])
     }
 
-    /// Has operations go to this server.
-    private struct Moving: Interceptor {
-        let authority: String
-
-        nonisolated(nonsending) func intercept(
-            _ operation: NetworkOperation,
-            next: Next,
-            emit: @escaping Emit
-        ) async throws(NetworkError) -> NetworkOperation.Result {
-            var operation = operation
-            operation.transfer.head.authority = authority
-            return try await next(operation, emit)
-        }
-    }
-
     @Test func parametersStayWithTheEndpointsOrigin() async throws {
         var options = GraphQLSocketOptions.lasting
         options.parameters = { ["who": "Ann"] }
@@ -280,7 +265,7 @@ struct SocketSharingTests {
         for server in [home, elsewhere] {
             let dependencies = BeagleDependencies()
             dependencies.logger = OffLogger()
-            dependencies.interceptors = [Moving(authority: server.authority)]
+            dependencies.interceptors = [TransformInterceptor { $0.head.authority = server.authority }]
             let client = NetworkClientDefault(dependencies: dependencies)
             for try await _ in try client.subscribe(to: SocketClient.request(), at: home.endpoint(options)) {}
         }
