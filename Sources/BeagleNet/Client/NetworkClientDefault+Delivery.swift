@@ -10,7 +10,8 @@ extension NetworkClientDefault {
     ///   - owner: the scope that owns it, if any.
     ///   - queue: a serial one. Cancelling the token on it leaves nothing to be heard.
     ///   - receive: hears what comes.
-    /// - Returns: the handle that ends it; nil where the message could not be built, or the scope is closed, which `receive` is told.
+    /// - Returns: the handle that ends it; nil where the message could not be built, or the scope is closed, which `receive`
+    ///   is told.
     @discardableResult
     public func watch(
         _ operation: NetworkOperation,
@@ -41,7 +42,8 @@ extension NetworkClientDefault {
     ///   - owner: the scope that owns it, if any.
     ///   - actor: the main actor. Cancelling the token on it leaves nothing to be heard.
     ///   - receive: hears what comes.
-    /// - Returns: the handle that ends it; nil where the message could not be built, or the scope is closed, which `receive` is told.
+    /// - Returns: the handle that ends it; nil where the message could not be built, or the scope is closed, which `receive`
+    ///   is told.
     @discardableResult
     public func watch(
         _ operation: NetworkOperation,

@@ -78,7 +78,7 @@ public final class NetworkClientDefault: NetworkClient {
             scope.run { caller.run { completion(outcome.response) } }
         }
         defer { once.open() }
-        if let owner = settings.operationScope {
+        if let owner = settings.newOwner {
             return owner.start(completion: { once.give($0) }) { [self] () throws(NetworkError) in
                 try await run(NetworkOperation(request), settings) { _ in }
             }
@@ -123,7 +123,7 @@ public final class NetworkClientDefault: NetworkClient {
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let settings = dependencies.settings
-        if let owner = settings.operationScope { return try await run(operation, settings, in: owner, emit) }
+        if let owner = settings.newOwner { return try await run(operation, settings, in: owner, emit) }
         return try await run(operation, settings, emit)
     }
 
@@ -166,7 +166,7 @@ public final class NetworkClientDefault: NetworkClient {
         completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
     ) -> (any RequestToken)? {
         let settings = dependencies.settings
-        if settings.operationScope != nil { return nil }
+        if settings.newOwner != nil { return nil }
         do throws(NetworkError) {
             let (operation, pipeline) = try prepared(operation, settings)
             let isShared = operation.key != nil || operation.isDetached

@@ -42,6 +42,9 @@ public final class OperationScope: Sendable {
         var turns: [Int: CheckedContinuation<Void, Never>] = [:]
     }
 
+    /// The scope that what is asked belongs to already: what an operation of a line asks would wait for its own end in it.
+    @TaskLocal static var entered: OperationScope?
+
     /// What becomes of an operation that begins while another is under way.
     public let rule: Rule
     private let state = Lock(State())
@@ -124,7 +127,7 @@ public final class OperationScope: Sendable {
             await turn(of: id)
             if work.isCancelled { return Result<Value, NetworkError>.failure(.cancelledBeforeStart) }
             let task = Task<Result<Value, NetworkError>, Never>.starting(on: nil) {
-                await Result<Value, NetworkError>.catching(body)
+                await Self.$entered.withValue(self) { await Result<Value, NetworkError>.catching(body) }
             }
             work.begin { task.cancel() }
             return await task.value

@@ -175,6 +175,32 @@ import Testing
         #expect(runs.count == 3)
     }
 
+    @Test(
+        "what an operation asks, and who enters twice, waits for no end of its own",
+        arguments: OperationScope.Rule.allCases
+    )
+    func anOperationDoesNotWaitForItself(rule: OperationScope.Rule) async throws {
+        let slot = Lock<NetworkClientDefault?>(nil)
+        let rules = AuthInterceptor<String>.Rules(
+            load: {
+                let client = slot.withLock { $0 }
+                return try await client?.run(.of(.raw)).shown
+            },
+            attach: { token, head in head.headerFields[.authorization] = token }
+        )
+        let answers = Answers(.success(.init("token")))
+        let auth = AuthInterceptor(rules, origins: [Origin(scheme: "http", host: "host")])
+        let client = client(auth, answers)
+        slot.withLock { $0 = client }
+        let screen = OperationScope(rule)
+        Beagle.dependencies.operationScope = screen
+        #expect(try await client.run(.of(.form)).shown == "token")
+        #expect(try await client.scoped(in: screen).run(.of(.form)).shown == "token")
+        #expect(answers.count == 3)
+        #expect(screen.count == 0)
+        slot.withLock { $0 = nil }
+    }
+
     @Test("a swapped scope and policy reach the default client of the container's scope") func swapping() async throws {
         let runs = ScriptedRuns(immediate: { _, _ in .init("1") })
         let dependencies = BeagleDependencies()

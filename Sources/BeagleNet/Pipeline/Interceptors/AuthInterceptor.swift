@@ -13,7 +13,8 @@ public import BeagleNetHTTP
 ///
 /// Operations wait while credentials are loaded or renewed. One that the server refuses is asked once more with renewed
 /// credentials, never twice, and not after it was cancelled. Where renewing fails, all who waited for it fail with the
-/// error, which says that no server has acted on them; the next operation tries anew. Operations to other origins pass untouched, and what they answer renews nothing.
+/// error, which says that no server has acted on them; the next operation tries anew. Operations to other origins pass
+/// untouched, and what they answer renews nothing.
 public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
     /// `.auth`.
     public var place: Pipeline.Place? { .auth }

@@ -6,8 +6,8 @@ public import BeagleNetHTTP
 /// Asked again is what no server can have acted on (no name, no connection), and what failed later or was answered
 /// with 408, 429, 500, 502, 503 or 504 if asking twice does what asking once does: its method is idempotent (RFC 9110,
 /// 9.2.2; of a form it must be safe, 9.2.1), it is a GraphQL query or subscription, or it carries an `Idempotency-Key`. A form
-/// or a mutation that may have been executed is never sent again without such a key, nor is a body that cannot be read twice. A mutation over a WebSocket
-/// has none: its messages have no fields.
+/// or a mutation that may have been executed is never sent again without such a key, nor is a body that cannot be read twice. A
+/// mutation over a WebSocket has none: its messages have no fields.
 ///
 /// Between attempts it waits as `backoff` says, and at least as long as `Retry-After` asks. Each origin has a budget, so
 /// that a server which answers nobody is not asked by all again and again.
