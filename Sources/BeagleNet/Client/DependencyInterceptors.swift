@@ -26,8 +26,8 @@ extension BeagleDependencies {
         set { self[PolicyKey.self] = newValue }
     }
 
-    /// What owns all that a `NetworkClientDefault` that follows this container is asked for, by its rule; nil, the default,
-    /// for nothing. Closing it cancels what is under way and lets nothing more begin.
+    /// What owns all that a `NetworkClientDefault` that follows this container is asked for; nil, the default, for nothing.
+    /// Closing it cancels what is under way and lets nothing more begin. Its rule is for `scoped(in:)` alone.
     public var operationScope: OperationScope? {
         get { self[OperationScopeKey.self] }
         set { self[OperationScopeKey.self] = newValue }

@@ -16,11 +16,6 @@ final class FollowedDependencies: Sendable {
         let surroundings: Surroundings
         /// What owns the client's operations.
         let operationScope: OperationScope?
-        /// The same, of an operation that it does not own already.
-        var newOwner: OperationScope? {
-            guard let operationScope, operationScope !== OperationScope.entered else { return nil }
-            return operationScope
-        }
         /// What operations pass through, or what is wrong with it.
         let pipeline: Result<Pipeline, NetworkError>
 

@@ -68,23 +68,24 @@ public final class NetworkClientDefault: NetworkClient {
 
     /// Starts a request and returns at once.
     ///
-    /// - Returns: the handle that cancels the request; nil where the message could not be built.
+    /// - Returns: the handle that cancels the request; nil where the message could not be built, or the container's scope is
+    ///   closed.
     @discardableResult
     public func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
         let scope = Beagle.scope
         let settings = dependencies.settings
         let caller = settings.surroundings.callerContexts.capture()
+        let ownership = settings.operationScope.map(Ownership.init)
         let once = OnceCompletion<NetworkOperation.Result>(isHeld: true) { outcome in
+            ownership?.end()
             scope.run { caller.run { completion(outcome.response) } }
         }
         defer { once.open() }
-        if let owner = settings.newOwner {
-            return owner.start(completion: { once.give($0) }) { [self] () throws(NetworkError) in
-                try await run(NetworkOperation(request), settings) { _ in }
-            }
-        }
         do throws(NetworkError) {
-            return start(try prepared(NetworkOperation(request), settings), once)
+            if ownership?.isOfClosed == true { throw .notInScope(isClosed: true) }
+            let token = start(try prepared(NetworkOperation(request), settings), once)
+            ownership?.begin { token.cancel() }
+            return token
         } catch {
             once.give(.failure(error))
             return nil
@@ -123,7 +124,7 @@ public final class NetworkClientDefault: NetworkClient {
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let settings = dependencies.settings
-        if let owner = settings.newOwner { return try await run(operation, settings, in: owner, emit) }
+        if let owner = settings.operationScope { return try await run(operation, settings, in: owner, emit) }
         return try await run(operation, settings, emit)
     }
 
@@ -133,7 +134,9 @@ public final class NetworkClientDefault: NetworkClient {
         in owner: OperationScope,
         _ emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        try await owner.result { [self] () throws(NetworkError) in try await run(operation, settings, emit) }
+        try await owner.runBeside { [self] () throws(NetworkError) in try await run(operation, settings, emit) }.read(
+            in: owner
+        )
     }
 
     // Inlined, as each call costs an operation a frame.
@@ -166,7 +169,7 @@ public final class NetworkClientDefault: NetworkClient {
         completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
     ) -> (any RequestToken)? {
         let settings = dependencies.settings
-        if settings.newOwner != nil { return nil }
+        if settings.operationScope != nil { return nil }
         do throws(NetworkError) {
             let (operation, pipeline) = try prepared(operation, settings)
             let isShared = operation.key != nil || operation.isDetached
@@ -185,8 +188,8 @@ public final class NetworkClientDefault: NetworkClient {
     ///
     /// - Parameters:
     ///   - operation: what to ask.
-    ///   - owner: the scope that owns it: when that is closed, `receive` is told that it was cancelled, and `.end`. nil, the
-    ///     default, for the container's `operationScope`, if there is one.
+    ///   - owner: a scope that owns it, beside the container's `operationScope`: when one is closed, `receive` is told that it
+    ///     was cancelled, and `.end`. nil by default.
     ///   - receive: called on any thread, never twice at once, also from inside this call with what can be said without
     ///     waiting. Nothing more is told after the token was cancelled, but for what another thread is telling just then.
     /// - Returns: the handle that ends it; nil where the message could not be built, or the scope is closed, which `receive`
@@ -200,17 +203,16 @@ public final class NetworkClientDefault: NetworkClient {
         let scope = Beagle.scope
         let settings = dependencies.settings
         let caller = settings.surroundings.callerContexts.capture()
-        let owner = owner ?? settings.operationScope
+        let ownerships = [owner, settings.operationScope].compactMap { $0.map(Ownership.init) }
         do throws(NetworkError) {
-            if owner?.isClosed == true { throw .scopeClosed }
+            if ownerships.contains(where: \.isOfClosed) { throw .notInScope(isClosed: true) }
             let (operation, pipeline) = try prepared(operation, settings)
-            let ownership = owner.map(Ownership.init)
             let share = hub.subscribe(to: operation, pipeline, isOneShot: false) { event in
-                if case .end = event { ownership?.end() }
+                if case .end = event { for ownership in ownerships { ownership.end() } }
                 scope.run { caller.run { receive(event) } }
             }
-            ownership?.begin { share.close() }
-            return WatchToken(share: share, ownership: ownership)
+            for ownership in ownerships { ownership.begin { share.close() } }
+            return WatchToken(share: share, ownerships: ownerships)
         } catch {
             receive(.failure(error))
             return nil
@@ -407,10 +409,10 @@ package struct TaskToken: RequestToken {
 
 private struct WatchToken: RequestToken {
     let share: Hub.Share
-    var ownership: Ownership?
+    var ownerships: [Ownership] = []
 
     func cancel() {
-        ownership?.end()
+        for ownership in ownerships { ownership.end() }
         share.leave()
     }
 }
@@ -423,6 +425,8 @@ private final class Ownership: Sendable {
     init(_ scope: OperationScope) {
         self.scope = scope
     }
+
+    var isOfClosed: Bool { scope.isClosed }
 
     /// - Parameter cancel: called when the scope is closed; at once where it is.
     func begin(_ cancel: @escaping @Sendable () -> Void) {

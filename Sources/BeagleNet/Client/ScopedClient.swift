@@ -18,9 +18,17 @@ struct ScopedClient: NetworkClient {
     var options: TransferOptions { client.options }
 
     func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
-        scope.start(completion: completion) { [client] () throws(NetworkError) in
-            try await client.executeRequest(request)
+        // In the line before this returns: of two requests the later one comes later.
+        let place = Result { () throws(NetworkError) in try scope.enter() }
+        let task = Task {
+            let result = await Result<NetworkResponse, NetworkError>.catching { () throws(NetworkError) in
+                try await scope.run(place.get()) { [client] () throws(NetworkError) in
+                    try await client.executeRequest(request)
+                }
+            }
+            completion(result)
         }
+        return TaskToken(task)
     }
 
     func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse {
@@ -36,35 +44,18 @@ struct ScopedClient: NetworkClient {
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        try await scope.result { [client] () throws(NetworkError) in try await client.run(operation, emit: emit) }
+        try await scope.run { [client] () throws(NetworkError) in try await client.run(operation, emit: emit) }.read(
+            in: scope
+        )
     }
 }
 
-extension OperationScope {
-    /// Performs something that the scope owns, in a task of its own.
-    func start<Value: Sendable>(
-        completion: @escaping @Sendable (Result<Value, NetworkError>) -> Void,
-        _ body: @escaping @Sendable () async throws(NetworkError) -> Value
-    ) -> any RequestToken {
-        // In the line before this returns: of two requests the later one comes later.
-        let place = Result { () throws(NetworkError) in try enter() }
-        return TaskToken(
-            Task {
-                completion(
-                    await .catching { () throws(NetworkError) in
-                        try await self.run(place.get(), body)
-                    }
-                )
-            }
-        )
-    }
-
-    /// What comes of an operation that the scope owns, as it does the body of a streamed answer.
-    nonisolated(nonsending) func result(
-        _ body: @escaping @Sendable () async throws(NetworkError) -> NetworkOperation.Result
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        var result = try await run(body)
-        if case .stream(let response) = result.content { result.content = .stream(response.read(in: self)) }
+extension NetworkOperation.Result {
+    /// The same result; where its answer is streamed, the scope ends the body where it is closed before.
+    func read(in scope: OperationScope) -> NetworkOperation.Result {
+        guard case .stream(let response) = content else { return self }
+        var result = self
+        result.content = .stream(response.read(in: scope))
         return result
     }
 }

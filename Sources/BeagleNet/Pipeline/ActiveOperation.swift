@@ -15,6 +15,8 @@ final class ActiveOperation: Sendable {
         let policy: RequestPolicy
         /// Whether it waits for the run after the present one.
         var isFollowing = false
+        /// Whether its scope is closed, and nothing but the end is told any more.
+        var isClosed = false
         let receive: @Sendable (Event) -> Void
     }
 
@@ -117,10 +119,13 @@ final class ActiveOperation: Sendable {
     /// Ends it for one who watches it and hears so.
     func close(_ id: Int) {
         let (isDue, ended): (Bool, Task<Void, Never>??) = state.withLock { state in
-            guard !state.isOver, state.subscribers.contains(where: { $0.id == id }) else { return (false, nil) }
+            guard !state.isOver, let index = state.subscribers.firstIndex(where: { $0.id == id }),
+                !state.subscribers[index].isClosed
+            else { return (false, nil) }
+            state.subscribers[index].isClosed = true
             let isFirst = Self.post(&state, .failure(.scopeClosed), to: .some([id]))
             let isDue = Self.post(&state, .end, to: .some([id])) || isFirst
-            guard state.subscribers.count == 1, !(state.operation.isDetached && state.isRunning) else {
+            guard state.subscribers.allSatisfy(\.isClosed), !(state.operation.isDetached && state.isRunning) else {
                 return (isDue, nil)
             }
             state.isOver = true

@@ -17,7 +17,8 @@ public import BeagleNetHTTP
 ///
 /// What is cancelled ends once, with an error of kind `.cancelled`. A scope that is let go is not closed: what it owns
 /// goes on. A streamed answer leaves the line with its head; its body is the scope's until it has ended. What is watched
-/// (`NetworkClientDefault.watch`) is owned and has no place in the line.
+/// (`NetworkClientDefault.watch`), and what a client is asked whose container has the scope, is owned and has no place in
+/// the line: the rule is not for it.
 public final class OperationScope: Sendable {
     /// What becomes of an operation that begins while another of the scope is under way.
     public enum Rule: Sendable, Hashable, CaseIterable {
@@ -41,9 +42,6 @@ public final class OperationScope: Sendable {
         /// What lets those in the line begin.
         var turns: [Int: CheckedContinuation<Void, Never>] = [:]
     }
-
-    /// The scope that what is asked belongs to already: what an operation of a line asks would wait for its own end in it.
-    @TaskLocal static var entered: OperationScope?
 
     /// What becomes of an operation that begins while another is under way.
     public let rule: Rule
@@ -72,7 +70,7 @@ public final class OperationScope: Sendable {
     /// Whether the scope was closed.
     public var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// How many operations are under way or waiting for their turn.
+    /// How many operations of its line are under way or waiting for their turn.
     public var count: Int { state.withLock { $0.line.count } }
 
     /// Cancels everything under the scope, before it returns; whatever begins in it afterwards is cancelled at once.
@@ -125,15 +123,24 @@ public final class OperationScope: Sendable {
         defer { leave(id) }
         return try await withTaskCancellationHandler {
             await turn(of: id)
-            if work.isCancelled { return Result<Value, NetworkError>.failure(.cancelledBeforeStart) }
-            let task = Task<Result<Value, NetworkError>, Never>.starting(on: nil) {
-                await Self.$entered.withValue(self) { await Result<Value, NetworkError>.catching(body) }
-            }
-            work.begin { task.cancel() }
-            return await task.value
+            return await work.perform(body)
         } onCancel: {
             work.cancel()
             callUp(id)
+        }.get()
+    }
+
+    /// Performs something that the scope owns, without a place in its line.
+    func runBeside<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(NetworkError) -> Value
+    ) async throws(NetworkError) -> Value {
+        let work = ScopedWork()
+        guard let id = own({ work.cancel() }) else { throw .notInScope(isClosed: true) }
+        defer { disown(id) }
+        return try await withTaskCancellationHandler {
+            await work.perform(body)
+        } onCancel: {
+            work.cancel()
         }.get()
     }
 
@@ -202,6 +209,15 @@ private final class ScopedWork: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
+    func perform<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(NetworkError) -> Value
+    ) async -> Result<Value, NetworkError> {
+        if isCancelled { return .failure(.cancelledBeforeStart) }
+        let task = Task<Result<Value, NetworkError>, Never>.starting(on: nil) { await .catching(body) }
+        begin { task.cancel() }
+        return await task.value
+    }
+
     func begin(_ cancel: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { state in
             state.cancel = cancel
@@ -220,7 +236,7 @@ private final class ScopedWork: Sendable {
 }
 
 extension NetworkError {
-    fileprivate static func notInScope(isClosed: Bool) -> NetworkError {
+    static func notInScope(isClosed: Bool) -> NetworkError {
         NetworkError(
             .cancelled,
             during: .queue,

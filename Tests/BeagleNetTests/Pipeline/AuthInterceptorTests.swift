@@ -346,6 +346,16 @@ import Testing
         }
     }
 
+    @Test func anotherServersRefusalRenewsNothing() async throws {
+        let world = World()
+        let stamp = HeadersInterceptor(origins: origins) { _ in throw NetworkError.status(401) }
+        let client = BeagleNetTests.client(AuthInterceptor(world.rules, origins: origins), stamp, world)
+        let error = await Result { try await client.run(.of(.form)) }.failure
+        #expect(error?.kind == .status)
+        #expect(error?.mayHaveReachedServer == false)
+        #expect(world.renewals.withLock { $0 } == 0)
+    }
+
     @Test("a person who is to sign in again is asked for once more") func aRenewalInVain() async {
         let loads = Lock(0)
         let auth = AuthInterceptor(

@@ -101,6 +101,47 @@ import Testing
         let late = Heard()
         #expect(client.watch(.of(kind), in: screen, late.hear) == nil)
         #expect(late.all == ["failure: cancelled"])
+        client.watch(.of(kind), in: screen) { event in
+            if case .failure(let error) = event {
+                #expect(!error.mayHaveReachedServer)
+            } else {
+                Issue.record("not closed")
+            }
+        }
+    }
+
+    @Test("closed in a callback of one who watches, it cancels what all of its watchers wait for")
+    func closingWhileTold() async {
+        let runs = ScriptedRuns()
+        let screen = OperationScope()
+        let client = client(runs)
+        let (first, second, cancels) = (Heard(), Heard(), Lock<Int?>(nil))
+        client.watch(.of(.component), in: screen) { event in
+            first.hear(event)
+            guard case .result = event else { return }
+            screen.close()
+            cancels.withLock { $0 = runs.cancels }
+        }
+        client.watch(.of(.component), in: screen, second.hear)
+        await runs.next().emit(.init("1", hasNext: true))
+        await second.heard(2)
+        #expect(cancels.withLock { $0 } == 1)
+        #expect(first.all == ["1 more", "failure: cancelled", "end"])
+        #expect(second.all.suffix(2) == ["failure: cancelled", "end"])
+    }
+
+    @Test("what is watched in one scope is the container's as well, and ends once") func twoOwners() async {
+        let runs = ScriptedRuns()
+        let (screen, session) = (OperationScope(), OperationScope())
+        let client = client(runs)
+        Beagle.dependencies.operationScope = session
+        let heard = Heard()
+        client.watch(.of(.component), in: screen, heard.hear)
+        _ = await runs.next()
+        session.close()
+        screen.close()
+        #expect(heard.all == ["failure: cancelled", "end"])
+        #expect(runs.cancels == 1)
     }
 
     @Test("who watches the same in two scopes is told of the own one's end") func twoScopesOfOneRun() async {

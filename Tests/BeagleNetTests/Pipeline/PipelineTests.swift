@@ -172,6 +172,30 @@ import Testing
         gate.continuation.finish()
     }
 
+    @Test func whatWasCancelledAboveADeadlineIsNotSent() async {
+        struct Heedless: Interceptor {
+            let gate: AsyncStream<Void>
+
+            func intercept(
+                _ operation: NetworkOperation,
+                next: Next,
+                emit: @escaping Emit
+            ) async throws(NetworkError) -> NetworkOperation.Result {
+                let gate = gate
+                await Task.detached { for await _ in gate {} }.value
+                return try await next(operation, emit)
+            }
+        }
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let answers = Answers(.success(.init("1")))
+        let client = client(Heedless(gate: gate.stream), DeadlineInterceptor(limit: .seconds(60)), answers)
+        let asking = Task { await Result { try await client.run(.of(.form)) } }
+        asking.cancel()
+        gate.continuation.finish()
+        #expect(await asking.value.failure?.isCancelled == true)
+        #expect(answers.count == 0)
+    }
+
     @Test func anOperationsOwnDeadlineWins() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
@@ -373,6 +397,29 @@ import Testing
         run.finish("1")
         #expect(await trial.value.failure == nil)
         #expect(runs.count == 3)
+    }
+
+    @Test("what fails before anything is sent says nothing of the server") func anAsideOpensNoCircuit() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
+        let failure = Lock<NetworkError?>(.lost)
+        let stamp = HeadersInterceptor { _ in
+            if let failure = failure.withLock({ $0 }) { throw failure }
+            return [:]
+        }
+        let answers = Answers(.failure(.lost))
+        let client = client(CircuitBreakerInterceptor(after: 1, for: .seconds(30)), stamp, answers)
+        for _ in 1...2 { #expect(await form(client).value.failure?.kind == .network) }
+        failure.withLock { $0 = nil }
+        #expect(await form(client).value.failure?.kind == .network)
+        clock.advance(by: .seconds(30))
+        failure.withLock { $0 = NetworkError(.other, during: .queue, "") }
+        #expect(await form(client).value.failure?.kind == .other)
+        failure.withLock { $0 = nil }
+        #expect(await form(client).value.failure?.kind == .network)
+        #expect(await form(client).value.failure?.kind == .circuitOpen)
+        #expect(answers.count == 2)
     }
 
     @Test("retries of a circuit that opens end at once") func retriesEndAtOnce() async {

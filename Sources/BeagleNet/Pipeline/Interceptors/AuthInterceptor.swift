@@ -99,7 +99,7 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let used = try await current(operation)
         let outcome = await attempt(operation, used, next, emit)
-        guard used.credential != nil, rules.isRefusal(operation, outcome),
+        guard used.credential != nil, !outcome.isAside, rules.isRefusal(operation, outcome),
             operation.transfer.body?.isReplayable ?? true
         else { return try outcome.get() }
         guard let renewed = try await renewal(of: used, operation), renewed.credential != nil else {
@@ -148,5 +148,13 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
             operation.note(credentials: fields, of: version.person)
         }
         return await .catching { () throws(NetworkError) in try await next(operation, emit) }
+    }
+}
+
+extension Result<NetworkOperation.Result, NetworkError> {
+    /// Whether the operation was not sent, for what failed before: it is another server's if any that refused.
+    fileprivate var isAside: Bool {
+        if case .failure(let error) = self { return error.isAside }
+        return false
     }
 }

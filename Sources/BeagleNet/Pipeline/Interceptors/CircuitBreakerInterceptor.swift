@@ -115,8 +115,8 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
         origins.withLock { origins in
             // One that began before the circuit opened ends no trial but its own.
             if let trial, origins[origin]?.trial == trial { origins[origin]?.trial = nil }
-            // What was cancelled has found nothing out.
-            if case .failure(let error) = outcome, error.isCancelled { return }
+            // What was cancelled, or never sent, has found nothing out.
+            if case .failure(let error) = outcome, error.isCancelled || error.isAside { return }
             if outcome.isFailureOfTheServer {
                 if origins.count >= Self.maxOrigins, origins[origin] == nil { origins.removeAll() }
                 var circuit = origins[origin] ?? Circuit()

@@ -31,6 +31,8 @@ public struct DeadlineInterceptor: BriefInterceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         guard let limit = operation.deadline ?? limit else { return try await next(operation, emit) }
+        // Its task is another, which begins before it can be cancelled.
+        if Task.isCancelled { throw .cancelledBeforeStart }
         let countdown = Countdown()
         var limited = operation
         limited.countdown = countdown

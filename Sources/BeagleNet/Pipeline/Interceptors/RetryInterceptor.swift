@@ -233,8 +233,10 @@ extension Result<NetworkOperation.Result, NetworkError> {
 
     /// Whether the server gave an answer.
     fileprivate var isAnswer: Bool {
-        if case .success = self { return true }
-        return status != nil
+        switch self {
+        case .success: true
+        case .failure(let error): error.kind == .status && !error.isAside
+        }
     }
 
     /// What the server asks clients to wait (RFC 9110, 10.2.3).
