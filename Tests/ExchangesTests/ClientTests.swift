@@ -380,26 +380,6 @@ import struct BeagleNetExchanges.Operation
         #expect(other.texts == ["1", "2"])
     }
 
-    @Test func mutationOfOneClientRunsQueriesOfAnotherAgain() {
-        let cache = CacheExchange()
-        let servers = [ServerExchange(), ServerExchange()]
-        let clients = servers.map { client(cache, $0) }
-        let ears = clients.map { Listening($0.query(args, types: ["Post"])) }
-        for server in servers { server.send(server.asked[0].result(1)) }
-        let first = Listening(clients[0].mutate(change, types: ["Post"]))
-        servers[0].send(servers[0].asked[1].result("done"))
-        #expect(servers.map { $0.asked.map(\.kind) } == [[.query, .mutation, .query], [.query, .query]])
-        // Who leaves one client has not left the other.
-        ears[0].leave()
-        let second = Listening(clients[0].mutate(change, types: ["Post"]))
-        servers[0].send(servers[0].asked[3].result("done"))
-        servers[1].send(servers[1].asked[1].result("old"))
-        #expect(ears[1].texts == ["1", "1 stale", "old stale"])
-        #expect(servers[1].asked.count == 3)
-        #expect(first.isOver && second.isOver)
-        ears[1].leave()
-    }
-
     @Test("a mutation has nobody ask the network who reads the store alone", arguments: [true, false])
     func mutationHasNoReaderAskTheNetwork(isLeftBefore: Bool) {
         let server = ServerExchange()

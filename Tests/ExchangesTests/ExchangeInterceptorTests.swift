@@ -287,10 +287,15 @@ final class ScriptedTransport: HTTPTransport {
     /// Asks for a new token where a mutation goes down.
     private final class Renewing: Exchange, Sendable {
         let isCopy: Bool
+        /// Whom it asks; nil for who is asked anyway.
+        let url: URL?
         // Reached in turns of the ladder only.
         nonisolated(unsafe) var kept: AnyCancellable?
 
-        init(isCopy: Bool) { self.isCopy = isCopy }
+        init(isCopy: Bool, at url: URL? = nil) {
+            self.isCopy = isCopy
+            self.url = url
+        }
 
         func register(
             client: any GraphQLClient,
@@ -305,10 +310,42 @@ final class ScriptedTransport: HTTPTransport {
                     renewal = operation
                     (renewal.id, renewal.args) = ("renew", args)
                 }
+                if let url { renewal.request.url = url }
                 kept = client.execute(operation: renewal).sink { _ in }
             })
             return next(asking.eraseToAnyPublisher())
         }
+    }
+
+    @Test(
+        "what an interceptor above gave stays behind where an exchange sends a copy elsewhere",
+        arguments: [true, false]
+    )
+    func copyThatGoesElsewhereLeavesSecretsBehind(isElsewhere: Bool) async throws {
+        let transport = ScriptedTransport { _ in nil }
+        let renewing = Renewing(isCopy: true, at: isElsewhere ? URL(string: "http://elsewhere/graphql") : nil)
+        let client = client([renewing], transport)
+        client.container.interceptors.insert(
+            TransformInterceptor { message in
+                message.head.headerFields[.authorization] = "mine"
+                message.head.headerFields[.acceptLanguage] = "pt"
+                message.originScopedFields.insert(.acceptLanguage)
+            },
+            at: 0
+        )
+        let request = try endpoint.makeRequest(mutation, in: client.container)
+        let task = Task { try await client.run(NetworkOperation(request, kind: .mutation)) }
+        while transport.requests.withLock({ $0.count }) < 2 { await Task.yield() }
+        let renewal = transport.requests.withLock { requests in
+            requests.first { String(decoding: $0.body?.data ?? Data(), as: UTF8.self).contains("renew") }
+        }
+        let sent = try #require(renewal)
+        #expect(sent.head.authority == (isElsewhere ? "elsewhere" : "host"))
+        #expect(sent.head.headerFields[.authorization] == (isElsewhere ? nil : "mine"))
+        #expect(sent.head.headerFields[.acceptLanguage] == (isElsewhere ? nil : "pt"))
+        #expect(sent.originScopedFields.contains(.acceptLanguage) == !isElsewhere)
+        task.cancel()
+        _ = await task.result
     }
 
     @Test("an exchange's operation goes as who it is made of, and as none of several others", arguments: [true, false])

@@ -116,6 +116,26 @@ import struct BeagleNetExchanges.Operation
         #expect(moved.head.headerFields[colour] == "red")
     }
 
+    @Test("nor does one who joins, whose operation goes down again, take them along") func secretsOfWhoJoinsStayBehind()
+        async throws
+    {
+        let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        let network = NetworkClientDefault(dependencies: dependencies, transport: transport)
+        var request = URLRequest(url: try #require(URL(string: "http://host/graphql")))
+        request.setValue("mine", forHTTPHeaderField: "Authorization")
+        let fetch = FetchExchange(client: network)
+        let client = Client(request: request, exchanges: [MovingExchange(), fetch], logger: OffLogger())
+        let args = ExecutionArgs(query: "{ a }")
+        let first = Listening(client.query(args))
+        while first.texts.isEmpty { await Task.yield() }
+        #expect(try await client.query(args, policy: .networkOnly).data == ["a": 1])
+        let fields = transport.requests.withLock { $0.map(\.head.headerFields[.authorization]) }
+        #expect(fields == [nil, nil])
+        first.leave()
+    }
+
     /// An exchange that was given a token is trusted to know to whom it gives it, declared or not, as below `FetchExchange`.
     @Test func tokenOfAHostedExchangeGoesWhereTheOperationGoes() async throws {
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }

@@ -63,13 +63,19 @@ public final class Client: GraphQLClient, OperationHost {
             self.redactor = redactor
         }
 
+        /// The operation as it is sent down: its secret fields belong to the origin that it was made for.
+        func asked(_ operation: Operation, by asker: Int) -> Operation {
+            var operation = operation.scopingSecrets(redactor)
+            operation.asker = asker
+            return operation
+        }
+
         /// Has somebody wait for what nobody waits for.
         ///
         /// - Returns: the operation as it is to be sent.
         func open(_ operation: Operation, for listener: any ResultListener) -> Operation {
             count += 1
-            var operation = operation.scopingSecrets(redactor)
-            operation.asker = count
+            let operation = asked(operation, by: count)
             let source = Source(operation, for: listener, number: count)
             if operation.isReading { readers[operation.id] = source } else { sources[operation.id] = source }
             numbers.withLock { [id = operation.id, number = count] in $0[id, default: []].append(number) }
@@ -218,8 +224,7 @@ public final class Client: GraphQLClient, OperationHost {
     /// Sends an operation down again; the last result is stale from now on, unless an answer comes at once.
     private func send(_ operation: Operation, of source: Source) {
         let count = source.count
-        var operation = operation
-        operation.asker = source.number
+        let operation = table.asked(operation, by: source.number)
         source.operation = operation
         table.ladder.send(operation)
         guard source.count == count, operation.policy != .cacheOnly, table.isOpen(source),

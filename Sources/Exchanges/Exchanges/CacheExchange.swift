@@ -22,15 +22,13 @@ import BeagleNetHTTP
 /// A query of such a type that was under way when the mutation was answered may have read what was before: its result is stale,
 /// is not stored, and it is run again, once.
 ///
-/// It is shared by whoever is given the same: a mutation of one client has queries run again where somebody waits for them, and
-/// `clear()` forgets what is stored.
+/// It belongs to one client, whose queries it has run again, and whose listeners it counts. Given to two, both answer from what
+/// either stored, and a mutation has no queries of the other run again.
 ///
 /// Results are stored by the `id` of their operation, which is made of the request before exchanges change it: a token that an
 /// `AuthExchange` adds is not in it. After a change of user call `clear()`, or make a new client with a new cache.
 public final class CacheExchange: Exchange, Sendable {
     let store: Lock<ResultStore>
-    /// Those that it was given to, each with a number that no other has.
-    private let clients = Lock<(last: Int, all: [(number: Int, client: any GraphQLClient)])>((0, []))
 
     /// A cache.
     ///
@@ -55,40 +53,24 @@ public final class CacheExchange: Exchange, Sendable {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        let number = clients.withLock { clients in
-            clients.last += 1
-            clients.all.append((clients.last, client))
-            return clients.last
-        }
-        return Fork(
+        Fork(
             operations,
             next,
-            onResult: { [self] result in take(result) },
-            onEnd: { [self] in remove(number) },
-            onOperation: { [self] operation, ways in decide(operation, at: number, ways) }
+            onResult: { [self] result in take(result, client) },
+            onOperation: { [self] operation, ways in decide(operation, ways) }
         )
         .eraseToAnyPublisher()
     }
 
-    private func remove(_ number: Int) {
-        clients.withLock { clients in clients.all.removeAll { $0.number == number } }
-        store.withLock { $0.leaveAll(at: number) }
-    }
-
-    /// Runs a query again where somebody waits for it.
-    private func reexecute(_ operation: Operation) {
-        for (_, client) in clients.withLock({ $0.all }) { client.reexecute(operation: operation) }
-    }
-
-    private func decide(_ operation: Operation, at client: Int, _ ways: Fork.Ways) {
+    private func decide(_ operation: Operation, _ ways: Fork.Ways) {
         switch operation.kind {
         case .mutation, .subscription: return ways.forward(operation)
         case .teardown:
-            store.withLock { $0.leave(operation.id, at: client) }
+            store.withLock { $0.leave(operation.id) }
             return ways.forward(operation)
         case .query: break
         }
-        var stored = store.withLock { $0.result(for: operation, at: client) }
+        var stored = store.withLock { $0.result(for: operation) }
         stored?.operation = operation
         switch (operation.policy, stored) {
         case (.cacheOnly, let stored): ways.answer(stored ?? OperationResult(operation: operation, data: nil))
@@ -107,7 +89,7 @@ public final class CacheExchange: Exchange, Sendable {
     }
 
     /// - Returns: the result as it goes on.
-    private func take(_ result: OperationResult) -> OperationResult {
+    private func take(_ result: OperationResult, _ client: any GraphQLClient) -> OperationResult {
         switch result.operation.kind {
         case .query:
             guard result.isSettled else { return result }
@@ -117,7 +99,7 @@ public final class CacheExchange: Exchange, Sendable {
             if isOutdated {
                 // As it was asked: the result's has what exchanges below made of it, a token too.
                 guard let operation = store.withLock({ $0.repetition(of: id) }) else { return result }
-                reexecute(operation.with(policy: .networkOnly))
+                client.reexecute(operation: operation.with(policy: .networkOnly))
                 var outdated = result
                 outdated.stale = true
                 return outdated
@@ -130,7 +112,7 @@ public final class CacheExchange: Exchange, Sendable {
             guard result.isSettled else { return result }
             let types = result.types
             for operation in store.withLock({ $0.forget(types) }) {
-                reexecute(operation.isReading ? operation : operation.with(policy: .networkOnly))
+                client.reexecute(operation: operation.isReading ? operation : operation.with(policy: .networkOnly))
             }
         case .subscription, .teardown: break
         }

@@ -1,30 +1,6 @@
 /// Results by the `id` of their operation, and which types they are made of. Those that somebody waits for are known by
 /// their types even when their result had to make room.
 struct ResultStore: Sendable {
-    /// The clients that somebody waits at, by number.
-    private struct Waiting {
-        /// In the room of its own, as there is mostly one.
-        private var first: Int?
-        private var others: [Int] = []
-
-        init(_ client: Int?) {
-            first = client
-        }
-
-        var isEmpty: Bool { first == nil }
-
-        func contains(_ client: Int) -> Bool { first == client || others.contains(client) }
-
-        mutating func insert(_ client: Int) {
-            if contains(client) { return }
-            if first == nil { first = client } else { others.append(client) }
-        }
-
-        mutating func remove(_ client: Int) {
-            if first == client { first = others.popLast() } else { others.removeAll { $0 == client } }
-        }
-    }
-
     /// Behind a reference, so that it is found once and changed where it is.
     ///
     /// `@unchecked Sendable` is sound because no entry leaves the store's functions, and there is one store, which is never
@@ -33,8 +9,8 @@ struct ResultStore: Sendable {
         var operation: Operation
         var result: OperationResult?
         var types: Set<String> = []
-        /// Where somebody waits for it.
-        var waiting: Waiting
+        /// Whether somebody waits for it.
+        var isActive: Bool
         /// How many mutations had been answered when it was sent, as long as it is under way.
         var sent: Int?
         /// Whether it was sent again, as what it read had changed meanwhile.
@@ -42,13 +18,10 @@ struct ResultStore: Sendable {
         /// When it was used, as a number that grows.
         var used = 0
 
-        init(_ operation: Operation, at client: Int?) {
+        init(_ operation: Operation, isActive: Bool) {
             self.operation = operation
-            waiting = Waiting(client)
+            self.isActive = isActive
         }
-
-        /// Whether somebody waits for it.
-        var isActive: Bool { !waiting.isEmpty }
     }
 
     private let limit: Int
@@ -76,32 +49,25 @@ struct ResultStore: Sendable {
         self.limit = limit
     }
 
-    /// The stored result of a query that somebody waits for at a client from now on.
-    mutating func result(for operation: Operation, at client: Int) -> OperationResult? {
+    /// The stored result of a query that somebody waits for from now on.
+    mutating func result(for operation: Operation) -> OperationResult? {
         guard let entry = entries[operation.id] else {
-            entries[operation.id] = Entry(operation, at: client)
+            entries[operation.id] = Entry(operation, isActive: true)
             return nil
         }
         // Who reads the store alone is not who would ask again.
         if !entry.isActive || !operation.isReading || entry.operation.isReading { entry.operation = operation }
-        entry.waiting.insert(client)
+        entry.isActive = true
         if entry.result != nil { use(entry) }
         return entry.result
     }
 
-    /// Nobody waits for a query at a client any more.
-    mutating func leave(_ id: String, at client: Int) {
+    /// Nobody waits for a query any more.
+    mutating func leave(_ id: String) {
         guard let entry = entries[id] else { return }
-        entry.waiting.remove(client)
-        if entry.isActive { return }
         if entry.sent.take() != nil { end() }
         entry.isRepeated = false
-        if entry.result == nil { remove(id) }
-    }
-
-    /// A client is gone.
-    mutating func leaveAll(at client: Int) {
-        for id in entries.filter({ $0.value.waiting.contains(client) }).keys { leave(id, at: client) }
+        if entry.result == nil { remove(id) } else { entry.isActive = false }
     }
 
     /// A query is sent.
@@ -143,7 +109,7 @@ struct ResultStore: Sendable {
         if let known = entries[id] {
             entry = known
         } else {
-            entry = Entry(result.operation, at: nil)
+            entry = Entry(result.operation, isActive: false)
             entries[id] = entry
         }
         if entry.result == nil { count += 1 }

@@ -98,7 +98,7 @@ public struct WebSocketExchange: Exchange, Sendable {
         _ end: @escaping @Sendable () -> Void
     ) async {
         let own = client.request.url.flatMap { Origin($0) == nil ? nil : $0 }
-        let home = own ?? operation.run?.operation.request.url
+        let home = own ?? operation.run?.operation.request.url ?? client.request.url
         do {
             try await subscribe(operation, home) { result in
                 client.inTurn { if isWanted() { ways.answer(result) } }

@@ -306,7 +306,13 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     ) async {
         let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in
             var transfer = try operation.transfer(options: sample.transfer.options)
-            if Origin(of: transfer.head) != Origin(of: sample.transfer.head) { transfer.options.forgetOrigin() }
+            let scoped = sample.transfer.originScopedFields
+            if Origin(of: transfer.head) == Origin(of: sample.transfer.head) {
+                transfer.originScopedFields.formUnion(scoped)
+            } else {
+                transfer.head.headerFields.leaveBehind(sample.transfer.head.headerFields, scoped, sample.redactor)
+                transfer.options.forgetOrigin()
+            }
             let hosted = HostedRun(sample.beside(transfer, kind: .init(operation.kind)), next: next) { result in
                 let answer = HostedAnswer(.success(result), run: 0, isGraphQL: true)
                 listener.hear(

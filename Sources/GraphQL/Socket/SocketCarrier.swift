@@ -1,5 +1,6 @@
 import BeagleNet
 import BeagleNetHTTP
+import BeagleNetRequestBuilder
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -23,7 +24,8 @@ struct SocketCarrier: SubscriptionCarrier {
         _ attempt: SubscriptionAttempt
     ) throws(NetworkError) -> (GraphQLSocket, Int) {
         guard let transport = attempt.transport as? any WebSocketTransport else { throw .noWebSockets }
-        let key = SocketPool.Key(attempt, options)
+        let hasParameters = options.parameters != nil && attempt.isAtHome
+        let key = SocketPool.Key(attempt, options, hasParameters: hasParameters)
         return try attempt.endpoint.memory.sockets.join(
             operation,
             key,
@@ -34,11 +36,27 @@ struct SocketCarrier: SubscriptionCarrier {
                 options,
                 attempt.operation.transfer,
                 declaredOrigins: attempt.operation.declaredOrigins,
-                home: attempt.endpoint.home ?? attempt.operation.request.url,
+                hasParameters: hasParameters,
                 maxMessageBytes: attempt.endpoint.maxMessageBytes,
                 over: transport
             )
             return GraphQLSocket(opening, options, clock: attempt.operation.clock, onEnd: onEnd)
+        }
+    }
+}
+
+extension SubscriptionAttempt {
+    /// Whether the operation goes where what belongs to its endpoint may go.
+    fileprivate var isAtHome: Bool {
+        let origin = Origin(of: operation.transfer.head)
+        if operation.declaredOrigins.contains(origin) { return true }
+        let home = endpoint.home ?? operation.request.url
+        do throws(NetworkError) {
+            let message = try HttpRequestBuilder().build(Request(url: home, type: .rawRequest(.init())))
+            return Origin(of: message.head) == origin
+        } catch {
+            // It has no origin, as a path.
+            return false
         }
     }
 }

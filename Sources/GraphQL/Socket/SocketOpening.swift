@@ -14,7 +14,7 @@ struct SocketOpening: Sendable {
     /// The operation's message.
     private let transfer: TransferRequest
     private let declaredOrigins: Set<Origin>
-    private let home: URL?
+    private let hasParameters: Bool
     /// The largest message taken.
     let maxMessageBytes: Int
     private let transport: any WebSocketTransport
@@ -24,20 +24,20 @@ struct SocketOpening: Sendable {
     /// - Parameters:
     ///   - transfer: the message of an operation.
     ///   - declaredOrigins: those that the app declares as its own.
-    ///   - home: for whose origin the parameters are, beside those.
+    ///   - hasParameters: whether the server is told the options' parameters.
     ///   - maxMessageBytes: the largest message taken.
     init(
         _ options: GraphQLSocketOptions,
         _ transfer: TransferRequest,
         declaredOrigins: Set<Origin> = [],
-        home: URL? = nil,
+        hasParameters: Bool,
         maxMessageBytes: Int = 16 << 20,
         over transport: any WebSocketTransport
     ) {
         self.options = options
         self.transfer = transfer
         self.declaredOrigins = declaredOrigins
-        self.home = home
+        self.hasParameters = hasParameters
         self.maxMessageBytes = maxMessageBytes
         self.transport = transport
         scope = Beagle.scope
@@ -62,7 +62,7 @@ struct SocketOpening: Sendable {
     }
 
     private func parameters() async throws(NetworkError) -> Data? {
-        guard let ask = options.parameters, isAtHome else { return nil }
+        guard hasParameters, let ask = options.parameters else { return nil }
         let parameters = try await NetworkError.catching { try await scope.run { try await ask() } }
         switch parameters {
         case nil, .null: return nil
@@ -73,20 +73,6 @@ struct SocketOpening: Sendable {
                 during: .build,
                 "GraphQLSocketOptions.parameters gives what is no JSON object"
             )
-        }
-    }
-
-    /// Whether the operation goes where the parameters are for.
-    private var isAtHome: Bool {
-        let origin = Origin(of: transfer.head)
-        if declaredOrigins.contains(origin) { return true }
-        guard let home else { return false }
-        do throws(NetworkError) {
-            return Origin(of: try HttpRequestBuilder().build(Request(url: home, type: .rawRequest(.init()))).head)
-                == origin
-        } catch {
-            // It has no origin, as a path.
-            return false
         }
     }
 

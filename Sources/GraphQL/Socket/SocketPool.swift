@@ -10,8 +10,11 @@ final class SocketPool: Sendable {
         private let connection: ConnectionKey
         private let subprotocol: GraphQLSocketOptions.Subprotocol
         private let options: GraphQLSocketOptions.Identity
+        /// Whether its server is told the options' parameters.
+        private let hasParameters: Bool
 
-        init(_ attempt: SubscriptionAttempt, _ options: GraphQLSocketOptions) {
+        init(_ attempt: SubscriptionAttempt, _ options: GraphQLSocketOptions, hasParameters: Bool) {
+            self.hasParameters = hasParameters
             connection = ConnectionKey(attempt)
             subprotocol = options.subprotocol
             self.options = options.identity

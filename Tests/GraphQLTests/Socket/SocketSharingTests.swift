@@ -273,6 +273,28 @@ struct SocketSharingTests {
         #expect(elsewhere.heard.record.messages.first == #"{"type":"connection_init"}"#)
     }
 
+    @Test("nor is a connection without them shared with who has them") func parametersTellConnectionsApart()
+        async throws
+    {
+        var options = GraphQLSocketOptions.lasting
+        options.parameters = { ["who": "Ann"] }
+        let (home, elsewhere) = (try Self.counting(1), try Self.counting(1))
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        let (from, to) = (home.authority, elsewhere.authority)
+        dependencies.interceptors = [
+            TransformInterceptor { if $0.head.authority == from { $0.head.authority = to } }
+        ]
+        let client = NetworkClientDefault(dependencies: dependencies)
+        var endpoint = try home.endpoint(options)
+        for try await _ in try client.subscribe(to: SocketClient.request(), at: endpoint) {}
+        endpoint.target = try elsewhere.endpoint(options).target
+        for try await _ in try client.subscribe(to: SocketClient.request(), at: endpoint) {}
+        let messages = elsewhere.heard.record.messages
+        #expect(messages.contains(#"{"type":"connection_init"}"#))
+        #expect(messages.contains(#"{"type":"connection_init","payload":{"who":"Ann"}}"#))
+    }
+
     @Test func failureOfTheAppsOwnFunctionIsTold() async throws {
         struct NoToken: Error {}
         let server = try Self.counting(1)
