@@ -26,7 +26,6 @@ import sys
 import threading
 import uuid
 from collections.abc import AsyncGenerator
-from datetime import timedelta
 from enum import Enum
 
 import strawberry
@@ -347,7 +346,6 @@ class Full(GraphQL):
             schema,
             graphql_ide=None,
             multipart_uploads_enabled=True,
-            connection_init_wait_timeout=timedelta(seconds=2),
             subscription_protocols=(
                 "graphql-transport-ws", "graphql-ws", "graphql-sse", "multipart-subscription"
             ),
