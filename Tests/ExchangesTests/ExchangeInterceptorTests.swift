@@ -289,8 +289,7 @@ final class ScriptedTransport: HTTPTransport {
         let isCopy: Bool
         /// Whom it asks; nil for who is asked anyway.
         let url: URL?
-        // Reached in turns of the ladder only.
-        nonisolated(unsafe) var kept: AnyCancellable?
+        private let listening = Lock<Listening?>(nil)
 
         init(isCopy: Bool, at url: URL? = nil) {
             self.isCopy = isCopy
@@ -311,7 +310,8 @@ final class ScriptedTransport: HTTPTransport {
                     (renewal.id, renewal.args) = ("renew", args)
                 }
                 if let url { renewal.request.url = url }
-                kept = client.execute(operation: renewal).sink { _ in }
+                let renewing = Listening(client.execute(operation: renewal))
+                listening.withLock { $0 = renewing }
             })
             return next(asking.eraseToAnyPublisher())
         }

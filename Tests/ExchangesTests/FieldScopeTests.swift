@@ -9,50 +9,16 @@ import struct BeagleNetExchanges.Operation
 @Suite(.timeLimit(.minutes(1))) struct FieldScopeTests {
     private static let urls = ["http://host/graphql", "http://m%C3%BCnchen.de/graphql", "http://[::1]:8080/graphql"]
 
-    /// Lets messages pass.
-    private struct Passing: Interceptor {
-        nonisolated(nonsending) func intercept(
-            _ operation: NetworkOperation,
-            next: Next,
-            emit: @escaping Emit
-        ) async throws(NetworkError) -> NetworkOperation.Result {
-            try await next(operation, emit)
-        }
-    }
-
     /// Sends messages elsewhere, with a token for there in the place of the one that they have, or behind it.
-    private struct Moving: Interceptor {
-        let name: HTTPField.Name
-        let isBehind: Bool
-
-        nonisolated(nonsending) func intercept(
-            _ operation: NetworkOperation,
-            next: Next,
-            emit: @escaping Emit
-        ) async throws(NetworkError) -> NetworkOperation.Result {
-            var operation = operation
-            operation.transfer.head.authority = "elsewhere"
-            if !isBehind { operation.transfer.head.headerFields[name] = nil }
-            operation.transfer.head.headerFields.append(HTTPField(name: name, value: "new"))
-            operation.transfer.originScopedFields.insert(name)
-            return try await next(operation, emit)
-        }
-    }
-
-    /// Sends operations elsewhere.
-    private struct MovingExchange: Exchange {
-        func register(
-            client: any GraphQLClient,
-            operations: AnyPublisher<Operation, Never>,
-            next: @escaping ExchangeIO
-        ) -> AnyPublisher<OperationResult, Never> {
-            let moved = operations.map { operation in
-                var operation = operation
-                operation.request.url = URL(string: "http://elsewhere/graphql")
-                return operation
+    private func moving(_ name: HTTPField.Name, isBehind: Bool) -> InterceptorExchange {
+        InterceptorExchange(
+            TransformInterceptor { message in
+                message.head.authority = "elsewhere"
+                if !isBehind { message.head.headerFields[name] = nil }
+                message.head.headerFields.append(HTTPField(name: name, value: "new"))
+                message.originScopedFields.insert(name)
             }
-            return next(moved.eraseToAnyPublisher())
-        }
+        )
     }
 
     private func auth(_ header: String = "X-Token") -> AuthExchange {
@@ -82,7 +48,7 @@ import struct BeagleNetExchanges.Operation
 
     @Test(arguments: urls) func tokenGoesToTheOriginThatIsAsked(url: String) async throws {
         let name = try #require(HTTPField.Name("X-Token"))
-        let sent = try await sent(to: url, auth(), InterceptorExchange(Passing()))
+        let sent = try await sent(to: url, auth(), InterceptorExchange(TransformInterceptor { _ in }))
         #expect(sent.head.headerFields[name] == "old")
         // So that a redirect to another drops it.
         #expect(sent.originScopedFields.contains(name))
@@ -91,7 +57,7 @@ import struct BeagleNetExchanges.Operation
     @Test(arguments: ["Authorization", "X-Token", "x-token"], [true, false])
     func tokenStaysBehindWhereAnInterceptorMovesAnOperation(name: String, isBehind: Bool) async throws {
         let field = try #require(HTTPField.Name(name))
-        let moving = InterceptorExchange(Moving(name: field, isBehind: isBehind))
+        let moving = moving(field, isBehind: isBehind)
         let sent = try await sent(auth(name == "x-token" ? "X-Token" : name), moving)
         #expect(sent.head.authority == "elsewhere")
         #expect(sent.head.headerFields[values: field] == ["new"])

@@ -149,34 +149,10 @@ import struct BeagleNetExchanges.Operation
         #expect(other.scoped.withLock { $0.first?.contains(.authorization) } == true)
     }
 
-    /// Moves operations to another host.
-    private struct Moving: Exchange {
-        func register(
-            client: any GraphQLClient,
-            operations: AnyPublisher<Operation, Never>,
-            next: @escaping ExchangeIO
-        ) -> AnyPublisher<OperationResult, Never> {
-            let moved = operations.map { operation in
-                var operation = operation
-                operation.request.url = URL(string: "http://elsewhere/graphql")
-                return operation
-            }
-            return next(moved.eraseToAnyPublisher())
-        }
-    }
-
     /// Gives a field that belongs to the origin that is asked.
-    private struct Giving: Interceptor {
-        nonisolated(nonsending) func intercept(
-            _ operation: NetworkOperation,
-            next: Next,
-            emit: @escaping Emit
-        ) async throws(NetworkError) -> NetworkOperation.Result {
-            var operation = operation
-            operation.transfer.head.headerFields[.authorization] = "Bearer token"
-            operation.transfer.originScopedFields.insert(.authorization)
-            return try await next(operation, emit)
-        }
+    private let giving = TransformInterceptor { message in
+        message.head.headerFields[.authorization] = "Bearer token"
+        message.originScopedFields.insert(.authorization)
     }
 
     private func network(_ transport: ScriptedTransport, _ interceptors: any Interceptor...) -> NetworkClientDefault {
@@ -190,7 +166,7 @@ import struct BeagleNetExchanges.Operation
     @Test func fieldsOfAnOriginAreItsOwnBelowFetchToo() async throws {
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         let fetch = FetchExchange(client: network(transport))
-        #expect(try await client(InterceptorExchange(Giving()), fetch).query(args).data == ["a": 1])
+        #expect(try await client(InterceptorExchange(giving), fetch).query(args).data == ["a": 1])
         let sent = try #require(transport.requests.withLock { $0.first })
         #expect(sent.head.headerFields[.authorization] == "Bearer token")
         #expect(sent.originScopedFields.contains(.authorization))
@@ -199,13 +175,15 @@ import struct BeagleNetExchanges.Operation
     @Test func fieldsOfAnOriginDoNotGoWhereAnExchangeMovesAnOperation() async throws {
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         let fetch = FetchExchange(client: network(transport))
-        #expect(try await client(InterceptorExchange(Giving()), Moving(), fetch).query(args).data == ["a": 1])
+        #expect(try await client(InterceptorExchange(giving), MovingExchange(), fetch).query(args).data == ["a": 1])
         let sent = try #require(transport.requests.withLock { $0.first })
         #expect(sent.head.authority == "elsewhere")
         #expect(sent.head.headerFields[.authorization] == nil)
         // Nor past another interceptor on its way.
         let noting = InterceptorExchange(Noting())
-        #expect(try await client(InterceptorExchange(Giving()), Moving(), noting, fetch).query(args).data == ["a": 1])
+        #expect(
+            try await client(InterceptorExchange(giving), MovingExchange(), noting, fetch).query(args).data == ["a": 1]
+        )
         #expect(transport.requests.withLock { $0.last }?.head.headerFields[.authorization] == nil)
     }
 
@@ -214,8 +192,8 @@ import struct BeagleNetExchanges.Operation
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         let request = GraphQLRequest(query: "{ a }")
         let endpoint = GraphQLEndpoint("http://host/graphql", headers: ["X-Own": "own"])
-        for exchanges: [any Exchange] in [[], [Moving()]] {
-            let hosting = network(transport, Giving(), ExchangeInterceptor(exchanges, logger: OffLogger()))
+        for exchanges: [any Exchange] in [[], [MovingExchange()]] {
+            let hosting = network(transport, giving, ExchangeInterceptor(exchanges, logger: OffLogger()))
             _ = try await hosting.response(to: request, at: endpoint)
         }
         let sent = transport.requests.withLock { $0 }.map(\.head)
@@ -242,7 +220,7 @@ import struct BeagleNetExchanges.Operation
     /// So that a socket at another origin does not have them.
     @Test func fieldsOfAnOriginAreItsOwnBelowWebSocketsToo() async throws {
         let network = Noted()
-        let ladder = try client(InterceptorExchange(Giving()), WebSocketExchange(client: network))
+        let ladder = try client(InterceptorExchange(giving), WebSocketExchange(client: network))
         let listening = Listening(ladder.subscribe(to: ExecutionArgs(query: "subscription { a }")))
         while network.operations.withLock({ $0.isEmpty }) { await Task.yield() }
         let operation = try #require(network.operations.withLock { $0.first })

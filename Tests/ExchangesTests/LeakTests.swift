@@ -30,7 +30,7 @@ import struct BeagleNetExchanges.Operation
                 },
                 cache,
                 Watched { [runs, crossings] client, operations, next in
-                    InterceptorExchange(HandingOn()).register(
+                    InterceptorExchange(TransformInterceptor { _ in }).register(
                         client: client,
                         operations: operations,
                         next: next,
@@ -50,16 +50,6 @@ import struct BeagleNetExchanges.Operation
             cache.clear()
             #expect(cache.count == 0)
             #expect(cache.store.withLock { $0.bookkeeping } == 0)
-        }
-    }
-
-    private struct HandingOn: Interceptor {
-        nonisolated(nonsending) func intercept(
-            _ operation: NetworkOperation,
-            next: Next,
-            emit: @escaping Emit
-        ) async throws(NetworkError) -> NetworkOperation.Result {
-            try await next(operation, emit)
         }
     }
 

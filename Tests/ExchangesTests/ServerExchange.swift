@@ -38,6 +38,22 @@ final class ServerExchange: Exchange, Sendable {
     }
 }
 
+/// Sends operations to another host.
+struct MovingExchange: Exchange {
+    func register(
+        client: any GraphQLClient,
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO
+    ) -> AnyPublisher<OperationResult, Never> {
+        let moved = operations.map { operation in
+            var operation = operation
+            operation.request.url = URL(string: "http://elsewhere/graphql")
+            return operation
+        }
+        return next(moved.eraseToAnyPublisher())
+    }
+}
+
 /// Hears results.
 final class Listening: Sendable {
     private let heard = Lock<(results: [OperationResult], isOver: Bool)>(([], false))

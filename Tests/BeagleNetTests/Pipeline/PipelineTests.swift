@@ -173,22 +173,10 @@ import Testing
     }
 
     @Test func whatWasCancelledAboveADeadlineIsNotSent() async {
-        struct Heedless: Interceptor {
-            let gate: AsyncStream<Void>
-
-            func intercept(
-                _ operation: NetworkOperation,
-                next: Next,
-                emit: @escaping Emit
-            ) async throws(NetworkError) -> NetworkOperation.Result {
-                let gate = gate
-                await Task.detached { for await _ in gate {} }.value
-                return try await next(operation, emit)
-            }
-        }
         let gate = AsyncStream.makeStream(of: Void.self)
+        let heedless = TransformInterceptor { _ in await Task.detached { for await _ in gate.stream {} }.value }
         let answers = Answers(.success(.init("1")))
-        let client = client(Heedless(gate: gate.stream), DeadlineInterceptor(limit: .seconds(60)), answers)
+        let client = client(heedless, DeadlineInterceptor(limit: .seconds(60)), answers)
         let asking = Task { await Result { try await client.run(.of(.form)) } }
         asking.cancel()
         gate.continuation.finish()

@@ -36,80 +36,33 @@ public struct DeadlineInterceptor: BriefInterceptor {
         let countdown = Countdown()
         var limited = operation
         limited.countdown = countdown
-        let outcome = Outcome()
-        let work = Task.starting(on: nil) { [limited] in
-            outcome.give(
-                await .catching { () throws(NetworkError) in
-                    try await next(limited) { result in
-                        if countdown.isRunning { emit(result) }
-                    }
-                }
-            )
-        }
         let clock = operation.clock
-        let alarm = Task {
-            // Thrown only where the operation ended first.
-            do { try await clock.sleep(for: limit) } catch { return }
-            guard countdown.expire() else { return }
-            work.cancel()
-            do { try await Task.sleep(for: Self.patience) } catch { return }
-            outcome.give(.failure(.heedsNoCancelling))
+        var alarm: Task<Void, Never>?
+        let result: Result<NetworkOperation.Result, NetworkError> = await withCancellableToken { completion in
+            let work = Task.starting(on: nil) { [limited] in
+                completion(
+                    await .catching { () throws(NetworkError) in
+                        try await next(limited) { result in
+                            if countdown.isRunning { emit(result) }
+                        }
+                    }
+                )
+            }
+            alarm = Task {
+                // Thrown only where the operation ended first.
+                do { try await clock.sleep(for: limit) } catch { return }
+                guard countdown.expire() else { return }
+                work.cancel()
+                do { try await Task.sleep(for: Self.patience) } catch { return }
+                completion(.failure(.heedsNoCancelling))
+            }
+            return TaskToken(work)
         }
-        defer { alarm.cancel() }
-        let result = await withTaskCancellationHandler {
-            await outcome.value
-        } onCancel: {
-            work.cancel()
-        }
+        alarm?.cancel()
         // An answer that came together with the alarm is an answer.
         if case .success(let result) = result { return result }
         guard countdown.finish() else { throw .deadline(limit, result) }
         return try result.get()
-    }
-}
-
-/// What an operation comes to, given once and awaited once; what is given later is let go.
-private final class Outcome: Sendable {
-    typealias Value = Result<NetworkOperation.Result, NetworkError>
-
-    private enum State {
-        case open
-        case awaited(CheckedContinuation<Value, Never>)
-        case given(Value)
-        case over
-    }
-
-    private let state = Lock(State.open)
-
-    func give(_ value: Value) {
-        let continuation: CheckedContinuation<Value, Never>? = state.withLock { state in
-            switch state {
-            case .open:
-                state = .given(value)
-                return nil
-            case .awaited(let continuation):
-                state = .over
-                return continuation
-            case .given, .over: return nil
-            }
-        }
-        continuation?.resume(returning: value)
-    }
-
-    var value: Value {
-        get async {
-            await withCheckedContinuation { continuation in
-                let value: Value? = state.withLock { state in
-                    if case .given(let value) = state {
-                        state = .over
-                        return value
-                    }
-                    state = .awaited(continuation)
-                    return nil
-                }
-                if let value { continuation.resume(returning: value) }
-            }
-        }
     }
 }
 
