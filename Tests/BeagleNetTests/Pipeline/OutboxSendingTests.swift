@@ -39,7 +39,7 @@ private struct Unreadable: Interceptor {
     }
 }
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxSendingTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct OutboxSendingTests {
     private let folder = OutboxFolder()
     private let key = ["Idempotency-Key": "k"]
     private let origins: Set<Origin> = [Origin(scheme: "http", host: "host")]

@@ -3,10 +3,10 @@ import BeagleNetTesting
 import Testing
 
 /// The interceptors that change what is asked, together, while many ask, leave and close at the same time.
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct PipelineStressTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct PipelineStressTests {
     private static let kinds: [NetworkOperation.Kind] = [.component, .form, .image, .raw]
     private static let threads = 8
-    private static let turns = 100
+    private static let turns = 40
 
     /// A server that every now and then wants another token, is out of order or out of reach.
     private final class Server: Sendable {
