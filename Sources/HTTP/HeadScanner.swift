@@ -43,6 +43,19 @@ enum HeadScanner {
         }
     }
 
+    /// The fields of this name alone.
+    static func fields(named name: HTTPField.Name, in block: [UInt8]) -> [HTTPField] {
+        block.withUnsafeBufferPointer { block in
+            var lines = LineReader(rest: block)
+            _ = lines.next()
+            var fields: [HTTPField] = []
+            while let line = lines.next(), !line.isEmpty {
+                if line.begins(withName: name.canonicalName), let field = field(of: line) { fields.append(field) }
+            }
+            return fields
+        }
+    }
+
     /// The fields of lines that stand behind a body.
     static func trailers(of block: [UInt8]) throws(NetworkError) -> HTTPFields {
         try block.withUnsafeBufferPointer { (block) throws(NetworkError) in
@@ -181,6 +194,19 @@ extension Bytes {
         guard count == name.utf8CodeUnitCount else { return false }
         for index in 0..<count where self[index] | 0x20 != name.utf8Start[index] { return false }
         return true
+    }
+}
+
+extension Bytes {
+    /// Whether this is the line of a field that is named so, in whichever case.
+    ///
+    /// - Parameter name: in lower case.
+    fileprivate func begins(withName name: String) -> Bool {
+        let name = name.utf8
+        guard count > name.count, self[name.count] == .colon else { return false }
+        return zip(self, name).allSatisfy { byte, letter in
+            byte == letter || byte | 0x20 == letter && letter >= UInt8(ascii: "a") && letter <= UInt8(ascii: "z")
+        }
     }
 }
 

@@ -50,6 +50,14 @@ package final class RawHead: Sendable {
         try HeadScanner.trailers(of: block)
     }
 
+    /// What the field of this name says, its values joined where it came more than once; of one look, for which no other
+    /// fields are made.
+    package subscript(name: HTTPField.Name) -> String? {
+        if let made = made.load() { return made.head.headerFields[name] }
+        let lines = HeadScanner.fields(named: name, in: block)
+        return lines.count > 1 ? head.headerFields[name] : lines.first?.value
+    }
+
     /// Status and fields, in the order and spelling received.
     package var head: HTTPResponse {
         if let made = made.load() { return made.head }

@@ -22,14 +22,12 @@ struct GraphQLDocumentCache {
         }
 
         func hash(into hasher: inout Hasher) {
-            let bytes = text.utf8
-            hasher.combine(bytes.count)
-            var sample: UInt64 = 0
-            let step = max(1, bytes.count / 32)
-            var index = bytes.startIndex
-            while let next = bytes.index(index, offsetBy: step, limitedBy: bytes.endIndex), next < bytes.endIndex {
-                sample = sample &* 31 &+ UInt64(bytes[next])
-                index = next
+            var text = text
+            hasher.combine(text.utf8.count)
+            // One that is not contiguous becomes so in this copy.
+            let sample = text.withUTF8 { bytes in
+                stride(from: 0, to: bytes.count, by: max(1, bytes.count / 32))
+                    .reduce(0 as UInt64) { $0 &* 31 &+ UInt64(bytes[$1]) }
             }
             hasher.combine(sample)
         }

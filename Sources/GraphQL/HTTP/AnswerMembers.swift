@@ -21,25 +21,15 @@ struct AnswerMembers {
     /// The members of `data`.
     private(set) var ofData: [Member] = []
 
-    private let skipped: Int
-    private var depth = 0
-    /// The names on the way and where their values begin, of the outermost two objects.
-    private var names = ["", ""]
-    private var starts = [0, 0]
-
     /// The last of this name, as decoders take it.
     subscript(name: String) -> Member? { members.last { $0.name == name } }
 
     /// - Throws: `JSONFault` where it is no JSON.
     init(_ data: Data) throws(JSONFault) {
-        skipped = data.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         var fault: JSONFault?
         data.withUnsafeBytes { bytes in
-            let text = UnsafeBufferPointer(rebasing: bytes.bindMemory(to: UInt8.self)[skipped...])
-            var tokenizer = JSONTokenizer()
             do throws(JSONFault) {
-                try tokenizer.feed(text) { take($0, in: text) }
-                try tokenizer.finish { take($0, in: text) }
+                try read(bytes.bindMemory(to: UInt8.self))
             } catch {
                 fault = error
             }
@@ -47,43 +37,39 @@ struct AnswerMembers {
         if let fault { throw fault }
     }
 
-    private mutating func take(_ token: JSONTokenizer.Token, in text: UnsafeBufferPointer<UInt8>) {
-        switch token.kind {
-        case .name:
-            if depth == 1 || depth == 2 && names[0] == "data" { names[depth - 1] = token.name(in: text) }
-        case .objectStart, .arrayStart: begin(token)
-        case .objectEnd, .arrayEnd:
-            depth -= 1
-            if depth == 1 || depth == 2 {
-                end(from: starts[depth - 1], to: token.end, token.kind == .objectEnd ? .object : .other)
+    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) {
+        var scanner = JSONScanner(bytes)
+        scanner.passByteOrderMark()
+        isObject = scanner.peek() == UInt8(ascii: "{")
+        if isObject {
+            try scanner.object { (scanner, name) throws(JSONFault) in
+                let name = scanner.string(name)
+                members.append(name == "data" ? try readData(&scanner) : try Self.member(name, &scanner))
             }
-        default: end(from: token.start, to: token.end, token.kind == .null ? .null : .other)
+        } else {
+            _ = try scanner.value()
         }
+        try scanner.finish()
     }
 
-    private mutating func begin(_ token: JSONTokenizer.Token) {
-        if depth == 0 { isObject = token.kind == .objectStart }
-        if depth == 1 || depth == 2 { starts[depth - 1] = token.start }
-        if depth == 1, names[0] == "data" { ofData = [] }
-        depth += 1
-    }
-
-    /// A value has ended.
-    private mutating func end(from start: Int, to end: Int, _ kind: Kind) {
-        let range = start + skipped..<end + skipped
-        if depth == 1 {
-            members.append(Member(name: names[0], kind: kind, range: range))
-        } else if depth == 2, names[0] == "data" {
-            ofData.append(Member(name: names[1], kind: kind, range: range))
+    /// One of the same name that came before does not count.
+    private mutating func readData(_ scanner: inout JSONScanner) throws(JSONFault) -> Member {
+        ofData = []
+        guard scanner.peek() == UInt8(ascii: "{") else { return try Self.member("data", &scanner) }
+        let start = scanner.index
+        try scanner.object { (scanner, name) throws(JSONFault) in
+            ofData.append(try Self.member(scanner.string(name), &scanner))
         }
+        return Member(name: "data", kind: .object, range: start..<scanner.index)
     }
-}
 
-extension JSONTokenizer.Token {
-    /// The text of a name.
-    fileprivate func name(in text: UnsafeBufferPointer<UInt8>) -> String {
-        let written = UnsafeBufferPointer(rebasing: text[start..<end])
-        let text = written.dropFirst().dropLast()
-        return hasEscapes ? JSONText.unescaped(Array(text)[...]) : String(decoding: text, as: UTF8.self)
+    private static func member(_ name: String, _ scanner: inout JSONScanner) throws(JSONFault) -> Member {
+        let kind: Kind =
+            switch scanner.peek() {
+            case UInt8(ascii: "{"): .object
+            case UInt8(ascii: "n"): .null
+            default: .other
+            }
+        return Member(name: name, kind: kind, range: try scanner.value())
     }
 }

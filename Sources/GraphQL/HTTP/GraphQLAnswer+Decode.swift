@@ -16,7 +16,7 @@ extension GraphQLAnswer {
     ///
     /// - Parameter refusal: the error of a status outside 200...299.
     package init(_ response: NetworkResponse, refusal: NetworkError?) throws(NetworkError) {
-        let field = response.response.headerFields[.contentType]
+        let field = response.contentType
         // As servers mostly write it, so that it need not be taken apart.
         let isPlain = field == Self.mediaType || refusal == nil && field == "application/json"
         let type = isPlain ? nil : field.flatMap(MediaType.init)

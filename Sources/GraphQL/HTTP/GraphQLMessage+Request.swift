@@ -60,7 +60,8 @@ extension GraphQLEndpoint {
 
     /// The fields of a request: those of the app go before ours, in whatever case it writes their names.
     private func fields(_ accept: String) -> [String: String] {
-        headers.keys.contains { $0.lowercased() == "accept" }
+        if headers.isEmpty { return ["Accept": accept] }
+        return headers.keys.contains { $0.lowercased() == "accept" }
             ? headers : headers.merging(["Accept": accept]) { app, _ in app }
     }
 }

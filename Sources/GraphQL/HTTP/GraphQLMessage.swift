@@ -37,7 +37,8 @@ struct GraphQLMessage {
         case .path: pathSuffix = try request.bareID()
         }
         if let name = request.operationName { add("operationName", text: name) }
-        if !request.variables.isEmpty, request.variables != Data("{}".utf8) {
+        // An object of two bytes is an empty one.
+        if request.variables.count > 2 {
             parameters.append(("variables", Array(request.variables)))
         }
         if !extensions.isEmpty {
@@ -63,17 +64,14 @@ struct GraphQLMessage {
 
     /// The parameters as one JSON object.
     var json: Data {
-        var body = Data()
-        body.reserveCapacity(parameters.reduce(2) { $0 + $1.name.utf8.count + $1.json.count + 4 })
-        body.append(UInt8(ascii: "{"))
-        for (index, parameter) in parameters.enumerated() {
-            body.append(contentsOf: (index == 0 ? "\"" : ",\"").utf8)
-            body.append(contentsOf: parameter.name.utf8)
-            body.append(contentsOf: "\":".utf8)
-            body.append(contentsOf: parameter.json)
+        var output = JSONOutput(capacity: parameters.reduce(2) { $0 + $1.name.utf8.count + $1.json.count + 4 })
+        output.object { output in
+            for parameter in parameters {
+                output.name(parameter.name)
+                output.raw(parameter.json)
+            }
         }
-        body.append(UInt8(ascii: "}"))
-        return body
+        return Data(output.bytes)
     }
 
     /// The parameters as items of a query: text as it is, objects as JSON (6.1).

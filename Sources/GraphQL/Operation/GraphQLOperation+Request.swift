@@ -81,7 +81,7 @@ extension GraphQLRequest {
                 underlying: error
             )
         }
-        if data == Data("null".utf8) { return Data() }
+        if data.count == 4, data.first == UInt8(ascii: "n") { return Data() }
         guard data.first == UInt8(ascii: "{") else {
             throw NetworkError(
                 .badRequest,
@@ -90,7 +90,8 @@ extension GraphQLRequest {
                 advice: "give a struct or a dictionary whose members are named as the variables"
             )
         }
-        return data == Data("{}".utf8) ? Data() : data
+        // An object of two bytes is an empty one.
+        return data.count == 2 ? Data() : data
     }
 }
 

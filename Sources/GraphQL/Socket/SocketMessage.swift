@@ -69,32 +69,28 @@ private struct Envelope {
                 _ = try scanner.value()
                 throw scanner.fault("a message is an object")
             }
-            try readMembers(&scanner)
-            guard scanner.peek() == nil else { throw scanner.fault("text after the end of the value") }
+            try scanner.object { (scanner, name) throws(JSONFault) in try readMember(name, &scanner) }
+            try scanner.finish()
         } catch {
             throw SocketFault(reason: "a message is no JSON object: \(error.reason) at byte \(error.offset)")
         }
     }
 
-    private mutating func readMembers(_ scanner: inout JSONScanner) throws(JSONFault) {
-        try scanner.take("{", "a message is an object")
-        if scanner.has("}") { return }
-        repeat {
-            let name = try scanner.text()
-            try scanner.take(":", "a colon should be here")
-            if text(name, is: "payload") {
-                payload = try scanner.value()
-            } else if text(name, is: "id") {
-                // What is no text is none of ours; messages that need none may hold anything.
-                id = scanner.peek() == UInt8(ascii: "\"") ? try scanner.text() : nil
-                if id == nil { _ = try scanner.value() }
-            } else if text(name, is: "type") {
-                type = try textOrValue(&scanner, "type is no text")
-            } else {
-                _ = try scanner.value()
-            }
-        } while scanner.has(",")
-        try scanner.take("}", "a comma or the end of the object should be here")
+    private mutating func readMember(
+        _ name: JSONScanner.Text,
+        _ scanner: inout JSONScanner
+    ) throws(JSONFault) {
+        if text(name, is: "payload") {
+            payload = try scanner.value()
+        } else if text(name, is: "id") {
+            // What is no text is none of ours; messages that need none may hold anything.
+            id = scanner.peek() == UInt8(ascii: "\"") ? try scanner.text() : nil
+            if id == nil { _ = try scanner.value() }
+        } else if text(name, is: "type") {
+            type = try textOrValue(&scanner, "type is no text")
+        } else {
+            _ = try scanner.value()
+        }
     }
 
     private func textOrValue(_ scanner: inout JSONScanner, _ reason: String) throws(JSONFault) -> JSONScanner.Text {

@@ -1,5 +1,26 @@
 /// What text in JSON's quotes means, and how text is put into them.
 package enum JSONText {
+    /// Where the next quote, backslash or control character is, eight bytes looked at together; the end where there is none.
+    package static func endOfPlain(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var index = start
+        while index + 8 <= bytes.count {
+            let word = UInt64(
+                littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            )
+            let (quotes, backslashes) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5C))
+            // The high bit of each byte that is below 0x20 or, where it differs from its pattern in nothing, below 1. A byte
+            // above such a one may have it too, but the lowest is right.
+            let found =
+                ((word &- (ones &* 0x20)) & ~word) | ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
+            let ends = found & (ones &* 0x80)
+            if ends != 0 { return index + ends.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < bytes.count, !bytes[index].endsPlainText { index += 1 }
+        return index
+    }
+
     /// What escaped text means; half of a surrogate pair, and what is not UTF-8, is U+FFFD. It has passed the tokenizer.
     package static func unescaped(_ written: ArraySlice<UInt8>) -> String {
         String(decoding: bytes(of: written) { _ in }, as: UTF8.self)
@@ -116,5 +137,12 @@ package enum JSONText {
             }
         }
         return count
+    }
+}
+
+extension UInt8 {
+    /// Whether text in JSON's quotes has this byte only as their end or as an escape, or not at all.
+    fileprivate var endsPlainText: Bool {
+        self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\")
     }
 }

@@ -93,7 +93,7 @@ package struct JSONTokenizer: Sendable {
         var index = 0
         while index < bytes.count {
             if state == .text {
-                index = endOfPlainText(bytes, from: index)
+                index = JSONText.endOfPlain(bytes, from: index)
                 offset = base + index
                 guard index < bytes.count else { return }
                 try takeInText(bytes[index], emit)
@@ -231,17 +231,6 @@ extension JSONTokenizer {
         self.isName = isName
         hasEscapes = false
         state = .text
-    }
-
-    /// Where the next quote, backslash or control character is.
-    private func endOfPlainText(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
-        var index = start
-        while index < bytes.count {
-            let byte = bytes[index]
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
-            index += 1
-        }
-        return index
     }
 
     private mutating func takeInText(_ byte: UInt8, _ emit: (Token) -> Void) throws(JSONFault) {

@@ -18,6 +18,11 @@ struct JSONScanner {
         self.bytes = bytes
     }
 
+    /// Passes over what some servers write in front of a text.
+    mutating func passByteOrderMark() {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
+    }
+
     /// The next byte that is no space; nil at the end.
     mutating func peek() -> UInt8? {
         while index < bytes.count {
@@ -50,19 +55,45 @@ struct JSONScanner {
         try take("\"", "text in quotes should be here")
         let start = index
         var hasEscapes = false
-        while index < bytes.count {
-            let byte = bytes[index]
-            if byte == UInt8(ascii: "\"") {
+        while true {
+            index = JSONText.endOfPlain(bytes, from: index)
+            guard index < bytes.count else { throw tooEarly }
+            switch bytes[index] {
+            case UInt8(ascii: "\""):
                 index += 1
                 return Text(range: start..<index - 1, hasEscapes: hasEscapes)
+            case UInt8(ascii: "\\"):
+                index += 1
+                hasEscapes = true
+                try passEscape()
+            default: throw fault("a control character in text must be escaped")
             }
-            guard byte >= 0x20 else { throw fault("a control character in text must be escaped") }
-            index += 1
-            guard byte == UInt8(ascii: "\\") else { continue }
-            hasEscapes = true
-            try passEscape()
         }
-        throw tooEarly
+    }
+
+    /// What text means.
+    func string(_ text: Text) -> String {
+        let written = bytes[text.range]
+        return text.hasEscapes ? JSONText.unescaped(Array(written)[...]) : String(decoding: written, as: UTF8.self)
+    }
+
+    /// Goes over the object that begins here.
+    ///
+    /// - Parameter read: is given the name of each member, and goes over its value.
+    mutating func object(_ read: (inout JSONScanner, _ name: Text) throws(JSONFault) -> Void) throws(JSONFault) {
+        try take("{", "an object should be here")
+        if has("}") { return }
+        repeat {
+            let name = try text()
+            try take(":", "a colon should be here")
+            try read(&self, name)
+        } while has(",")
+        try take("}", "a comma or the end of the object should be here")
+    }
+
+    /// Sees to it that nothing is left.
+    mutating func finish() throws(JSONFault) {
+        guard peek() == nil else { throw fault("text after the end of the value") }
     }
 
     private var tooEarly: JSONFault { fault("the text ends too early") }

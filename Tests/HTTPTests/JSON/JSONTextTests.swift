@@ -1,0 +1,27 @@
+import Testing
+
+@testable import BeagleNetHTTP
+
+@Suite struct JSONTextTests {
+    private static let ends = Set<UInt8>(0..<0x20).union([UInt8(ascii: "\""), UInt8(ascii: "\\")])
+
+    /// Eight bytes are looked at together: each byte is put at each place of two such words and a bit.
+    @Test func plainTextEndsAtWhatMustNotStandInIt() {
+        for byte in UInt8.min...UInt8.max {
+            for place in 0..<19 {
+                for beside in [UInt8(ascii: "a"), 0x20, 0x80, 0xFF, 0x23, 0x5D] {
+                    var text = [UInt8](repeating: beside, count: 19)
+                    text[place] = byte
+                    let end = text.withUnsafeBufferPointer { JSONText.endOfPlain($0, from: 0) }
+                    #expect(end == (Self.ends.contains(byte) ? place : 19), "\(byte) at \(place) beside \(beside)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: 0...19) func theFirstEndCounts(start: Int) {
+        let text = Array(#"plain text "and \ mo"#.utf8)
+        let end = text.withUnsafeBufferPointer { JSONText.endOfPlain($0, from: start) }
+        #expect(end == text[start...].firstIndex(where: Self.ends.contains) ?? text.count)
+    }
+}
