@@ -42,14 +42,18 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "AllocationCount"),
+        .target(name: "PublisherLadder", dependencies: ["OpenCombine", beagleNet], swiftSettings: settings),
         .executableTarget(
             name: "bench-pipeline",
-            dependencies: ["AllocationCount", "OpenCombine", beagleNet],
+            dependencies: ["AllocationCount", "OpenCombine", "PublisherLadder", beagleNet],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "bench-exchanges",
-            dependencies: ["AllocationCount", .product(name: "BeagleNetExchanges", package: "BeagleNet")],
+            dependencies: [
+                "AllocationCount", "OpenCombine", "PublisherLadder", beagleNet,
+                .product(name: "BeagleNetExchanges", package: "BeagleNet"),
+            ],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -70,6 +74,11 @@ let package = Package(
         .executableTarget(name: "bench-urlsession", dependencies: ["Load"], swiftSettings: settings),
         .executableTarget(
             name: "bench-c",
+            cSettings: [.define("_GNU_SOURCE")],
+            linkerSettings: [.linkedLibrary("curl")]
+        ),
+        .executableTarget(
+            name: "bench-c-flood",
             cSettings: [.define("_GNU_SOURCE")],
             linkerSettings: [.linkedLibrary("curl")]
         ),

@@ -5,13 +5,17 @@ import Foundation
 import struct BeagleNetExchanges.Operation
 
 /// What an operation costs in a ladder of four exchanges, alone and beside others that wait: hosted in our pipeline above a
-/// transport that answers at once, and over a client of its own.
+/// transport that answers at once, over a client of its own, and in a client on publishers as the seed describes it.
 @main struct BenchExchanges {
     static let actives = [0, 1_000, 3_000]
 
+    private static var doNothing: [any Exchange] { (0..<4).map { _ in DoNothingExchange() } }
+    /// New ones: some keep what they saw.
+    private static var mixed: [any Exchange] {
+        [LoggingExchange(), DoNothingExchange(), DedupExchange(), CacheExchange()]
+    }
+
     static func main() async throws {
-        let doNothing: [any Exchange] = (0..<4).map { _ in DoNothingExchange() }
-        let mixed: [any Exchange] = [LoggingExchange(), DoNothingExchange(), DedupExchange(), CacheExchange()]
         // To be looked into by a profiler: so many runs, and nothing else.
         if let count = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }) {
             let hosted = try Hosted(mixed, active: 0)
@@ -20,13 +24,25 @@ import struct BeagleNetExchanges.Operation
         }
         print(row("CPU per operation", actives.map { "beside \($0)" }))
         let pipeline = try await report("pipeline, no ladder") { try Hosted(nil, active: $0) }
-        let ladder = try await report("pipeline, 4 that do nothing") { try Hosted(doNothing, active: $0) }
-        let ours = try await report("pipeline, log, nothing, dedup, cache") { try Hosted(mixed, active: $0) }
-        _ = try await report("client, log, nothing, dedup, instant") { try Own(active: $0) }
+        let hosted = try await report("pipeline, 4 that do nothing") { try Hosted(doNothing, active: $0) }
+        let hostedMixed = try await report("pipeline, log, nothing, dedup, cache") { try Hosted(mixed, active: $0) }
+        let own = try await report("client, 4 that do nothing, instant") { Own(doNothing, active: $0) }
+        let ownMixed = try await report("client, log, nothing, dedup, cache, instant") { Own(mixed, active: $0) }
+        let seed = try await report("seed, 4 that do nothing, instant") { Seed(.nothing, active: $0) }
+        let seedMixed = try await report("seed, log, nothing, dedup, cache, instant") { Seed(.mixed, active: $0) }
         print()
-        for (name, tallies) in [("4 that do nothing", ladder), ("log, nothing, dedup, cache", ours)] {
+        for (name, tallies) in [("4 that do nothing", hosted), ("log, nothing, dedup, cache", hostedMixed)] {
             let costs = zip(tallies, pipeline).map { String(format: "%.2f µs", ($0.micros - $1.micros)) }
             print(row("ladder of \(name)", costs))
+        }
+        print()
+        for (name, ours, theirs) in [
+            ("pipeline : seed, 4 that do nothing", hosted, seed),
+            ("pipeline : seed, log, ...", hostedMixed, seedMixed),
+            ("client : seed, 4 that do nothing", own, seed),
+            ("client : seed, log, ...", ownMixed, seedMixed),
+        ] {
+            print(row(name, zip(ours, theirs).map { String(format: "%.4f", $0.micros / $1.micros) }))
         }
     }
 
@@ -34,7 +50,7 @@ import struct BeagleNetExchanges.Operation
         var tallies: [Tally] = []
         for active in actives {
             let contestant = try make(active)
-            tallies.append(try await .of { try await contestant.run($0) })
+            tallies.append(try await .of(contestant.count, contestant.rounds) { try await contestant.run($0) })
             contestant.end()
         }
         print(row(name, tallies.map(\.text)))
@@ -42,27 +58,35 @@ import struct BeagleNetExchanges.Operation
     }
 
     private static func row(_ name: String, _ texts: [String]) -> String {
-        ([name.padding(toLength: 40, withPad: " ", startingAt: 0)]
+        ([name.padding(toLength: 44, withPad: " ", startingAt: 0)]
             + texts.map { $0.padding(toLength: 24, withPad: " ", startingAt: 0) })
             .joined()
     }
 }
 
 protocol Contestant {
+    /// How many operations a round has, and how many rounds there are.
+    var count: Int { get }
+    var rounds: Int { get }
+
     func run(_ index: Int) async throws
     func end()
 }
 
-/// What one operation costs: the least of fifteen rounds, since what else the machine does can only add to it.
+extension Contestant {
+    var count: Int { 20_000 }
+    var rounds: Int { 15 }
+}
+
+/// What one operation costs: the least of some rounds, since what else the machine does can only add to it.
 struct Tally {
     var micros: Double
     var allocations: Double
     var text: String { String(format: "%.2f µs, %.0f alloc", micros, allocations) }
 
-    static func of(_ body: (Int) async throws -> Void) async rethrows -> Tally {
-        let count = 20_000
+    static func of(_ count: Int, _ rounds: Int, _ body: (Int) async throws -> Void) async rethrows -> Tally {
         var least = Tally(micros: .infinity, allocations: .infinity)
-        for round in 0...15 {
+        for round in 0...rounds {
             let (start, allocations) = (cpu(), allocation_count())
             for index in 0..<count { try await body(index) }
             if round == 0 { continue }
