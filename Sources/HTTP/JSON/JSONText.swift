@@ -9,10 +9,9 @@ package enum JSONText {
                 littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: index, as: UInt64.self)
             )
             let (quotes, backslashes) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5C))
-            // The high bit of each byte that is below 0x20 or, where it differs from its pattern in nothing, below 1. A byte
-            // above such a one may have it too, but the lowest is right.
-            let found =
-                ((word &- (ones &* 0x20)) & ~word) | ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
+            // A byte that is one of these has its high bit set; so may one behind it, but the first is right.
+            let controls = (word &- (ones &* 0x20)) & ~word
+            let found = controls | ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
             let ends = found & (ones &* 0x80)
             if ends != 0 { return index + ends.trailingZeroBitCount / 8 }
             index += 8
@@ -83,60 +82,37 @@ package enum JSONText {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { text in
-            // Escaped beside the array, which asks before each byte that it takes whether it is its own.
-            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: pieceSize * longestEscape) { room in
-                var rest = text[...]
-                while !rest.isEmpty {
-                    let piece = UnsafeBufferPointer(rebasing: rest.prefix(pieceSize))
-                    let count = escape(piece, into: room, escapingSlashes)
-                    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: room[..<count]))
-                    rest = rest.dropFirst(pieceSize)
-                }
+            var start = 0
+            while start < text.count {
+                let end = escapingSlashes ? endOfSlashless(text, from: start) : endOfPlain(text, from: start)
+                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<end]))
+                if end < text.count { escape(text[end], to: &bytes) }
+                start = end + 1
             }
         }
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private static let pieceSize = 512
-    /// That of `\u001f`.
-    private static let longestEscape = 6
+    /// The end of plain text, or a slash before it.
+    private static func endOfSlashless(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        let end = endOfPlain(bytes, from: start)
+        return bytes[start..<end].firstIndex(of: UInt8(ascii: "/")) ?? end
+    }
 
-    /// - Parameter room: has space for the longest escape of each byte.
-    /// - Returns: how many bytes of it were written.
-    private static func escape(
-        _ text: UnsafeBufferPointer<UInt8>,
-        into room: UnsafeMutableBufferPointer<UInt8>,
-        _ escapingSlashes: Bool
-    ) -> Int {
-        var count = 0
-        func write(_ byte: UInt8) {
-            room[count] = byte
-            count += 1
+    private static func escape(_ byte: UInt8, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x08: bytes.append(UInt8(ascii: "b"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x0A: bytes.append(UInt8(ascii: "n"))
+        case 0x0C: bytes.append(UInt8(ascii: "f"))
+        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case 0x00..<0x20:
+            let digit = byte & 0xF
+            bytes.append(contentsOf: byte < 0x10 ? "u000".utf8 : "u001".utf8)
+            bytes.append(digit + (digit < 10 ? 0x30 : 0x57))
+        default: bytes.append(byte)
         }
-        func escape(_ letter: Unicode.Scalar) {
-            write(UInt8(ascii: "\\"))
-            write(UInt8(ascii: letter))
-        }
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "\""): escape("\"")
-            case UInt8(ascii: "\\"): escape("\\")
-            case UInt8(ascii: "/") where escapingSlashes: escape("/")
-            case 0x08: escape("b")
-            case 0x09: escape("t")
-            case 0x0A: escape("n")
-            case 0x0C: escape("f")
-            case 0x0D: escape("r")
-            case 0x00..<0x20:
-                escape("u")
-                write(UInt8(ascii: "0"))
-                write(UInt8(ascii: "0"))
-                write(UInt8(ascii: byte < 0x10 ? "0" : "1"))
-                write(Array("0123456789abcdef".utf8)[Int(byte & 0xF)])
-            default: write(byte)
-            }
-        }
-        return count
     }
 }
 
