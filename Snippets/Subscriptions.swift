@@ -37,6 +37,18 @@ func follow(_ client: any NetworkClient) async throws {
     // snippet.end
 }
 
+func hold(
+    _ client: any NetworkClient,
+    _ endpoint: GraphQLEndpoint,
+    _ hear: @escaping @Sendable (String) -> Void
+) throws {
+    // snippet.hold
+    let held = try client.holdWebSocket(of: endpoint, onEnd: { error in hear("given up: \(error.message)") })
+    // When nothing is followed any more:
+    held.cancel()
+    // snippet.end
+}
+
 func configure(
     _ dependencies: BeagleDependencies,
     _ isBack: AsyncStream<Void>,
@@ -46,6 +58,9 @@ func configure(
     var socket = GraphQLSocketOptions()
     socket.parameters = { ["token": .string(token())] }
     socket.onAcknowledged = { answer in print(answer?["session"]?.string ?? "no session") }
+    socket.onEvent = { event in
+        if case .closed(let close) = event { print("closed with \(close.code.rawValue)") }
+    }
     var endpoint = GraphQLEndpoint("https://example.org/graphql")
     endpoint.subscriptions = [.webSocket(socket), .events()]
     endpoint.maxMessageBytes = 1 << 20

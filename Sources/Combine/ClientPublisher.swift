@@ -11,7 +11,8 @@ public import BeagleNet
 /// `receive(on: DispatchQueue.main)`, without Combine `receive(on: DispatchQueue.main.ocombine)`. Cancelling ends the
 /// request, down to the transport, unless somebody else waits for the same. Values that nobody wants yet are kept, up to
 /// 64 of them; then the oldest make room. Only `RelayNetwork` keeps more: 4,096 results of a subscription, and all pieces
-/// where its `pieces` are `.patches`.
+/// where its `pieces` are `.patches`. Of results that had to make room the container's logger is told, once for each
+/// subscriber.
 public struct ClientPublisher<Output: Sendable>: Publisher, Sendable {
     /// Why there is no answer.
     public typealias Failure = NetworkError
@@ -19,20 +20,31 @@ public struct ClientPublisher<Output: Sendable>: Publisher, Sendable {
     typealias Emit = @Sendable (Output) -> Void
 
     private let limit: Int?
+    private let bytes: ByteLimit<Output>?
+    private let onDrop: (@Sendable () -> Void)?
     private let produce: @Sendable (@escaping Emit) async throws(NetworkError) -> Void
 
     /// - Parameters:
     ///   - limit: how many values are kept that nobody wants yet; nil keeps all.
+    ///   - bytes: how many bytes they may have; nil counts none.
+    ///   - onDrop: hears, once for each subscriber, that values had to make room.
     ///   - produce: asks, and sends what comes; called in a task for each subscriber.
-    init(keeping limit: Int? = 64, _ produce: @escaping @Sendable (@escaping Emit) async throws(NetworkError) -> Void) {
+    init(
+        keeping limit: Int? = 64,
+        bytes: ByteLimit<Output>? = nil,
+        onDrop: (@Sendable () -> Void)? = nil,
+        _ produce: @escaping @Sendable (@escaping Emit) async throws(NetworkError) -> Void
+    ) {
         self.limit = limit
+        self.bytes = bytes
+        self.onDrop = onDrop
         self.produce = produce
     }
 
     /// Connects a subscriber, for whom it is asked when it wants a value.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == NetworkError {
-        let outlet = Outlet(to: subscriber, keeping: limit) { [produce] outlet in
+        let outlet = Outlet(to: subscriber, keeping: limit, bytes: bytes, onDrop: onDrop) { [produce] outlet in
             TaskToken(
                 Task {
                     do throws(NetworkError) {

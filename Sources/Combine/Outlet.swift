@@ -34,6 +34,8 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
         var isCancelled = false
         /// nil before the beginning, and when there is nothing to end any more.
         var token: (any RequestToken)?
+        /// Whether anything had to make room.
+        var hasDropped = false
 
         /// What is due; where it is nothing, the delivery is over.
         mutating func next() -> Step? {
@@ -50,6 +52,8 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
 
     private let state: Lock<State>
     private let limit: Int?
+    private let maxBytes: Int?
+    private let onDrop: (@Sendable () -> Void)?
     private let begin: Begin
 
     /// An outlet.
@@ -57,14 +61,21 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
     /// - Parameters:
     ///   - subscriber: who takes the values.
     ///   - limit: how many are kept that nobody wants yet; then the oldest make room. nil keeps all.
+    ///   - bytes: how many bytes they may have, one apart, which is kept whatever its size; nil counts none.
+    ///   - onDrop: hears that one had to make room, the first time.
     ///   - begin: called once, when the first value is wanted.
     init(
         to subscriber: some Subscriber<Output, Failure>,
         keeping limit: Int?,
+        bytes: ByteLimit<Output>? = nil,
+        onDrop: (@Sendable () -> Void)? = nil,
         begin: @escaping Begin
     ) {
-        state = Lock(State(downstream: Downstream(subscriber: AnySubscriber(subscriber))))
+        let downstream = Downstream(subscriber: AnySubscriber(subscriber))
+        state = Lock(State(downstream: downstream, kept: Queue(size: bytes?.size)))
         self.limit = limit
+        maxBytes = bytes?.limit
+        self.onDrop = onDrop
         self.begin = begin
     }
 
@@ -101,14 +112,26 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
 
     /// Sends a value.
     func send(_ value: Output) {
-        let dropped: Output? = state.withLock { state in
-            guard state.downstream != nil, state.completion == nil else { return nil }
+        let (dropped, isFirst): ([Output], Bool) = state.withLock { state in
+            guard state.downstream != nil, state.completion == nil else { return ([], false) }
             state.kept.append(value)
-            guard let limit, state.kept.count > limit else { return nil }
-            return state.kept.popFirst()
+            var dropped: [Output] = []
+            while isTooMuch(state.kept.count, state.kept.bytes), let oldest = state.kept.popFirst() {
+                dropped.append(oldest)
+            }
+            if dropped.isEmpty || state.hasDropped { return (dropped, false) }
+            state.hasDropped = true
+            return (dropped, true)
         }
         withExtendedLifetime(dropped) {}
+        if isFirst { onDrop?() }
         deliver()
+    }
+
+    private func isTooMuch(_ count: Int, _ bytes: Int) -> Bool {
+        if let limit, count > limit { return true }
+        guard let maxBytes, count > 1 else { return false }
+        return bytes > maxBytes
     }
 
     /// Sends the end.
@@ -142,17 +165,32 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
     }
 }
 
+/// How many bytes values may have together.
+struct ByteLimit<Value>: Sendable {
+    let limit: Int
+    /// Those of one.
+    let size: @Sendable (Value) -> Int
+}
+
 /// What was put in first comes out first, in the same time however much there is.
 private struct Queue<Element> {
     private var incoming: [Element] = []
     /// The first is the last of it.
     private var outgoing: [Element] = []
+    private let size: (@Sendable (Element) -> Int)?
+    /// Of all in it; 0 where none are counted.
+    private(set) var bytes = 0
+
+    init(size: (@Sendable (Element) -> Int)? = nil) {
+        self.size = size
+    }
 
     var count: Int { incoming.count + outgoing.count }
     var isEmpty: Bool { count == 0 }
 
     mutating func append(_ element: Element) {
         incoming.append(element)
+        if let size { bytes += size(element) }
     }
 
     mutating func popFirst() -> Element? {
@@ -160,7 +198,9 @@ private struct Queue<Element> {
             outgoing = incoming.reversed()
             incoming = []
         }
-        return outgoing.popLast()
+        let first = outgoing.popLast()
+        if let first, let size { bytes -= size(first) }
+        return first
     }
 }
 

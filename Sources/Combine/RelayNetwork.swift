@@ -21,7 +21,8 @@ public import BeagleNetGraphQL
 ///   text is asked for, as `documentId`.
 /// - A subscription goes as `GraphQLEndpoint.subscriptions` says, and gives each result as an answer of its own, until the
 ///   server ends it; cancelling tells the server. A lost connection is followed by another. Where the server refuses it,
-///   that is its only answer, with `errors`. Of results that nobody wants yet 4,096 are kept; then the oldest make room.
+///   that is its only answer, with `errors`. Of results that nobody wants yet 4,096 are kept, and no more than 64 MiB of
+///   several; then the oldest make room, and the logger of the client's container is told once for each subscriber.
 ///
 /// It is cold, and gives as much as is wanted, on any thread; see `ClientPublisher`.
 public struct RelayNetwork: Network, Sendable {
@@ -87,12 +88,20 @@ public struct RelayNetwork: Network, Sendable {
         uploadables: [String: FormFile]
     ) -> AnyPublisher<Data, any Error> {
         let execution = RelayExecution(request: request, cacheConfig: cacheConfig)
-        return ClientPublisher<Data>(keeping: limit(of: request.operationKind)) { emit throws(NetworkError) in
+        let limit = limit(of: request.operationKind)
+        return ClientPublisher<Data>(
+            keeping: limit,
+            bytes: limit.map { _ in Self.byteLimit },
+            onDrop: { [client] in client.logDroppedResults(of: request.name) }
+        ) { emit throws(NetworkError) in
             try await RelayRun(execution, variables, uploadables, by: self).run(emit)
         }
         .mapError { $0 as any Error }
         .eraseToAnyPublisher()
     }
+
+    /// As much as a `GraphQLBuffering` keeps.
+    private static let byteLimit = ByteLimit<Data>(limit: 64 << 20) { $0.count }
 
     /// How many answers are kept that nobody wants yet; nil for all.
     private func limit(of kind: OperationKind) -> Int? {

@@ -68,12 +68,14 @@ import Testing
         init(
             _ listener: Listener = Listener(),
             keeping limit: Int? = 64,
+            bytes: ByteLimit<Int>? = nil,
+            onDrop: (@Sendable () -> Void)? = nil,
             atOnce: @escaping @Sendable (Outlet<Int, NetworkError>) -> Void = { _ in }
         ) {
             self.listener = listener
             let (begun, token) = (Lock(0), token)
             self.begun = begun
-            outlet = Outlet(to: listener, keeping: limit) { outlet in
+            outlet = Outlet(to: listener, keeping: limit, bytes: bytes, onDrop: onDrop) { outlet in
                 begun.withLock { $0 += 1 }
                 atOnce(outlet)
                 return token
@@ -122,6 +124,26 @@ import Testing
         for value in 0...9 { world.outlet.send(value) }
         world.listener.want(.unlimited)
         #expect(world.listener.values == [0, 7, 8, 9])
+    }
+
+    @Test func oldestMakeRoomForBytesAndOneIsAlwaysKept() {
+        let world = World(bytes: ByteLimit(limit: 10) { $0 })
+        world.listener.want(.max(1))
+        for value in [1, 4, 5, 2, 3, 100] { world.outlet.send(value) }
+        world.listener.want(.max(1))
+        for value in [7, 3] { world.outlet.send(value) }
+        world.listener.want(.unlimited)
+        #expect(world.listener.values == [1, 100, 7, 3])
+    }
+
+    @Test func whatMadeRoomIsToldOnce() {
+        let drops = Lock(0)
+        let world = World(keeping: 1, onDrop: { drops.withLock { $0 += 1 } })
+        world.listener.want(.max(1))
+        for value in 0...1 { world.outlet.send(value) }
+        #expect(drops.withLock { $0 } == 0)
+        for value in 2...9 { world.outlet.send(value) }
+        #expect(drops.withLock { $0 } == 1)
     }
 
     @Test func withoutALimitAllAreKept() {

@@ -1,5 +1,6 @@
 import BeagleNetExchanges
 import BeagleNetHTTP
+import BeagleNetTesting
 import Foundation
 import Testing
 
@@ -280,6 +281,37 @@ import struct BeagleNetExchanges.Operation
         let deadline = InterceptorExchange(DeadlineInterceptor(limit: .milliseconds(10)))
         let result = try await client(deadline, ServerExchange()).query(args)
         #expect(result.error?.networkError?.isTimeout == true)
+    }
+
+    @Test func interceptorWaitsByTheAppsClock() async throws {
+        let clock = ManualClock()
+        let deadline = InterceptorExchange(DeadlineInterceptor(limit: .seconds(600)), clock: clock)
+        let listening = Listening(try client(deadline, ServerExchange()).query(args))
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(600))
+        while listening.results.isEmpty { await Task.yield() }
+        #expect(listening.results.first?.error?.networkError?.isTimeout == true)
+    }
+
+    /// Notes whether a header of the app's own is secret.
+    private struct Asked: Interceptor {
+        let isSecret = Lock<Bool?>(nil)
+
+        nonisolated(nonsending) func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            isSecret.withLock { $0 = operation.redactor.isSecret(header: "X-Pet") }
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test(arguments: [true, false]) func interceptorGoesByTheAppsRedactor(isSecret: Bool) async throws {
+        let asked = Asked()
+        let exchange = InterceptorExchange(asked, redactor: Redactor(secrets: isSecret ? ["X-Pet"] : []))
+        _ = try await client(exchange, ServerExchange { [$0.result(["a": 1])] }).query(args)
+        #expect(asked.isSecret.withLock { $0 } == isSecret)
     }
 
     @Test func rateLimitOfOursIsAnExchange() async throws {

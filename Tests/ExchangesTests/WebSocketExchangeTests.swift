@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import BeagleNetTesting
 import Foundation
 import Testing
 
@@ -104,6 +105,26 @@ import struct BeagleNetExchanges.Operation
         // The same may be asked for at once.
         world.operations.send(s)
         _ = await server.started(2)
+    }
+
+    @Test(arguments: [1000, 5000]) func messagesHaveTheLimitThatIsGiven(limit: Int) async throws {
+        let event = "event: next\ndata: {\"data\":{\"text\":\"\(String(repeating: "a", count: 3000))\"}}\n\n"
+        let body = Data((event + "event: complete\ndata:\n\n").utf8)
+        let loopback = try LoopbackServer(.chunked([body], ["Content-Type": "text/event-stream"]))
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        let exchange = WebSocketExchange(
+            client: NetworkClientDefault(dependencies: dependencies),
+            over: [.events()],
+            maxMessageBytes: limit
+        )
+        let url = try #require(URL(string: loopback.url + "/graphql"))
+        let client = Client(request: URLRequest(url: url), exchanges: [exchange], logger: OffLogger())
+        let listening = Listening(client.subscribe(to: ExecutionArgs(query: "subscription { text }")))
+        while listening.results.isEmpty { await Task.yield() }
+        let expected: NetworkError.Kind? = limit == 1000 ? .tooLarge : nil
+        #expect(listening.results.first?.error?.networkError?.kind == expected)
+        listening.leave()
     }
 
     @Test func interceptorAsksAgainAfterAFailure() async throws {

@@ -277,12 +277,14 @@ extension NetworkOperation {
         _ transfer: TransferRequest,
         kind: Kind,
         logger: any BeagleLogger,
+        redactor: Redactor = Redactor(),
+        clock: any Clock<Duration> = ContinuousClock(),
         origins: Set<Origin>? = nil
     ) -> NetworkOperation {
         let surroundings = Surroundings(
             logger: logger,
-            redactor: Redactor(),
-            clock: ContinuousClock(),
+            redactor: redactor,
+            clock: clock,
             origins: origins ?? [Origin(of: transfer.head)]
         )
         let nowhere = Request(url: URL(fileURLWithPath: "/"), type: .rawRequest(.init()))

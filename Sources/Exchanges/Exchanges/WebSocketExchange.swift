@@ -36,14 +36,18 @@ public struct WebSocketExchange: Exchange, Sendable {
     ///   - transports: how they go, the best first; a WebSocket by default. Its `parameters` go to the origin of the client's
     ///     request alone, and to those that the one who performs declares, wherever operations go.
     ///   - handleAllOperations: whether it performs queries and mutations too. No by default.
+    ///   - maxMessageBytes: the most bytes that one message may have; above 0. A larger one ends its connection with an error of
+    ///     kind `.tooLarge`. 16 MiB by default, as `GraphQLEndpoint.maxMessageBytes`.
     public init(
         client: (any NetworkClient)? = nil,
         over transports: [GraphQLSubscriptionTransport] = [.webSocket()],
-        handleAllOperations: Bool = false
+        handleAllOperations: Bool = false,
+        maxMessageBytes: Int = 16 << 20
     ) {
         // Its copies share what is open.
         var shared = GraphQLEndpoint("/")
         shared.subscriptions = transports
+        shared.maxMessageBytes = maxMessageBytes
         self.init(handleAllOperations: handleAllOperations) { [shared] operation, home, emit in
             let client = client ?? Beagle.dependencies.networkClient
             var endpoint = shared

@@ -101,6 +101,8 @@ final class Crossings: Sendable {
         _ pipeline: Pipeline,
         _ client: any GraphQLClient,
         _ ways: Fork.Ways,
+        _ redactor: Redactor,
+        _ clock: any Clock<Duration>,
         _ isWanted: @escaping @Sendable () -> Bool
     ) async -> OperationResult {
         let operation = operation.withoutForeignFields
@@ -112,6 +114,8 @@ final class Crossings: Sendable {
                 transfer,
                 kind: .init(operation.kind),
                 logger: client.logger,
+                redactor: redactor,
+                clock: clock,
                 origins: origins
             )
             asked.policy = RequestPolicy(operation.policy)

@@ -1,6 +1,6 @@
 public import BeagleNet
 import BeagleNetGraphQL
-import BeagleNetHTTP
+public import BeagleNetHTTP
 #if canImport(Combine)
     public import Combine
 #else
@@ -19,15 +19,27 @@ import BeagleNetHTTP
 public struct InterceptorExchange: Exchange {
     private let interceptor: any Interceptor
     private let kinds: Set<Operation.Kind>
+    private let redactor: Redactor
+    private let clock: any Clock<Duration>
 
     /// An exchange that has an interceptor do its work.
     ///
     /// - Parameters:
     ///   - interceptor: what operations go through.
     ///   - kinds: which operations; queries, mutations and subscriptions by default.
-    public init(_ interceptor: any Interceptor, kinds: Set<Operation.Kind> = [.query, .mutation, .subscription]) {
+    ///   - redactor: tells it what must not be shown, and must not follow an operation to another origin; by default what is
+    ///     secret everywhere. An app that has one of its own gives that.
+    ///   - clock: what it waits by; `ContinuousClock` by default.
+    public init(
+        _ interceptor: any Interceptor,
+        kinds: Set<Operation.Kind> = [.query, .mutation, .subscription],
+        redactor: Redactor = Redactor(),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
         self.interceptor = interceptor
         self.kinds = kinds.subtracting([.teardown])
+        self.redactor = redactor
+        self.clock = clock
     }
 
     /// Hooks it into the streams.
@@ -46,7 +58,7 @@ public struct InterceptorExchange: Exchange {
         runs: OperationRuns,
         crossings: Crossings
     ) -> AnyPublisher<OperationResult, Never> {
-        let (kinds, logger) = (kinds, client.logger)
+        let (kinds, redactor, clock, logger) = (kinds, redactor, clock, client.logger)
         let pipeline: Pipeline
         do throws(NetworkError) {
             pipeline = try Pipeline([interceptor, BottomInterceptor()], transport: NoTransport())
@@ -70,7 +82,7 @@ public struct InterceptorExchange: Exchange {
                 }
                 guard kinds.contains(operation.kind) else { return ways.forward(operation) }
                 runs.start(operation.id) { isWanted in
-                    let result = await crossings.run(operation, pipeline, client, ways, isWanted)
+                    let result = await crossings.run(operation, pipeline, client, ways, redactor, clock, isWanted)
                     await client.waitForTurn { if isWanted() { ways.answer(result) } }
                 }
             }

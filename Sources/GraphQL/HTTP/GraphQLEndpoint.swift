@@ -65,6 +65,11 @@ public struct GraphQLEndpoint: Sendable {
     public var preflightField: String? = "GraphQL-Require-Preflight"
     /// Limits and policies of requests; nil, the default, takes the client's.
     public var options: TransferOptions?
+    /// How what goes by `subscriptions` is asked for over event streams of its own, mutations apart; `.post` by default. `.get`
+    /// puts it into the URL, with `preflightField`, and into the body where that would be longer than `maxURLBytes`. It is for
+    /// `[.events()]` alone, and an error beside any other way: the message is made once, and no other way can take it from a
+    /// URL.
+    public var subscriptionMethod = QueryMethod.post
     /// The ways in which subscriptions go, the best first: where a server does not know one, the next is tried, and that is
     /// remembered for five minutes, for each address. A WebSocket, event streams and bodies of parts by default.
     public var subscriptions: [GraphQLSubscriptionTransport] = [.webSocket(), .events(), .multipart]
@@ -93,6 +98,8 @@ public struct GraphQLEndpoint: Sendable {
     /// Lets no operation go over a WebSocket or a shared event stream that is open now: each ends with the operations that it has. For when somebody
     /// signs in or out, as connections speak for whom they were opened.
     ///
+    /// A WebSocket that is only held open (`NetworkClient.holdWebSocket`) ends at once, and another is held.
+    ///
     /// Operations of other header fields or of another `partition` never share one; but cookies of the transport's, and what
     /// `GraphQLSocketOptions.parameters` says, are asked for only where a connection is made. Connections of all copies of
     /// this endpoint are meant.
@@ -100,6 +107,16 @@ public struct GraphQLEndpoint: Sendable {
         memory.forgetRefusals()
         memory.sockets.retireAll()
         memory.eventStreams.retireAll()
+    }
+
+    /// Drops the WebSockets that are open now or being opened, without a word to their servers: for an app that knows that
+    /// they are dead before anybody else does, as after the device slept.
+    ///
+    /// For their operations that is a lost connection: subscriptions, and what `NetworkClient.holdWebSocket` holds, are asked for
+    /// again as `RetryInterceptor.subscriptionBackoff` says, queries as its `backoff` does, and a mutation that was sent is not.
+    /// WebSockets of all copies of this endpoint are meant, but for those that were retired.
+    public func terminateWebSockets() {
+        memory.sockets.terminateAll()
     }
 }
 

@@ -27,7 +27,9 @@ extension GraphQLEndpoint {
         var url = try target.url(in: dependencies)
         if let suffix = message.pathSuffix { url = try url.appending(id: suffix) }
         if !request.files.isEmpty { return form(url, try request.form(of: message.json), accept) }
-        if request.kind == .query, (method ?? queryMethod) == .get {
+        // A subscription is asked for in a URL only where the caller says so.
+        let method = method ?? (request.kind == .query ? queryMethod : .post)
+        if request.kind != .mutation, method == .get {
             let items = try message.queryItems()
             if url.byteCount(with: items) <= maxURLBytes { return get(url, items, accept) }
         }

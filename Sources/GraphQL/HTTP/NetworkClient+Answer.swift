@@ -43,6 +43,8 @@ extension NetworkClient {
         let request = message.request
         var operation: NetworkOperation
         if request.isLive(at: endpoint) {
+            var endpoint = endpoint
+            if message.method == .post { endpoint.subscriptionMethod = .post }
             operation = try liveOperation(request, at: endpoint)
         } else {
             operation = NetworkOperation(

@@ -4,6 +4,10 @@ import BeagleNetHTTP
 /// Keeps the answers to queries in memory, by what identifies the query and by its variables, as Relay's
 /// `QueryResponseCache` in JavaScript does.
 ///
+/// It knows of those alone who ask through this cache: what a mutation changes that goes another way, as through a
+/// `RelayNetwork` with another cache or none, clears nothing here, and a query that is asked another way is not answered from it.
+/// Networks that are to know of each other share one.
+///
 /// Where it is full, the answer that was stored longest ago makes room; reading an answer doesn't make it younger.
 public final class RelayResponseCache: Sendable {
     private struct Key: Hashable, Sendable {

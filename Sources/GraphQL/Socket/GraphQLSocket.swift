@@ -1,4 +1,3 @@
-import BeagleNetDependencies
 import BeagleNetHTTP
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -57,6 +56,10 @@ final class GraphQLSocket: Sendable {
         var hasGiven = false
         /// Whether anything came since this was last unset.
         var hasHeard = false
+        /// What this side ended it with; nil where the other did, or nobody.
+        var close: WebSocketClose?
+        /// Why it ended that neither side meant to end.
+        var failure: NetworkError?
 
         mutating func takeWriter() -> UnsafeContinuation<Void, Never>? {
             defer { writer = nil }
@@ -70,25 +73,26 @@ final class GraphQLSocket: Sendable {
     private let state: Lock<State>
     private let options: GraphQLSocketOptions
     private let maxMessageBytes: Int
-    /// What the app's functions are called in.
-    private let scope: Beagle.Scope
     private let clock: any Clock<Duration>
+    private let news: SocketNews
     private let onEnd: OnEnd
 
     /// A WebSocket that connects when it is joined.
     ///
     /// - Parameters:
     ///   - clock: what it waits by.
+    ///   - isRetry: whether the one before it failed.
     ///   - onEnd: called once, when nobody can join any more.
     init(
         _ opening: SocketOpening,
         _ options: GraphQLSocketOptions,
         clock: any Clock<Duration>,
+        isRetry: Bool = false,
         onEnd: @escaping OnEnd
     ) {
         self.options = options
         maxMessageBytes = opening.maxMessageBytes
-        scope = opening.scope
+        news = SocketNews(options, in: opening.scope, isRetry: isRetry)
         self.clock = clock
         self.onEnd = onEnd
         state = Lock(State(session: SocketSession(options.subprotocol), opening: opening))
@@ -131,10 +135,19 @@ final class GraphQLSocket: Sendable {
     /// Whether it has no operation.
     var isIdle: Bool { state.withLock { $0.session.isEmpty } }
 
-    /// Takes no more operations; ends when there are none.
+    /// Takes no more operations; ends when there are none but those that only hold it open, which go elsewhere.
     func retire() {
-        state.withLock { $0.isRetired = true }
+        let holders = state.withLock { state in
+            state.isRetired = true
+            return state.session.removeHolders()
+        }
+        for holder in holders { holder.end(.failure(.socketRetired)) }
         end(.socketLeft, WebSocketClose(.normal), ifEmpty: true)
+    }
+
+    /// Drops the connection, without a word to the server.
+    func terminate() {
+        end(.terminated, nil, as: .terminated)
     }
 
     private func lingerIfEmpty(_ state: inout State) {
@@ -165,11 +178,13 @@ final class GraphQLSocket: Sendable {
     /// - Parameters:
     ///   - error: what operations end with.
     ///   - goodbye: what the server is told, if there is a connection; nil drops that.
+    ///   - close: what the app is told that it ended with, where the server is told nothing.
     ///   - ifEmpty: whether it goes on where there are operations.
     ///   - ifSilent: whether it goes on where the server takes operations.
     private func end(
         _ error: NetworkError,
         _ goodbye: WebSocketClose?,
+        as close: WebSocketClose? = nil,
         ifEmpty: Bool = false,
         ifSilent: Bool = false
     ) {
@@ -177,6 +192,8 @@ final class GraphQLSocket: Sendable {
             if state.isOver || ifEmpty && !state.session.isEmpty { return nil }
             if ifSilent, state.session.isAcknowledged { return nil }
             state.isOver = true
+            state.close = close ?? goodbye
+            if !ifEmpty, close == nil, error.webSocketClose == nil { state.failure = error }
             let timers = Array(state.timers.values)
             (state.timers, state.opening) = ([:], nil)
             if let goodbye, state.isOpen {
@@ -227,15 +244,25 @@ final class GraphQLSocket: Sendable {
     // MARK: - The connection
 
     private func run() async {
+        news.tellOfBeginning()
         do throws(NetworkError) {
-            guard let webSocket = try await open() else { return }
+            guard let webSocket = try await open() else { return tellOfTheEnd(nil) }
+            news.tell(.opened)
             async let writing: Void = write(to: webSocket)
             end(await read(webSocket), nil)
             await writing
             state.withLock { $0.timers.removeValue(forKey: .goodbye) }?.cancel()
+            tellOfTheEnd(webSocket)
         } catch {
             end(error, nil)
+            tellOfTheEnd(nil)
         }
+    }
+
+    /// Told when both tasks have told all.
+    private func tellOfTheEnd(_ webSocket: WebSocket?) {
+        let (close, failure) = state.withLock { ($0.close, $0.failure) }
+        news.tellOfEnd(failure, close ?? webSocket?.peerClose ?? .abnormal)
     }
 
     /// Connects, and lets go of what that takes; nil where nobody wants it any more.
@@ -278,8 +305,8 @@ final class GraphQLSocket: Sendable {
         case .operation(let id):
             // Told before the server can answer: what it says of an operation that was not asked for is passed over.
             state.withLock { $0.session.operation(id) }?.give(.open)
-            guard let operation = state.withLock({ $0.session.ask(id) }) else { break }
-            try await send(.operation(id: id, operation.parameters), to: webSocket)
+            guard let parameters = state.withLock({ $0.session.ask(id) })?.parameters else { break }
+            try await send(.operation(id: id, parameters), to: webSocket)
         case .close(let close):
             try await webSocket.close(close.code, reason: close.reason)
             return false
@@ -289,6 +316,7 @@ final class GraphQLSocket: Sendable {
 
     private func send(_ request: SocketRequest, to webSocket: WebSocket) async throws(NetworkError) {
         try await webSocket.send(.text(request.text(options.subprotocol)))
+        news.tell(ofSent: request)
     }
 
     /// What is to be written next, as soon as there is something; nil at the end.
@@ -335,24 +363,11 @@ final class GraphQLSocket: Sendable {
         do throws(SocketFault) {
             guard case .text(let text) = message else { throw SocketFault(reason: "a message is no text") }
             let message = try SocketMessage(text, options.subprotocol)
-            try tellOfAcknowledgement(message)
+            try news.tell(ofReceived: message, isFirst: !isAcknowledged)
             return try follow(try receive(message))
         } catch {
             end(error.error, WebSocketClose(.badResponse, reason: error.reason))
             return false
-        }
-    }
-
-    /// Before any operation is sent: only the thread that reads finds out that the server takes them.
-    private func tellOfAcknowledgement(_ message: SocketMessage) throws(SocketFault) {
-        guard case .acknowledgement(let payload) = message, let hear = options.onAcknowledged, !isAcknowledged else {
-            return
-        }
-        do throws(NetworkError) {
-            let payload = try payload.map { text throws(NetworkError) in try JSONValue(parsing: text) }
-            scope.run { hear(payload) }
-        } catch {
-            throw SocketFault(reason: "the payload of the acknowledgement cannot be read")
         }
     }
 
@@ -435,6 +450,10 @@ extension WebSocketClose {
         WebSocketClose.Code(rawValue: 4504),
         reason: "Connection acknowledgement timeout"
     )
+    /// As the reference has it; never on the wire.
+    fileprivate static let terminated = WebSocketClose(WebSocketClose.Code(rawValue: 4499), reason: "Terminated")
+    /// 1006: the connection was lost (RFC 6455, 7.1.5); never on the wire.
+    fileprivate static let abnormal = WebSocketClose(WebSocketClose.Code(rawValue: 1006))
 }
 
 extension WebSocketClose.Code {

@@ -55,6 +55,15 @@ public struct GraphQLSocketOptions: Sendable {
     public var onAcknowledged: (@Sendable (JSONValue?) -> Void)? {
         didSet { identity = Identity() }
     }
+    /// Hears what happens to each connection that is made with these options: that it begins, opens, is acknowledged, is asked
+    /// for signs of life, fails and ends (`GraphQLSocketEvent`). nil, the default, where nobody wants to know.
+    ///
+    /// It is called on any thread, with no lock held, in the way of all that the connection brings: return quickly. One
+    /// connection's events come in order, but for signs of life that cross: it may be called for two at once. The next may begin
+    /// before the last is told to be closed. Nothing of it is logged.
+    public var onEvent: (@Sendable (GraphQLSocketEvent) -> Void)? {
+        didSet { identity = Identity() }
+    }
     /// How long the server may take to say that it takes operations. 10 s.
     public var acknowledgementTimeout = Duration.seconds(10) {
         didSet { identity = Identity() }

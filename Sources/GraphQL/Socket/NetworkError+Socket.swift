@@ -145,6 +145,12 @@ extension NetworkError {
 
     static let leftSocket = NetworkError(.cancelled, during: .body, "the operation was cancelled")
 
+    /// `GraphQLEndpoint.terminateWebSockets()`.
+    static let terminated = NetworkError(.network, during: .body, "the app dropped the WebSocket")
+
+    /// What held a WebSocket open that nobody can join any more.
+    static let socketRetired = NetworkError(.network, during: .body, "the WebSocket was retired")
+
     /// The connection was ended by this side, when nobody needed it.
     static let socketLeft = NetworkError(.network, during: .queue, "the WebSocket was closed as nobody needed it")
 }

@@ -12,7 +12,7 @@ struct SocketCarrier: SubscriptionCarrier {
     let options: GraphQLSocketOptions
 
     func perform(_ attempt: SubscriptionAttempt) async throws(NetworkError) {
-        let operation = SocketOperation(attempt.parameters, attempt.receive)
+        let operation = SocketOperation(attempt.plan.isHolding ? nil : attempt.parameters, attempt.receive)
         let (socket, id) = try join(operation, attempt)
         try await operation.wait { socket.leave(id) }
     }
@@ -31,7 +31,7 @@ struct SocketCarrier: SubscriptionCarrier {
             key,
             attempt.transport,
             after: attempt.progress.lastFailure
-        ) { onEnd in
+        ) { isRetry, onEnd in
             let opening = SocketOpening(
                 options,
                 attempt.operation.transfer,
@@ -40,7 +40,8 @@ struct SocketCarrier: SubscriptionCarrier {
                 maxMessageBytes: attempt.endpoint.maxMessageBytes,
                 over: transport
             )
-            return GraphQLSocket(opening, options, clock: attempt.operation.clock, onEnd: onEnd)
+            let clock = attempt.operation.clock
+            return GraphQLSocket(opening, options, clock: clock, isRetry: isRetry, onEnd: onEnd)
         }
     }
 }

@@ -14,8 +14,8 @@ enum SocketMessage: Sendable, Hashable {
     case acknowledgement(Data?)
     /// It takes none (`connection_error`, of the older protocol), and says why.
     case refusal(Data?)
-    /// It is there (`ka`, of the older protocol; `pong`).
-    case signOfLife
+    /// It is there (`ka`, of the older protocol; `pong`, which may hold something).
+    case signOfLife(Data?)
     /// It asks for a sign of life, which is to hold the same payload.
     case ping(Data?)
     /// A result (`next`, `data`): the text of an object. Of ids that are none of ours nil is known.
@@ -123,10 +123,7 @@ private struct Envelope {
         if text(type, is: "complete") { return .completion(id: try number()) }
         if text(type, is: "error") { return .failure(id: try number(), try errors()) }
         if text(type, is: "ping") { return .ping(try objectOrNothing()) }
-        if text(type, is: "pong") {
-            _ = try objectOrNothing()
-            return .signOfLife
-        }
+        if text(type, is: "pong") { return .signOfLife(try objectOrNothing()) }
         if text(type, is: "connection_ack") { return .acknowledgement(try objectOrNothing()) }
         return nil
     }
@@ -136,7 +133,7 @@ private struct Envelope {
         if text(type, is: "data") { return .result(id: try number(), try object()) }
         if text(type, is: "complete") { return .completion(id: try number()) }
         if text(type, is: "error") { return .failure(id: id == nil ? nil : try number(), try anything()) }
-        if text(type, is: "ka") { return .signOfLife }
+        if text(type, is: "ka") { return .signOfLife(nil) }
         // The older protocol says nothing of a payload, and servers may put anything there.
         if text(type, is: "connection_ack") { return .acknowledgement(payload.map { Data(bytes[$0]) }) }
         if text(type, is: "connection_error") { return .refusal(payload.map { Data(bytes[$0]) }) }

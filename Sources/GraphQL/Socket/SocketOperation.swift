@@ -25,12 +25,12 @@ final class SocketOperation: Sendable {
         }
     }
 
-    /// What is asked, as JSON.
-    let parameters: Data
+    /// What is asked, as JSON; nil asks nothing: it only holds the WebSocket open.
+    let parameters: Data?
     private let receive: @Sendable (SubscriptionAttempt.Event) -> Void
     private let state = InlineLock(State())
 
-    init(_ parameters: Data, _ receive: @escaping @Sendable (SubscriptionAttempt.Event) -> Void) {
+    init(_ parameters: Data?, _ receive: @escaping @Sendable (SubscriptionAttempt.Event) -> Void) {
         self.parameters = parameters
         self.receive = receive
     }

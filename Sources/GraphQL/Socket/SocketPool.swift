@@ -42,7 +42,7 @@ final class SocketPool: Sendable {
     /// - Parameters:
     ///   - transport: that of the key.
     ///   - lastFailure: the number of the last failure that the operation had; nil where it had none.
-    ///   - make: makes one, given what to call when it has ended.
+    ///   - make: makes one, given whether the last failed, and what to call when it has ended.
     /// - Returns: the WebSocket, and the operation's number there.
     /// - Throws: why another could not connect that tried just now, where this one tries again.
     func join(
@@ -50,15 +50,16 @@ final class SocketPool: Sendable {
         _ key: Key,
         _ transport: any HTTPTransport,
         after lastFailure: Int?,
-        _ make: (_ onEnd: @escaping GraphQLSocket.OnEnd) -> GraphQLSocket
+        _ make: (_ isRetry: Bool, _ onEnd: @escaping GraphQLSocket.OnEnd) -> GraphQLSocket
     ) throws(NetworkError) -> (socket: GraphQLSocket, id: Int) {
         while true {
-            // Before the lock: it asks the app's clock.
+            // Before the lock: they ask the app's clock.
             let failure = failures.failure(at: key, after: lastFailure)
+            let isRetry = failures.hasFailed(at: key)
             let socket = try sockets.withLock { sockets throws(NetworkError) in
                 if let entry = sockets[key], entry.isCurrent { return entry.socket }
                 if let failure { throw failure }
-                let socket = make { [weak self] in self?.end($0, $1, key) }
+                let socket = make(isRetry) { [weak self] in self?.end($0, $1, key) }
                 sockets[key] = Entry(socket: socket, transport: TransportReference(transport))
                 return socket
             }
@@ -75,6 +76,11 @@ final class SocketPool: Sendable {
             return sockets.values.map(\.socket)
         }
         for socket in retired { socket.retire() }
+    }
+
+    /// Drops those that can be joined, without a word to the server.
+    func terminateAll() {
+        for socket in all { socket.terminate() }
     }
 
     /// - Returns: the error for all that were on it; nil for the one that it ended with.

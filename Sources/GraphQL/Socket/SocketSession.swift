@@ -52,15 +52,23 @@ struct SocketSession {
     /// An operation; nil where nobody wants it any more.
     func operation(_ id: Int) -> SocketOperation? { entries[id]?.operation }
 
-    /// Notes that an operation is asked for now; nil where nobody wants it any more.
+    /// Notes that an operation is asked for now; nil where nobody wants it any more, or it asks nothing.
     mutating func ask(_ id: Int) -> SocketOperation? {
+        guard let operation = entries[id]?.operation, operation.parameters != nil else { return nil }
         entries[id]?.isAsked = true
-        return entries[id]?.operation
+        return operation
     }
 
     /// Lets an operation go; nil where it is over already.
     mutating func remove(_ id: Int) -> (operation: SocketOperation, isAsked: Bool)? {
         entries.removeValue(forKey: id).map { ($0.operation, $0.isAsked) }
+    }
+
+    /// Lets those go that ask nothing.
+    mutating func removeHolders() -> [SocketOperation] {
+        let holders = entries.filter { $0.value.operation.parameters == nil }
+        for id in holders.keys { entries[id] = nil }
+        return holders.values.map(\.operation)
     }
 
     /// Lets all go.

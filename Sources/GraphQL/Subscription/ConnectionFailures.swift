@@ -75,6 +75,12 @@ final class ConnectionFailures<Key: Hashable & Sendable>: Sendable {
         return error
     }
 
+    /// Whether the last connection failed that operations were on.
+    func hasFailed(at key: Key) -> Bool {
+        guard let failure = state.withLock({ $0.failures[key] }) else { return false }
+        return failure.age() <= Self.memory
+    }
+
     /// A connection worked to its end: the count begins anew.
     func forget(_ key: Key) {
         state.withLock { $0.failures[key] = nil }

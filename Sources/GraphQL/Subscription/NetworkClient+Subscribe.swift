@@ -105,7 +105,8 @@ extension NetworkClient {
         _ request: GraphQLRequest,
         at endpoint: GraphQLEndpoint
     ) throws(NetworkError) -> NetworkOperation {
-        let message = try endpoint.makeRequest(request, style: endpoint.liveDocuments, method: .post, in: container)
+        let (style, method) = (endpoint.liveDocuments, try endpoint.liveMethod)
+        let message = try endpoint.makeRequest(request, style: style, method: method, in: container)
         var operation = NetworkOperation(message, kind: NetworkOperation.Kind(request.kind))
         operation.operationName = request.operationName
         operation.performer = try SubscriptionPerformer(request, at: endpoint)
@@ -115,6 +116,19 @@ extension NetworkClient {
 
 extension GraphQLEndpoint {
     private var hasWebSocket: Bool { subscriptions.contains(where: \.isWebSocket) }
+
+    /// How an operation is asked for whose results come over time.
+    fileprivate var liveMethod: QueryMethod {
+        get throws(NetworkError) {
+            guard subscriptionMethod == .get else { return .post }
+            let hasOther = subscriptions.contains { way in
+                if case .events(.distinct) = way { return false }
+                return true
+            }
+            if hasOther { throw .getBesideOthers }
+            return .get
+        }
+    }
 
     /// What is sent of a document whose results come over time.
     fileprivate var liveDocuments: DocumentStyle {
@@ -126,4 +140,13 @@ extension GraphQLEndpoint {
         default: documents
         }
     }
+}
+
+extension NetworkError {
+    fileprivate static let getBesideOthers = NetworkError(
+        .badConfiguration,
+        during: .build,
+        "GraphQLEndpoint.subscriptionMethod is .get, and subscriptions names more than event streams",
+        advice: "set subscriptions to [.events()], or subscriptionMethod to .post"
+    )
 }

@@ -51,12 +51,15 @@ final class SubscriptionPlan: Sendable {
     let endpoint: GraphQLEndpoint
     /// Whether a result may come in pieces, so that each has to be looked into.
     let mayComeInPieces: Bool
+    /// Whether nothing is asked, and a WebSocket only held open.
+    let isHolding: Bool
 
     /// - Throws: `NetworkError` where the operation is none that can be sent.
-    init(_ request: GraphQLRequest, at endpoint: GraphQLEndpoint) throws(NetworkError) {
+    init(_ request: GraphQLRequest, at endpoint: GraphQLEndpoint, isHolding: Bool = false) throws(NetworkError) {
         try request.checkKind()
         self.request = request
         self.endpoint = endpoint
+        self.isHolding = isHolding
         parameters = try GraphQLMessage(request, endpoint.documents == .documentID ? .documentID : .text).json
         mayComeInPieces = try request.mayComeInPieces
     }

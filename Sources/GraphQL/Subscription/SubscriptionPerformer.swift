@@ -11,9 +11,10 @@ struct SubscriptionPerformer: OperationPerformer {
     private let plan: SubscriptionPlan
     private var progress = SubscriptionProgress()
 
+    /// - Parameter isHolding: whether nothing is asked, and a WebSocket only held open.
     /// - Throws: `NetworkError` where the operation is none that can be sent.
-    init(_ request: GraphQLRequest, at endpoint: GraphQLEndpoint) throws(NetworkError) {
-        plan = try SubscriptionPlan(request, at: endpoint)
+    init(_ request: GraphQLRequest, at endpoint: GraphQLEndpoint, isHolding: Bool = false) throws(NetworkError) {
+        plan = try SubscriptionPlan(request, at: endpoint, isHolding: isHolding)
     }
 
     /// Those of an operation stay behind where it shares a WebSocket.
@@ -111,7 +112,8 @@ struct SubscriptionPerformer: OperationPerformer {
             progress: progress,
             receive: { results.receive($0) }
         )
-        var ways = endpoint.memory.known(of: endpoint.subscriptions, at: operation.transfer.head)
+        let offered = plan.isHolding ? endpoint.subscriptions.filter(\.isWebSocket) : endpoint.subscriptions
+        var ways = endpoint.memory.known(of: offered, at: operation.transfer.head)
         guard !ways.isEmpty else { throw .noWay }
         guard endpoint.maxMessageBytes > 0 else { throw .noMessages(endpoint.maxMessageBytes) }
         if !request.files.isEmpty { ways.removeAll { !$0.takesFiles } }

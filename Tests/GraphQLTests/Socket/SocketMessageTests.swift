@@ -11,7 +11,7 @@ struct SocketMessageTests {
         #expect(
             try SocketMessage(#"{"type":"connection_ack","id":null}"#, .graphQLTransportWS) == .acknowledgement(nil)
         )
-        #expect(try SocketMessage(#"{"type":"ka","id":null}"#, .graphQLWS) == .signOfLife)
+        #expect(try SocketMessage(#"{"type":"ka","id":null}"#, .graphQLWS) == .signOfLife(nil))
         #expect(
             try SocketMessage(#"{"type":"error","id":null,"payload":{}}"#, .graphQLWS)
                 == .failure(id: nil, Data("{}".utf8))
@@ -25,7 +25,8 @@ struct SocketMessageTests {
         (#" { "payload" : {"a":[1,{}]} , "type" : "connection_ack" } "#, .acknowledgement(Data(#"{"a":[1,{}]}"#.utf8))),
         (#"{"type":"ping"}"#, .ping(nil)),
         (#"{"type":"ping","payload":{"a": 1}}"#, .ping(Data(#"{"a": 1}"#.utf8))),
-        (#"{"type":"pong","payload":{}}"#, .signOfLife),
+        (#"{"type":"pong"}"#, .signOfLife(nil)),
+        (#"{"type":"pong","payload":{}}"#, .signOfLife(Data("{}".utf8))),
         (#"{"id":"1","type":"next","payload":{"data":{}}}"#, .result(id: 1, Data(#"{"data":{}}"#.utf8))),
         (#"{"payload":{"data":"}"},"type":"next","id":"27"}"#, .result(id: 27, Data(#"{"data":"}"}"#.utf8))),
         (#"{"id":"x","type":"next","payload":{}}"#, .result(id: nil, Data("{}".utf8))),
@@ -46,7 +47,7 @@ struct SocketMessageTests {
 
     @Test(arguments: [
         (#"{"type":"connection_ack"}"#, SocketMessage.acknowledgement(nil)),
-        (#"{"type":"ka"}"#, .signOfLife),
+        (#"{"type":"ka"}"#, .signOfLife(nil)),
         (#"{"type":"connection_error","payload":{"message":"no"}}"#, .refusal(Data(#"{"message":"no"}"#.utf8))),
         (#"{"type":"connection_error"}"#, .refusal(nil)),
         (#"{"id":"1","type":"data","payload":{"data":{}}}"#, .result(id: 1, Data(#"{"data":{}}"#.utf8))),

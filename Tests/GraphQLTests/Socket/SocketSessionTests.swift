@@ -49,6 +49,21 @@ struct SocketSessionTests {
         #expect(session.add(Self.operation()) != first)
     }
 
+    @Test func whatAsksNothingHoldsItOpenAndIsNeverAsked() throws {
+        var session = try Self.session()
+        let (holder, operation) = (SocketOperation(nil) { _ in }, Self.operation())
+        let held = session.add(holder)
+        let asked = session.ask(held)
+        #expect(asked == nil)
+        #expect(!session.isEmpty)
+        let id = session.add(operation)
+        let holders = session.removeHolders()
+        #expect(holders.count == 1)
+        #expect(holders.first === holder)
+        #expect(session.operation(held) == nil)
+        #expect(session.operation(id) === operation)
+    }
+
     @Test func whatIsLeftAtTheEndTellsWhetherItWasAsked() throws {
         var session = try Self.session()
         let (asked, waiting) = (Self.operation(), Self.operation())

@@ -63,6 +63,59 @@ import Testing
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"query":"subscription Count { count }"}"#)
     }
 
+    @Test func subscriptionGoesIntoTheURLWhereThatIsSaid() async throws {
+        var world = try SubscriptionWorld(answers: .events("id: 7\n" + Self.next), .events(events(2...2)))
+        world.endpoint.subscriptionMethod = .get
+        let heard = try await world.heard()
+        #expect(heard.events == ["open", #"{"count":1}"#, "lost: truncated, 0", "open", #"{"count":2}"#])
+        #expect(world.server.requests.map(\.method) == ["GET", "GET"])
+        let request = try #require(world.server.requests.last)
+        #expect(request.target == "/graphql?query=subscription%20Count%20%7B%20count%20%7D")
+        #expect(request.values(of: "Accept") == ["text/event-stream"])
+        #expect(request["GraphQL-Require-Preflight"] == "true")
+        #expect(request["Content-Type"] == nil)
+        #expect(request["X-App"] == "demo")
+        #expect(request["Last-Event-ID"] == "7")
+        #expect(request.body.isEmpty)
+    }
+
+    @Test func subscriptionGoesIntoABodyWhereTheURLWouldBeTooLong() async throws {
+        var world = try SubscriptionWorld(answers: .events(events(1...1)))
+        world.endpoint.subscriptionMethod = .get
+        world.endpoint.maxURLBytes = 60
+        #expect(try await world.heard().error == nil)
+        #expect(world.server.requests.map(\.method) == ["POST"])
+    }
+
+    @Test func mutationIsNeverInTheURL() async throws {
+        var world = try SubscriptionWorld(answers: .events(events(1...1)))
+        world.endpoint.subscriptionMethod = .get
+        world.endpoint.kindsOverSubscriptions = [.mutation]
+        let request = GraphQLRequest(query: "mutation { count }", kind: .mutation)
+        _ = try await world.client.response(to: request, at: world.endpoint)
+        #expect(world.server.requests.map(\.method) == ["POST"])
+    }
+
+    @Test func queryThatTheServerFindsTooLongIsPosted() async throws {
+        var world = try SubscriptionWorld { request in
+            request.method == "GET" ? .response(414) : .events(events(1...1))
+        }
+        world.endpoint.subscriptionMethod = .get
+        world.endpoint.kindsOverSubscriptions = [.query]
+        let response = try await world.client.response(to: GraphQLRequest(query: "{ count }"), at: world.endpoint)
+        #expect(try JSONValue(parsing: response.data)["data"]?["count"] == 1)
+        #expect(world.server.requests.map(\.method) == ["GET", "POST"])
+    }
+
+    @Test(arguments: [GraphQLSubscriptionTransport.webSocket(), .events(.single), .multipart])
+    func whatGoesAnotherWayIsNotAskedForInAURL(way: GraphQLSubscriptionTransport) async throws {
+        var world = try SubscriptionWorld([.events(), way], answers: .events(events(1...1)))
+        world.endpoint.subscriptionMethod = .get
+        let error = #expect(throws: NetworkError.self) { try world.subscription() }
+        #expect(error?.kind == .badConfiguration)
+        #expect(world.server.requests.isEmpty)
+    }
+
     @Test("and lines may end in any way, cut anywhere", arguments: ["\n", "\r\n", "\r"])
     func lines(end: String) async throws {
         let text = Data(events(1...2).replacing("\n", with: end).utf8)

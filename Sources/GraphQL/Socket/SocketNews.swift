@@ -1,0 +1,72 @@
+import BeagleNetDependencies
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Tells the app what happens to one WebSocket, where it wants to know. To be called with no lock held.
+struct SocketNews: Sendable {
+    private let onAcknowledged: (@Sendable (JSONValue?) -> Void)?
+    private let onEvent: (@Sendable (GraphQLSocketEvent) -> Void)?
+    /// What the app's functions are called in.
+    private let scope: Beagle.Scope
+    /// Whether the WebSocket before this one failed.
+    private let isRetry: Bool
+
+    init(_ options: GraphQLSocketOptions, in scope: Beagle.Scope, isRetry: Bool) {
+        onAcknowledged = options.onAcknowledged
+        onEvent = options.onEvent
+        self.scope = scope
+        self.isRetry = isRetry
+    }
+
+    func tell(_ event: GraphQLSocketEvent) {
+        if let onEvent { scope.run { onEvent(event) } }
+    }
+
+    func tellOfBeginning() {
+        tell(.connecting(isRetry: isRetry))
+    }
+
+    /// - Parameter failure: what neither side meant to happen; nil where one of them ended it.
+    func tellOfEnd(_ failure: NetworkError?, _ close: WebSocketClose) {
+        if let failure { tell(.failed(failure)) }
+        tell(.closed(close))
+    }
+
+    /// - Parameter isFirst: whether the server had not said before that it takes operations.
+    func tell(ofReceived message: SocketMessage, isFirst: @autoclosure () -> Bool) throws(SocketFault) {
+        switch message {
+        case .acknowledgement(let payload) where isFirst():
+            guard onAcknowledged != nil || onEvent != nil else { return }
+            let answer = try value(payload)
+            if let onAcknowledged { scope.run { onAcknowledged(answer) } }
+            tell(.connected(answer, isRetry: isRetry))
+        case .ping(let payload) where onEvent != nil: tell(.ping(.received, try value(payload)))
+        case .signOfLife(let payload) where onEvent != nil: tell(.pong(.received, try value(payload)))
+        default: break
+        }
+    }
+
+    func tell(ofSent request: SocketRequest) {
+        guard onEvent != nil else { return }
+        switch request {
+        case .ping: tell(.ping(.sent, nil))
+        case .pong(let payload):
+            // It was read when it came.
+            do throws(SocketFault) { tell(.pong(.sent, try value(payload))) } catch {}
+        default: break
+        }
+    }
+
+    private func value(_ payload: Data?) throws(SocketFault) -> JSONValue? {
+        guard let payload else { return nil }
+        do throws(NetworkError) {
+            return try JSONValue(parsing: payload)
+        } catch {
+            throw SocketFault(reason: "the payload of a message cannot be read")
+        }
+    }
+}

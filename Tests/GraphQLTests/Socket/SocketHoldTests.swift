@@ -1,0 +1,117 @@
+@testable import BeagleNetGraphQL
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// WebSockets that are held open, and those that the app drops.
+@Suite(.timeLimit(.minutes(1)))
+struct SocketHoldTests {
+    /// Gives each operation one result.
+    private static func answering() throws -> SocketServer {
+        try SocketServer { peer in
+            peer.acknowledge()
+            while let message = peer.hear() {
+                guard message["type"]?.string == "subscribe", let id = message["id"]?.string else { continue }
+                peer.next(id, 1)
+                peer.complete(id)
+            }
+        }
+    }
+
+    @Test func itIsOpenBeforeTheFirstOperationAndAfterTheLast() async throws {
+        let server = try Self.answering()
+        var options = GraphQLSocketOptions()
+        options.linger = .zero
+        let endpoint = try server.endpoint(options)
+        let client = SocketClient()
+        let held = try client.client.holdWebSocket(of: endpoint)
+        await server.heard.until { $0.count("connection_init") == 1 }
+        for name in ["a", "b"] { #expect(try await client.subscribe(endpoint, name).numbers == [1]) }
+        #expect(server.requests.count == 1)
+        #expect(server.heard.record.count("subscribe") == 2)
+        #expect(server.heard.record.closes.isEmpty)
+        held.cancel()
+        await server.heard.until { $0.closes.map(\.code.rawValue) == [1000] }
+        #expect(server.heard.record.count("complete") == 0)
+    }
+
+    @Test func oneThatIsLostIsFollowedByAnother() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            if peer.request.connection < 3 { return peer.reset() }
+            peer.hearAll()
+        }
+        let client = SocketClient(retries: true)
+        let held = try client.client.holdWebSocket(of: server.endpoint())
+        await server.heard.until { $0.connections == 3 && $0.count("connection_init") == 3 }
+        held.cancel()
+    }
+
+    @Test func whoHoldsItHearsThatItIsGivenUp() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            peer.close(4400, "no")
+        }
+        let ends = AsyncStream.makeStream(of: NetworkError.self)
+        let client = SocketClient(retries: true).client
+        let held = try client.holdWebSocket(of: server.endpoint(), onEnd: { ends.continuation.yield($0) })
+        var heard = ends.stream.makeAsyncIterator()
+        let error = await heard.next()
+        #expect(error?.kind == .closed)
+        #expect(error?.webSocketClose?.code.rawValue == 4400)
+        #expect(server.requests.count == 1)
+        held.cancel()
+    }
+
+    @Test func endpointWithoutWebSocketsHasNothingToHold() throws {
+        var endpoint = try Self.answering().endpoint()
+        endpoint.subscriptions = [.events()]
+        let error = #expect(throws: NetworkError.self) { try SocketClient.shared.client.holdWebSocket(of: endpoint) }
+        #expect(error?.kind == .badConfiguration)
+    }
+
+    @Test func oneThatIsRetiredEndsAndAnotherIsHeld() async throws {
+        let server = try Self.answering()
+        let endpoint = try server.endpoint()
+        let client = SocketClient(retries: true)
+        let held = try client.client.holdWebSocket(of: endpoint)
+        await server.heard.until { $0.count("connection_init") == 1 }
+        endpoint.retireConnections()
+        await server.heard.until { $0.closes.map(\.code.rawValue) == [1000] && $0.count("connection_init") == 2 }
+        #expect(endpoint.memory.sockets.count == 1)
+        held.cancel()
+    }
+
+    @Test func subscriptionIsAskedAgainOverAnotherWhereTheAppDropsOne() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.next(id, peer.request.connection)
+            if peer.request.connection > 1 { peer.complete(id) }
+            peer.hearAll()
+        }
+        let endpoint = try server.endpoint()
+        let outcome = try await SocketClient(retries: true).subscribe(endpoint) { event in
+            if case .response(let response) = event, response.data?["n"] == 1 { endpoint.terminateWebSockets() }
+        }
+        #expect(outcome.numbers == [1, 2])
+        #expect(outcome.interruptions.map(\.kind) == [.network])
+        #expect(server.heard.record.closes.isEmpty)
+        await server.heard.until { $0.ended == 1 }
+    }
+
+    @Test func mutationIsNotAskedAgainWhereTheAppDropsItsWebSocket() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            peer.hearAll()
+        }
+        let endpoint = try server.endpoint()
+        async let result = SocketClient(retries: true).execute(.mutation, endpoint)
+        await server.heard.until { $0.count("subscribe") == 1 }
+        endpoint.terminateWebSockets()
+        let error = try #require(try await result.failure)
+        #expect(error.kind == .network)
+        #expect(error.mayHaveReachedServer)
+        #expect(server.requests.count == 1)
+    }
+}
