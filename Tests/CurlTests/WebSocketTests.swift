@@ -45,15 +45,47 @@ struct WebSocketTests {
         try await socket.close()
     }
 
-    @Test func fragmentsMakeOneMessage() async throws {
-        let socket = try await transport.openWebSocket(peer.request("/fragments"))
+    /// On both sides of where a length takes more bytes.
+    @Test(arguments: WebSocketPeer.Way.allCases, [0, 1, 125, 126, 127, 65_535, 65_536, 65_537])
+    func messagesOfTheseSizesGoBothWays(_ way: WebSocketPeer.Way, _ size: Int) async throws {
+        let socket = try await transport.openWebSocket(peer.request(way, "/echo"))
+        let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        for message in [WebSocketMessage.binary(bytes), .text(String(repeating: "a", count: size))] {
+            try await socket.send(message)
+            #expect(try await socket.next() == message)
+        }
+        #expect(try await socket.close() == WebSocketClose(.normal))
+    }
+
+    @Test(arguments: WebSocketPeer.Way.allCases)
+    func fragmentsMakeOneMessage(_ way: WebSocketPeer.Way) async throws {
+        let socket = try await transport.openWebSocket(peer.request(way, "/fragments"))
         #expect(try await socket.rest() == [.text("one two three")])
         #expect(socket.peerClose?.code == .normal)
     }
 
-    @Test func serversPingIsAnsweredWithoutAReader() async throws {
-        let socket = try await transport.openWebSocket(peer.request("/ping"))
+    /// The server sends no more of the message before it has its answers.
+    @Test(arguments: WebSocketPeer.Way.allCases)
+    func pingsBetweenFragmentsAreAnswered(_ way: WebSocketPeer.Way) async throws {
+        let socket = try await transport.openWebSocket(peer.request(way, "/pings"))
+        #expect(try await socket.rest() == [.text("one two three")])
+        #expect(socket.peerClose?.code == .normal)
+    }
+
+    @Test(arguments: WebSocketPeer.Way.allCases)
+    func serversPingIsAnsweredWithoutAReader(_ way: WebSocketPeer.Way) async throws {
+        let socket = try await transport.openWebSocket(peer.request(way, "/ping"))
         #expect(try await socket.rest() == [.text("ponged")])
+    }
+
+    /// Fragments may break characters, and have to make some.
+    @Test(arguments: WebSocketPeer.Way.allCases)
+    func fragmentsThatMakeNoTextAreRefused(_ way: WebSocketPeer.Way) async throws {
+        let socket = try await transport.openWebSocket(peer.request(way, "/utf8?utf8-\(way.rawValue)"))
+        #expect(try await socket.next() == .text("größer"))
+        let error = await #expect(throws: NetworkError.self) { try await socket.next() }
+        #expect(error?.kind == .protocol)
+        #expect(try await code("utf8-\(way.rawValue)").hasPrefix("1007"))
     }
 
     @Test func everyMessageOfAFloodComesInOrder() async throws {
@@ -86,9 +118,10 @@ struct WebSocketTests {
         #expect(try await socket.next() == .text("done"))
     }
 
-    @Test func closeOfTheServerTellsWhy() async throws {
+    @Test(arguments: WebSocketPeer.Way.allCases)
+    func closeOfTheServerTellsWhy(_ way: WebSocketPeer.Way) async throws {
         for code in [1000, 1001, 1011, 4321] as [UInt16] {
-            let socket = try await transport.openWebSocket(peer.request("/close?\(code)"))
+            let socket = try await transport.openWebSocket(peer.request(way, "/close?\(code)"))
             do throws(NetworkError) {
                 #expect(try await socket.rest().isEmpty)
                 #expect(code < 1002)
@@ -103,30 +136,63 @@ struct WebSocketTests {
         }
     }
 
-    @Test func ownCodeAndReasonArrive() async throws {
-        let socket = try await transport.openWebSocket(peer.request("raw", "/own?"))
-        async let code = self.code("own")
+    @Test(arguments: WebSocketPeer.Way.allCases)
+    func ownCodeAndReasonArriveAndAreAnswered(_ way: WebSocketPeer.Way) async throws {
+        let closes = [
+            WebSocketClose(.normal), WebSocketClose(.goingAway, reason: "größer"),
+            WebSocketClose(.init(rawValue: 4999), reason: String(repeating: "a", count: 123)),
+        ]
+        for close in closes {
+            let identity = "\(close.code.rawValue)-\(way.rawValue)"
+            let socket = try await transport.openWebSocket(peer.request(way, "/wait?\(identity)"))
+            #expect(try await socket.close(close.code, reason: close.reason) == close)
+            #expect(socket.peerClose == close)
+            let expected = close.reason.isEmpty ? "1000" : "\(close.code.rawValue) \(close.reason)"
+            #expect(try await code(identity) == expected)
+        }
+    }
+
+    @Test(arguments: WebSocketPeer.Way.allCases)
+    func ownCodeArrivesWhereNoneIsAnswered(_ way: WebSocketPeer.Way) async throws {
+        let socket = try await transport.openWebSocket(peer.request(way, "/own-\(way.rawValue)?", isRaw: true))
+        async let code = self.code("own-\(way.rawValue)")
         // The peer says no goodbye of its own: it ends the connection.
         await #expect(throws: NetworkError.self) { try await socket.close(.init(rawValue: 4000), reason: "enough") }
         #expect(try await code == "4000")
     }
 
-    @Test(
-        arguments: [
-            ("masked", "818500000000", 1002), ("reserved", "c100", 1002), ("control", "0900", 1002),
-            ("text", "8101ff", 1007), ("large", "827f0000000040000000", 1009),
-        ]
-    )
-    func serverIsToldWhatItDidWrong(_ name: String, _ bytes: String, _ code: Int) async throws {
-        let socket = try await transport.openWebSocket(peer.request("raw", "/\(name)?810161\(bytes)"))
-        #expect(try await socket.next() == .text("a"))
-        let error = await #expect(throws: NetworkError.self) { try await socket.next() }
-        #expect(error?.kind == (code == 1009 ? .tooLarge : .protocol))
-        #expect(error?.request?.scheme == "ws")
-        #expect(try await self.code(name) == "\(code)")
+    /// What no server may say.
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let name: String
+        /// In hexadecimal digits.
+        let bytes: String
+        /// What it is told.
+        let code: Int
+
+        var testDescription: String { name }
     }
 
-    /// The code that a server of `raw` was closed with.
+    @Test(
+        arguments: [
+            Fault(name: "masked", bytes: "818500000000", code: 1002),
+            Fault(name: "reserved", bytes: "c100", code: 1002), Fault(name: "control", bytes: "0900", code: 1002),
+            Fault(name: "text", bytes: "8101ff", code: 1007),
+            Fault(name: "large", bytes: "827f0000000040000000", code: 1009),
+        ],
+        WebSocketPeer.Way.allCases
+    )
+    func serverIsToldWhatItDidWrong(_ fault: Fault, _ way: WebSocketPeer.Way) async throws {
+        let identity = "\(fault.name)-\(way.rawValue)"
+        let request = peer.request(way, "/\(identity)?810161\(fault.bytes)", isRaw: true)
+        let socket = try await transport.openWebSocket(request)
+        #expect(try await socket.next() == .text("a"))
+        let error = await #expect(throws: NetworkError.self) { try await socket.next() }
+        #expect(error?.kind == (fault.code == 1009 ? .tooLarge : .protocol))
+        #expect(error?.request?.scheme == (way.isSecure ? "wss" : "ws"))
+        #expect(try await code(identity) == "\(fault.code)")
+    }
+
+    /// What a client of this identity has closed with.
     private func code(_ identity: String) async throws -> String {
         let socket = try await transport.openWebSocket(peer.request("/code?\(identity)"))
         return try #require(try await socket.next()?.text)

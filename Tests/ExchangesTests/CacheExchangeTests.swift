@@ -106,6 +106,22 @@ import struct BeagleNetExchanges.Operation
         #expect(client.reexecuted.allSatisfy { $0.policy == .networkOnly })
     }
 
+    /// Defect D6 where it can come about in a pipeline: one is under way, and is run again when it has come.
+    @Test(arguments: LadderWay.allCases) func oneWithoutAResultKeepsNoOthersFromBeingRunAgain(_ way: LadderWay)
+        async throws
+    {
+        let cache = CacheExchange()
+        let world = try way.world(cache)
+        for id in ["q1", "q2", "q3"] { await world.ask(.query(id), "old") }
+        await world.ask(.query("q2", .networkOnly))
+        await world.ask(.mutation(), "done")
+        let again = world.events.filter { $0.hasPrefix("again") }
+        #expect(again.sorted() == ["again q1 network-only", "again q3 network-only"])
+        #expect(cache.count == 0)
+        await world.answer(Operation.query("q2", .networkOnly).result("old"))
+        #expect(world.events.filter { $0 == "again q2 network-only" }.count == 1)
+    }
+
     /// Defect D7 of the original: everything was kept for ever.
     @Test func storeIsBounded() {
         let cache = CacheExchange(limit: 10)

@@ -116,6 +116,31 @@ import struct BeagleNetExchanges.Operation
         reading.leave()
     }
 
+    // MARK: - What comes at once
+
+    /// Defect D2 of the original: it was lost to who asked.
+    @Test(arguments: ClientWay.allCases) func storedAnswerIsHeardByWhoeverAsksNext(_ way: ClientWay) async {
+        let world = way.world([DedupExchange(), CacheExchange()], isCounting: true)
+        for _ in 0..<3 {
+            let ear = world.listen()
+            #expect(await world.has(ear, heard: ["1"]))
+            ear.leave()
+            await world.settle()
+        }
+        #expect(world.asked == ["query"])
+    }
+
+    /// Defect D3 of the original: the same of mutations.
+    @Test(arguments: ClientWay.allCases) func mutationThatIsAnsweredAtOnceIsHeard(_ way: ClientWay) async {
+        let world = way.world([DedupExchange()], isCounting: true)
+        for number in 1...2 {
+            let ear = world.listen(.mutation)
+            #expect(await world.has(ear, heard: ["\(number)"]))
+            while !ear.isOver { await Task.yield() }
+        }
+        #expect(world.asked == ["mutation", "mutation"])
+    }
+
     // MARK: - Sharing
 
     @Test(arguments: ClientWay.allCases, [Operation.Policy.cacheFirst, .networkOnly])

@@ -11,11 +11,11 @@ import struct BeagleNetExchanges.Operation
 /// | defect | test |
 /// |---|---|
 /// | D1 each call has an id of its own | `ClientTests.sameQueriesShareOneRunAndTheStore`, `idsTellApartAllThatIsAsked` |
-/// | D2 what comes at once is lost to who asked | `ClientTests.answerThatComesAtOnceIsHeardByWhoAsked` |
-/// | D3 the same of mutations | `ClientTests.mutationThatIsAnsweredAtOnceIsHeard` |
+/// | D2 what comes at once is lost to who asked | `ClientTests.answerThatComesAtOnceIsHeardByWhoAsked`, `ClientVectorTests.storedAnswerIsHeardByWhoeverAsksNext` |
+/// | D3 the same of mutations | `ClientTests` and `ClientVectorTests.mutationThatIsAnsweredAtOnceIsHeard` |
 /// | D4 `cacheOnly` mutations are dropped | `CacheExchangeTests.cacheOnlyMutationAndItsTeardownGoDown` |
 /// | D5 `cacheOnly` misses are not answered | `CacheExchangeTests.cacheOnlyWithoutAResultAnswersWithNone`, `ClientTests.cacheOnlyWithoutAStoredAnswerComesBack` |
-/// | D6 invalidation skips queries | `CacheExchangeTests.everyQueryOfTheTypesIsRunAgain` |
+/// | D6 invalidation skips queries | `CacheExchangeTests.everyQueryOfTheTypesIsRunAgain`, `oneWithoutAResultKeepsNoOthersFromBeingRunAgain` |
 /// | D7 stores grow without bound | `CacheExchangeTests.storeIsBounded`, `LeakTests` |
 /// | D8 a subscription that was ended cannot start again | `ClientVectorTests.subscriptionStartsAgainAfterItsEnd`, `ClientTests.teardownOfAnExchangeEndsTheSubscription` |
 /// | D9 threads end the process or lose results | `ClientTests.eightThreadsLoseNothing`, `ExchangeInterceptorTests.eightThreadsAreAnswered`, `HostedServersTests.eightThreadsAreAnswered` |

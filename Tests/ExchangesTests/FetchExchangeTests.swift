@@ -62,8 +62,8 @@ import struct BeagleNetExchanges.Operation
         #expect(data.headers?["Authorization"] == "Bearer token")
     }
 
-    @Test func errorsOfTheServerComeUpBesideTheData() async throws {
-        let result = try await result { _ in
+    @Test(arguments: LadderWay.allCases) func errorsOfTheServerComeUpBesideTheData(_ way: LadderWay) async throws {
+        let result = try await result(way) { _ in
             try NetworkResponse(
                 json: [
                     "data": ["hello": nil], "errors": [["message": "no"]], "extensions": ["cost": 2], "hasNext": false,
@@ -89,15 +89,15 @@ import struct BeagleNetExchanges.Operation
     }
 
     /// Defect D11 of the original: a fault of decoding was told of.
-    @Test func refusalWithoutABodyIsOneOfTheNetwork() async throws {
-        let result = try await result { _ in NetworkResponse(response: HTTPResponse(status: .unauthorized)) }
+    @Test(arguments: LadderWay.allCases) func refusalWithoutABodyIsOneOfTheNetwork(_ way: LadderWay) async throws {
+        let result = try await result(way) { _ in NetworkResponse(response: HTTPResponse(status: .unauthorized)) }
         #expect(result.error == .network(URLError(.userAuthenticationRequired)))
         #expect(result.error?.networkError?.kind == .status)
         #expect(result.error?.networkError?.response?.status == .unauthorized)
     }
 
-    @Test func errorsInARefusalAreTheServers() async throws {
-        let result = try await result { _ in
+    @Test(arguments: LadderWay.allCases) func errorsInARefusalAreTheServers(_ way: LadderWay) async throws {
+        let result = try await result(way) { _ in
             try NetworkResponse(json: ["errors": [["message": "unknown field"]]], status: .badRequest)
         }
         guard case .graphql(let errors)? = result.error else {
@@ -107,8 +107,8 @@ import struct BeagleNetExchanges.Operation
         #expect(errors.map(\.message) == ["unknown field"])
     }
 
-    @Test func pageInTheAnswersPlaceIsAnError() async throws {
-        let result = try await result { _ in NetworkResponse(text: "<html>") }
+    @Test(arguments: LadderWay.allCases) func pageInTheAnswersPlaceIsAnError(_ way: LadderWay) async throws {
+        let result = try await result(way) { _ in NetworkResponse(text: "<html>") }
         #expect(result.error?.networkError?.kind == .decoding)
         #expect(result.data == .null)
     }

@@ -64,6 +64,47 @@ import Testing
         }
     }
 
+    @Test func threadDoesAllWhereThatIsBelowTheLimit() {
+        let lane = Lane(limit: 3)
+        lane.run {
+            lane.runLater { note(1) }
+            lane.runLater { note(2) }
+            note(0)
+        }
+        // It is free: this one's turn is now.
+        lane.run { note(3) }
+        #expect(heard.withLock { $0 } == [0, 1, 2, 3])
+    }
+
+    /// Whoever left them, and however many were there before it: its own, and three of others; the rest is a task's.
+    @Test func threadDoesItsOwnTurnAndThreeOfOthers() async {
+        let lane = Lane(limit: 3)
+        let done = Lock<[(number: Int, isCallers: Bool)]>([])
+        @Sendable func turn(_ number: Int) {
+            done.withLock { $0.append((number, Thread.current.threadDictionary["isCaller"] != nil)) }
+        }
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            Thread.detachNewThread {
+                Thread.current.threadDictionary["isCaller"] = true
+                lane.run {
+                    lane.runLater { turn(2) }
+                    let left = DispatchSemaphore(value: 0)
+                    Thread.detachNewThread {
+                        for number in 3...7 { lane.run { turn(number) } }
+                        left.signal()
+                    }
+                    left.wait()
+                    lane.runLater { continuation.resume() }
+                    turn(0)
+                    // What is done in a turn is part of it, and no turn of another.
+                    lane.run { turn(1) }
+                }
+            }
+        }
+        #expect(done.withLock { $0.map(\.number) } == Array(0...7))
+        #expect(done.withLock { $0.filter(\.isCallers).map(\.number) } == Array(0...4))
+    }
+
     /// Another thread leaves what it has to do to the one that has its turn, and does not wait.
     @Test func turnOfAnotherThreadIsDoneByWhoHasOne() async {
         let left = DispatchSemaphore(value: 0)

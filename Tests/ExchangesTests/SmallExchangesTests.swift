@@ -90,22 +90,22 @@ import struct BeagleNetExchanges.Operation
         subscription.cancel()
     }
 
-    @Test func authAddsTheToken() {
+    @Test(arguments: LadderWay.allCases) func authAddsTheToken(_ way: LadderWay) async throws {
         let token = Lock<String?>("one")
-        let world = ExchangeWorld(AuthExchange { token.withLock { $0 } })
-        world.operations.send(.query())
+        let world = try way.world(AuthExchange { token.withLock { $0 } })
+        await world.ask(.query("q1"))
         token.withLock { $0 = nil }
-        world.operations.send(.query())
+        await world.ask(.query("q2"))
         token.withLock { $0 = "two" }
-        world.operations.send(.query().teardown())
-        let fields = world.forwarded.map { $0.request.value(forHTTPHeaderField: "Authorization") }
+        await world.leave(.query("q2"))
+        let fields = world.log.forwarded.map { $0.request.value(forHTTPHeaderField: "Authorization") }
         #expect(fields == ["one", nil, nil])
     }
 
-    @Test func authUsesTheFieldThatItIsTold() {
-        let world = ExchangeWorld(AuthExchange(header: "X-Token", getToken: { "one" }))
-        world.operations.send(.query())
-        #expect(world.forwarded.first?.request.value(forHTTPHeaderField: "X-Token") == "one")
+    @Test(arguments: LadderWay.allCases) func authUsesTheFieldThatItIsTold(_ way: LadderWay) async throws {
+        let world = try way.world(AuthExchange(header: "X-Token", getToken: { "one" }))
+        await world.ask(.query())
+        #expect(world.log.forwarded.first?.request.value(forHTTPHeaderField: "X-Token") == "one")
     }
 
     /// So that it stays behind where the operation is led elsewhere.
@@ -120,20 +120,21 @@ import struct BeagleNetExchanges.Operation
         #expect(moved?.withoutForeignFields.request.value(forHTTPHeaderField: "X-Token") == nil)
     }
 
-    @Test func extensionsAreReplaced() {
-        let world = ExchangeWorld(ExtensionsExchange { ["id": .string($0.id)] })
-        world.operations.send(.query())
-        #expect(world.forwarded.first?.args.extensions == ["id": "q"])
+    @Test(arguments: LadderWay.allCases) func extensionsAreReplaced(_ way: LadderWay) async throws {
+        let world = try way.world(ExtensionsExchange { ["id": .string($0.name)] })
+        await world.ask(.query())
+        #expect(world.log.forwarded.first?.args.extensions == ["id": "q"])
     }
 
-    @Test func errorsAreTold() {
+    @Test(arguments: LadderWay.allCases) func errorsAreTold(_ way: LadderWay) async throws {
         let told = Lock<[String]>([])
-        let world = ExchangeWorld(
-            ErrorExchange { error, operation in told.withLock { $0.append("\(operation.id): \(error)") } }
+        let world = try way.world(
+            ErrorExchange { error, operation in told.withLock { $0.append("\(operation.name): \(error)") } }
         )
-        world.below.send(Operation.query().result("fine"))
-        world.below.send(Operation.query().result(nil, error: .graphql([GraphQLError("no")])))
-        #expect(told.withLock { $0 } == ["q: no"])
+        await world.ask(.query("q1"), "fine")
+        await world.ask(.query("q2"))
+        await world.answer(Operation.query("q2").result(nil, error: .graphql([GraphQLError("no")])))
+        #expect(told.withLock { $0 } == ["q2: no"])
         #expect(world.results.count == 2)
     }
 

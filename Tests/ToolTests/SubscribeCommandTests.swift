@@ -1,9 +1,9 @@
 import BeagleNetHTTP
-import BeagleNetTesting
 import Foundation
 import GraphQLPeers
 import Testing
 
+@testable import BeagleNetTesting
 @testable import beagle
 
 struct SubscribeCommandTests {
@@ -98,6 +98,55 @@ struct SubscribeCommandTests {
         try #require(lines.count == 4)
         #expect(lines[2] == ["data": ["tick": 1]])
         #expect(lines[3]["ok"] == true && lines[3]["result"] == ["events": 3])
+    }
+
+    /// A server of one feed, of which each WebSocket is given the next two results and is dropped then, with a goodbye or
+    /// without.
+    private static func feed(_ way: SubscribeCommand.Way, saysGoodbye: Bool) throws -> LoopbackServer {
+        let (subprotocol, next) = way == .legacyWS ? ("graphql-ws", "data") : ("graphql-transport-ws", "next")
+        let sent = Lock(0)
+        return try LoopbackServer { request in
+            guard let accept = try? WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "") else { return .close }
+            let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            let fields = "Sec-WebSocket-Protocol: \(subprotocol)\r\nSec-WebSocket-Accept: \(accept)\r\n\r\n"
+            return .sequence([
+                .raw(head + fields),
+                .played { connection in
+                    // What begins the connection, and the operation.
+                    _ = connection.readFrame()
+                    _ = connection.send(frame: 1, Data(#"{"type":"connection_ack"}"#.utf8))
+                    guard let operation = connection.readFrame(),
+                        let id = (try? JSONValue(parsing: operation.payload))?["id"]?.string
+                    else { return false }
+                    for _ in 0..<2 {
+                        let number = sent.withLock { sent in
+                            sent += 1
+                            return sent
+                        }
+                        let result = #"{"id":"\#(id)","type":"\#(next)","payload":{"data":{"tick":\#(number)}}}"#
+                        _ = connection.send(frame: 1, Data(result.utf8))
+                    }
+                    // 1012: the service restarts.
+                    if saysGoodbye, connection.send(frame: 8, Data([0x03, 0xF4])) {
+                        while connection.readFrame() != nil {}
+                    }
+                    return false
+                },
+            ])
+        }
+    }
+
+    @Test(arguments: [SubscribeCommand.Way.ws, .legacyWS], [true, false])
+    func lostWebSocketIsToldAndFollowedByAnother(_ way: SubscribeCommand.Way, saysGoodbye: Bool) async throws {
+        let server = try Self.feed(way, saysGoodbye: saysGoodbye)
+        let run = try await beagle("subscribe", server.url, "-q", query, "--over", way.rawValue, "--count", "5")
+        #expect(run.exit == 0, "\(run.errors)")
+        #expect(run.lines == (1...5).map { #"{"data":{"tick":\#($0)}}"# })
+        let notes = run.errors.split(separator: "\n")
+        #expect(notes.count == 2)
+        #expect(notes.allSatisfy { $0.contains("WebSocket") && $0.contains("; asking again in ") })
+        #expect(notes.allSatisfy { $0.contains("1012") == saysGoodbye })
+        #expect(server.requests.count == 3)
     }
 
     @Test func itIsGivenUpAfterAsManyConnectionsAsMayGiveNothing() async throws {

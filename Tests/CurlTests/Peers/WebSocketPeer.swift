@@ -1,5 +1,6 @@
 import BeagleNetHTTP
 import Foundation
+import Testing
 
 /// The servers of `ws_peer.py`, by name.
 final class WebSocketPeer: Sendable {
@@ -22,6 +23,30 @@ final class WebSocketPeer: Sendable {
             if words.count == 2 { ports[String(words[0])] = Int(words[1]) }
         }
         self.ports = ports
+    }
+
+    /// How a server is reached.
+    enum Way: String, CaseIterable, CustomTestStringConvertible {
+        case plain
+        case secure
+        /// Through the proxy, to ports where nobody listens: only the proxy knows the way.
+        case tunnel
+        case secureTunnel
+
+        var isSecure: Bool { self == .secure || self == .secureTunnel }
+        var testDescription: String { rawValue }
+    }
+
+    /// A WebSocket at the servers of PyPI's websockets, or at the one that says what it is told to.
+    func request(_ way: Way, _ path: String, isRaw: Bool = false) -> WebSocketRequest {
+        let name = way.isSecure ? isRaw ? "secure-raw" : "secure" : isRaw ? "raw" : "plain"
+        var request = request(name, path)
+        request.head.scheme = way.isSecure ? "wss" : "ws"
+        if way == .tunnel || way == .secureTunnel {
+            request.head.authority = isRaw ? way.isSecure ? "localhost:444" : "localhost:81" : "localhost"
+            request.options.proxy = .through(Proxy(.http, host: "127.0.0.1", port: ports["proxy"] ?? 0))
+        }
+        return request
     }
 
     /// A WebSocket at one of the servers; on `secure` over TLS.

@@ -2,12 +2,14 @@
 
 Called with the folder of certificates; prints "NAME PORT" a line for each server, then "ready". Ends with its input.
 
-  plain, secure    /echo sends back what comes; /big?N sends N bytes; /fragments sends a message in pieces; /flood?N sends
-                   N messages; /close?CODE closes; /ping pings and sends "ponged"; /headers sends the request's; /code?ID
-                   sends the code that `raw` was closed with
-  raw              /ID?HEX: agrees, sends the bytes, and reads until a close frame comes or the end
+  plain, secure    /echo sends back what comes; /big?N sends N bytes; /fragments sends a message in pieces; /pings the same,
+                   and pings between the pieces; /utf8?ID sends text whose pieces break characters, and one that is no
+                   UTF-8; /wait?ID waits for the end; /flood?N sends N messages; /close?CODE closes; /ping pings and sends
+                   "ponged"; /headers sends the request's; /code?ID sends what that ID was closed with
+  raw, secure-raw  /ID?HEX: agrees, sends the bytes, and reads until a close frame comes or the end
   slow             /N: agrees, reads N bytes in six seconds and more, says nothing meanwhile, and then "done"
-  proxy            CONNECT only; whatever the host, port 80 leads to `plain` and 443 to `secure`
+  proxy            CONNECT only; whatever the host, port 80 leads to `plain`, 443 to `secure`, 81 to `raw` and 444 to
+                   `secure-raw`
 """
 import asyncio
 import base64
@@ -18,6 +20,7 @@ import ssl
 import sys
 
 from websockets.asyncio.server import serve
+from websockets.exceptions import ConnectionClosed
 
 FOLDER = sys.argv[1]
 closed_with = {}
@@ -25,6 +28,20 @@ closed_with = {}
 
 def code_of(key):
     return closed_with.setdefault(key, asyncio.get_running_loop().create_future())
+
+
+async def pinging(connection, pieces):
+    """The pieces, and between them pings whose answers are waited for: an empty one, and the longest."""
+    for piece in pieces:
+        yield piece
+        await (await connection.ping(b""))
+        await (await connection.ping(b"p" * 125))
+
+
+async def end(connection, identity):
+    """Notes what a client closes with: the code, and the reason behind it."""
+    await connection.wait_closed()
+    code_of(identity).set_result(f"{connection.close_code} {connection.close_reason}".strip())
 
 
 async def answer(connection):
@@ -36,6 +53,17 @@ async def answer(connection):
         await connection.send(bytes(index % 251 for index in range(int(query))))
     elif path == "/fragments":
         await connection.send(["one ", "two ", "", "three"])
+    elif path == "/pings":
+        await connection.send(pinging(connection, ["one ", "two ", "", "three"]))
+    elif path == "/utf8":
+        try:
+            await connection.send([b"gr\xc3", b"\xb6\xc3", b"\x9fer"], text=True)
+            await connection.send([b"a\xc3", b"("], text=True)
+        except ConnectionClosed:
+            pass
+        await end(connection, query)
+    elif path == "/wait":
+        await end(connection, query)
     elif path == "/flood":
         for index in range(int(query)):
             await connection.send(str(index))
@@ -139,10 +167,11 @@ async def main():
         "plain": await serve(answer, "127.0.0.1", 0, **rules),
         "secure": await serve(answer, "127.0.0.1", 0, ssl=secure, **rules),
         "raw": await asyncio.start_server(answer_raw, "127.0.0.1", 0),
+        "secure-raw": await asyncio.start_server(answer_raw, "127.0.0.1", 0, ssl=secure),
         "slow": await asyncio.start_server(answer_slowly, sock=small),
     }
     ports = {name: next(iter(server.sockets)).getsockname()[1] for name, server in servers.items()}
-    leads = {"80": ports["plain"], "443": ports["secure"]}
+    leads = {"80": ports["plain"], "443": ports["secure"], "81": ports["raw"], "444": ports["secure-raw"]}
     proxy = await asyncio.start_server(lambda reader, writer: connect(reader, writer, leads), "127.0.0.1", 0)
     ports["proxy"] = proxy.sockets[0].getsockname()[1]
     for name, port in ports.items():

@@ -77,19 +77,29 @@ struct SocketFaultTests {
         #expect(error.response?.status.code == status)
     }
 
-    @Test(arguments: [401, 403, 302, 500, 503])
-    func otherStatusIsOfTheHandshake(status: Int) async throws {
+    @Test(arguments: [401, 403, 302, 500, 503], [GraphQLSocketOptions.Subprotocol.graphQLTransportWS, .graphQLWS])
+    func otherStatusIsOfTheHandshake(
+        status: Int,
+        subprotocol: GraphQLSocketOptions.Subprotocol
+    ) async throws {
         let server = try LoopbackServer(.response(status, ["X-Why": "this"], "why"))
-        let error = try #require(try await refusal(of: server))
+        let error = try #require(try await refusal(of: server, to: subprotocol))
+        #expect(server.requests.map { $0["Sec-WebSocket-Protocol"] } == [subprotocol.rawValue])
         #expect(error.kind == .status)
         #expect(error.response?.status.code == status)
+        #expect(error.message.contains("\(status)"))
         #expect(error.data == Data("why".utf8))
         #expect(!error.mayHaveReachedServer)
     }
 
-    private func refusal(of server: LoopbackServer) async throws -> NetworkError? {
+    private func refusal(
+        of server: LoopbackServer,
+        to subprotocol: GraphQLSocketOptions.Subprotocol = .graphQLTransportWS
+    ) async throws -> NetworkError? {
+        var options = GraphQLSocketOptions()
+        options.subprotocol = subprotocol
         var endpoint = GraphQLEndpoint(try #require(URL(string: server.url)))
-        endpoint.subscriptions = [.webSocket()]
+        endpoint.subscriptions = [.webSocket(options)]
         return try await SocketClient().subscribe(endpoint).error
     }
 
@@ -248,11 +258,22 @@ struct SocketFaultTests {
     // MARK: the end of the connection
 
     @Test func serverThatTakesNothingAnyMoreIsLeftInTime() async throws {
+        // More than the system takes in advance.
+        let byteCount = 8 << 20
+        let begun = 16 << 10
+        let (isSending, isSilent) = (Latch(), Latch())
+        let isLeft = Lock(false)
         let clock = ManualClock()
         let server = try SocketServer { peer in
             peer.acknowledge()
             // It does not listen any more, and goes on talking, as fast as leaves the machine to the other tests.
-            while peer.say(#"{"type":"pong"}"#) { Thread.sleep(forTimeInterval: 0.02) }
+            while !isLeft.withLock({ $0 }), peer.say(#"{"type":"pong"}"#) {
+                if peer.hasLeft(begun) { isSending.open() }
+                Thread.sleep(forTimeInterval: 0.02)
+            }
+            isSilent.open()
+            // All that the client got rid of.
+            peer.takeAll()
         }
         var options = GraphQLSocketOptions()
         options.linger = .zero
@@ -260,15 +281,23 @@ struct SocketFaultTests {
         let request = GraphQLRequest(
             query: "subscription a($text: String) { n }",
             kind: .subscription,
-            variables: Data(#"{"text":"\#(String(repeating: "a", count: 4 << 20))"}"#.utf8)
+            variables: Data(#"{"text":"\#(String(repeating: "a", count: byteCount))"}"#.utf8)
         )
         let client = SocketClient(clock: clock)
-        let heard = await Heard(try client.client.subscribe(to: request, at: endpoint).events, upTo: 1)
-        #expect(heard.events == ["open"])
+        for try await event in try client.client.subscribe(to: request, at: endpoint).events {
+            #expect(event.words == "open")
+            await isSending.wait()
+            break
+        }
         await clock.sleepers(1)
         #expect(clock.nextWait == .seconds(10))
+        // What it says to a connection that is over would have the system drop what waits there.
+        isLeft.withLock { $0 = true }
+        await isSilent.wait()
         clock.advance(by: .seconds(10))
         await server.heard.until { $0.ended == 1 }
+        #expect(server.bytesTaken >= begun)
+        #expect(server.bytesTaken < byteCount, "the message was sent whole: nothing was stuck")
         withExtendedLifetime(client) {}
     }
 

@@ -33,6 +33,8 @@ final class SocketServer: Sendable {
     }
 
     var authority: String { server.authority }
+    /// What it took of all that clients sent, in bytes.
+    var bytesTaken: Int { server.record.bytesReceived }
     /// The handshakes so far.
     var requests: [LoopbackServer.Request] { server.requests }
 
@@ -183,6 +185,17 @@ extension SocketServer {
         /// Waits until the test opens it.
         mutating func wait(for gate: LoopbackServer.Gate) {
             _ = connection.play(.wait(gate), method: nil)
+        }
+
+        /// Whether so many bytes have come that it did not take, or more.
+        func hasLeft(_ count: Int) -> Bool {
+            var bytes = [UInt8](repeating: 0, count: count)
+            return recv(connection.socket.descriptor, &bytes, count, Int32(MSG_PEEK)) == count
+        }
+
+        /// Takes whatever comes until the end of the connection.
+        mutating func takeAll() {
+            _ = connection.play(.stall, method: nil)
         }
 
         /// Ends the connection abruptly, when all that was sent before has arrived.
