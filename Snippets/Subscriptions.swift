@@ -57,9 +57,8 @@ func configure(
     // snippet.ways
     var socket = GraphQLSocketOptions()
     socket.parameters = { ["token": .string(token())] }
-    socket.onAcknowledged = { answer in print(answer?["session"]?.string ?? "no session") }
     socket.onEvent = { event in
-        if case .closed(let close) = event { print("closed with \(close.code.rawValue)") }
+        if case .connected(let answer, _) = event { print(answer?["session"]?.string ?? "no session") }
     }
     var endpoint = GraphQLEndpoint("https://example.org/graphql")
     endpoint.subscriptions = [.webSocket(socket), .events()]

@@ -69,7 +69,7 @@ import Testing
             _ listener: Listener = Listener(),
             keeping limit: Int? = 64,
             bytes: ByteLimit<Int>? = nil,
-            onDrop: (@Sendable () -> Void)? = nil,
+            onDrop: @escaping @Sendable () -> Void,
             atOnce: @escaping @Sendable (Outlet<Int, NetworkError>) -> Void = { _ in }
         ) {
             self.listener = listener
@@ -81,6 +81,15 @@ import Testing
                 return token
             }
             listener.receive(subscription: outlet)
+        }
+
+        init(
+            _ listener: Listener = Listener(),
+            keeping limit: Int? = 64,
+            bytes: ByteLimit<Int>? = nil,
+            atOnce: @escaping @Sendable (Outlet<Int, NetworkError>) -> Void = { _ in }
+        ) {
+            self.init(listener, keeping: limit, bytes: bytes, onDrop: {}, atOnce: atOnce)
         }
     }
 

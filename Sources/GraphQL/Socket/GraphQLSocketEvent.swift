@@ -15,7 +15,8 @@ public enum GraphQLSocketEvent: Sendable {
     case connecting(isRetry: Bool)
     /// The WebSocket is open. What the server is told first follows.
     case opened
-    /// The server takes operations, and may have said something with it: that is for the app, and may be secret.
+    /// The server takes operations, and may have said something with it (the payload of `connection_ack`): that is for the app,
+    /// and may be secret. Told once, before the first operation is asked for.
     case connected(JSONValue?, isRetry: Bool)
     /// One side asked for a sign of life, by a message of the protocol's; those of the WebSocket itself are not told.
     case ping(Direction, JSONValue?)

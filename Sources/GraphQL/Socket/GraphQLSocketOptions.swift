@@ -48,13 +48,6 @@ public struct GraphQLSocketOptions: Sendable {
     public var parameters: (@Sendable () async throws -> JSONValue?)? {
         didSet { identity = Identity() }
     }
-    /// Hears what the server says when it takes operations (the payload of `connection_ack`; nil where there is none), once
-    /// for each connection, before the first operation of it is asked for. nil, the default, where nobody wants to know.
-    ///
-    /// It is called on any thread, in the way of all that the connection brings: return quickly.
-    public var onAcknowledged: (@Sendable (JSONValue?) -> Void)? {
-        didSet { identity = Identity() }
-    }
     /// Hears what happens to each connection that is made with these options: that it begins, opens, is acknowledged, is asked
     /// for signs of life, fails and ends (`GraphQLSocketEvent`). nil, the default, where nobody wants to know.
     ///

@@ -8,7 +8,6 @@ import BeagleNetHTTP
 
 /// Tells the app what happens to one WebSocket, where it wants to know. To be called with no lock held.
 struct SocketNews: Sendable {
-    private let onAcknowledged: (@Sendable (JSONValue?) -> Void)?
     private let onEvent: (@Sendable (GraphQLSocketEvent) -> Void)?
     /// What the app's functions are called in.
     private let scope: Beagle.Scope
@@ -16,7 +15,6 @@ struct SocketNews: Sendable {
     private let isRetry: Bool
 
     init(_ options: GraphQLSocketOptions, in scope: Beagle.Scope, isRetry: Bool) {
-        onAcknowledged = options.onAcknowledged
         onEvent = options.onEvent
         self.scope = scope
         self.isRetry = isRetry
@@ -38,14 +36,11 @@ struct SocketNews: Sendable {
 
     /// - Parameter isFirst: whether the server had not said before that it takes operations.
     func tell(ofReceived message: SocketMessage, isFirst: @autoclosure () -> Bool) throws(SocketFault) {
+        if onEvent == nil { return }
         switch message {
-        case .acknowledgement(let payload) where isFirst():
-            guard onAcknowledged != nil || onEvent != nil else { return }
-            let answer = try value(payload)
-            if let onAcknowledged { scope.run { onAcknowledged(answer) } }
-            tell(.connected(answer, isRetry: isRetry))
-        case .ping(let payload) where onEvent != nil: tell(.ping(.received, try value(payload)))
-        case .signOfLife(let payload) where onEvent != nil: tell(.pong(.received, try value(payload)))
+        case .acknowledgement(let payload) where isFirst(): tell(.connected(try value(payload), isRetry: isRetry))
+        case .ping(let payload): tell(.ping(.received, try value(payload)))
+        case .signOfLife(let payload): tell(.pong(.received, try value(payload)))
         default: break
         }
     }

@@ -265,6 +265,7 @@ struct SocketFaultTests {
         let isLeft = Lock(false)
         let clock = ManualClock()
         let server = try SocketServer { peer in
+            peer.keepLittle()
             peer.acknowledge()
             // It does not listen any more, and goes on talking, as fast as leaves the machine to the other tests.
             while !isLeft.withLock({ $0 }), peer.say(#"{"type":"pong"}"#) {

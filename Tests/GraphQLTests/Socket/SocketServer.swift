@@ -187,6 +187,19 @@ extension SocketServer {
             _ = connection.play(.wait(gate), method: nil)
         }
 
+        /// Has the system keep no more of what it does not take than about 64 KiB: else that may be many MiB.
+        func keepLittle() {
+            var size: Int32 = 64 << 10
+            let result = setsockopt(
+                connection.socket.descriptor,
+                SOL_SOCKET,
+                SO_RCVBUF,
+                &size,
+                socklen_t(MemoryLayout<Int32>.size)
+            )
+            precondition(result == 0, "the receive buffer cannot be set")
+        }
+
         /// Whether so many bytes have come that it did not take, or more.
         func hasLeft(_ count: Int) -> Bool {
             var bytes = [UInt8](repeating: 0, count: count)

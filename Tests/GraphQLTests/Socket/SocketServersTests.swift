@@ -93,7 +93,9 @@ struct SocketServersTests {
     @Test func acknowledgementOfAServerIsHeard() async throws {
         let heard = Lock<[JSONValue?]>([])
         var options = GraphQLSocketOptions()
-        options.onAcknowledged = { payload in heard.withLock { $0.append(payload) } }
+        options.onEvent = { event in
+            if case .connected(let payload, _) = event { heard.withLock { $0.append(payload) } }
+        }
         #expect(try await counts("subscription { count(to: 2) }", at: endpoint("/graphql", options)) == [1, 2])
         #expect(heard.withLock { $0 } == [["server": "strawberry"]])
     }

@@ -445,7 +445,9 @@ struct SocketSharingTests {
         }
         let heard = Lock<[String]>([])
         var options = GraphQLSocketOptions.lasting
-        options.onAcknowledged = { payload in heard.withLock { $0.append(payload?.words ?? "nothing") } }
+        options.onEvent = { event in
+            if case .connected(let payload, _) = event { heard.withLock { $0.append(payload?.words ?? "nothing") } }
+        }
         let outcome = try await SocketClient(retries: true).subscribe(server.endpoint(options)) { event in
             if case .open = event { heard.withLock { $0.append("open") } }
         }
