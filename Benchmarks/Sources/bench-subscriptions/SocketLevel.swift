@@ -9,7 +9,12 @@
         /// Makes the WebSocket that operations share, without a client.
         private static func socket(at port: Int) -> GraphQLSocket {
             let head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/graphql")
-            let opening = SocketOpening(GraphQLSocketOptions(), TransferRequest(head), over: CurlTransport())
+            let opening = SocketOpening(
+                GraphQLSocketOptions(),
+                TransferRequest(head),
+                hasParameters: false,
+                over: CurlTransport()
+            )
             return GraphQLSocket(opening, GraphQLSocketOptions(), clock: ContinuousClock()) { _, _ in nil }
         }
 
