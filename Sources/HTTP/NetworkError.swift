@@ -252,8 +252,9 @@ extension NetworkError {
         set { fields.value.sharedRetry = newValue }
     }
 
-    /// Whether it is of what was to be done before the request could be sent, and not of the request.
-    package private(set) var isAside: Bool {
+    /// Whether it says nothing of the server: it is of what was to be done before the request could be sent, or the app ended a
+    /// connection that works.
+    package var isAside: Bool {
         get { fields.value.isAside }
         set { fields.value.isAside = newValue }
     }

@@ -9,8 +9,8 @@ import Synchronization
 
 /// The whole client, found through the container as an app finds it: builder, environment, logger (off), transport.
 /// Variant `raw` makes raw requests, `recorded` makes them with a log, `callback` makes them through completions, and
-/// `post` and `graphql` ask for the same with a raw request and with an operation, and
-/// `screen` asks for components, each for somebody else: those of one would share one request. `main` is not `async`, as in `BenchTransport`.
+/// `post` and `graphql` ask for the same with a raw request and with an operation, `post-coded` with a raw request whose body a
+/// `JSONEncoder` writes and whose answer a `JSONDecoder` reads, and `screen` asks for components, each for somebody else: those of one would share one request. `main` is not `async`, as in `BenchTransport`.
 @main
 struct BenchClient {
     static func main() throws {
@@ -53,14 +53,20 @@ struct BenchClient {
             }
         }
         let accept = ["Accept": "application/graphql-response+json, application/json;q=0.9"]
-        try await Load.measure("client-post", arguments) {
-            let body = #"{"query":"\#(text)","operationName":"Post","variables":{"id":"\#(number())"}}"#
+        let isCoded = arguments.variant == "post-coded"
+        try await Load.measure("client-\(arguments.variant)", arguments) {
+            let body =
+                isCoded
+                ? try JSONEncoder().encode(Message(query: text, operationName: "Post", variables: ["id": number()]))
+                : Data(#"{"query":"\#(text)","operationName":"Post","variables":{"id":"\#(number())"}}"#.utf8)
             let data = Request.RequestData(
                 method: "POST",
                 headers: accept,
-                body: .data(Data(body.utf8), contentType: "application/json")
+                body: .data(body, contentType: "application/json")
             )
-            return try await client.executeRequest(Request(url: url, type: .rawRequest(data))).data.count
+            let answer = try await client.executeRequest(Request(url: url, type: .rawRequest(data))).data
+            guard isCoded else { return answer.count }
+            return try JSONDecoder().decode(Answer.self, from: answer).data.post.body.utf8.count
         }
     }
 
@@ -80,7 +86,7 @@ struct BenchClient {
         Beagle.dependencies = dependencies
         if arguments.variant == "recorded" { return try await record(arguments, url, dependencies) }
 
-        if ["post", "graphql"].contains(arguments.variant) { return try await query(arguments, url) }
+        if ["post", "post-coded", "graphql"].contains(arguments.variant) { return try await query(arguments, url) }
 
         let accept = ["accept": "application/json"]
         if arguments.variant == "callback" {
@@ -117,6 +123,17 @@ private struct Post: Decodable {
     let id: String
     let title: String
     let body: String
+}
+
+private struct Message: Encodable {
+    let query: String
+    let operationName: String
+    let variables: [String: String]
+}
+
+private struct Answer: Decodable {
+    struct Root: Decodable { let post: Post }
+    let data: Root
 }
 
 private struct BadURL: Error {}

@@ -82,11 +82,15 @@ struct KnownAnswers {
 
 extension Data {
     /// The values of all members named `__typename`.
-    var typenames: Set<String> {
+    var typenames: Set<String> { withUnsafeBytes { $0[...].typenames } }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    fileprivate var typenames: Set<String> {
         let name = Array(#"__typename""#.utf8)
         let (quote, blank) = (UInt8(ascii: "\""), [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")])
         var types: Set<String> = []
-        var rest = self[...]
+        var rest = self
         while let start = rest.firstIndex(of: quote) {
             rest = rest[(start + 1)...]
             guard rest.starts(with: name) else { continue }

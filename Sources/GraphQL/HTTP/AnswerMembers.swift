@@ -5,7 +5,8 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Finds the members of an answer and of its data in one pass, and sees to it that all is JSON.
+/// Finds the members of an answer and of its data in one pass, and sees to it that all has the grammar of JSON. Whether text is
+/// UTF-8, who makes values finds out.
 struct AnswerMembers {
     enum Kind { case object, null, other }
 

@@ -68,7 +68,7 @@ public struct GraphQLEndpoint: Sendable {
     /// How what goes by `subscriptions` is asked for over event streams of its own, mutations apart; `.post` by default. `.get`
     /// puts it into the URL, with `preflightField`, and into the body where that would be longer than `maxURLBytes`. It is for
     /// `[.events()]` alone, and an error beside any other way: the message is made once, and no other way can take it from a
-    /// URL.
+    /// URL. A subscription that a server or proxy refuses with 414 is not posted: lower `maxURLBytes`.
     public var subscriptionMethod = QueryMethod.post
     /// The ways in which subscriptions go, the best first: where a server does not know one, the next is tried, and that is
     /// remembered for five minutes, for each address. A WebSocket, event streams and bodies of parts by default.
@@ -98,7 +98,7 @@ public struct GraphQLEndpoint: Sendable {
     /// Lets no operation go over a WebSocket or a shared event stream that is open now: each ends with the operations that it has. For when somebody
     /// signs in or out, as connections speak for whom they were opened.
     ///
-    /// A WebSocket that is only held open (`NetworkClient.holdWebSocket`) ends at once, and another is held.
+    /// A WebSocket that is only held open (`NetworkClient.holdWebSocket`) ends at once, and is followed as one that was lost.
     ///
     /// Operations of other header fields or of another `partition` never share one; but cookies of the transport's, and what
     /// `GraphQLSocketOptions.parameters` says, are asked for only where a connection is made. Connections of all copies of

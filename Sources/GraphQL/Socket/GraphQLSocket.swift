@@ -192,7 +192,7 @@ final class GraphQLSocket: Sendable {
             if state.isOver || ifEmpty && !state.session.isEmpty { return nil }
             if ifSilent, state.session.isAcknowledged { return nil }
             state.isOver = true
-            state.close = close ?? goodbye
+            state.close = close ?? (state.isOpen ? goodbye : nil)
             if !ifEmpty, close == nil, error.webSocketClose == nil { state.failure = error }
             let timers = Array(state.timers.values)
             (state.timers, state.opening) = ([:], nil)
@@ -347,7 +347,8 @@ final class GraphQLSocket: Sendable {
     private func read(_ webSocket: WebSocket) async -> NetworkError {
         var messages = webSocket.messages.makeAsyncIterator()
         do throws(NetworkError) {
-            while let message = try await messages.next() {
+            // What is ended without a goodbye reads no further, however much is there.
+            while !Task.isCancelled, let message = try await messages.next() {
                 guard take(message) else { return .leftSocket }
             }
         } catch {

@@ -19,6 +19,7 @@ public enum GraphQLSocketEvent: Sendable {
     /// and may be secret. Told once, before the first operation is asked for.
     case connected(JSONValue?, isRetry: Bool)
     /// One side asked for a sign of life, by a message of the protocol's; those of the WebSocket itself are not told.
+    /// Of what came with it nil is known where no value can hold it.
     case ping(Direction, JSONValue?)
     /// One side gave a sign of life: `pong`, or `ka` of the older protocol.
     case pong(Direction, JSONValue?)
@@ -26,6 +27,7 @@ public enum GraphQLSocketEvent: Sendable {
     /// follows.
     case failed(NetworkError)
     /// It is over: the last event of each connection, also of one that was never open. The code is that of the side which said
-    /// goodbye; 1006 where none did, and 4499 after `GraphQLEndpoint.terminateWebSockets()`.
+    /// goodbye for a reason of the protocol's; 1006 where none did, as where a message was too large, and 4499 after
+    /// `GraphQLEndpoint.terminateWebSockets()`.
     case closed(WebSocketClose)
 }

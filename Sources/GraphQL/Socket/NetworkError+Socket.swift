@@ -146,10 +146,16 @@ extension NetworkError {
     static let leftSocket = NetworkError(.cancelled, during: .body, "the operation was cancelled")
 
     /// `GraphQLEndpoint.terminateWebSockets()`.
-    static let terminated = NetworkError(.network, during: .body, "the app dropped the WebSocket")
+    static let terminated = appEnded("the app dropped the WebSocket")
 
     /// What held a WebSocket open that nobody can join any more.
-    static let socketRetired = NetworkError(.network, during: .body, "the WebSocket was retired")
+    static let socketRetired = appEnded("the WebSocket was retired")
+
+    private static func appEnded(_ message: String) -> NetworkError {
+        var error = NetworkError(.network, during: .body, message)
+        error.isAside = true
+        return error
+    }
 
     /// The connection was ended by this side, when nobody needed it.
     static let socketLeft = NetworkError(.network, during: .queue, "the WebSocket was closed as nobody needed it")

@@ -143,15 +143,18 @@ private struct Envelope {
     /// The id as a number of ours; nil where it is another's.
     private func number() throws(SocketFault) -> Int? {
         guard let id else { throw SocketFault(reason: "a message has no id") }
-        if id.hasEscapes { return Int(unescaped(id)) }
-        guard (1...18).contains(id.range.count) else { return nil }
-        var number = 0
-        for byte in bytes[id.range] {
-            guard (0x30...0x39).contains(byte) else { return nil }
-            number = number * 10 + Int(byte - 0x30)
-        }
+        return id.hasEscapes ? Self.number(unescaped(id).utf8) : Self.number(bytes[id.range])
+    }
+
+    private static func number(_ digits: some Collection<UInt8>) -> Int? {
         // Another writing of the same number is another id.
-        return bytes[id.range.lowerBound] == 0x30 ? nil : number
+        guard (1...18).contains(digits.count), digits.first != 0x30 else { return nil }
+        var number = 0
+        for digit in digits {
+            guard (0x30...0x39).contains(digit) else { return nil }
+            number = number * 10 + Int(digit - 0x30)
+        }
+        return number
     }
 
     private func anything() throws(SocketFault) -> Data {

@@ -39,19 +39,16 @@ struct SocketNews: Sendable {
         if onEvent == nil { return }
         switch message {
         case .acknowledgement(let payload) where isFirst(): tell(.connected(try value(payload), isRetry: isRetry))
-        case .ping(let payload): tell(.ping(.received, try value(payload)))
-        case .signOfLife(let payload): tell(.pong(.received, try value(payload)))
+        case .ping(let payload): tell(.ping(.received, JSONValue(whereReadable: payload)))
+        case .signOfLife(let payload): tell(.pong(.received, JSONValue(whereReadable: payload)))
         default: break
         }
     }
 
     func tell(ofSent request: SocketRequest) {
-        guard onEvent != nil else { return }
         switch request {
         case .ping: tell(.ping(.sent, nil))
-        case .pong(let payload):
-            // It was read when it came.
-            do throws(SocketFault) { tell(.pong(.sent, try value(payload))) } catch {}
+        case .pong(let payload): tell(.pong(.sent, onEvent == nil ? nil : JSONValue(whereReadable: payload)))
         default: break
         }
     }
@@ -62,6 +59,18 @@ struct SocketNews: Sendable {
             return try JSONValue(parsing: payload)
         } catch {
             throw SocketFault(reason: "the payload of a message cannot be read")
+        }
+    }
+}
+
+extension JSONValue {
+    /// What came with a sign of life; nil where it holds what no value can, as too large a number: nobody else looks into it.
+    fileprivate init?(whereReadable payload: Data?) {
+        guard let payload else { return nil }
+        do throws(NetworkError) {
+            self = try JSONValue(parsing: payload)
+        } catch {
+            return nil
         }
     }
 }

@@ -84,19 +84,16 @@ package enum JSONText {
         text.withUTF8 { text in
             var start = 0
             while start < text.count {
-                let end = escapingSlashes ? endOfSlashless(text, from: start) : endOfPlain(text, from: start)
+                let end =
+                    escapingSlashes
+                    ? text[start...].firstIndex { $0.endsPlainText || $0 == UInt8(ascii: "/") } ?? text.count
+                    : endOfPlain(text, from: start)
                 bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<end]))
                 if end < text.count { escape(text[end], to: &bytes) }
                 start = end + 1
             }
         }
         bytes.append(UInt8(ascii: "\""))
-    }
-
-    /// The end of plain text, or a slash before it.
-    private static func endOfSlashless(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
-        let end = endOfPlain(bytes, from: start)
-        return bytes[start..<end].firstIndex(of: UInt8(ascii: "/")) ?? end
     }
 
     private static func escape(_ byte: UInt8, to bytes: inout [UInt8]) {

@@ -57,6 +57,8 @@ package struct JSONTokenizer: Sendable {
     private var isName = false
     private var hasEscapes = false
     private var hexDigits = 0
+    /// How many bytes of a byte order mark have come.
+    private var marks = 0
     private var part = NumberPart.minus
     private var word: (kind: Token.Kind, text: StaticString) = (.null, "null")
 
@@ -130,15 +132,18 @@ package struct JSONTokenizer: Sendable {
             endScalar(.number, emit)
             try take(byte, emit)
         default:
-            if byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { return }
             if offset < 3, try takeByteOrderMark(byte) { return }
+            if byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { return }
             try takeStructure(byte, emit)
         }
     }
 
-    private func takeByteOrderMark(_ byte: UInt8) throws(JSONFault) -> Bool {
-        guard state == .value, open.isEmpty else { return false }
-        return byte == [0xEF, 0xBB, 0xBF][offset]
+    private mutating func takeByteOrderMark(_ byte: UInt8) throws(JSONFault) -> Bool {
+        guard offset == marks else { return false }
+        let isMark = byte == (offset == 0 ? 0xEF : offset == 1 ? 0xBB : 0xBF)
+        guard isMark || marks == 0 else { throw noWord }
+        if isMark { marks += 1 }
+        return isMark
     }
 
     private mutating func takeStructure(_ byte: UInt8, _ emit: (Token) -> Void) throws(JSONFault) {

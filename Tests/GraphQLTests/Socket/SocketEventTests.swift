@@ -6,25 +6,12 @@ import Testing
 /// What an app hears of the connections of its WebSockets.
 @Suite(.timeLimit(.minutes(1)))
 struct SocketEventTests {
-    /// Notes events, in words.
-    private final class EventLog: Sendable {
-        private let log = Lock<[String]>([])
-
-        var words: [String] { log.withLock { $0 } }
-
-        func note(_ event: GraphQLSocketEvent) { log.withLock { $0.append(event.words) } }
-
-        /// Waits until so many were heard.
-        func until(_ count: Int) async {
-            while words.count < count { await Task.yield() }
-        }
-    }
-
-    private let log = EventLog()
+    /// What was told, in words.
+    private let log = Noted<[String]>([])
 
     private var options: GraphQLSocketOptions {
         var options = GraphQLSocketOptions.lasting
-        options.onEvent = { [log] in log.note($0) }
+        options.onEvent = { [log] event in log.note { $0.append(event.words) } }
         return options
     }
 
@@ -45,12 +32,12 @@ struct SocketEventTests {
         let endpoint = try server.endpoint(options)
         let client = SocketClient()
         #expect(try await client.subscribe(endpoint).error?.kind == .network)
-        await log.until(6)
+        await log.until { $0.count >= 6 }
         #expect(try await client.subscribe(endpoint).error == nil)
         endpoint.retireConnections()
-        await log.until(10)
+        await log.until { $0.count >= 10 }
         #expect(
-            log.words == [
+            log.value == [
                 "connecting", "opened", #"connected {"session":1}"#, #"ping received {"n":7}"#, #"pong sent {"n":7}"#,
                 "closed 4408 late",
                 "connecting again", "opened", "connected again nothing", "closed 1000",
@@ -62,8 +49,8 @@ struct SocketEventTests {
         var endpoint = GraphQLEndpoint(try #require(URL(string: "http://127.0.0.1:1/graphql")))
         endpoint.subscriptions = [.webSocket(options)]
         #expect(try await SocketClient.shared.subscribe(endpoint).error?.kind == .connect)
-        await log.until(3)
-        #expect(log.words == ["connecting", "failed connect", "closed 1006"])
+        await log.until { $0.count >= 3 }
+        #expect(log.value == ["connecting", "failed connect", "closed 1006"])
     }
 
     @Test func serverThatBreaksTheProtocolIsAFailure() async throws {
@@ -73,9 +60,9 @@ struct SocketEventTests {
             peer.hearAll()
         }
         #expect(try await SocketClient.shared.subscribe(server.endpoint(options)).error?.kind == .protocol)
-        await log.until(5)
-        #expect(log.words.dropLast() == ["connecting", "opened", "connected nothing", "failed protocol"])
-        #expect(log.words.last?.hasPrefix("closed 4004 ") == true)
+        await log.until { $0.count >= 5 }
+        #expect(log.value.dropLast() == ["connecting", "opened", "connected nothing", "failed protocol"])
+        #expect(log.value.last?.hasPrefix("closed 4004 ") == true)
     }
 
     @Test func signsOfLifeThatAreAskedForAreTold() async throws {
@@ -91,8 +78,67 @@ struct SocketEventTests {
         options.keepAlive = .milliseconds(10)
         #expect(try await SocketClient.shared.subscribe(server.endpoint(options)).error == nil)
         // It may be heard just after the answer to it.
-        while !log.words.contains("ping sent nothing") { await Task.yield() }
-        #expect(log.words.contains(#"pong received {"load":2}"#))
+        await log.until { $0.contains("ping sent nothing") }
+        #expect(log.value.contains(#"pong received {"load":2}"#))
+    }
+
+    /// A number that no value can hold is not the connection's fault.
+    @Test func signOfLifeThatCannotBeReadEndsNothing() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.say(#"{"type":"pong","payload":{"load":1e999}}"#)
+            peer.say(#"{"type":"ping","payload":{"load":1e999}}"#)
+            peer.hear("pong")
+            peer.complete(id)
+            peer.hearAll()
+        }
+        #expect(try await SocketClient.shared.subscribe(server.endpoint(options)).error == nil)
+        await log.until { $0.count >= 6 }
+        #expect(log.value.dropFirst(3) == ["pong received nothing", "ping received nothing", "pong sent nothing"])
+    }
+
+    @Test func connectionThatNobodyWaitedForIsClosedWithoutAGoodbye() async throws {
+        let server = try LoopbackServer { _ in .stall }
+        var options = options
+        options.linger = .zero
+        var endpoint = GraphQLEndpoint(try #require(URL(string: "http://\(server.authority)/graphql")))
+        endpoint.subscriptions = [.webSocket(options)]
+        let held = try SocketClient.shared.client.holdWebSocket(of: endpoint)
+        await log.until { $0 == ["connecting"] }
+        held.cancel()
+        await log.until { $0.count == 2 }
+        #expect(log.value == ["connecting", "closed 1006"])
+    }
+
+    @Test func messageThatIsTooLargeIsAFailure() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            peer.say(#"{"type":"ping","payload":{"text":"\#(String(repeating: "a", count: 2_000))"}}"#)
+            peer.hearAll()
+        }
+        var endpoint = try server.endpoint(options)
+        endpoint.maxMessageBytes = 1_000
+        #expect(try await SocketClient.shared.subscribe(endpoint).error?.kind == .tooLarge)
+        await log.until { $0.count >= 5 }
+        #expect(log.value.suffix(2) == ["failed too_large", "closed 1006"])
+    }
+
+    /// What is there to be read already is not read to its end.
+    @Test func connectionThatIsDroppedIsSoWhileTheServerTalks() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            _ = peer.operation()
+            while peer.say(#"{"type":"pong"}"#) { Thread.sleep(forTimeInterval: 0.001) }
+        }
+        let endpoint = try server.endpoint(options)
+        let client = SocketClient()
+        async let outcome = client.subscribe(endpoint)
+        await log.until { $0.contains("pong received nothing") }
+        endpoint.terminateWebSockets()
+        #expect(try await outcome.error?.kind == .network)
+        await log.until { $0.last == "closed 4499" }
+        #expect(!log.value.contains { $0.hasPrefix("failed") })
     }
 
     @Test func signOfLifeOfTheOlderProtocolIsTold() async throws {
@@ -105,7 +151,7 @@ struct SocketEventTests {
         var options = options
         options.subprotocol = .graphQLWS
         #expect(try await SocketClient.shared.subscribe(server.endpoint(options)).error == nil)
-        #expect(log.words == ["connecting", "opened", "connected nothing", "pong received nothing"])
+        #expect(log.value == ["connecting", "opened", "connected nothing", "pong received nothing"])
     }
 }
 

@@ -63,6 +63,52 @@ struct SocketHoldTests {
         held.cancel()
     }
 
+    @Test func whoHoldsItHearsThatItsScopeWasClosed() async throws {
+        let server = try Self.answering()
+        let client = SocketClient().client
+        let scope = OperationScope()
+        client.container.operationScope = scope
+        let ends = AsyncStream.makeStream(of: NetworkError.self)
+        let held = try client.holdWebSocket(of: server.endpoint(), onEnd: { ends.continuation.yield($0) })
+        await server.heard.until { $0.count("connection_init") == 1 }
+        scope.close()
+        var heard = ends.stream.makeAsyncIterator()
+        #expect(await heard.next()?.isCancelled == true)
+        held.cancel()
+    }
+
+    @Test func whoLetsGoOfItHearsNothing() async throws {
+        let server = try Self.answering()
+        var options = GraphQLSocketOptions()
+        options.linger = .zero
+        let ends = Lock(0)
+        let held = try SocketClient.shared.client.holdWebSocket(
+            of: server.endpoint(options),
+            onEnd: { _ in ends.withLock { $0 += 1 } }
+        )
+        await server.heard.until { $0.count("connection_init") == 1 }
+        held.cancel()
+        await server.heard.until { $0.ended == 1 }
+        #expect(ends.withLock { $0 } == 0)
+    }
+
+    /// The server has done nothing wrong.
+    @Test func dropsOfTheAppOpenNoCircuit() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            peer.hearAll()
+        }
+        let endpoint = try server.endpoint()
+        let client = SocketClient()
+        client.client.container.interceptors = [CircuitBreakerInterceptor(after: 1)]
+        for count in 1...3 {
+            async let result = client.execute(.query, endpoint)
+            await server.heard.until { $0.count("subscribe") == count }
+            endpoint.terminateWebSockets()
+            #expect(try await result.failure?.kind == .network)
+        }
+    }
+
     @Test func endpointWithoutWebSocketsHasNothingToHold() throws {
         var endpoint = try Self.answering().endpoint()
         endpoint.subscriptions = [.events()]

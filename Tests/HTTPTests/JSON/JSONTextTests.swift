@@ -19,6 +19,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true]) func whatMustBeIsEscaped(slashes: Bool) {
+        let names: [UInt32: String] = [0x08: "b", 0x09: "t", 0x0A: "n", 0x0C: "f", 0x0D: "r", 0x22: "\"", 0x5C: "\\"]
+        for value in 0...0xFF as ClosedRange<UInt32> {
+            let character = Character(Unicode.Scalar(value) ?? " ")
+            let digits = String(value, radix: 16)
+            let escape: String? =
+                if let name = names[value] {
+                    "\\" + name
+                } else if value < 0x20 {
+                    "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                } else {
+                    slashes && character == "/" ? "\\/" : nil
+                }
+            for around in ["", "a", "plain text"] {
+                var bytes: [UInt8] = []
+                JSONText.append("\(around)\(character)\(around)", to: &bytes, escapingSlashes: slashes)
+                let written = "\"\(around)\(escape ?? String(character))\(around)\""
+                #expect(String(decoding: bytes, as: UTF8.self) == written)
+            }
+        }
+    }
+
     @Test(arguments: 0...19) func theFirstEndCounts(start: Int) {
         let text = Array(#"plain text "and \ mo"#.utf8)
         let end = text.withUnsafeBufferPointer { JSONText.endOfPlain($0, from: start) }

@@ -50,4 +50,16 @@ import Testing
             #expect(fault?.offset == 8)
         }
     }
+
+    @Test(arguments: [
+        [0xEF], [0xEF, 0xBB], [0xEF, 0x20], [0xEF, 0xBB, 0x20], [0x20, 0xBB, 0xBF], [0x20, 0xEF, 0xBB, 0xBF],
+    ])
+    func halfOfAByteOrderMarkIsAFault(mark: [UInt8]) {
+        #expect(throws: JSONFault.self) { try tokens([(mark + [0x31])[...]]) }
+        #expect(throws: JSONFault.self) { try tokens(mark.map { [$0] } + [[0x31]]) }
+    }
+
+    @Test func aByteOrderMarkIsPassedOverInPieces() throws {
+        #expect(try tokens([[0xEF], [0xBB], [0xBF], [0x20], [0x31]]).map(\.start) == [4])
+    }
 }
