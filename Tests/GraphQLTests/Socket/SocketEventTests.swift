@@ -137,7 +137,7 @@ struct SocketEventTests {
         await log.until { $0.contains("pong received nothing") }
         endpoint.terminateWebSockets()
         #expect(try await outcome.error?.kind == .network)
-        await log.until { $0.last == "closed 4499" }
+        await log.until { $0.last == "closed 4499 Terminated" }
         #expect(!log.value.contains { $0.hasPrefix("failed") })
     }
 
