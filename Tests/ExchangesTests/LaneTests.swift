@@ -64,16 +64,15 @@ import Testing
         }
     }
 
-    @Test func threadDoesAllWhereThatIsBelowTheLimit() {
+    @Test func threadDoesAllWhereThatIsNoMoreThanTheLimit() {
         let lane = Lane(limit: 3)
         lane.run {
-            lane.runLater { note(1) }
-            lane.runLater { note(2) }
+            for number in 1...3 { lane.runLater { note(number) } }
             note(0)
         }
         // It is free: this one's turn is now.
-        lane.run { note(3) }
-        #expect(heard.withLock { $0 } == [0, 1, 2, 3])
+        lane.run { note(4) }
+        #expect(heard.withLock { $0 } == [0, 1, 2, 3, 4])
     }
 
     /// Whoever left them, and however many were there before it: its own, and three of others; the rest is a task's.

@@ -202,6 +202,16 @@ struct SubscribeCommandTests {
         #expect(try refused.json()["ok"] == false)
     }
 
+    @Test func refusedHandshakeIsToldWithItsStatus() async throws {
+        let server = try LoopbackServer(.response(401, [:], Data("who?".utf8)))
+        let arguments = ["subscribe", server.url, "-q", query, "--over", "ws", "--retry", "0", "--json"]
+        let run = try await BeagleProcess(arguments).outcome()
+        #expect(run.exit != 0)
+        let error = try run.json()["error"]
+        #expect(error?["code"] == "status")
+        #expect(error?["status"] == 401)
+    }
+
     @Test func interruptEndsIt() async throws {
         let server = try LoopbackServer(.sequence([.raw(Self.head + Self.result(1)), .stall]))
         let process = try BeagleProcess(["subscribe", server.url, "-q", query, "--over", "sse"])

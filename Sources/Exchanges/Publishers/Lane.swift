@@ -27,19 +27,23 @@ final class Lane: Sendable {
         var done = 0
 
         mutating func next() -> Turn? {
-            if done < waiting.count {
-                // What is done is not kept for as long as others leave more.
-                if done > 64, done > waiting.count / 2 {
-                    waiting.removeFirst(done)
-                    done = 0
-                }
-                done += 1
-                return waiting[done - 1]
+            if end() { return nil }
+            // What is done is not kept for as long as others leave more.
+            if done > 64, done > waiting.count / 2 {
+                waiting.removeFirst(done)
+                done = 0
             }
+            done += 1
+            return waiting[done - 1]
+        }
+
+        /// Lets another take its turn, where nothing is left.
+        mutating func end() -> Bool {
+            guard done == waiting.count else { return false }
             waiting.removeAll(keepingCapacity: waiting.capacity <= 64)
             done = 0
             isTaken = false
-            return nil
+            return true
         }
     }
 
@@ -105,9 +109,9 @@ final class Lane: Sendable {
             guard let next else { return }
             next.body()
         }
-        // The lane stays taken until that has its turn.
         owner.store(0, ordering: .relaxed)
-        Task.detached { self.resume() }
+        // The lane stays taken until that has its turn.
+        if !state.withLock({ $0.end() }) { Task.detached { self.resume() } }
     }
 
     private func resume() {

@@ -52,7 +52,6 @@ struct WebSocketCommand: AsyncParsableCommand {
             if let error = error as? NetworkError {
                 failure.message.replace("WebSocketRequest.subprotocols", with: "--subprotocol")
                 failure.advice = advice(for: error)
-                failure.details["status"] = error.response.map { .integer(Int64($0.status.code)) }
             }
             if flags.json {
                 talk.console.line("\(failure.envelope(timing: talk.timing))")

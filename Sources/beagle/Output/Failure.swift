@@ -43,6 +43,7 @@ struct Failure: Error {
             advice: error.advice
         )
         url = error.url ?? error.request?.urlText
+        details["status"] = error.response.map { .integer(Int64($0.status.code)) }
         guard let miss = error.underlying as? ReplayMiss else { return }
         message = miss.reason
         nearest = miss.nearest
