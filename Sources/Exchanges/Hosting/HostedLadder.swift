@@ -23,7 +23,8 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     ///
     /// Unchecked, as are the tables of rows, or the runtime would look at each access: they are reached in turns of the lane
     /// alone, and nothing that changes one of them calls what could reach it too, as whoever changes it holds what is taken out.
-    private final class Row {
+    /// So `@unchecked Sendable` is sound, too: who holds a row outside of a turn only hands it on.
+    final class Row: @unchecked Sendable {
         /// No other has it: what comes late of one that is over is told by it from what is of the next.
         let number: Int
         /// What was asked first.
@@ -31,6 +32,8 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         @exclusivity(unchecked) var runs: [HostedRun] = []
         /// What goes on below, each under a number of its own.
         @exclusivity(unchecked) var tasks: [(number: Int, task: Task<Void, Never>)] = []
+        /// Whether nobody waits for it any more: what comes late is not for who asks next.
+        @exclusivity(unchecked) var isOver = false
 
         init(_ number: Int, _ operation: Operation) {
             self.number = number
@@ -153,12 +156,12 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
             }
             guard let row = row(of: operation) else { return }
             let run = row.runs.first { $0 === operation.run } ?? row.runs.last
-            run?.tell(.forward(operation, row: row.number))
+            run?.tell(.forward(operation, row: row))
         }
     }
 
     /// Goes on below the ladder, in a task of its own: an exchange may answer meanwhile.
-    private func goOn(with operation: Operation, _ run: HostedRun, _ row: Int) {
+    private func goOn(with operation: Operation, _ run: HostedRun, _ row: Row) {
         guard let ways = run.ways else { return }
         let number = numbers.add(1, ordering: .relaxed).newValue
         let task = Task.begun { [self] in
@@ -170,29 +173,22 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
             }
             rise(outcome, of: operation, row, number, isLast: true)
         }
-        lane.run { [self] in
-            guard let row = self.row(row, of: operation.id) else { return task.cancel() }
+        lane.run {
+            if row.isOver { return task.cancel() }
             row.tasks.append((number, task))
         }
     }
 
-    /// The row of a number, unless it is over.
-    private func row(_ number: Int, of id: String) -> Row? {
-        if let row = rows[id], row.number == number { return row }
-        if let row = readers[id], row.number == number { return row }
-        return nil
-    }
-
-    /// What comes from below goes up, unless nobody waits any more: then it is not for who asks next.
+    /// What comes from below goes up, unless nobody waits any more.
     private func rise(
         _ outcome: HostedRun.Outcome,
         of operation: Operation,
-        _ row: Int,
+        _ row: Row,
         _ number: Int,
         isLast: Bool = false
     ) {
         lane.run { [self] in
-            guard let row = self.row(row, of: operation.id) else { return }
+            if row.isOver { return }
             if isLast { row.tasks.removeAll { $0.number == number } }
             let answer = HostedAnswer(outcome, run: row.number, isGraphQL: operation.run?.operation.isGraphQL ?? true)
             var (stale, hasNext) = (false, false)
@@ -221,10 +217,12 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
 
     /// Nobody waits for it any more, which exchanges are told, unless somebody waits for the same in another way.
     private func close(_ row: Row) {
+        row.isOver = true
         let id = row.operation.id
         let isLast = clear(row, from: &rows[id])
         if readers.isEmpty || clear(row, from: &readers[id]), isLast { ladder.send(row.operation.teardown) }
         row.tasks.forEach { $0.task.cancel() }
+        row.tasks = []
     }
 
     /// - Returns: whether nothing is there now.

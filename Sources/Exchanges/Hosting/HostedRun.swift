@@ -8,8 +8,8 @@ final class HostedRun: Sendable {
 
     /// What the task that waits is told.
     enum Event: Sendable {
-        /// The ladder's bottom is reached: go on below, for those who wait in the row of this number.
-        case forward(Operation, row: Int)
+        /// The ladder's bottom is reached: go on below, for those who wait in this row.
+        case forward(Operation, row: HostedLadder.Row)
         /// It is over.
         case outcome(Outcome)
     }
