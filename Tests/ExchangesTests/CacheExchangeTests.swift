@@ -106,6 +106,22 @@ import struct BeagleNetExchanges.Operation
         #expect(client.reexecuted.allSatisfy { $0.policy == .networkOnly })
     }
 
+    /// urql's: each result of a subscription makes queries of its types stale, as that of a mutation does.
+    @Test(arguments: LadderWay.allCases) func resultsOfASubscriptionHaveQueriesRunAgain(_ way: LadderWay) async throws {
+        let cache = CacheExchange()
+        let world = try way.world(cache)
+        await world.ask(.query("q1"), "old")
+        await world.ask(.query("other", types: ["D"]), "old")
+        await world.ask(.subscription())
+        await world.answer(Operation.subscription().result("news"))
+        #expect(world.events.filter { $0.hasPrefix("again") } == ["again q1 network-only"])
+        #expect(cache.count == 1)
+        await world.answer(Operation.query("q1", .networkOnly).result("new"))
+        #expect(cache.count == 2)
+        await world.answer(Operation.subscription().result("more"))
+        #expect(world.events.filter { $0.hasPrefix("again") }.count == 2)
+    }
+
     /// Defect D6 where it can come about in a pipeline: one is under way, and is run again when it has come.
     @Test(arguments: LadderWay.allCases) func oneWithoutAResultKeepsNoOthersFromBeingRunAgain(_ way: LadderWay)
         async throws

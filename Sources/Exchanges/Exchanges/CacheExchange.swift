@@ -14,13 +14,13 @@ import BeagleNetHTTP
 /// | `networkOnly` | the network's | the network's |
 /// | `cacheAndNetwork` | the stored result, marked stale, then the network's | the network's |
 ///
-/// Results of queries are stored that have data, no error, and nothing to follow. A mutation's result makes those queries stale
-/// that have a type in common with it: they are forgotten, and run again if somebody waits for them. The types are those of
-/// `Operation.types` and those that results name in `__typename`. Who waits for `cacheOnly` alone has nobody asked: it hears
-/// that nothing is stored. Mutations and subscriptions are never answered.
+/// Results of queries are stored that have data, no error, and nothing to follow. The result of a mutation, and each of a
+/// subscription, makes those queries stale that have a type in common with it: they are forgotten, and run again if somebody
+/// waits for them. The types are those of `Operation.types` and those that results name in `__typename`. Who waits for
+/// `cacheOnly` alone has nobody asked: it hears that nothing is stored. Mutations and subscriptions are never answered.
 ///
-/// A query of such a type that was under way when the mutation was answered may have read what was before: its result is stale,
-/// is not stored, and it is run again, once.
+/// A query of such a type that was under way then may have read what was before: its result is stale, is not stored, and it is
+/// run again, once.
 ///
 /// It belongs to one client, whose queries it has run again, and whose listeners it counts. Given to two, both answer from what
 /// either stored, and a mutation has no queries of the other run again.
@@ -109,14 +109,20 @@ public final class CacheExchange: Exchange, Sendable {
             let forgotten = store.withLock { $0.put(result, of: types) }
             withExtendedLifetime(forgotten) {}
         case .mutation:
-            guard result.isSettled else { return result }
-            let types = result.types
-            for operation in store.withLock({ $0.forget(types) }) {
-                client.reexecute(operation: operation.isReading ? operation : operation.with(policy: .networkOnly))
-            }
-        case .subscription, .teardown: break
+            if result.isSettled { forget(result.types, client) }
+        case .subscription:
+            // Where nothing is stored or under way its data need not be read.
+            if result.stale != true, !store.withLock({ $0.isEmpty }) { forget(result.types, client) }
+        case .teardown: break
         }
         return result
+    }
+
+    /// Results that are made of these types are not what the server has any more.
+    private func forget(_ types: Set<String>, _ client: any GraphQLClient) {
+        for operation in store.withLock({ $0.forget(types) }) {
+            client.reexecute(operation: operation.isReading ? operation : operation.with(policy: .networkOnly))
+        }
     }
 }
 

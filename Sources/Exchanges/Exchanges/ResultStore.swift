@@ -45,6 +45,9 @@ struct ResultStore: Sendable {
         entries.values.count { $0.result == nil } + ids.count + uses.count - oldest + changed.count + underWay
     }
 
+    /// Whether nothing is known, also of what is under way.
+    var isEmpty: Bool { entries.isEmpty }
+
     init(limit: Int) {
         self.limit = limit
     }

@@ -243,9 +243,10 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
                 if !rows.isEmpty { ladder.send(operation) }
                 return
             }
-            // Whoever waits for a subscription has heard all that there was.
             for row in rows where row.number <= last {
-                finish(row, .success(NetworkOperation.Result(NetworkResponse(text: "", status: .noContent))))
+                // Whoever waits for a subscription has heard all that there was.
+                let isSubscription = row.operation.kind == .subscription
+                finish(row, isSubscription ? .success(.init(.connection(.ended))) : .failure(.endedWithoutAnswer))
             }
         }
     }

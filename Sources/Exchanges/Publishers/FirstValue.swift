@@ -75,7 +75,7 @@ final class FirstValue<Value: Sendable>: Sendable {
 
 extension NetworkError {
     /// Somebody ended the operation, who was not the one that waited.
-    fileprivate static let endedWithoutAnswer = NetworkError(
+    static let endedWithoutAnswer = NetworkError(
         .cancelled,
         during: .response,
         "the operation was torn down before it had an answer",

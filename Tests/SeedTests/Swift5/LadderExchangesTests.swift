@@ -28,7 +28,9 @@ struct LadderExchangesTests {
     }
 
     @Test func operationPassesTheSeedsExchanges() async throws {
-        let client = client([DoNothingExchange(), LoggingExchange(), FetchExchange(client: network)])
+        let client = client([
+            DoNothingExchange(), LoggingExchange(), PrintingExchange(), FetchExchange(client: network),
+        ])
         let result = try await client.query(ExecutionArgs(query: "{ hello }"))
         #expect(result.data == ["hello": "world"])
         #expect(Lines.shared.text.contains("down: receive value:"))
@@ -58,7 +60,7 @@ struct LadderExchangesTests {
 
     @Test(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
     func pipelineHostsTheSeedsExchanges() async throws {
-        let client = hosting(DoNothingExchange(), LoggingExchange())
+        let client = hosting(DoNothingExchange(), LoggingExchange(), PrintingExchange())
         let endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url("/graphql"))
         let query = GraphQLRequest(query: "query Hosted { post(id: \"1\") { title } }", operationName: "Hosted")
         for _ in 0..<2 {

@@ -33,6 +33,26 @@ struct LoggingExchange: Exchange {
     }
 }
 
+/// The same to standard output, as the seed has it.
+struct PrintingExchange: Exchange {
+    func register(
+        client: GraphQLClient,
+        operations: AnyPublisher<Operation, Never>,
+        next: @escaping ExchangeIO
+    ) -> AnyPublisher<OperationResult, Never> {
+        let downstream =
+            operations
+            .print()
+            .eraseToAnyPublisher()
+
+        let upstream = next(downstream)
+            .print()
+            .eraseToAnyPublisher()
+
+        return upstream
+    }
+}
+
 /// Answers queries for the time of day itself, as an exchange of a user's that processes operations: it shares the stream,
 /// filters what is its own, makes a stream of results for each, ends it at its teardown, and merges it with the rest.
 struct TimeExchange: Exchange {
