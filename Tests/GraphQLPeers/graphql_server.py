@@ -4,6 +4,7 @@
 /strict             the same, speaking application/graphql-response+json with its statuses, and persisted queries
 /apq-unsupported    the same, refusing persisted queries
 /ariadne            another maker's: answers 400 with JSON; GET, uploads, graphql-transport-ws, SSE
+/ariadne-older      the same, speaking graphql-ws over WebSockets
 /single             event streams that operations share (graphql-sse, single connection mode), with Strawberry's schema:
                     notes "reserved", "stream ended", "operation ended" and "operation deleted"
 /ids                a subscription of ?to= events with ids, broken off every few hundred, that goes on behind Last-Event-ID
@@ -32,7 +33,7 @@ import strawberry
 import uvicorn
 from ariadne import MutationType, QueryType, SubscriptionType, make_executable_schema, upload_scalar
 from ariadne.asgi import GraphQL as Ariadne
-from ariadne.asgi.handlers import GraphQLHTTPHandler, GraphQLTransportWSHandler
+from ariadne.asgi.handlers import GraphQLHTTPHandler, GraphQLTransportWSHandler, GraphQLWSHandler
 from ariadne.contrib.sse import SSESubscriptionHandler
 from graphql import GraphQLError, OperationType, get_operation_ast, parse, validate
 from starlette.applications import Starlette
@@ -482,14 +483,16 @@ def ariadne_count(number, info, **arguments):
     return number
 
 
+ariadne_schema = make_executable_schema(
+    ariadne_types, ariadne_query, ariadne_mutation, ariadne_subscription, upload_scalar
+)
 ariadne = Ariadne(
-    make_executable_schema(
-        ariadne_types, ariadne_query, ariadne_mutation, ariadne_subscription, upload_scalar
-    ),
+    ariadne_schema,
     execute_get_queries=True,
     http_handler=GraphQLHTTPHandler(subscription_handlers=[SSESubscriptionHandler()]),
     websocket_handler=GraphQLTransportWSHandler(),
 )
+ariadne_older = Ariadne(ariadne_schema, websocket_handler=GraphQLWSHandler())
 
 # --- event streams
 
@@ -737,7 +740,7 @@ raw = {
 }
 servers = {
     "/graphql": Full(), "/strict": Strict(), "/apq-unsupported": Unsupporting(), "/ariadne": ariadne,
-    "/single": Single(), "/sse-only": EventsOnly(),
+    "/ariadne-older": ariadne_older, "/single": Single(), "/sse-only": EventsOnly(),
 }
 
 

@@ -25,9 +25,11 @@ struct BenchSubscriptions {
         case "websocket": try await report(count) { try await readWebSocket(count, at: port) }
         case "client": try await report(count) { try await read(count, at: port) }
         case "typed": try await report(count) { try await readTyped(count, at: port) }
+        case "many-client": try await report(count) { try await readMany(at: port) }
         case "idle-client": try await hold(count, at: port)
         #if SOCKET
             case "socket": try await report(count) { try await readSocket(count, at: port) }
+            case "many-socket": try await report(count) { try await readManyOfSocket(at: port) }
             case "idle-socket": try await holdSocket(count, at: port, inTasks: false)
             case "idle-carrier": try await holdSocket(count, at: port, inTasks: true)
         #endif
@@ -112,6 +114,24 @@ struct BenchSubscriptions {
             if result.data != nil { events += 1 }
         }
         return events
+    }
+
+    /// As many as `MANY` of the server: the results of each are read by a task of its own.
+    static let many = 10_000
+
+    private static func readMany(at port: Int) async throws -> Int {
+        let (client, endpoint) = (client(), endpoint(port))
+        return try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<many {
+                let subscription = try client.subscribe(to: request(number), at: endpoint, buffering: .failing(.max))
+                group.addTask {
+                    var events = 0
+                    for try await result in subscription where result.data != nil { events += 1 }
+                    return events
+                }
+            }
+            return try await group.reduce(0, +)
+        }
     }
 
     // MARK: - Many that are silent

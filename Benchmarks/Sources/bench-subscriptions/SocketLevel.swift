@@ -32,6 +32,23 @@
             return events.withLock { $0 }
         }
 
+        /// The same for many, whose results come in turn.
+        static func readManyOfSocket(at port: Int) async throws -> Int {
+            let events = Lock(0)
+            let socket = socket(at: port)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<many {
+                    let operation = SocketOperation(parameters) { event in
+                        if case .payload = event { events.withLock { $0 += 1 } }
+                    }
+                    guard let id = socket.join(operation) else { continue }
+                    group.addTask { try await operation.wait { socket.leave(id) } }
+                }
+                try await group.waitForAll()
+            }
+            return events.withLock { $0 }
+        }
+
         static func holdSocket(_ count: Int, at port: Int, inTasks: Bool) async throws {
             let socket = socket(at: port)
             try await reportBytes(count) { _, opened in

@@ -336,7 +336,7 @@ struct SocketFaultTests {
     }
 
     enum Loss: CaseIterable {
-        case reset, end, half, afterClose, midHead
+        case reset, end, half, halfClosed, afterClose, midHead
     }
 
     @Test(arguments: Loss.allCases)
@@ -355,6 +355,7 @@ struct SocketFaultTests {
             case .reset: peer.reset()
             case .end: break
             case .half: peer.send(Data([0x81, 0x7E, 0x01, 0x00]) + Data(#"{"id":"#.utf8))
+            case .halfClosed: peer.finish()
             case .midHead: peer.send(Data([0x81]))
             case .afterClose: peer.send(frame: 8, Data())
             }

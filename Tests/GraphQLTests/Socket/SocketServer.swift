@@ -206,6 +206,12 @@ extension SocketServer {
             return recv(connection.socket.descriptor, &bytes, count, Int32(MSG_PEEK)) == count
         }
 
+        /// Says that it sends no more, and takes whatever comes.
+        mutating func finish() {
+            _ = connection.play(.finish, method: nil)
+            takeAll()
+        }
+
         /// Takes whatever comes until the end of the connection.
         mutating func takeAll() {
             _ = connection.play(.stall, method: nil)

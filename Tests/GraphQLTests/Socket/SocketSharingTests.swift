@@ -457,6 +457,56 @@ struct SocketSharingTests {
         #expect(heard.withLock { $0.first } == #"{"session":[1]}"#)
     }
 
+    /// A server that cannot read one operation may end the connection of all.
+    @Test func documentThatIsNoneIsNotSent() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.next(id, 1)
+            peer.complete(id)
+            peer.hearAll()
+        }
+        let endpoint = try server.endpoint()
+        let client = SocketClient()
+        let held = try client.client.holdWebSocket(of: endpoint)
+        await server.heard.until { $0.count("connection_init") == 1 }
+        let broken = GraphQLRequest(query: "subscription { n", kind: .subscription)
+        let error = await #expect(throws: NetworkError.self) {
+            for try await _ in try client.client.subscribe(to: broken, at: endpoint) {}
+        }
+        #expect(error?.kind == .badRequest)
+        #expect(try await client.subscribe(endpoint).numbers == [1])
+        #expect(server.heard.record.count("subscribe") == 1)
+        #expect(server.requests.count == 1)
+        held.cancel()
+    }
+
+    /// Each reader has a buffer of its own.
+    @Test func slowReaderHoldsUpNoOther() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let slow = peer.operation()
+            let quick = peer.operation()
+            for number in 1...50 {
+                peer.next(slow, number)
+                peer.next(quick, number)
+            }
+            peer.complete(slow)
+            peer.complete(quick)
+            peer.hearAll()
+        }
+        let endpoint = try server.endpoint()
+        let client = SocketClient()
+        let request = SocketClient.request(.subscription, "slow")
+        let subscription = try client.client.subscribe(to: request, at: endpoint, buffering: .newest(2))
+        var slow = subscription.events.makeAsyncIterator()
+        #expect(try await slow.next()?.words == "open")
+        #expect(try await client.subscribe(endpoint, "quick").numbers == Array(1...50))
+        var words: [String] = []
+        while let event = try await slow.next() { words.append(event.words) }
+        #expect(words == ["missed 48", #"{"n":49}"#, #"{"n":50}"#])
+    }
+
     @Test("those that lost one connection share each attempt", arguments: [300]) func storm(count: Int) async throws {
         let attempts = 6
         let server = try SocketServer { peer in
