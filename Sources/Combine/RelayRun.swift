@@ -191,8 +191,8 @@ extension GraphQLUpdate<JSONValue> {
 }
 
 extension RequestParameters {
-    /// What tells operations apart where answers are stored.
-    fileprivate var identity: String? { cacheID ?? id ?? text }
+    /// What tells operations apart where answers are stored: one text may hold several.
+    fileprivate var identity: String? { (cacheID ?? id ?? text).map { "\(name) \($0)" } }
 }
 
 /// Hands everything on, and says which execution operations are for.

@@ -114,6 +114,16 @@ import Testing
         #expect(world.server.requests.count == 2)
     }
 
+    @Test func operationsOfOneTextHaveAnswersOfTheirOwn() async throws {
+        let world = try world()
+        var request = RequestParameters.posts
+        request.text = "query Posts { posts { id } } query Others { posts { id } }"
+        _ = try await world.texts(request)
+        request.name = "Others"
+        #expect(try await world.texts(request) == [RelayWorld.answer])
+        #expect(world.server.requests.count == 2)
+    }
+
     @Test func whatStandsForTheTextTellsAnswersApart() async throws {
         let world = try world()
         var request = RequestParameters.posts

@@ -63,8 +63,11 @@ public final class DocumentCache: Interceptor {
             try await next(operation, emit)
         }
         if let id { refetch(answers.withLock { $0.forget(expectation: id) }, .cacheFirst) }
-        if case .success(let result) = outcome {
+        switch outcome {
+        case .success(let result):
             await invalidate(operation.changedTypes.union(result.response?.data.typenames ?? []))
+        // What may have been done may have changed them.
+        case .failure(let error): if error.mayHaveReachedServer { await invalidate(operation.changedTypes) }
         }
         return try outcome.get()
     }

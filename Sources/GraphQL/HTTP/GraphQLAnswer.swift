@@ -31,13 +31,13 @@ package struct GraphQLAnswer {
             throw .malformed("the answer is no JSON: \(error.reason) at byte \(error.offset)", response)
         }
         guard members.isObject else { throw .malformed("the answer is JSON, but no object", response) }
+        errors = (try value(members["errors"]) ?? .null).graphQLErrors
         if let data = members["data"], data.kind == .object {
             self.data = data.range
             fields = members.ofData
-        } else if let data = members["data"], data.kind != .null {
+        } else if let data = members["data"], data.kind != .null, errors.isEmpty {
             throw .malformed("data is neither an object nor null", response)
         }
-        errors = (try value(members["errors"]) ?? .null).graphQLErrors
         extensions = try value(members["extensions"])?.object ?? [:]
         if data == nil, errors.isEmpty {
             throw .malformed(

@@ -93,10 +93,11 @@ package struct IncrementalMerge: Sendable {
 
     /// Nothing more comes for an id, also where the server could not make what it announced.
     private mutating func complete(_ entry: JSONValue, _ patches: inout [GraphQLPatch]) {
-        guard let id = entry["id"]?.string, let ended = pending.removeValue(forKey: id) else { return }
         let failures = entry.errorList
-        guard !failures.isEmpty else { return }
         errors += failures
+        guard let id = entry["id"]?.string, let ended = pending.removeValue(forKey: id), !failures.isEmpty else {
+            return
+        }
         patches.append(GraphQLPatch(label: ended.label, path: ended.path, content: nil, errors: failures))
     }
 

@@ -111,7 +111,7 @@ extension IncrementalSource {
             if let failure { throw failure }
             guard let payload = try await nextPayload() else { return nil }
             isRead = true
-            var patches = try merge.take(JSONValue(parsing: payload))
+            var patches = try take(payload)
             if isGathering { gather(&patches) }
             return Answer(
                 content: .merged(merge, head),
@@ -121,12 +121,19 @@ extension IncrementalSource {
             )
         }
 
+        /// - Throws: `NetworkError` that holds the payload, where it is none or belongs nowhere.
+        private func take(_ payload: Data) throws(NetworkError) -> [GraphQLPatch] {
+            do throws(NetworkError) {
+                return try merge.take(JSONValue(parsing: payload))
+            } catch {
+                throw error.holding(NetworkResponse(data: payload, response: stream.response, url: stream.url))
+            }
+        }
+
         /// Takes what has come already. What is wrong with it is told after what is right.
         private func gather(_ patches: inout [GraphQLPatch]) {
             do throws(NetworkError) {
-                while merge.hasNext == true, let payload = try payloads.nextAtHand() {
-                    patches += try merge.take(JSONValue(parsing: payload))
-                }
+                while merge.hasNext == true, let payload = try payloads.nextAtHand() { patches += try take(payload) }
             } catch {
                 failure = error
             }

@@ -17,7 +17,8 @@ extension NetworkResponse {
                 _ = try merge.take(JSONValue(parsing: payload))
             }
             while let payload = try reader.next() { try take(payload) }
-            if let payload = try reader.finish() { try take(payload) }
+            // Behind what says that nothing follows an end need not come.
+            if merge.hasNext != false, let payload = try reader.finish() { try take(payload) }
         } catch {
             throw error.holding(self)
         }

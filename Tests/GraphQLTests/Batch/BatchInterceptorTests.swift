@@ -110,8 +110,14 @@ import Testing
     ])
     func answerThatIsNoneForAllIsToldToAll(body: String, words: String) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], body))
-        let (client, endpoint) = (client(limit: 2), GraphQLEndpoint(server.url))
-        let errors = await withTaskGroup(of: NetworkError?.self) { group in
+        let errors = await errorsOfTwo(at: GraphQLEndpoint(server.url))
+        #expect(errors.allSatisfy { $0?.message.contains(words) == true }, "\(errors)")
+    }
+
+    /// What two operations of one batch fail with.
+    private func errorsOfTwo(at endpoint: GraphQLEndpoint) async -> [NetworkError?] {
+        let client = client(limit: 2)
+        return await withTaskGroup(of: NetworkError?.self) { group in
             for id in ["1", "2"] {
                 group.addTask {
                     do throws(NetworkError) {
@@ -124,7 +130,14 @@ import Testing
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(errors.allSatisfy { $0?.message.contains(words) == true }, "\(errors)")
+    }
+
+    @Test func oneRefusalOfAllIsThatOfEach() async throws {
+        let body = #"{"errors":[{"message":"no batches here"}]}"#
+        let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], body))
+        let errors = await errorsOfTwo(at: GraphQLEndpoint(server.url))
+        for error in errors { #expect(error?.graphQLErrors.map(\.message) == ["no batches here"]) }
+        #expect(server.requests.count == 1)
     }
 
     @Test func manyAtOnceNeverExceedTheLimit() async throws {

@@ -91,6 +91,21 @@ import Testing
         #expect(server.requests.count == 4)
     }
 
+    @Test func mutationThatMayHaveBeenDoneMakesWhatItNamesStale() async throws {
+        let likes = try Likes()
+        @Sendable func isMutation(_ request: LoopbackServer.Request) -> Bool {
+            String(decoding: request.body, as: UTF8.self).contains("mutation")
+        }
+        let server = try LoopbackServer { isMutation($0) ? .close : likes.answer($0) }
+        let endpoint = endpoint(server)
+        for _ in 0..<2 { _ = try await client.perform(author, at: endpoint) }
+        await #expect(throws: NetworkError.self) {
+            _ = try await client.perform(like(), at: endpoint) { $0.changedTypes = ["Author"] }
+        }
+        _ = try await client.perform(author, at: endpoint)
+        #expect(server.requests.count { !isMutation($0) } == 2)
+    }
+
     @Test func whatIsWatchedIsAskedForAgain() async throws {
         let likes = try Likes()
         let server = try LoopbackServer { likes.answer($0) }

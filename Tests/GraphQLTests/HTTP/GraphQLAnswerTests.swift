@@ -96,6 +96,11 @@ import Testing
         #expect(error.graphQLErrors.first?.path == [.key("post"), .index(0), .key("x")])
     }
 
+    @Test func errorsBesideDataThatIsNoneAreTheServers() async throws {
+        let error = try #require(await failure(#"{"data":7,"errors":[{"message":"gone"}]}"#))
+        #expect(error.graphQLErrors.map(\.message) == ["gone"])
+    }
+
     @Test func nullWithErrorsIsTheErrorAndWithoutIsNull() async throws {
         let body = #"{"data":{"post":null},"errors":[{"message":"gone"}]}"#
         #expect(await failure(body)?.graphQLErrors.map(\.message) == ["gone"])

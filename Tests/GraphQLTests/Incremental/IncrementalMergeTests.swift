@@ -171,6 +171,13 @@ import Testing
         #expect(merge.hasNext == false)
     }
 
+    @Test func errorsOfWhatWasNotAnnouncedAreKept() throws {
+        var merge = IncrementalMerge()
+        _ = try merge.take(["data": ["a": 1], "hasNext": true])
+        _ = try merge.take(["completed": [["id": "9", "errors": [["message": "lost"]]]], "hasNext": false])
+        #expect(merge.errors.map(\.message) == ["lost"])
+    }
+
     @Test func patchesMayBeReadAsRelaysPayloads() throws {
         let payloads = Merged([
             #"""

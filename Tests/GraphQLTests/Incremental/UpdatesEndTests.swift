@@ -15,6 +15,15 @@ import Testing
             .results(of: GraphQLRequest(query: "{ a }"), at: GraphQLEndpoint(server.url)).makeAsyncIterator()
     }
 
+    @Test func whatIsNoPayloadIsKept() async throws {
+        let server = try LoopbackServer(.sequence([.begun("data: <html>\n\n"), .stall]))
+        var iterator = try updates(server)
+        let error = await #expect(throws: NetworkError.self) { _ = try await iterator.next() }
+        #expect(error?.kind == .decoding)
+        #expect(error?.data == Data("<html>".utf8))
+        #expect(error?.response?.status == .ok)
+    }
+
     private let last = "data: {\"data\":{\"a\":1},\"hasNext\":false}\n\n"
 
     @Test func anEndThatDoesNotComeIsWaitedForByTheClock() async throws {
