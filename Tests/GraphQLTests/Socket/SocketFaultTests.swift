@@ -261,7 +261,7 @@ struct SocketFaultTests {
         // More than the system takes in advance.
         let byteCount = 8 << 20
         let begun = 16 << 10
-        let (isSending, isSilent) = (Latch(), Latch())
+        let (isSending, isSilent, isClosed) = (Latch(), Latch(), try LoopbackServer.Gate())
         let isLeft = Lock(false)
         let clock = ManualClock()
         let server = try SocketServer { peer in
@@ -273,11 +273,15 @@ struct SocketFaultTests {
                 Thread.sleep(forTimeInterval: 0.02)
             }
             isSilent.open()
-            // All that the client got rid of.
+            // All that the client got rid of before it gave up: taken sooner, the rest would follow.
+            peer.wait(for: isClosed)
             peer.takeAll()
         }
         var options = GraphQLSocketOptions()
         options.linger = .zero
+        options.onEvent = { event in
+            if case .closed = event { isClosed.open() }
+        }
         let endpoint = try server.endpoint(options)
         let request = GraphQLRequest(
             query: "subscription a($text: String) { n }",
