@@ -23,7 +23,10 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     ///
     /// Unchecked, as are the tables of rows, or the runtime would look at each access: they are reached in turns of the lane
     /// alone, and nothing that changes one of them calls what could reach it too, as whoever changes it holds what is taken out.
-    /// So `@unchecked Sendable` is sound, too: who holds a row outside of a turn only hands it on.
+    ///
+    /// `@unchecked Sendable` is sound because its number and operation never change, and the rest is read and changed in those
+    /// turns alone: the task of a run, to which `arrive` gives its row, and the task that `goOn` begins hand it on to a turn
+    /// (`goOn`, `rise`) and look at nothing of it themselves.
     final class Row: @unchecked Sendable {
         /// No other has it: what comes late of one that is over is told by it from what is of the next.
         let number: Int
