@@ -203,7 +203,7 @@ let package = Package(
         .testTarget(
             name: "ObservabilityTests",
             dependencies: [
-                "BeagleNetObservability", "BeagleNetTesting",
+                "BeagleNetGraphQL", "BeagleNetObservability", "BeagleNetTesting",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),

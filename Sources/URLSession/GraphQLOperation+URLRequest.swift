@@ -24,6 +24,9 @@ extension GraphQLOperation {
         let dependencies = Beagle.dependencies
         var request = try request(encoder: dependencies.graphQLEncoder)
         var endpoint = try dependencies.endpoint(endpoint)
+        if endpoint.addsTypenames {
+            request.query = try GraphQLDocument.cached(operationString).withTypenames
+        }
         if endpoint.documents == .automatic {
             // Nobody would answer the server's wish for the text.
             request = try request.registration()

@@ -73,6 +73,23 @@ import Testing
         for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
+    @Test(arguments: [("Home", "query Home"), ("Home\nrm -r", "query"), (nil, "query")] as [(String?, String)])
+    func aCommandSaysWhichGraphQLOperationItIs(name: String?, title: String) async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        Beagle.dependencies.interceptors.replace(with: LogInterceptor(.commands))
+        let url = try #require(URL(string: "http://host/graphql"))
+        let data = Request.RequestData(method: "POST", body: .json(["query": "{ a }"]))
+        var operation = NetworkOperation(Request(url: url, type: .rawRequest(data)), kind: .query)
+        operation.operationName = name
+        _ = try await client(ScriptedTransport()).run(operation)
+        #expect(logger.messages.count == 2)
+        let lines = (logger.messages.first ?? "").split(separator: "\n").map(String.init)
+        #expect(lines.count == 2)
+        #expect(lines.first == "# \(title)")
+        #expect(lines.last?.hasPrefix("curl --request POST ") == true)
+    }
+
     @Test func eachHopIsLoggedBeforeTheAnswerAndTheFailure() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger

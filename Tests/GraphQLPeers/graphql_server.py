@@ -214,6 +214,8 @@ class File:
 
 
 async def described(upload) -> File:
+    # One that is at two places is read twice.
+    await upload.seek(0)
     data = await upload.read()
     data = data if isinstance(data, bytes) else data.encode()
     return File(

@@ -147,4 +147,37 @@ import Testing
             ]
         )
     }
+
+    /// What is told by length and bytes alone is what the scan finds.
+    @Test(arguments: [
+        "bearerBEARER x", "basicBASIC YTo=", "eyJ.AKIAghp_sk-", "411 11-", "pw=x:y?#&%\"'{}[]<>/token",
+    ])
+    func harmlessTextHoldsNothing(alphabet: String) {
+        let alphabet = Array(alphabet.utf8)
+        var (seed, harmless) = (UInt64(1), 0)
+        func next(below limit: Int) -> Int {
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(seed >> 33) % limit
+        }
+        let words = ["bearer", "Basic", "YTo=", "eyJ", "token", "x-api-key", "4111"].map { Array($0.utf8) }
+        for _ in 0..<20_000 {
+            var text = next(below: 2) == 0 ? [] : words[next(below: words.count)]
+            for _ in 0..<next(below: 14) { text.append(alphabet[next(below: alphabet.count)]) }
+            guard TextScan.isHarmless(text, 0..<text.count) else { continue }
+            harmless += 1
+            var scan = TextScan(Redactor(), text, in: 0..<text.count, rules: [.all, .lines, .elements], depth: 0)
+            let end = scan.run(from: 0)
+            #expect(end == text.count && scan.edits.isEmpty, "\(String(decoding: text, as: UTF8.self))")
+        }
+        #expect(harmless > 0)
+    }
+
+    @Test(arguments: [
+        ("bearer x", false), ("a bearer", false), ("a word", true), ("word", true), ("", true), ("a=b", false),
+        ("1234567890123", false), ("123456789012", true), ("a.b", false), ("é", false), ("a\tb", true),
+    ])
+    func harmlessIsToldByLengthAndBytes(text: String, isHarmless: Bool) {
+        let bytes = Array(text.utf8)
+        #expect(TextScan.isHarmless(bytes, 0..<bytes.count) == isHarmless)
+    }
 }

@@ -1,4 +1,5 @@
 import BeagleNet
+import BeagleNetGraphQL
 import BeagleNetObservability
 import BeagleNetTesting
 import Dispatch
@@ -91,6 +92,21 @@ import Tracing
         #expect(tracer.spans.first?["graphql.operation.name"] == "Home")
         #expect(tracer.spans.first?.operationName == "GET")
         server.stop()
+    }
+
+    @Test func operationsOfGraphQLHaveTheirTypesAndNames() async throws {
+        let server = try serve { _ in .response(200, ["Content-Type": "application/json"], #"{"data":{"post":"T"}}"#) }
+        trace()
+        let (client, endpoint) = (try client(), GraphQLEndpoint("\(server.url)/graphql"))
+        for text in ["query Post($id: ID!) { post(id: $id) }", "mutation($id: ID!) { post(id: $id) }"] {
+            let operation = GraphQLOperation<IDInput, String>(input: IDInput(id: "c4n4ry"), operationString: text)
+            #expect(try await client.perform(operation, at: endpoint) == "T")
+        }
+        #expect(tracer.spans.map { $0["graphql.operation.type"] } == ["query", "mutation"])
+        #expect(tracer.spans.map { $0["graphql.operation.name"] } == ["Post", nil])
+        #expect(tracer.spans.map { $0["beagle.request.type"] } == ["query", "mutation"])
+        #expect(tracer.spans.map(\.operationName) == ["POST", "POST"])
+        #expect(tracer.spans.allSatisfy { span in !span.attributes.texts.contains { $0.contains("c4n4ry") } })
     }
 
     @Test func noSpanHoldsASecret() async throws {

@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import BeagleNetReplay
 import BeagleNetTesting
 import Foundation
 import Testing
@@ -124,6 +125,53 @@ struct GraphQLCommandTests {
         #expect(server.requests.first?.target.contains("query=") == false)
     }
 
+    @Test(arguments: [true, false])
+    func hashGoesInABodyWhereTheURLIsTooLongAndThenTheTextOnce(isTextKnown: Bool) async throws {
+        let post = post
+        let server = try LoopbackServer { request in
+            if request.method == "GET" { return .response(414, [:], "") }
+            let isWhole = String(decoding: request.body, as: UTF8.self).contains("query Post")
+            let miss = #"{"errors":[{"message":"PersistedQueryNotFound"}]}"#
+            return .response(200, ["Content-Type": "application/json"], isWhole && isTextKnown ? post : miss)
+        }
+        try await withDirectory { directory in
+            let path = "\(directory)/a.bglog"
+            let flags = ["--persisted", "--get", "-H", "X-A: 1", "--record", path]
+            let run = try await BeagleProcess(["graphql", server.url, "-q", query, "-v", "id=1"] + flags).outcome()
+            #expect(run.exit == (isTextKnown ? 0 : 102), "\(run.errors)")
+            #expect(server.requests.map(\.method) == ["GET", "POST", "POST"])
+            #expect(server.requests.map { $0["X-A"] } == ["1", "1", "1"])
+            let bodies = server.requests.dropFirst().map { String(decoding: $0.body, as: UTF8.self) }
+            #expect(bodies.map { $0.contains("query Post") } == [false, true])
+            #expect(bodies.allSatisfy { $0.contains("persistedQuery") })
+            let entries = Array(try LogReader(directory: path).entries())
+            #expect(entries.map(\.kind) == ["query", "query", "query"])
+            #expect(entries.map(\.operationName) == ["Post", "Post", "Post"])
+        }
+    }
+
+    @Test(arguments: ["query", "mutation"]) func operationIsToldAndRecordedByItsName(kind: String) async throws {
+        let server = try server(post)
+        try await withDirectory { directory in
+            let path = "\(directory)/a.bglog"
+            let document = "\(kind) Post { post { id } }"
+            let run = try await beagle("graphql", server.url, "-q", document, "--record", path, "--verbose")
+            #expect(run.exit == 0, "\(run.errors)")
+            #expect(run.errors.split(separator: "\n").contains("* \(kind) Post"), "\(run.errors)")
+            let entries = Array(try LogReader(directory: path).entries())
+            #expect(entries.map(\.kind) == [kind])
+            #expect(entries.map(\.operationName) == ["Post"])
+        }
+    }
+
+    @Test(arguments: [("query", 2), ("mutation", 1)])
+    func onlyAQueryIsPostedAgain(kind: String, count: Int) async throws {
+        let server = try server("[]", status: 503)
+        let run = try await beagle("graphql", server.url, "-q", "\(kind) { a }", "--retry", "1")
+        #expect(run.exit == 22, "\(run.errors)")
+        #expect(server.requests.count == count)
+    }
+
     @Test func fileIsSentWithItsVariable() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -149,14 +197,15 @@ struct GraphQLCommandTests {
         #expect(request["GraphQL-Require-Preflight"] == "true")
     }
 
-    @Test(arguments: [[], ["--persisted"]]) func documentComesFromStandardInput(flags: [String]) async throws {
+    @Test(arguments: [[], ["--persisted"]], ["@-", "@/dev/stdin"])
+    func documentComesFromStandardInput(flags: [String], place: String) async throws {
         let post = post
         let server = try LoopbackServer { request in
             let isWhole = String(decoding: request.body, as: UTF8.self).contains("query Post")
             let miss = #"{"errors":[{"message":"PersistedQueryNotFound"}]}"#
             return .response(200, ["Content-Type": "application/json"], isWhole ? post : miss)
         }
-        let arguments = ["graphql", server.url, "-q", "@-", "-v", "id=1"] + flags
+        let arguments = ["graphql", server.url, "-q", place, "-v", "id=1"] + flags
         let run = try await BeagleProcess(arguments, input: query).outcome()
         #expect(run.exit == 0, "\(run.errors)")
         #expect(server.requests.count == 1 + flags.count)

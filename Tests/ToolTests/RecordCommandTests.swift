@@ -4,6 +4,8 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
+@testable import beagle
+
 @Suite struct RecordCommandTests {
     private func entries(_ path: String) throws -> [LogEntry] { Array(try LogReader(directory: path).entries()) }
 
@@ -97,6 +99,47 @@ import Testing
             #expect(outcome.errors.contains("nothing was recorded"))
         }
     }
+
+    /// It ends the tool as long as there is no program, and the program from then on.
+    @Test func noSignalIsLostHoweverEarlyItComes() async throws {
+        try await withDirectory { directory in
+            for moment in 0..<30 {
+                let process = try BeagleProcess(["record", "-o", "\(directory)/a.bglog", "--", "sleep", "20"])
+                try await Task.sleep(for: .milliseconds(moment * 2))
+                kill(process.identifier, SIGTERM)
+                let outcome = await process.outcome()
+                #expect([-1, 143].contains(outcome.exit), "after \(moment * 2) ms: \(outcome)")
+            }
+        }
+    }
+
+    @Test func whatComesBeforeThereIsAProgramWaitsForIt() {
+        var relay = SignalRelay()
+        let early = [relay.hear(SIGTERM), relay.hear(SIGHUP)]
+        let waited = relay.begin(7)
+        let late = relay.hear(SIGTERM)
+        #expect(early == [nil, nil])
+        #expect(waited == [SIGTERM, SIGHUP])
+        #expect(late == 7)
+    }
+
+    #if canImport(Glibc)
+        /// `env` starts the tool with a signal that it does not hear.
+        @Test(arguments: ["--ignore-signal=TERM", "--block-signal=TERM"], ["TERM", "INT"])
+        func aProgramHearsWhatTheToolWasDeafTo(_ flag: String, _ name: String) async throws {
+            try await withDirectory { directory in
+                let flag = flag.replacing("TERM", with: name)
+                let tool = BeagleProcess.executable("beagle").path
+                let script = "kill -\(name) $$; echo deaf"
+                let run = try await BeagleProcess(
+                    [flag, tool, "record", "-o", "\(directory)/a.bglog", "--", "/bin/sh", "-c", script],
+                    program: "/usr/bin/env"
+                ).outcome()
+                #expect(run.exit == 128 + (name == "TERM" ? SIGTERM : SIGINT), "\(run.errors)")
+                #expect(run.text.isEmpty)
+            }
+        }
+    #endif
 
     @Test func aProgramThatASignalEndsIsToldAsAShellTellsIt() async throws {
         try await withDirectory { directory in

@@ -15,6 +15,10 @@ import Foundation
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let log = try RequestLog(directory: directory)
         let (plain, recorded) = (try client(nil), try client(log))
+        // To be looked into by a profiler: so many requests of a kind, and nothing else.
+        if let count = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }) {
+            return try await run(CommandLine.arguments.contains("--plain") ? plain : recorded, log, count)
+        }
         for client in [plain, recorded] { try await run(client, log) }
         var (without, with): ([Double], [Double]) = ([], [])
         for _ in 0..<rounds {
@@ -43,7 +47,8 @@ import Foundation
         return NetworkClientDefault(dependencies: dependencies, transport: InstantTransport(dependencies))
     }
 
-    private static func run(_ client: NetworkClientDefault, _ log: RequestLog) async throws {
+    private static func run(_ client: NetworkClientDefault, _ log: RequestLog, _ requests: Int = requests) async throws
+    {
         guard let url = URL(string: "https://api.example.com/screens/home?page=1") else { return }
         let data = Request.RequestData(headers: ["Accept": "application/json", "Authorization": "Bearer abcdefgh"])
         let request = Request(url: url, type: .rawRequest(data))

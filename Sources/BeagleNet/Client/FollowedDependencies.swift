@@ -31,7 +31,8 @@ final class FollowedDependencies: Sendable {
                 clock: dependencies.clock,
                 origins: environmentBuilder.ownOrigins,
                 callerContexts: dependencies.callerContexts,
-                policy: dependencies.policy
+                policy: dependencies.policy,
+                builder: environmentBuilder
             )
             operationScope = dependencies.operationScope
             let interceptors = dependencies.interceptors

@@ -93,7 +93,9 @@ extension NetworkClient {
         }
         if operation.isForStoreAlone { throw .notStored(operation, hasStore: false) }
         if operation.isStream { return NetworkOperation.Result(.stream(try await stream(operation.request))) }
-        return NetworkOperation.Result(try await executeRequest(operation.request))
+        return try await operation.revising { operation throws(NetworkError) in
+            NetworkOperation.Result(try await executeRequest(operation.request))
+        }
     }
 
     /// Performs an operation of which only the settled result counts.

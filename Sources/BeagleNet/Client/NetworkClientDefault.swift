@@ -344,7 +344,7 @@ public final class NetworkClientDefault: NetworkClient {
             var sent: NetworkOperation
             if let own = ownBuilder.withLock({ $0 })?.value {
                 let builder = settings.environment.applied(to: own)
-                let surroundings = settings.surroundings.with(origins: builder.ownOrigins)
+                let surroundings = settings.surroundings.with(builder)
                 let transfer = try transfer(of: operation, settings, builder)
                 sent = operation.sending(transfer, surroundings, for: pipeline.person)
             } else {

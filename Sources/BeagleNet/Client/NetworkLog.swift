@@ -10,7 +10,7 @@ struct NetworkLog {
     private var hidesQueries = false
     private let style: LogInterceptor.Style
     private let callerContexts: [any CallerContext]
-    /// What is asked in words, where the URL does not tell: `query Home`.
+    /// What is asked in words, where the URL does not tell: `query Home`. Letters, digits, underscores and a space.
     private let title: String?
 
     init(
@@ -33,7 +33,7 @@ struct NetworkLog {
         guard style != .exchanges, logger.accepts(.info) else { return }
         if style == .commands {
             let command = CurlCommand(transfer, redactor, url: shown(transfer.head.urlText))
-            return logger.log(Line(message: "\(command)"))
+            return logger.log(Line(message: title.map { "# \($0)\n\(command)" } ?? "\(command)"))
         }
         let fields = transfer.head.headerFields
         let request = Log.NetworkRequest(
@@ -92,7 +92,7 @@ struct NetworkLog {
 
     // MARK: - One line
 
-    /// A message in one line.
+    /// A message that is told as it is.
     private struct Line: LogType {
         let message: String
         var level = LogLevel.info

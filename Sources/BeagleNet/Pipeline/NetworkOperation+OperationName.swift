@@ -11,7 +11,7 @@ extension NetworkOperation {
 
 extension NetworkOperation {
     /// What a GraphQL operation is, for people: `query Home`. A name that is none of the language is left out.
-    var title: String? {
+    package var title: String? {
         guard kind.isGraphQL else { return nil }
         guard let operationName, operationName.utf8.allSatisfy(\.isOfName), operationName.utf8.count <= 128 else {
             return kind.name

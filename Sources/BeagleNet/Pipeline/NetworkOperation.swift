@@ -19,6 +19,8 @@ public struct NetworkOperation: Sendable {
         var deadline: Duration?
         var maxAge: Duration?
         var performer: (any OperationPerformer)?
+        var revision: (any OperationRevision)?
+        var elapsed: (@Sendable () -> Duration)?
     }
 
     /// What the client adds.
@@ -40,6 +42,8 @@ public struct NetworkOperation: Sendable {
         var knownFields: [HTTPField] = []
         /// Where it is noted how the message went out, for who wants to know.
         var departure: Departure?
+        /// What was asked first, and what is asked now, as the client made them; nil where that is the same.
+        var revised: (first: TransferRequest, now: TransferRequest)?
 
         static let none = CopyOnWrite(
             Message(
@@ -152,6 +156,18 @@ public struct NetworkOperation: Sendable {
         set { fields.value.performer = newValue }
     }
 
+    /// Says what is asked instead, where the server does not take the message; nil, the default, where nothing is.
+    package var revision: (any OperationRevision)? {
+        get { fields.value.revision }
+        set { fields.value.revision = newValue }
+    }
+
+    /// How long ago its first message was sent, where this is another.
+    var elapsed: (@Sendable () -> Duration)? {
+        get { fields.value.elapsed }
+        set { fields.value.elapsed = newValue }
+    }
+
     /// What the client lends its interceptors.
     var surroundings: Surroundings { message.value.surroundings }
 
@@ -211,7 +227,24 @@ public struct NetworkOperation: Sendable {
 
     /// Whether the message is still what the key was made of, but for the credentials of the key's person and what
     /// traces it.
-    var isAsAsked: Bool { key == makeKey(transfer, for: person, without: message.value.knownFields) }
+    var isAsAsked: Bool {
+        var sent = transfer
+        if let revised = message.value.revised {
+            guard sent.asksTheSame(as: revised.now) else { return false }
+            sent.take(revised.first)
+        }
+        return key == makeKey(sent, for: person, without: message.value.knownFields)
+    }
+
+    /// The message that was asked first.
+    package var asked: TransferRequest { message.value.revised?.first ?? transfer }
+
+    /// Sends another message, made by the client, with what interceptors put into the head of this one.
+    mutating func revise(_ made: TransferRequest, withPath: Bool) {
+        let first = asked
+        transfer.take(made, withPath: withPath)
+        message.value.revised = (first, transfer)
+    }
 
     /// The fields that belong to the origin and that interceptors gave the message, those apart that they may give to this one.
     var addedScopedFields: [HTTPField] {

@@ -29,7 +29,7 @@ public final class Pipeline: Sendable {
         case circuitBreaker
         /// Brings credentials, renewed ones after the server refused.
         case auth
-        /// Sends a GraphQL document's hash in its place.
+        /// Sends GraphQL operations in another form, as a list of several.
         case persistedQuery
         /// Adds header fields.
         case headers
@@ -213,17 +213,42 @@ public final class Pipeline: Sendable {
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
+        if operation.revision != nil { return try await runRevising(operation, emit) }
+        return try await runOnce(operation, emit)
+    }
+
+    // Never inlined: the frame of each operation would have room for it.
+    @inline(never) nonisolated(nonsending) private func runRevising(
+        _ operation: NetworkOperation,
+        _ emit: @escaping Interceptor.Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        // Before anybody signs it: what is kept is sent as the message that it is.
+        if let revision = operation.revision,
+            interceptors.contains(where: { $0 is OutboxInterceptor && $0.applies(to: operation) })
+        {
+            return try await runOnce(revision.settled(operation), emit)
+        }
+        return try await operation.revising { one throws(NetworkError) in
+            guard one.elapsed != nil else { return try await runOnce(one, emit) }
+            return try await runOnce(one) { result in
+                // It was given before the first message.
+                if !(result.isStale && result.source == .cache) { emit(result) }
+            }
+        }
+    }
+
+    @inline(__always) nonisolated(nonsending) private func runOnce(
+        _ operation: NetworkOperation,
+        _ emit: @escaping Interceptor.Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
         if countsMessages { return try await Next(pipeline: self, index: 0)(operation.counted(), emit) }
         return try await Next(pipeline: self, index: 0)(operation, emit)
     }
 
-    /// Takes a message that no request was built to through the interceptors, up to the head of its answer.
-    package func stream(
-        _ transfer: TransferRequest,
-        kind: NetworkOperation.Kind = .raw,
-        logger: any BeagleLogger
-    ) async throws(NetworkError) -> StreamingResponse {
-        var operation = NetworkOperation.of(transfer, kind: kind, logger: logger)
+    /// Takes an operation through the interceptors, up to the head of its answer, which only one can read.
+    package func stream(_ operation: NetworkOperation) async throws(NetworkError) -> StreamingResponse {
+        var operation = operation
+        operation.isShared = false
         operation.transfer.delivery = .stream
         guard case .stream(let response) = try await run(operation, { _ in }).content else {
             throw NetworkError(.other, during: .response, "the pipeline's answer is no stream")

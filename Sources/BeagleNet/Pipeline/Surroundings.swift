@@ -13,6 +13,8 @@ final class Surroundings: Sendable {
     let callerContexts: [any CallerContext]
     /// Whether stored answers will do for operations that do not say.
     let policy: RequestPolicy
+    /// What makes the client's messages; nil for those that no client has made.
+    let builder: HttpRequestBuilder?
 
     init(
         logger: any BeagleLogger,
@@ -20,7 +22,8 @@ final class Surroundings: Sendable {
         clock: any Clock<Duration>,
         origins: Set<Origin>,
         callerContexts: [any CallerContext] = [],
-        policy: RequestPolicy = .cacheFirst
+        policy: RequestPolicy = .cacheFirst,
+        builder: HttpRequestBuilder? = nil
     ) {
         self.logger = logger
         self.redactor = redactor
@@ -28,16 +31,19 @@ final class Surroundings: Sendable {
         self.origins = origins
         self.callerContexts = callerContexts
         self.policy = policy
+        self.builder = builder
     }
 
-    func with(origins: Set<Origin>) -> Surroundings {
+    /// The same with another builder, and the origins that it declares.
+    func with(_ builder: HttpRequestBuilder) -> Surroundings {
         Surroundings(
             logger: logger,
             redactor: redactor,
             clock: clock,
-            origins: origins,
+            origins: builder.ownOrigins,
             callerContexts: callerContexts,
-            policy: policy
+            policy: policy,
+            builder: builder
         )
     }
 

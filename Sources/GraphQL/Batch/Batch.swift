@@ -141,7 +141,9 @@ final class Batch: Sendable {
         case .failure(let error):
             // Some servers refuse with one answer to each.
             guard let data = error.data, data.first == UInt8(ascii: "[") else {
-                return Array(repeating: result, count: count)
+                var own = error
+                if error.response?.status == .badRequest { own.advice = own.advice ?? Data.adviceAgainstBatches }
+                return Array(repeating: .failure(own), count: count)
             }
             return data.split(in: count).map { part in
                 var own = error
@@ -162,11 +164,12 @@ private struct Leaving: RequestToken {
 }
 
 extension Data {
+    fileprivate static let adviceAgainstBatches = "the server may know no batches: leave the BatchInterceptor out"
+
     /// The elements of a list of as many.
     fileprivate func split(in count: Int) -> [Result<Data, NetworkError>] {
         func all(_ message: String) -> [Result<Data, NetworkError>] {
-            let advice = "the server may know no batches: leave the BatchInterceptor out"
-            let error = NetworkError(.decoding, during: .decode, message, advice: advice)
+            let error = NetworkError(.decoding, during: .decode, message, advice: Self.adviceAgainstBatches)
             return Array(repeating: .failure(error), count: count)
         }
         do throws(JSONFault) {

@@ -15,6 +15,9 @@ import BeagleNetHTTP
 /// Spans, logs and recordings below show the request that went out, under no operation's name: what is to be replayed from a
 /// recording should be recorded without batches, as other operations may meet the next time.
 ///
+/// Answers are told apart by their places in the server's list, as nothing in them says whose they are: one that gives them in
+/// another order gives each the answer of another, and one that leaves some out fails them all.
+///
 /// The server must know batches: one that does not answers with an error, which all of the batch get.
 public final class BatchInterceptor: Interceptor {
     /// `.persistedQuery`: credentials are on the messages, by which they are told apart.

@@ -13,8 +13,8 @@ import BeagleNetHTTP
 /// ```
 ///
 /// Answers tell their types where the endpoint `addsTypenames`. What a mutation changes without saying so is named in
-/// `NetworkOperation.changedTypes`, or to `invalidate`. (The rules are those of urql's document cache.) Answers are whole
-/// documents: nothing of one is taken for another.
+/// `NetworkOperation.changedTypes`, or to `invalidate`. (The rules are those of urql's document cache.) The types in an answer
+/// that comes in pieces count as they are read. Answers are whole documents: nothing of one is taken for another.
 ///
 /// Until a mutation is done, its expectations stand for the answers that they are about, marked `.optimistic`; whatever
 /// comes of it, they go then, and what is true is given.
@@ -65,6 +65,7 @@ public final class DocumentCache: Interceptor {
         if let id { refetch(answers.withLock { $0.forget(expectation: id) }, .cacheFirst) }
         switch outcome {
         case .success(let result):
+            if case .stream = result.content { operation.pieceTypes?.hear { [self] in await invalidate($0) } }
             await invalidate(operation.changedTypes.union(result.response?.data.typenames ?? []))
         // What may have been done may have changed them.
         case .failure(let error): if error.mayHaveReachedServer { await invalidate(operation.changedTypes) }
@@ -89,7 +90,8 @@ public final class DocumentCache: Interceptor {
         let (expected, time) = answers.withLock { ($0.expected(for: key), $0.time) }
         if let expected { return NetworkOperation.Result(.response(expected), from: .optimistic, isStale: true) }
         let result = try await next(operation, emit)
-        guard let data = result.response?.data else { return result }
+        // What tells of no data tells nothing of its types.
+        guard let data = result.response?.data, data.isAnswerWithData else { return result }
         let forgotten = answers.withLock { $0.learn(operation, data.typenames, since: time) }
         for operation in forgotten { await store.remove(operation) }
         return result

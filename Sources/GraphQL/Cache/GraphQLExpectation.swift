@@ -26,13 +26,14 @@ public struct GraphQLExpectation: Sendable {
         _ change: @escaping @Sendable (_ data: inout JSONValue) -> Void
     ) throws(NetworkError) {
         let prepared = try PreparedOperation(query, at: endpoint, in: client.container)
-        message = try client.message(of: prepared.endpoint.makeRequest(prepared.request, in: client.container))
+        let operation = try client.networkOperation(for: prepared.request, at: prepared.endpoint)
+        message = try client.message(of: operation.request)
         self.change = change
     }
 
     /// Whether an operation asks what this is about.
     func isMeant(_ operation: NetworkOperation) -> Bool {
-        let (one, other) = (operation.transfer, message)
+        let (one, other) = (operation.asked, message)
         return one.head.method == other.head.method && one.head.authority == other.head.authority
             && one.head.path == other.head.path && one.body?.data == other.body?.data
     }

@@ -83,6 +83,15 @@ struct KnownAnswers {
 extension Data {
     /// The values of all members named `__typename`.
     var typenames: Set<String> { withUnsafeBytes { $0[...].typenames } }
+
+    /// Whether it is an answer that has data.
+    var isAnswerWithData: Bool {
+        do throws(JSONFault) {
+            return try AnswerMembers(self)["data"]?.kind == .object
+        } catch {
+            return false
+        }
+    }
 }
 
 extension Slice<UnsafeRawBufferPointer> {

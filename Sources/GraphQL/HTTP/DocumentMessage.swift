@@ -1,10 +1,10 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// One message of an operation: what is sent of its document, and how. Where documents go as their hashes (automatic
-/// persisted queries, https://github.com/apollographql/apollo-link-persisted-queries, protocol), what the server says of one
-/// message tells which is the next.
-package struct DocumentMessage {
+/// One message of an operation: what is sent of its document, and how. What a server says of one message tells which is the
+/// next, where documents go as their hashes (automatic persisted queries,
+/// https://github.com/apollographql/apollo-link-persisted-queries, protocol), or in URLs.
+package struct DocumentMessage: Sendable {
     /// What is asked.
     package let request: GraphQLRequest
     /// What is sent of the document.
@@ -12,14 +12,16 @@ package struct DocumentMessage {
     /// How; the endpoint's where nil.
     package var method: GraphQLEndpoint.QueryMethod?
 
-    /// Why a server did not take a hash for its document.
+    /// Why a server did not take a message.
     package enum Refusal {
-        /// It does not know this one yet.
+        /// It does not know this hash yet.
         case unknown
-        /// It knows none.
+        /// It knows no hashes.
         case unsupported
+        /// Its URL is too long.
+        case tooLong
 
-        /// nil where these errors are no such refusal.
+        /// What errors say of a hash; nil where they are about something else.
         package init?(_ errors: [GraphQLError]) {
             if errors.contains(where: { $0.says("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND") }) {
                 self = .unknown
@@ -32,47 +34,8 @@ package struct DocumentMessage {
         }
     }
 
-    /// Sends an operation as its endpoint says, and once more where the server does not take the hash of its document.
-    ///
-    /// - Parameters:
-    ///   - send: sends one message.
-    ///   - refusal: why the server did not take a hash, where what it gave says so; what `send` throws is looked into, too.
-    static func send<Answer>(
-        _ request: GraphQLRequest,
-        at endpoint: GraphQLEndpoint,
-        refusal: (Answer) async throws(NetworkError) -> Refusal?,
-        _ send: (DocumentMessage) async throws(NetworkError) -> Answer
-    ) async throws(NetworkError) -> Answer {
-        guard endpoint.documents == .automatic, request.query != nil else {
-            return try await send(DocumentMessage(request, endpoint.documents))
-        }
-        if endpoint.memory.knowsNoPersistedQueries {
-            return try await send(DocumentMessage(request, .text))
-        }
-        let found: Refusal
-        do throws(NetworkError) {
-            let answer = try await send(DocumentMessage(request, .automatic))
-            guard let refusal = try await refusal(answer) else { return answer }
-            found = refusal
-        } catch {
-            guard let refusal = Refusal(error.graphQLErrors) else { throw error }
-            found = refusal
-        }
-        if found == .unsupported { endpoint.memory.knowsNoPersistedQueries = true }
-        return try await send(DocumentMessage(of: request, after: found))
-    }
-
-    /// What is sent to a server that did not take the hash: the text, and the hash beside it where the server will know it
-    /// the next time. What registers a document is posted.
-    package init(of request: GraphQLRequest, after refusal: Refusal) throws(NetworkError) {
-        switch refusal {
-        case .unknown: self.init(try request.registration(), .text, method: .post)
-        case .unsupported: self.init(request, .text)
-        }
-    }
-
     /// A message.
-    init(
+    package init(
         _ request: GraphQLRequest,
         _ style: GraphQLEndpoint.DocumentStyle,
         method: GraphQLEndpoint.QueryMethod? = nil
@@ -80,6 +43,22 @@ package struct DocumentMessage {
         self.request = request
         self.style = style
         self.method = method
+    }
+
+    /// Whether it is the hash of a text that may follow.
+    var isHash: Bool { style == .automatic && request.query != nil }
+
+    /// What is sent after a refusal: the text, and the hash beside it where the server will know it the next time, or the same
+    /// in a body. What registers a document is posted.
+    ///
+    /// - Returns: nil where nothing else can be sent.
+    package func next(after refusal: Refusal) throws(NetworkError) -> DocumentMessage? {
+        switch refusal {
+        case .unknown:
+            isHash ? DocumentMessage(try request.registration(), .text, method: .post) : nil
+        case .unsupported: isHash ? DocumentMessage(request, .text, method: method) : nil
+        case .tooLong: method == .post ? nil : DocumentMessage(request, style, method: .post)
+        }
     }
 }
 
@@ -90,11 +69,6 @@ extension GraphQLRequest {
         request.extensions["persistedQuery"] = try GraphQLMessage.persistedQuery(of: query ?? "")
         return request
     }
-}
-
-extension GraphQLAnswer {
-    /// Why the server did not take a hash; nil where it did.
-    package var refusalOfHash: DocumentMessage.Refusal? { DocumentMessage.Refusal(errors) }
 }
 
 extension GraphQLError {

@@ -23,8 +23,19 @@ extension GraphQLEndpoint {
         accept: String = GraphQLEndpoint.accept,
         in dependencies: BeagleDependencies
     ) throws(NetworkError) -> Request {
-        let message = try GraphQLMessage(request, style ?? documents)
-        var url = try target.url(in: dependencies)
+        try makeRequest(request, style ?? documents, method, accept, to: target.url(in: dependencies))
+    }
+
+    /// The request of an operation, to a URL.
+    func makeRequest(
+        _ request: GraphQLRequest,
+        _ style: DocumentStyle,
+        _ method: QueryMethod?,
+        _ accept: String = GraphQLEndpoint.accept,
+        to url: URL
+    ) throws(NetworkError) -> Request {
+        let message = try GraphQLMessage(request, style)
+        var url = url
         if let suffix = message.pathSuffix { url = try url.appending(id: suffix) }
         if !request.files.isEmpty { return form(url, try request.form(of: message.json), accept) }
         // A subscription is asked for in a URL only where the caller says so.

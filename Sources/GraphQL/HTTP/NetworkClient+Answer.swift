@@ -16,43 +16,7 @@ extension NetworkClient {
         _ onProgress: Progress? = nil
     ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
         try request.check(endpoint)
-        // What goes the way of subscriptions goes as text: a server that does not know a hash would have to be asked twice.
-        if request.isLive(at: endpoint) {
-            return try await answer(
-                to: DocumentMessage(request, endpoint.documents),
-                at: endpoint,
-                configure,
-                onProgress
-            )
-        }
-        return try await DocumentMessage.send(request, at: endpoint) {
-            $0.answer.refusalOfHash
-        } _: {
-            message throws(NetworkError) in
-            try await answer(to: message, at: endpoint, configure, onProgress)
-        }
-    }
-
-    /// Sends one message. A query whose URL is too long for the server is sent in a body.
-    private func answer(
-        to message: DocumentMessage,
-        at endpoint: GraphQLEndpoint,
-        _ configure: Configuring,
-        _ onProgress: Progress?
-    ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
-        let request = message.request
-        var operation: NetworkOperation
-        if request.isLive(at: endpoint) {
-            var endpoint = endpoint
-            if message.method == .post { endpoint.subscriptionMethod = .post }
-            operation = try liveOperation(request, at: endpoint)
-        } else {
-            operation = NetworkOperation(
-                try endpoint.makeRequest(request, style: message.style, method: message.method, in: container),
-                kind: .init(request.kind)
-            )
-            operation.operationName = request.operationName
-        }
+        var operation = try networkOperation(for: request, at: endpoint)
         configure(&operation)
         if onProgress != nil { operation.reportsProgress = true }
         do throws(NetworkError) {
@@ -69,13 +33,22 @@ extension NetworkClient {
             return (try GraphQLAnswer(response, refusal: nil), result.source)
         } catch {
             guard error.kind == .status, let response = NetworkResponse(of: error) else { throw error }
-            if response.status.code == 414, operation.request.isGet {
-                var posted = message
-                posted.method = .post
-                return try await answer(to: posted, at: endpoint, configure, onProgress)
-            }
             return (try GraphQLAnswer(response, refusal: error), .network)
         }
+    }
+
+    /// The operation of a request, with what follows where the server does not take it as it is.
+    func networkOperation(
+        for request: GraphQLRequest,
+        at endpoint: GraphQLEndpoint
+    ) throws(NetworkError) -> NetworkOperation {
+        if request.isLive(at: endpoint) { return try liveOperation(request, at: endpoint) }
+        let url = try endpoint.target.url(in: container)
+        let revision = try DocumentRevision(DocumentMessage(request, endpoint.documents), at: endpoint, to: url)
+        var operation = NetworkOperation(revision.made, kind: .init(request.kind))
+        operation.operationName = request.operationName
+        if revision.message.isHash || revision.made.isGet { operation.revision = revision }
+        return operation
     }
 }
 
@@ -94,9 +67,9 @@ extension GraphQLRequest {
         try checkKind()
     }
 
-    /// Whether it goes the way of subscriptions. One with files is posted all the same.
+    /// Whether it goes the way of subscriptions. A query or mutation with files is posted all the same.
     func isLive(at endpoint: GraphQLEndpoint) -> Bool {
-        endpoint.kindsOverSubscriptions.contains(kind) && files.isEmpty
+        endpoint.kindsOverSubscriptions.contains(kind) && (files.isEmpty || kind == .subscription)
     }
 
     /// The same of what may have more than one answer.
@@ -119,7 +92,8 @@ extension GraphQLRequest {
 }
 
 extension NetworkOperation.Kind {
-    init(_ kind: OperationKind) {
+    /// What an operation of GraphQL asks for.
+    package init(_ kind: OperationKind) {
         self =
             switch kind {
             case .query: .query
@@ -130,7 +104,7 @@ extension NetworkOperation.Kind {
 }
 
 extension Request {
-    fileprivate var isGet: Bool {
+    var isGet: Bool {
         if case .rawRequest(let data) = type { return data.method == "GET" }
         return false
     }

@@ -98,13 +98,7 @@ extension NetworkClient {
         at endpoint: GraphQLEndpoint? = nil
     ) throws(NetworkError) -> NetworkOperation {
         let prepared = try PreparedOperation(operation, at: endpoint, in: container)
-        if prepared.endpoint.kindsOverSubscriptions.contains(prepared.request.kind) {
-            return try liveOperation(prepared.request, at: prepared.endpoint)
-        }
-        let request = try prepared.endpoint.makeRequest(prepared.request, in: container)
-        var operation = NetworkOperation(request, kind: .init(prepared.request.kind))
-        operation.operationName = prepared.request.operationName
-        return operation
+        return try networkOperation(for: prepared.request, at: prepared.endpoint)
     }
 }
 

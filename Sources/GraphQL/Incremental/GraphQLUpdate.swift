@@ -4,7 +4,7 @@ public import BeagleNet
 public struct GraphQLUpdate<Output> {
     /// All that came, put together: what the answer would be if it came whole and had no more in it.
     public var response: GraphQLResponse<Output>
-    /// Whether more is to come.
+    /// Whether more is to come: another update, or an error that says what is missing.
     public var hasNext: Bool
     /// What is new, in the order in which it came.
     public var patches: [GraphQLPatch]

@@ -21,8 +21,10 @@ package struct IncrementalMerge: Sendable {
     package private(set) var extensions: [String: JSONValue] = [:]
     /// Whether more is to come; nil where the server did not say.
     package private(set) var hasNext: Bool?
-    /// Whether something was announced and has not come: what the server did not say is told by what is pending.
-    package var isUnfinished: Bool { hasNext ?? !pending.isEmpty }
+    /// Whether something is missing: the server said that more is to come, or announced what it has not completed. That it
+    /// says nothing more comes does not make complete what was announced (section 7, Pending Result). Forms that announce
+    /// nothing are finished where it says so.
+    package var isUnfinished: Bool { hasNext == true || !pending.isEmpty }
     private var isBegun = false
     private var pending: [String: Pending] = [:]
 

@@ -28,15 +28,34 @@ struct IncrementalSource: Sendable {
     let request: GraphQLRequest
     let endpoint: GraphQLEndpoint
     let maxPayloadBytes: Int
+    /// Says more of each message before it is sent.
+    let configure: @Sendable (_ operation: inout NetworkOperation) -> Void
 
     /// Sends the operation, with its text where the server does not take the hash of it.
     func ask() async throws(NetworkError) -> Answering {
         try request.checkKind()
-        return try await DocumentMessage.send(request, at: endpoint) { answering throws(NetworkError) in
-            try await answering.refusalOfHash()
-        } _: { message throws(NetworkError) in
-            try await send(message)
+        let message = DocumentMessage(request, endpoint.documents, method: .post)
+        guard message.isHash else { return try await send(message) }
+        if endpoint.memory.knowsNoPersistedQueries { return try await send(message, after: .unsupported) }
+        let found: DocumentMessage.Refusal
+        do throws(NetworkError) {
+            let answering = try await send(message)
+            guard let refusal = try await answering.refusalOfHash() else { return answering }
+            found = refusal
+        } catch {
+            guard let refusal = DocumentMessage.Refusal(error.graphQLErrors) else { throw error }
+            found = refusal
         }
+        if found == .unsupported { endpoint.memory.knowsNoPersistedQueries = true }
+        return try await send(message, after: found)
+    }
+
+    /// Sends what follows on a hash.
+    private func send(
+        _ message: DocumentMessage,
+        after refusal: DocumentMessage.Refusal
+    ) async throws(NetworkError) -> Answering {
+        try await send(message.next(after: refusal) ?? message)
     }
 
     /// Sends one message, in a body: what is streamed is stored by nobody on the way.
@@ -50,11 +69,13 @@ struct IncrementalSource: Sendable {
         )
         var operation = NetworkOperation.stream(request, kind: NetworkOperation.Kind(message.request.kind))
         operation.operationName = message.request.operationName
+        configure(&operation)
+        operation.pieceTypes = PieceTypes()
         let result = try await client.run(operation)
         switch result.content {
-        case .stream(let stream): return Answering(stream, maxPayloadBytes, client.container.clock)
+        case .stream(let stream): return Answering(stream, to: operation, maxPayloadBytes, client.container.clock)
         case .response(let response):
-            return Answering(StreamingResponse(response), maxPayloadBytes, client.container.clock)
+            return Answering(StreamingResponse(response), to: operation, maxPayloadBytes, client.container.clock)
         case .progress, .connection:
             throw NetworkError(.protocol, during: .response, "the answer to a GraphQL operation is no message")
         }
@@ -75,9 +96,22 @@ extension IncrementalSource {
         /// What comes after what was given.
         private var failure: NetworkError?
         private var isRead = false
+        private let types: PieceTypes?
+        /// The types that were named so far.
+        private var named: Set<String>
+        /// Those of them that were told.
+        private var told: Set<String> = []
 
-        fileprivate init(_ stream: StreamingResponse, _ maxPayloadBytes: Int, _ clock: any Clock<Duration>) {
+        fileprivate init(
+            _ stream: StreamingResponse,
+            to operation: NetworkOperation,
+            _ maxPayloadBytes: Int,
+            _ clock: any Clock<Duration>
+        ) {
             self.stream = stream
+            types = operation.pieceTypes
+            // With the head of an answer a mutation has hardly begun; with the first piece it is done.
+            named = operation.changedTypes
             self.clock = clock
             self.maxPayloadBytes = maxPayloadBytes
             isStream =
@@ -92,7 +126,7 @@ extension IncrementalSource {
         func refusalOfHash() async throws(NetworkError) -> DocumentMessage.Refusal? {
             first = try await next(isGathering: false)
             switch first?.content {
-            case .whole(let answer): return answer.refusalOfHash
+            case .whole(let answer): return DocumentMessage.Refusal(answer.errors)
             case .merged(let merge, _): return DocumentMessage.Refusal(merge.errors)
             case nil: return nil
             }
@@ -104,7 +138,18 @@ extension IncrementalSource {
                 self.first = nil
                 return first
             }
-            return isStream ? try await nextOfStream(isGathering) : try await whole()
+            let answer = await Result<Answer?, NetworkError>.catching { () throws(NetworkError) in
+                isStream ? try await nextOfStream(isGathering) : try await whole()
+            }
+            // What was done counts, also where the rest cannot be read.
+            let untold = named.subtracting(told)
+            told = named
+            await types?.tell(untold)
+            return try answer.get()
+        }
+
+        private func note(_ payload: Data) {
+            if types?.isHeard == true { named.formUnion(payload.typenames) }
         }
 
         private func nextOfStream(_ isGathering: Bool) async throws(NetworkError) -> Answer? {
@@ -113,16 +158,19 @@ extension IncrementalSource {
             isRead = true
             var patches = try take(payload)
             if isGathering { gather(&patches) }
+            // What came is given first. That something is missing is not for the reader to find out.
+            if merge.hasNext == false, merge.isUnfinished, failure == nil { failure = .endedEarly(head) }
             return Answer(
                 content: .merged(merge, head),
                 patches: patches,
-                hasNext: merge.hasNext ?? false,
-                isLast: merge.hasNext == false
+                hasNext: merge.isUnfinished || failure != nil,
+                isLast: merge.hasNext == false && failure == nil
             )
         }
 
         /// - Throws: `NetworkError` that holds the payload, where it is none or belongs nowhere.
         private func take(_ payload: Data) throws(NetworkError) -> [GraphQLPatch] {
+            note(payload)
             do throws(NetworkError) {
                 return try merge.take(JSONValue(parsing: payload))
             } catch {
@@ -135,14 +183,18 @@ extension IncrementalSource {
             do throws(NetworkError) {
                 while merge.hasNext == true, let payload = try payloads.nextAtHand() { patches += try take(payload) }
             } catch {
-                failure = error
+                failure = headed(error)
             }
         }
 
         /// - Throws: `NetworkError` of kind `.truncated` where the stream ends and more was to come, and `.decoding` where
         ///   it held nothing at all.
         private func nextPayload() async throws(NetworkError) -> Data? {
-            if let payload = try await payloads.next() { return payload }
+            do throws(NetworkError) {
+                if let payload = try await payloads.next() { return payload }
+            } catch {
+                throw headed(error)
+            }
             guard isRead else {
                 throw .malformed("the answer has no payload", head)
             }
@@ -150,11 +202,20 @@ extension IncrementalSource {
             return nil
         }
 
+        /// The error with the head of the answer that it broke.
+        private func headed(_ error: NetworkError) -> NetworkError {
+            var error = error
+            error.response = error.response ?? stream.response
+            error.url = error.url ?? stream.url
+            return error
+        }
+
         /// An answer that is no stream, as a server gives that knows nothing of pieces.
         private func whole() async throws(NetworkError) -> Answer? {
             if isRead { return nil }
             isRead = true
             let response = try await stream.collect(upTo: maxPayloadBytes)
+            note(response.data)
             let refusal = response.status.kind == .successful ? nil : response.refusal()
             let answer = try GraphQLAnswer(response, refusal: refusal)
             var merge = IncrementalMerge()

@@ -16,21 +16,26 @@ extension NetworkClient {
     ///   - endpoint: where; the container's `graphQLEndpoint` where nil.
     ///   - decoder: how the value is made; the container's `bodyDecoder` where nil.
     ///   - maxPayloadBytes: the most bytes that one piece may have, 64 MiB by default.
+    ///   - configure: says more of the operation before it is run: partition, context, a deadline for the beginning of the
+    ///     answer. Called for each message: in each iteration, and again where the server wants the text of a hash.
     /// - Returns: the answer so far, each time something comes. Its iterator throws what `execute` throws, and
-    ///   `NetworkError` of kind `.truncated` where the stream ends before the server said so.
+    ///   `NetworkError` of kind `.truncated` where the stream ends before the server said so, or before all came that it
+    ///   announced.
     /// - Throws: `NetworkError` where the operation cannot be sent.
     public func results<Input: Encodable, Output: Decodable & SendableMetatype>(
         of operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil,
         decoder: (any BodyDecoder)? = nil,
-        maxPayloadBytes: Int = 64 << 20
+        maxPayloadBytes: Int = 64 << 20,
+        _ configure: @escaping @Sendable (_ operation: inout NetworkOperation) -> Void = { _ in }
     ) throws(NetworkError) -> GraphQLUpdates<Output> {
         let prepared = try PreparedOperation(operation, at: endpoint, in: container)
         let source = IncrementalSource(
             client: self,
             request: prepared.request,
             endpoint: prepared.endpoint,
-            maxPayloadBytes: maxPayloadBytes
+            maxPayloadBytes: maxPayloadBytes,
+            configure: configure
         )
         let decoder = decoder ?? container.bodyDecoder
         return GraphQLUpdates(source: source, isGathering: true) { answer throws(NetworkError) in
@@ -52,13 +57,15 @@ extension NetworkClient {
     ///   - request: what to ask.
     ///   - endpoint: where; the container's `graphQLEndpoint` where nil.
     ///   - maxPayloadBytes: the most bytes that one piece may have, 64 MiB by default.
+    ///   - configure: says more of the operation before it is run. Called for each message that is sent.
     /// - Throws: `NetworkError` of kind `.notConfigured` where there is no endpoint.
     public func results(
         of request: GraphQLRequest,
         at endpoint: GraphQLEndpoint? = nil,
-        maxPayloadBytes: Int = 64 << 20
+        maxPayloadBytes: Int = 64 << 20,
+        _ configure: @escaping @Sendable (_ operation: inout NetworkOperation) -> Void = { _ in }
     ) throws(NetworkError) -> GraphQLUpdates<JSONValue> {
-        try results(of: request, at: endpoint, maxPayloadBytes: maxPayloadBytes, isGathering: false)
+        try results(of: request, at: endpoint, maxPayloadBytes: maxPayloadBytes, isGathering: false, configure)
     }
 
     /// The same.
@@ -68,13 +75,15 @@ extension NetworkClient {
         of request: GraphQLRequest,
         at endpoint: GraphQLEndpoint? = nil,
         maxPayloadBytes: Int = 64 << 20,
-        isGathering: Bool
+        isGathering: Bool,
+        _ configure: @escaping @Sendable (_ operation: inout NetworkOperation) -> Void = { _ in }
     ) throws(NetworkError) -> GraphQLUpdates<JSONValue> {
         let source = IncrementalSource(
             client: self,
             request: request,
             endpoint: try container.endpoint(endpoint),
-            maxPayloadBytes: maxPayloadBytes
+            maxPayloadBytes: maxPayloadBytes,
+            configure: configure
         )
         return GraphQLUpdates(source: source, isGathering: isGathering) { answer throws(NetworkError) in
             try answer.value()

@@ -37,7 +37,7 @@ extension NetworkError {
         NetworkError(
             .truncated,
             during: .body,
-            "the answer ended before its last payload",
+            "the answer ended before all of it had come",
             advice: "what was given before is true, and not all"
         ).holding(response)
     }

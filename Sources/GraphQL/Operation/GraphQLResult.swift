@@ -5,7 +5,7 @@ import BeagleNet
 ///
 /// `GraphQLResponse` tells more, and what `NetworkClient.perform` gives needs no wrapping.
 public struct GraphQLResult<T: Decodable>: Decodable {
-    /// The object; nil where the server gave null or nothing.
+    /// The object; nil where the server gave null or nothing, and where it gave errors beside what is no such object.
     public let object: T?
     /// What the server said went wrong. It may come beside an object.
     public let errorMessages: [String]
@@ -25,19 +25,26 @@ public struct GraphQLResult<T: Decodable>: Decodable {
         case data, errors
     }
 
-    /// Reads an answer.
+    /// Reads an answer. One that has errors is read whatever is beside them: they explain more than a missing object.
     ///
-    /// - Throws: `DecodingError` where it has neither data nor errors, where the object is no `T`, or where there are
-    ///   several root fields: which of them is meant only the operation can tell.
+    /// - Throws: `DecodingError` where it has no errors, and either no data, or an object that is no `T`, or several root
+    ///   fields: which of them is meant only the operation can tell.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let errors = (try container.decodeIfPresent(JSONValue.self, forKey: .errors) ?? .null).graphQLErrors
         errorMessages = errors.map(\.message)
-        guard try container.contains(.data) && !container.decodeNil(forKey: .data) else {
+        do {
+            object = try Self.object(in: container)
+        } catch {
+            guard !errors.isEmpty else { throw error }
             object = nil
-            guard errors.isEmpty else { return }
+        }
+    }
+
+    private static func object(in container: KeyedDecodingContainer<CodingKeys>) throws -> T? {
+        guard try container.contains(.data) && !container.decodeNil(forKey: .data) else {
             throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "neither data nor errors")
+                DecodingError.Context(codingPath: container.codingPath, debugDescription: "neither data nor errors")
             )
         }
         let data = try container.nestedContainer(keyedBy: RootKey.self, forKey: .data)
@@ -51,7 +58,7 @@ public struct GraphQLResult<T: Decodable>: Decodable {
                 )
             )
         }
-        object = try fields.first.flatMap { try data.decodeIfPresent(T.self, forKey: $0) }
+        return try fields.first.flatMap { try data.decodeIfPresent(T.self, forKey: $0) }
     }
 
     private struct RootKey: CodingKey {

@@ -105,11 +105,14 @@ extension NetworkClient {
         _ request: GraphQLRequest,
         at endpoint: GraphQLEndpoint
     ) throws(NetworkError) -> NetworkOperation {
-        let (style, method) = (endpoint.liveDocuments, try endpoint.liveMethod)
-        let message = try endpoint.makeRequest(request, style: style, method: method, in: container)
-        var operation = NetworkOperation(message, kind: NetworkOperation.Kind(request.kind))
+        let message = DocumentMessage(request, endpoint.liveDocuments, method: try endpoint.liveMethod)
+        let url = try endpoint.target.url(in: container)
+        let revision = try DocumentRevision(message, at: endpoint, to: url)
+        var operation = NetworkOperation(revision.made, kind: NetworkOperation.Kind(request.kind))
         operation.operationName = request.operationName
         operation.performer = try SubscriptionPerformer(request, at: endpoint)
+        // What a subscription has given would be given again.
+        if request.kind != .subscription, revision.made.isGet { operation.revision = revision }
         return operation
     }
 }

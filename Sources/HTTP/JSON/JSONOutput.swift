@@ -1,12 +1,16 @@
 /// Writes JSON text member by member, in the order in which they come.
 package struct JSONOutput: Sendable {
-    /// What was written.
-    package private(set) var bytes: [UInt8] = []
+    /// What was written, and room for more.
+    private var room: [UInt8]
+    private var count = 0
     private var needsComma = false
 
     package init(capacity: Int = 0) {
-        bytes.reserveCapacity(capacity)
+        room = Array(repeating: 0, count: capacity)
     }
+
+    /// What was written.
+    package var bytes: [UInt8] { Array(room[..<count]) }
 
     /// An object of what `members` writes, each behind its `name`.
     package mutating func object(_ members: (inout JSONOutput) -> Void) { container("{", "}", members) }
@@ -17,17 +21,42 @@ package struct JSONOutput: Sendable {
     /// The name of the member whose value comes next.
     package mutating func name(_ name: String) {
         separate()
-        JSONText.append(name, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
+        quote(name)
+        put(UInt8(ascii: ":"))
         needsComma = false
     }
 
     package mutating func string(_ text: String) {
         separate()
-        JSONText.append(text, to: &bytes)
+        quote(text)
     }
 
-    package mutating func integer(_ number: some BinaryInteger) { raw("\(number)".utf8) }
+    package mutating func integer(_ number: some BinaryInteger) {
+        guard let number = Int64(exactly: number) else { return raw("\(number)".utf8) }
+        decimal(number)
+    }
+
+    /// A number with a point in front of its last digits: `decimal(1_500, places: 3)` is `1.500`.
+    ///
+    /// - Parameter places: how many digits are behind the point, at most 18.
+    package mutating func decimal(_ number: Int64, places: Int = 0) {
+        separate()
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { digits in
+            var start = digits.count
+            func put(_ byte: UInt8) {
+                start -= 1
+                digits[start] = byte
+            }
+            var rest = number.magnitude
+            while rest > 0 || digits.count - start <= (places == 0 ? 0 : places + 1) {
+                if places > 0, digits.count - start == places { put(UInt8(ascii: ".")) }
+                put(UInt8(ascii: "0") + UInt8(rest % 10))
+                rest /= 10
+            }
+            if number < 0 { put(UInt8(ascii: "-")) }
+            append(UnsafeBufferPointer(rebasing: digits[start...]))
+        }
+    }
 
     package mutating func bool(_ value: Bool) { raw((value ? "true" : "false").utf8) }
 
@@ -36,7 +65,9 @@ package struct JSONOutput: Sendable {
     /// A value that is JSON text already.
     package mutating func raw(_ json: some Sequence<UInt8>) {
         separate()
-        bytes.append(contentsOf: json)
+        if json.withContiguousStorageIfAvailable({ append($0) }) == nil {
+            Array(json).withUnsafeBufferPointer { append($0) }
+        }
     }
 
     package mutating func member(_ name: String, _ text: String) {
@@ -55,7 +86,7 @@ package struct JSONOutput: Sendable {
     }
 
     private mutating func separate() {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        if needsComma { put(UInt8(ascii: ",")) }
         needsComma = true
     }
 
@@ -65,10 +96,50 @@ package struct JSONOutput: Sendable {
         _ content: (inout JSONOutput) -> Void
     ) {
         separate()
-        bytes.append(UInt8(ascii: start))
+        put(UInt8(ascii: start))
         needsComma = false
         content(&self)
-        bytes.append(UInt8(ascii: end))
+        put(UInt8(ascii: end))
         needsComma = true
+    }
+}
+
+// MARK: - Bytes
+
+extension JSONOutput {
+    private mutating func put(_ byte: UInt8) {
+        makeRoom(for: 1)
+        room[count] = byte
+        count += 1
+    }
+
+    private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        makeRoom(for: bytes.count)
+        let start = count
+        room.withUnsafeMutableBytes { room in
+            UnsafeMutableRawBufferPointer(rebasing: room[start...]).copyMemory(from: UnsafeRawBufferPointer(bytes))
+        }
+        count += bytes.count
+    }
+
+    private mutating func quote(_ text: String) {
+        put(UInt8(ascii: "\""))
+        var text = text
+        text.withUTF8 { text in
+            var start = 0
+            while start < text.count {
+                let end = min(text.count, start + 1_024)
+                makeRoom(for: 6 * (end - start) + 8)
+                let place = count
+                count = room.withUnsafeMutableBufferPointer { JSONText.escape(text, start..<end, to: $0, from: place) }
+                start = end
+            }
+        }
+        put(UInt8(ascii: "\""))
+    }
+
+    private mutating func makeRoom(for more: Int) {
+        if room.count - count >= more { return }
+        room += [UInt8](repeating: 0, count: max(more, room.count, 256))
     }
 }

@@ -2,23 +2,38 @@
 package enum JSONText {
     /// Where the next quote, backslash or control character is, eight bytes looked at together; the end where there is none.
     package static func endOfPlain(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
-        let ones: UInt64 = 0x0101_0101_0101_0101
         var index = start
         while index + 8 <= bytes.count {
-            let word = UInt64(
-                littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            )
-            let (quotes, backslashes) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5C))
-            // A byte that is one of these has its high bit set; so may one behind it, but the first is right.
-            let controls = (word &- (ones &* 0x20)) & ~word
-            let found = controls | ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
-            let ends = found & (ones &* 0x80)
+            let ends = ends(in: word(of: bytes, at: index))
             if ends != 0 { return index + ends.trailingZeroBitCount / 8 }
             index += 8
         }
         while index < bytes.count, !bytes[index].endsPlainText { index += 1 }
         return index
     }
+
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
+
+    /// The next eight bytes, the first the lowest.
+    private static func word(of bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt64 {
+        UInt64(littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: index, as: UInt64.self))
+    }
+
+    /// Less than eight bytes, the first the lowest.
+    private static func word(of bytes: UnsafeBufferPointer<UInt8>, at index: Int, count: Int) -> UInt64 {
+        // The last eight, without those before.
+        if index + count >= 8 { return word(of: bytes, at: index + count - 8) >> UInt64(8 * (8 - count)) }
+        return (0..<count).reduce(0) { $0 | UInt64(bytes[index + $1]) << UInt64(8 * $1) }
+    }
+
+    /// Marks quotes, backslashes and control characters with their high bits. So may be a byte behind one, but the first is
+    /// right.
+    private static func ends(in word: UInt64) -> UInt64 {
+        let controls = (word &- (ones &* 0x20)) & ~word
+        return (controls | zeros(in: word ^ (ones &* 0x22)) | zeros(in: word ^ (ones &* 0x5C))) & (ones &* 0x80)
+    }
+
+    private static func zeros(in word: UInt64) -> UInt64 { (word &- ones) & ~word }
 
     /// What escaped text means; half of a surrogate pair, and what is not UTF-8, is U+FFFD. It has passed the tokenizer.
     package static func unescaped(_ written: ArraySlice<UInt8>) -> String {
@@ -82,34 +97,81 @@ package enum JSONText {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { text in
-            var start = 0
-            while start < text.count {
-                let end =
-                    escapingSlashes
-                    ? text[start...].firstIndex { $0.endsPlainText || $0 == UInt8(ascii: "/") } ?? text.count
-                    : endOfPlain(text, from: start)
-                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<end]))
-                if end < text.count { escape(text[end], to: &bytes) }
-                start = end + 1
+            // Written aside, as an array is looked after at each append. What is larger would not be on the stack.
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { aside in
+                var start = 0
+                while start < text.count {
+                    let end = min(text.count, start + (aside.count - 8) / 6)
+                    let count = escape(text, start..<end, escapingSlashes, to: aside, from: 0)
+                    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: aside[..<count]))
+                    start = end
+                }
             }
         }
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private static func escape(_ byte: UInt8, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\\"))
-        switch byte {
-        case 0x08: bytes.append(UInt8(ascii: "b"))
-        case 0x09: bytes.append(UInt8(ascii: "t"))
-        case 0x0A: bytes.append(UInt8(ascii: "n"))
-        case 0x0C: bytes.append(UInt8(ascii: "f"))
-        case 0x0D: bytes.append(UInt8(ascii: "r"))
-        case 0x00..<0x20:
-            let digit = byte & 0xF
-            bytes.append(contentsOf: byte < 0x10 ? "u000".utf8 : "u001".utf8)
-            bytes.append(digit + (digit < 10 ? 0x30 : 0x57))
-        default: bytes.append(byte)
+    /// Writes bytes of a text as they stand in quotes.
+    ///
+    /// - Parameters:
+    ///   - output: has room for six bytes for each, and for eight more.
+    ///   - start: where to write.
+    /// - Returns: where what was written ends.
+    static func escape(
+        _ text: UnsafeBufferPointer<UInt8>,
+        _ range: Range<Int>,
+        _ escapesSlashes: Bool = false,
+        to output: UnsafeMutableBufferPointer<UInt8>,
+        from start: Int
+    ) -> Int {
+        var (index, count) = (range.lowerBound, start)
+        while index < range.upperBound {
+            let rest = range.upperBound - index
+            let word = rest < 8 ? self.word(of: text, at: index, count: rest) : self.word(of: text, at: index)
+            var ends = ends(in: word)
+            if escapesSlashes { ends |= zeros(in: word ^ (ones &* 0x2F)) & (ones &* 0x80) }
+            // Those behind an end are written over.
+            UnsafeMutableRawBufferPointer(output)
+                .storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
+            let plain = min(rest, ends == 0 ? 8 : ends.trailingZeroBitCount / 8)
+            index += plain
+            count += plain
+            if plain == 8 || plain == rest { continue }
+            count = escape(text[index], to: output, count)
+            index += 1
         }
+        return count
+    }
+
+    /// Writes the escape of a byte.
+    ///
+    /// - Returns: where it ends.
+    private static func escape(_ byte: UInt8, to output: UnsafeMutableBufferPointer<UInt8>, _ start: Int) -> Int {
+        output[start] = UInt8(ascii: "\\")
+        if byte >= 0x20 {
+            output[start + 1] = byte
+            return start + 2
+        }
+        let short: UInt8? =
+            switch byte {
+            case 0x08: UInt8(ascii: "b")
+            case 0x09: UInt8(ascii: "t")
+            case 0x0A: UInt8(ascii: "n")
+            case 0x0C: UInt8(ascii: "f")
+            case 0x0D: UInt8(ascii: "r")
+            default: nil
+            }
+        if let short {
+            output[start + 1] = short
+            return start + 2
+        }
+        let digit = byte & 0xF
+        output[start + 1] = UInt8(ascii: "u")
+        output[start + 2] = UInt8(ascii: "0")
+        output[start + 3] = UInt8(ascii: "0")
+        output[start + 4] = UInt8(ascii: byte < 0x10 ? "0" : "1")
+        output[start + 5] = digit + (digit < 10 ? 0x30 : 0x57)
+        return start + 6
     }
 }
 

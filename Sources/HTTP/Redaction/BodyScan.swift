@@ -73,6 +73,7 @@ struct JSONBody: BodyScan {
     }
 
     mutating func scan(_ window: BodyWindow, isFinal: Bool) throws(Unredactable) -> Settled {
+        if window.origin == 0, window.seen == 0, json.passes(window.bytes) { return Settled(window.bytes.count) }
         try json.take(window.bytes, in: window.seen..<window.bytes.count, origin: window.origin)
         if isFinal { try json.finish(window.bytes, origin: window.origin) }
         let edits = json.takeEdits().map {

@@ -5,6 +5,11 @@ enum BodySort {
     case unreadable
 
     init(_ contentType: String?) {
+        // So most say it.
+        if contentType == "application/json" {
+            self = .json
+            return
+        }
         guard let type = contentType.flatMap(MediaType.init) else {
             self = .unknown
             return

@@ -31,7 +31,9 @@ extension JSONScan {
         }
         let member = member
         keep(bytes, origin)
-        if content.count >= 3 { lookThrough(token, member, content, bytes, origin) }
+        if content.count >= 3, !TextScan.isHarmless(bytes, content.startIndex..<content.endIndex) {
+            lookThrough(token, member, content, bytes, origin)
+        }
     }
 
     /// Looks whether a value beside this one is called by a secret's name.

@@ -124,6 +124,15 @@ struct JSONScan {
         try lookAtOpenToken(bytes, origin)
     }
 
+    /// Takes the first bytes if they are a whole text in which nothing is to be replaced.
+    ///
+    /// - Returns: whether they are.
+    mutating func passes(_ bytes: [UInt8]) -> Bool {
+        guard PlainJSON.holds(redactor, bytes, depth: depth) else { return false }
+        settled = bytes.count
+        return true
+    }
+
     /// Says that no bytes follow.
     mutating func finish(_ bytes: [UInt8], origin: Int) throws(Unredactable) {
         if tokenizer.isFresh { return }

@@ -16,14 +16,20 @@ extension Redactor {
         at place: String,
         noting audit: inout RedactionAudit
     ) -> [(name: String, value: String)] {
-        var redacted: [(name: String, value: String)] = []
-        for field in fields {
-            let edits = edits(of: field)
-            let name = "\(place).\(field.name.rawName)"
-            for edit in edits { audit.note(edit.way.isEmpty ? name : "\(name):\(edit.way)") }
-            if let field = self.redacted(field, edits) { redacted.append(field) }
-        }
-        return redacted
+        fields.compactMap { redact($0, at: place, noting: &audit) }
+    }
+
+    /// The same of one field; nil where it is left out.
+    package func redact(
+        _ field: HTTPField,
+        at place: String,
+        noting audit: inout RedactionAudit
+    ) -> (name: String, value: String)? {
+        let edits = edits(of: field)
+        if edits.isEmpty { return (field.name.rawName, field.value) }
+        let name = "\(place).\(field.name.rawName)"
+        for edit in edits { audit.note(edit.way.isEmpty ? name : "\(name):\(edit.way)") }
+        return redacted(field, edits)
     }
 
     private func edits(of field: HTTPField) -> [RedactionEdit] {

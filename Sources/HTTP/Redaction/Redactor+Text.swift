@@ -27,7 +27,7 @@ extension Redactor {
         rules: TextScan.Rules,
         depth: Int
     ) -> [RedactionEdit] {
-        if rules.isEmpty, range.count < TokenPrefix.leastCount { return [] }
+        if rules.isEmpty ? range.count < TokenPrefix.leastCount : TextScan.isHarmless(bytes, range) { return [] }
         var scan = TextScan(self, bytes, in: range, rules: depth < TextScan.depthLimit ? rules : [], depth: depth)
         let settled = scan.run(from: range.lowerBound)
         if settled < range.upperBound {

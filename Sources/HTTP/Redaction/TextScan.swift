@@ -117,6 +117,30 @@ struct TextScan {
     }
 }
 
+// MARK: - Short text
+
+extension TextScan {
+    /// Whether text has nothing that is secret, told by its length and its bytes alone: so it is of most values.
+    ///
+    /// What has no mark is a word or several. Of such only a scheme with its credentials is secret if it has fewer bytes than the
+    /// number of a card, which are fewer than those of a token with its prefix.
+    static func isHarmless(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
+        guard range.count < 13 else { return false }
+        var found: UInt8 = 0
+        let marks = Self.marks
+        for place in range { found |= marks[Int(bytes[place])] }
+        return found == 0 || (found == blank && range.count < "bearer x".utf8.count)
+    }
+
+    private static let blank: UInt8 = 1
+
+    /// 0 for letters, digits and the underscore, `blank` for blanks, 2 for all others.
+    private static let marks: [UInt8] = (UInt8.min...UInt8.max).map { byte in
+        if byte.isWord { return 0 }
+        return byte == 0x20 || byte == 0x09 ? blank : 2
+    }
+}
+
 // MARK: - Places
 
 extension TextScan {

@@ -225,10 +225,8 @@ extension JSONOutput {
         guard let duration else { return integer(-1) }
         let (seconds, attoseconds) = duration.components
         let micros = seconds * 1_000_000 + (attoseconds + 500_000_000_000) / 1_000_000_000_000
-        let (whole, fraction) = micros.quotientAndRemainder(dividingBy: 1000)
-        if fraction == 0 { return integer(whole) }
-        let digits = String(abs(fraction) + 1000).dropFirst()
-        raw("\(micros < 0 ? "-" : "")\(abs(whole)).\(digits)".utf8)
+        if micros.isMultiple(of: 1000) { return decimal(micros / 1000) }
+        decimal(micros, places: 3)
     }
 
     fileprivate mutating func fields(_ name: String, _ fields: [LoggedField]) {

@@ -18,7 +18,7 @@ struct LoggedCookie: Hashable {
 
     /// Those that a message carries.
     static func sent(in fields: [LoggedField]) -> [LoggedCookie] {
-        fields.filter { $0.name.lowercased() == "cookie" }.flatMap { field in
+        fields.filter { $0.isCalled("cookie") }.flatMap { field in
             field.value.split(separator: ";").map { pair in
                 let (name, value) = parts(of: pair)
                 return LoggedCookie(name: name, value: value)
@@ -28,7 +28,7 @@ struct LoggedCookie: Hashable {
 
     /// Those that an answer sets.
     static func set(in fields: [LoggedField]) -> [LoggedCookie] {
-        fields.filter { $0.name.lowercased() == "set-cookie" }.map(\.value).map(set)
+        fields.filter { $0.isCalled("set-cookie") }.map(\.value).map(set)
     }
 
     /// Those of an archive's list.
@@ -106,21 +106,20 @@ struct LoggedCookie: Hashable {
 /// The items of a URL's query as archives list them beside it: always made of it.
 enum QueryItems {
     static func of(_ url: String) -> [(name: String, value: String)] {
-        let marks = url.unicodeScalars
-        guard let mark = marks.firstIndex(of: "?") else { return [] }
-        return items(Substring(marks[marks.index(after: mark)...].prefix { $0 != "#" }))
+        guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+        return items(Substring(url.utf8[url.utf8.index(after: mark)...].prefix { $0 != UInt8(ascii: "#") }))
     }
 
     /// Those of a query or a form in URL's encoding.
     static func items(_ query: Substring) -> [(name: String, value: String)] {
-        query.unicodeScalars.split(separator: "&").map { item in
-            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (decoded(parts[0]), parts.dropFirst().first.map(decoded) ?? "")
+        query.utf8.split(separator: UInt8(ascii: "&")).map { item in
+            let equals = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
+            return (decoded(item[..<equals]), decoded(item[equals...].dropFirst()))
         }
     }
 
     /// A plus sign is a space, as in forms.
-    private static func decoded(_ text: Substring.UnicodeScalarView) -> String {
+    private static func decoded(_ text: Substring.UTF8View) -> String {
         var text = Substring(text)
         if text.utf8.contains(UInt8(ascii: "+")) { text = text.replacing("+", with: " ") }
         return SecretNames.decoded(text)

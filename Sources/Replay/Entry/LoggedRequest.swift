@@ -50,6 +50,11 @@ public struct LoggedField: Sendable, Hashable {
         self.name = name
         self.value = value
     }
+
+    /// - Parameter name: in lower case.
+    func isCalled(_ name: String) -> Bool {
+        self.name.utf8.count == name.utf8.count && self.name.lowercased() == name
+    }
 }
 
 extension [LoggedField] {

@@ -14,9 +14,24 @@ package enum Timestamp {
         let (seconds, fraction) = floored(Int(micros), by: 1_000_000)
         let (days, secondOfDay) = floored(seconds, by: 86_400)
         let day = CivilDate(days: days)
-        let time = [secondOfDay / 3600, secondOfDay / 60 % 60, secondOfDay % 60].map { padded($0, 2) }
-        return "\(padded(day.year, 4))-\(padded(day.month, 2))-\(padded(day.day, 2))T"
-            + "\(time.joined(separator: ":")).\(padded(fraction, 6))Z"
+        let numbers =
+            [
+                (day.year, 4, "-"), (day.month, 2, "-"), (day.day, 2, "T"), (secondOfDay / 3600, 2, ":"),
+                (secondOfDay / 60 % 60, 2, ":"), (secondOfDay % 60, 2, "."), (fraction, 6, "Z"),
+            ] as [(Int, Int, Unicode.Scalar)]
+        return String(unsafeUninitializedCapacity: 27) { text in
+            var end = 0
+            for (number, digits, mark) in numbers {
+                end += digits + 1
+                text[end - 1] = UInt8(ascii: mark)
+                var rest = number
+                for place in (end - 1 - digits..<end - 1).reversed() {
+                    text[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+                    rest /= 10
+                }
+            }
+            return end
+        }
     }
 
     /// Reads a moment: any number of digits behind the second, and `Z`, an offset as `-07:00`, or nothing, which is UTC.
@@ -38,11 +53,6 @@ package enum Timestamp {
     private static func floored(_ number: Int, by divisor: Int) -> (Int, Int) {
         let rest = number % divisor
         return rest < 0 ? (number / divisor - 1, rest + divisor) : (number / divisor, rest)
-    }
-
-    private static func padded(_ number: Int, _ digits: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(digits - text.utf8.count, 0)) + text
     }
 
     private struct Scanner {

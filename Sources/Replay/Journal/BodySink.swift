@@ -19,7 +19,7 @@ import BeagleNetHTTP
 final class BodySink {
     private let directory: LogDirectory
     private let options: RequestLog.Options
-    private let partName: String
+    private let partName: () -> String
     private let place: String
     private var redactor: BodyRedactor
     /// Undoes what the body is coded in; nil where that is nothing.
@@ -41,7 +41,7 @@ final class BodySink {
     init(
         _ directory: LogDirectory,
         _ options: RequestLog.Options,
-        partName: String,
+        partName: @escaping @autoclosure () -> String,
         redactor: Redactor,
         mediaType: String,
         coding: BodyCoding? = nil,
@@ -73,7 +73,7 @@ final class BodySink {
     /// Bytes that are kept.
     var shownBytes: Int64 { Int64(kept) }
 
-    private var part: String { "\(directory.path)/\(partName)" }
+    private var part: String { "\(directory.path)/\(partName())" }
 
     /// Whether it was coded, so that the bytes that are kept are others than those that were sent.
     var isDecoded: Bool { decoder != nil }

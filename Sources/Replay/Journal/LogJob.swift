@@ -24,7 +24,7 @@ struct LogJob: Sendable {
     struct Draft: Sendable {
         let redactor: Redactor
         /// What bodies in it are still coded in.
-        var codings: @Sendable () -> [BodySide: BodyCoding] = { [:] }
+        var coding: @Sendable (BodySide) -> BodyCoding? = { _ in nil }
         let make: @Sendable () -> LogEntry
     }
 
@@ -41,9 +41,21 @@ struct LogJob: Sendable {
     /// What an entry's heads take, about.
     static let headBytes = 1 << 10
 
+    /// The body of which it is a piece.
     var chunkPlace: BodyPlace? {
         if case .chunk(let side, _) = work { return BodyPlace(exchange: exchange, side: side) }
         return nil
+    }
+
+    /// The body that it begins.
+    var openPlace: BodyPlace? {
+        if case .open(let side, _, _, _) = work { return BodyPlace(exchange: exchange, side: side) }
+        return nil
+    }
+
+    var isCall: Bool {
+        if case .call = work { return true }
+        return false
     }
 }
 

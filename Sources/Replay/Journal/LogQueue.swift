@@ -20,6 +20,10 @@ final class LogQueue: Sendable {
         var losses = Losses()
     }
 
+    fileprivate enum Writer: Sendable {
+        case busy, lingering, idle
+    }
+
     fileprivate struct State: Sendable {
         var jobs: [LogJob] = []
         /// Bodies that get no more pieces.
@@ -30,8 +34,15 @@ final class LogQueue: Sendable {
         /// Memory and number of what waits, also of what the writer is about to write.
         var bytes = 0
         var count = 0
-        var isIdle = false
+        /// What the writer is doing.
+        var writer = Writer.busy
+        /// How many of the jobs were there already when the writer looked last.
+        var seen = 0
+        /// How many of them are pieces of bodies.
+        var pieces = 0
         var isClosed = false
+        /// Whether somebody waits for what is queued to be written.
+        var isCalled = false
         /// How many wait for room.
         var waiting = 0
         /// Whether the writer has ended, and who wants to know.
@@ -42,14 +53,18 @@ final class LogQueue: Sendable {
     private let maxBytes: Int
     private let maxCount: Int
     private let isLossless: Bool
+    private let patience: Duration
     private let state = Lock(State())
     private let arrival = DispatchSemaphore(value: 0)
     private let room = DispatchSemaphore(value: 0)
 
-    init(maxBytes: Int = 4 << 20, maxCount: Int = 1_024, isLossless: Bool) {
+    /// - Parameter patience: how long the writer waits for more before it takes what there is, as long as nobody waits for it
+    ///   and there is room; a beginning whose end comes meanwhile is not written.
+    init(maxBytes: Int = 4 << 20, maxCount: Int = 1_024, isLossless: Bool, patience: Duration = .zero) {
         self.maxBytes = maxBytes
         self.maxCount = maxCount
         self.isLossless = isLossless
+        self.patience = patience
     }
 
     /// Queues a job. Where there is no room it waits if nothing may be lost; else bodies are left out, then the oldest
@@ -61,11 +76,14 @@ final class LogQueue: Sendable {
     @discardableResult
     func add(_ job: LogJob, mayWait: Bool = true) -> Bool {
         while true {
-            switch state.withLock({ $0.receive(job, isLossless, mayWait: mayWait, maxBytes, maxCount) }) {
+            let (reception, wakes) = state.withLock { state in
+                let reception = state.receive(job, isLossless, mayWait: mayWait, maxBytes, maxCount)
+                return (reception, state.wakes(maxBytes, maxCount))
+            }
+            if wakes { arrival.signal() }
+            switch reception {
             case .closed: return false
-            case .added(let wakes):
-                if wakes { arrival.signal() }
-                return true
+            case .added: return true
             case .full: room.wait()
             }
         }
@@ -73,15 +91,19 @@ final class LogQueue: Sendable {
 
     /// Takes what there is, waiting for it until `deadline`; nil when the queue is closed and empty.
     func take(until deadline: DispatchTime) -> Batch? {
+        let isHasty = patience == .zero
+        var hasLingered = isHasty
         while true {
-            let (batch, isOver): (Batch?, Bool) = state.withLock { state in
-                if let batch = state.take() { return (batch, false) }
-                state.isIdle = !state.isClosed
-                return (nil, state.isClosed)
+            switch state.withLock({ $0.look(isHasty: isHasty, hasLingered: hasLingered, maxBytes, maxCount) }) {
+            case .batch(let batch): return batch
+            case .later:
+                _ = arrival.wait(timeout: .now() + patience / .seconds(1))
+                hasLingered = true
+            case .nothing:
+                if arrival.wait(timeout: deadline) == .timedOut { return Batch() }
+            case .onlyBeginnings: hasLingered = false
+            case .over: return nil
             }
-            if let batch { return batch }
-            if isOver { return nil }
-            if arrival.wait(timeout: deadline) == .timedOut { return Batch() }
         }
     }
 
@@ -133,8 +155,7 @@ extension LogQueue {
 
 extension LogQueue.State {
     fileprivate enum Reception {
-        case closed, full
-        case added(wakes: Bool)
+        case closed, added, full
     }
 
     fileprivate mutating func receive(
@@ -150,8 +171,19 @@ extension LogQueue.State {
             return .full
         }
         if isLossless { add(job, .max, .max) } else { add(job, maxBytes, maxCount) }
-        defer { isIdle = false }
-        return .added(wakes: isIdle)
+        return .added
+    }
+
+    /// Whether the writer is to be woken; it is then.
+    fileprivate mutating func wakes(_ maxBytes: Int, _ maxCount: Int) -> Bool {
+        let wakes = writer == .idle || (writer == .lingering && isUrgent(maxBytes, maxCount))
+        if wakes { writer = .busy }
+        return wakes
+    }
+
+    /// Whether somebody waits for the writer, or room may soon be short: bodies come faster than a thread wakes.
+    private func isUrgent(_ maxBytes: Int, _ maxCount: Int) -> Bool {
+        isClosed || isCalled || waiting > 0 || pieces > 0 || bytes > maxBytes / 4 || count > maxCount / 4
     }
 
     func has(room job: LogJob, _ maxBytes: Int, _ maxCount: Int) -> Bool {
@@ -159,14 +191,66 @@ extension LogQueue.State {
         count < maxCount && (bytes + job.bytes <= maxBytes || bytes == 0)
     }
 
-    mutating func take() -> LogQueue.Batch? {
-        guard !jobs.isEmpty || !losses.isEmpty else { return nil }
-        let batch = LogQueue.Batch(jobs: jobs, cuts: newCuts, forgotten: forgotten, losses: losses)
-        jobs = []
-        newCuts = []
-        forgotten = []
-        losses = LogQueue.Losses()
-        return batch
+    fileprivate enum Look {
+        case batch(LogQueue.Batch)
+        /// There will be more.
+        case later
+        /// Beginnings whose ends may come yet.
+        case onlyBeginnings
+        case nothing, over
+    }
+
+    /// What there is for the writer.
+    ///
+    /// - Parameter isHasty: whether the writer never waits for more.
+    fileprivate mutating func look(isHasty: Bool, hasLingered: Bool, _ maxBytes: Int, _ maxCount: Int) -> Look {
+        guard !jobs.isEmpty || !losses.isEmpty else {
+            writer = isClosed ? .busy : .idle
+            return isClosed ? .over : .nothing
+        }
+        let isUrgent = isUrgent(maxBytes, maxCount)
+        writer = isUrgent || hasLingered ? .busy : .lingering
+        if writer == .lingering { return .later }
+        let due = isUrgent && !isHasty ? next(maxBytes / 8) : jobs[...]
+        let young = isUrgent || isHasty ? [] : youngBeginnings()
+        var batch = LogQueue.Batch(jobs: Array(due))
+        if !young.isEmpty { batch.jobs = jobs.enumerated().filter { !young.contains($0.offset) }.map(\.element) }
+        jobs = young.map { jobs[$0] } + jobs[due.endIndex...]
+        seen = jobs.count
+        if batch.jobs.isEmpty, losses.isEmpty { return .onlyBeginnings }
+        isCalled = jobs.contains(where: \.isCall)
+        pieces = jobs.count { $0.chunkPlace != nil }
+        takeWhatIsMissing(&batch)
+        return .batch(batch)
+    }
+
+    private mutating func takeWhatIsMissing(_ batch: inout LogQueue.Batch) {
+        swap(&batch.losses, &losses)
+        swap(&batch.cuts, &newCuts)
+        swap(&batch.forgotten, &forgotten)
+        // Of bodies that are still to begin it is told when they have.
+        for job in jobs {
+            guard let place = job.openPlace else { continue }
+            if batch.cuts.remove(place) != nil { newCuts.insert(place) }
+            if batch.forgotten.remove(place.exchange) != nil { forgotten.insert(place.exchange) }
+        }
+    }
+
+    /// The first that take so much memory, one at least: the rest may still make room.
+    private func next(_ maxBytes: Int) -> ArraySlice<LogJob> {
+        var bytes = 0
+        return jobs.prefix { job in
+            defer { bytes += job.bytes }
+            return bytes == 0 || bytes + job.bytes <= maxBytes
+        }
+    }
+
+    /// Where beginnings are that came since the last look, of exchanges of which nothing else is to be written.
+    private func youngBeginnings() -> [Int] {
+        let young = jobs.indices[seen...].filter { jobs[$0].isStart(of: jobs[$0].exchange) }
+        if young.isEmpty { return [] }
+        let others = Set(jobs.lazy.filter { !$0.isStart(of: $0.exchange) }.map(\.exchange))
+        return young.filter { !others.contains(jobs[$0].exchange) }
     }
 
     mutating func add(_ job: LogJob, _ maxBytes: Int, _ maxCount: Int) {
@@ -182,7 +266,9 @@ extension LogQueue.State {
             if let start = jobs.lastIndex(where: { $0.isStart(of: job.exchange) }) { remove(start) }
             for side in BodySide.allCases { cuts.remove(BodyPlace(exchange: job.exchange, side: side)) }
         // Somebody waits for it.
-        case .call: return append(job)
+        case .call:
+            isCalled = true
+            return append(job)
         case .start, .message, .note: break
         }
         makeRoom(for: &job, maxBytes, maxCount)
@@ -190,9 +276,9 @@ extension LogQueue.State {
 
     private mutating func makeRoom(for job: inout LogJob, _ maxBytes: Int, _ maxCount: Int) {
         while !has(room: job, maxBytes, maxCount) {
-            if let place = job.chunkPlace { return cut(place) }
-            if let place = jobs.lazy.compactMap(\.chunkPlace).first {
+            if let place = lastBody(job) {
                 cut(place)
+                if place == job.chunkPlace { return }
             } else if bytes + job.bytes > maxBytes, let heavy = jobs.firstIndex(where: { $0.hasBodies }) {
                 bytes -= jobs[heavy].leaveBodies()
                 losses.bodies += 1
@@ -207,6 +293,14 @@ extension LogQueue.State {
             }
         }
         append(job)
+    }
+
+    /// The body in pieces that began last, so that least of it is written.
+    private func lastBody(_ job: LogJob) -> BodyPlace? {
+        jobs.reduce(job.chunkPlace) { last, job in
+            guard let place = job.chunkPlace else { return last }
+            return place.exchange > last?.exchange ?? 0 ? place : last
+        }
     }
 
     /// Counts what there is no room for, and notes what becomes of its bodies.
@@ -224,12 +318,15 @@ extension LogQueue.State {
 
     private mutating func append(_ job: LogJob) {
         jobs.append(job)
+        if job.chunkPlace != nil { pieces += 1 }
         bytes += job.bytes
         count += 1
     }
 
     private mutating func remove(_ index: Int) {
         let job = jobs.remove(at: index)
+        if index < seen { seen -= 1 }
+        if job.chunkPlace != nil { pieces -= 1 }
         bytes -= job.bytes
         count -= 1
     }

@@ -22,11 +22,15 @@ final class LogSession: Sendable {
     private let begun: (date: Date, instant: ContinuousClock.Instant)
     private let count = Atomic(0)
 
+    /// Longer than an answer takes that comes from nearby: what ends sooner has one record, and one turn of the writer sees
+    /// to all that came.
+    private static let patience = Duration.milliseconds(2)
+
     init(isLossless: Bool) {
         let now = Date()
         begun = (now, .now)
         id = Self.makeID(at: now)
-        queue = LogQueue(isLossless: isLossless)
+        queue = LogQueue(isLossless: isLossless, patience: Self.patience)
     }
 
     /// The number of an exchange that begins.

@@ -23,6 +23,7 @@ final class LogWriter: @unchecked Sendable {
     private let options: RequestLog.Options
     private let session: LogSession
     private let output: SegmentWriter
+    private let harmless = HarmlessTexts()
     private var bodies: [BodyPlace: BodySink] = [:]
     /// Bodies of which a piece is missing, of what is being written.
     private var cuts: Set<BodyPlace> = []
@@ -57,6 +58,7 @@ final class LogWriter: @unchecked Sendable {
     }
 
     private func write(_ batch: LogQueue.Batch) {
+        output.isLookDue = true
         cuts = batch.cuts
         for place in cuts { bodies[place]?.cut() }
         for job in batch.jobs {
@@ -134,7 +136,7 @@ final class LogWriter: @unchecked Sendable {
             sink = pieces
         } else if case .data(let data) = body.content {
             if data.isEmpty { return StoredBody(body) }
-            sink = self.sink(job, side, body.mediaType, draft.codings()[side], options.redactor ?? draft.redactor)
+            sink = self.sink(job, side, body.mediaType, draft.coding(side), options.redactor ?? draft.redactor)
             feed(data, to: sink)
         } else {
             return StoredBody(body)
@@ -168,7 +170,8 @@ final class LogWriter: @unchecked Sendable {
         _ coding: BodyCoding?,
         _ redactor: Redactor
     ) -> BodySink {
-        BodySink(
+        let (directory, session) = (directory, session)
+        return BodySink(
             directory,
             options,
             partName: directory.part(of: session.entryID(job.exchange), side),
@@ -188,7 +191,7 @@ final class LogWriter: @unchecked Sendable {
 
     private func write(_ kind: String, _ entry: LogEntry, _ redactor: Redactor) {
         guard !output.isResting else { return output.losses.records += 1 }
-        var redaction = EntryRedaction(redactor: redactor, leavesBodies: true)
+        var redaction = EntryRedaction(redactor: redactor, leavesBodies: true, harmless: harmless)
         let entry = redaction.redacted(entry)
         output.append(kind) { output in
             output.name("entry")

@@ -15,9 +15,10 @@ import Dispatch
 /// let log = try RequestLog(directory: "/var/log/app.bglog")
 /// dependencies.interceptors.add(RecordInterceptor(log))
 /// ```
-/// Each line of its files is a record (JSON Lines), written at once when something happens: what the process had written
-/// when it was killed is there, and what was under way then can be seen. `LogReader` reads it, also meanwhile. Several
-/// processes may write into one directory; a child that `fork` made writes for itself.
+/// Each line of its files is a record (JSON Lines), written some milliseconds after something happens, or when ``flush()``
+/// asks for it: what the process had written when it was killed is there, and what was under way then can be seen.
+/// `LogReader` reads it, also meanwhile. Several processes may write into one directory; a child that `fork` made writes for
+/// itself.
 ///
 /// Who sends requests waits for nothing: one thread writes, and what it cannot keep up with is left out, bodies first, and
 /// counted in the log. Secrets are taken out before anything is written; what cannot be told to be free of them is not

@@ -19,6 +19,8 @@ struct Segment {
     /// When its first record was written.
     private let begun: Date
     private let next: String
+    /// Bytes in it, as far as we know.
+    private var size: Int64 = 0
     /// Bytes in bodies that records of ours in it refer to.
     var bodyBytes: Int64 = 0
     private var lastLook: ContinuousClock.Instant?
@@ -45,16 +47,25 @@ struct Segment {
             let isWhole = try line.withUnsafeBufferPointer { (bytes) throws(NetworkError) in
                 try file.writeOnce(UnsafeRawBufferPointer(bytes))
             }
-            if isWhole { return }
+            if isWhole {
+                size += Int64(line.count)
+                return
+            }
         }
         throw NetworkError(.file, during: .file, "only a part of a record was written")
     }
 
     /// Whether what comes next belongs into another segment: this one is full or old, another process has begun the next, or
     /// somebody has removed it.
-    mutating func isOver(_ options: RequestLog.Options) throws(NetworkError) -> Bool {
-        guard let size = try file.sizeWhileLinked() else { return true }
+    ///
+    /// - Parameter looks: whether to look at what others may have done.
+    mutating func isOver(_ options: RequestLog.Options, looks: Bool) throws(NetworkError) -> Bool {
+        if looks {
+            guard let size = try file.sizeWhileLinked() else { return true }
+            self.size = size
+        }
         if size + bodyBytes >= options.segmentBytes { return true }
+        guard looks else { return false }
         let now = ContinuousClock.now
         if let lastLook, now - lastLook <= .seconds(1) { return false }
         lastLook = now

@@ -21,6 +21,8 @@ final class SegmentWriter {
     private let options: RequestLog.Options
     private let session: LogSession
     private var segment: Segment?
+    /// Whether somebody else may have written to the segment, or removed it, since it was looked at.
+    var isLookDue = true
     /// Held as long as the session lives.
     private var live: OpenFile?
     /// When to try again after a failure; nil where there was none.
@@ -106,7 +108,8 @@ final class SegmentWriter {
     /// Sees to it that there is a segment with room.
     private func prepare() throws(NetworkError) {
         guard var current = segment else { return try open() }
-        let isOver = try current.isOver(options)
+        let isOver = try current.isOver(options, looks: isLookDue)
+        isLookDue = false
         segment = current
         guard isOver else { return }
         // Nobody comes back to it.
@@ -134,6 +137,7 @@ final class SegmentWriter {
             }
         )
         segment = new
+        isLookDue = true
     }
 
     /// Removes what there is too much of, as far as nobody waits to be written. That it fails costs no record.
@@ -149,6 +153,7 @@ final class SegmentWriter {
 
     /// Ends the session.
     func close() {
+        isLookDue = true
         tellLosses()
         if segment != nil {
             append("close") { output in

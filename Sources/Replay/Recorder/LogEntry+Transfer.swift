@@ -35,12 +35,12 @@ struct SentMessage: Sendable {
         if case .file(let path)? = body?.content { file = FileStamp(path) } else { file = nil }
     }
 
-    /// What its body is coded in, and that of its answer where the transport hands it over as it came.
-    func codings(with answer: HTTPResponse?) -> [BodySide: BodyCoding] {
-        var codings: [BodySide: BodyCoding] = [:]
-        codings[.request] = BodyCoding(head.headerFields[.contentEncoding])
-        codings[.response] = answer.flatMap(coding)
-        return codings
+    /// What its body is coded in, or that of its answer where the transport hands it over as it came.
+    func coding(of side: BodySide, with answer: HTTPResponse?) -> BodyCoding? {
+        switch side {
+        case .request: BodyCoding(head.headerFields[.contentEncoding])
+        case .response: answer.flatMap(coding)
+        }
     }
 
     private func coding(of answer: HTTPResponse) -> BodyCoding? {
@@ -125,13 +125,14 @@ extension LoggedBody {
 extension WireHead {
     /// The fields in the order and spelling in which they were sent.
     fileprivate var fields: [LoggedField] {
-        String(decoding: bytes, as: UTF8.self).unicodeScalars
-            .split(separator: "\n").dropFirst()
-            .compactMap { line in
-                guard let colon = line.firstIndex(of: ":") else { return nil }
-                let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-                return LoggedField(String(line[..<colon]), String(value.last == "\r" ? value.dropLast() : value))
-            }
+        Array(bytes).split(separator: UInt8(ascii: "\n")).dropFirst().compactMap { line in
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+            let value = line[(colon + 1)...].drop { $0 == 0x20 || $0 == 0x09 }
+            return LoggedField(
+                String(decoding: line[..<colon], as: UTF8.self),
+                String(decoding: value.last == 0x0D ? value.dropLast() : value, as: UTF8.self)
+            )
+        }
     }
 }
 

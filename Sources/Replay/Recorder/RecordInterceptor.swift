@@ -110,8 +110,8 @@ extension RequestLog {
         let session = session
         let now = session.date(of: .now)
         let (message, limit) = (SentMessage(transfer), options.maxBodyBytes)
-        let codings = { @Sendable in message.codings(with: response.response) }
-        let draft = LogJob.Draft(redactor: context.redactor, codings: codings) {
+        let coding = { @Sendable in message.coding(of: $0, with: response.response) }
+        let draft = LogJob.Draft(redactor: context.redactor, coding: coding) {
             let head = response.response
             var answer = ReceivedAnswer(
                 head: head,

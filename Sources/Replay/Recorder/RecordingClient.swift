@@ -2,7 +2,8 @@ public import BeagleNet
 import BeagleNetHTTP
 
 /// Records what any client is asked and what it answers: an entry for each request, as that is all that can be seen from
-/// outside. Inside of a `NetworkClientDefault`, `RecordInterceptor` sees each attempt and each redirect.
+/// outside. Inside of a `NetworkClientDefault`, `RecordInterceptor` sees each attempt, each redirect, and the text that follows on a
+/// document's hash: here that is one entry, with what was asked first and what was answered last.
 public struct RecordingClient: NetworkClient {
     /// What answers.
     public let client: any NetworkClient

@@ -121,7 +121,7 @@ final class TransferRecorder: Sendable {
         }
         let mediaType = sent?.message.head.headerFields[.contentType] ?? ""
         let number = sent?.number ?? 0
-        let coding = sent?.message.codings(with: nil)[.request]
+        let coding = sent?.message.coding(of: .request, with: nil)
         add(number, .open(.request, mediaType: mediaType, coding: coding, context.redactor), bytes: 0)
         return number
     }
@@ -177,7 +177,7 @@ final class TransferRecorder: Sendable {
         let opened = LogJob.Work.open(
             .response,
             mediaType: head.response.mediaType,
-            coding: sent.message.codings(with: head.response)[.response],
+            coding: sent.message.coding(of: .response, with: head.response),
             context.redactor
         )
         add(sent.number, .start(begun), bytes: LogJob.headBytes, mayWait: false)
@@ -353,7 +353,7 @@ final class TransferRecorder: Sendable {
         _ make: @escaping @Sendable () -> LogEntry
     ) -> LogJob.Draft {
         let message = sent.message
-        return LogJob.Draft(redactor: context.redactor, codings: { message.codings(with: answer) }, make: make)
+        return LogJob.Draft(redactor: context.redactor, coding: { message.coding(of: $0, with: answer) }, make: make)
     }
 
     private func add(

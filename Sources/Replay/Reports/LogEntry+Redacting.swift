@@ -35,26 +35,28 @@ struct EntryRedaction {
     private var audit = RedactionAudit()
     /// Bodies in which nobody can tell.
     private var opaque: [String] = []
+    /// What need not be looked at again.
+    private let harmless: HarmlessTexts?
 
-    init(redactor: Redactor, leavesBodies: Bool = false) {
+    init(redactor: Redactor, leavesBodies: Bool = false, harmless: HarmlessTexts? = nil) {
         self.redactor = redactor
         self.leavesBodies = leavesBodies
+        self.harmless = harmless
+        harmless?.use(redactor)
     }
 
     var places: [String] { audit.places + opaque }
 
     mutating func redacted(_ whole: LogEntry) -> LogEntry {
         var entry = whole
-        entry.request.url = redactor.redact(url: whole.request.url, at: "request.url", noting: &audit)
+        entry.request.url = redacted(url: whole.request.url, at: "request.url")
         entry.request.fields = redacted(whole.request.fields, at: "request.headers")
         entry.request.body = whole.request.body.map { redacted($0, of: whole.request) }
         entry.response = whole.response.map { redacted($0) }
         if let bytes = entry.request.body?.left(of: whole.request.body) { entry.tellSize(bytes, of: .request) }
         if let bytes = entry.response?.body.left(of: whole.response?.body) { entry.tellSize(bytes, of: .response) }
-        entry.operationName = whole.operationName.map {
-            redactor.redact(text: $0, at: "_beagle.operationName", noting: &audit)
-        }
-        entry.error = whole.error.map { redactor.redact(text: $0, at: "_error", noting: &audit) }
+        entry.operationName = whole.operationName.map { redacted(text: $0, at: "_beagle.operationName") }
+        entry.error = whole.error.map { redacted(text: $0, at: "_error") }
         entry.messages = whole.messages.enumerated().map { redacted($1, at: "_webSocketMessages[\($0)].data") }
         entry.others = whole.others.compactMap { redacted($0) }
         entry.redactions += places.filter { !whole.redactions.contains($0) }
@@ -63,10 +65,10 @@ struct EntryRedaction {
 
     private mutating func redacted(_ whole: LoggedResponse) -> LoggedResponse {
         var response = whole
-        response.statusText = redactor.redact(text: whole.statusText, at: "response.statusText", noting: &audit)
+        response.statusText = redacted(text: whole.statusText, at: "response.statusText")
         response.fields = redacted(whole.fields, at: "response.headers")
         response.trailers = redacted(whole.trailers, at: "_beagle.trailers")
-        response.redirectURL = redactor.redact(url: whole.redirectURL, at: "response.redirectURL", noting: &audit)
+        response.redirectURL = redacted(url: whole.redirectURL, at: "response.redirectURL")
         response.body = redacted(whole.body, at: "response.content")
         response.interim = whole.interim.enumerated().map { index, head in
             LoggedHead(status: head.status, fields: redacted(head.fields, at: "_beagle.interim[\(index)].headers"))
@@ -75,20 +77,44 @@ struct EntryRedaction {
     }
 
     private mutating func redacted(_ fields: [LoggedField], at place: String) -> [LoggedField] {
-        fields.compactMap { field in
-            guard let name = HTTPField.Name(field.name) else {
-                // HTTP/2's pseudo fields, whose `:path` may hold secrets; of anything else nobody can tell.
-                let isPseudo = [":path", ":authority", ":method", ":scheme", ":status"].contains(field.name)
-                let value =
-                    isPseudo
-                    ? redactor.redact(url: field.value, at: "\(place).\(field.name)", noting: &audit)
-                    : Redactor.placeholder
-                return LoggedField(field.name, value)
+        var redacted: [LoggedField] = []
+        redacted.reserveCapacity(fields.count)
+        for field in fields {
+            if harmless?.contain(field.value, .field(field.name)) == true {
+                redacted.append(field)
+            } else if let shown = self.redacted(field, at: place) {
+                if shown == field { harmless?.insert(field.value, .field(field.name)) }
+                redacted.append(shown)
             }
-            var one = HTTPFields()
-            one.append(HTTPField(name: name, value: field.value))
-            return redactor.redact(one, at: place, noting: &audit).first.map { LoggedField($0.name, $0.value) }
         }
+        return redacted
+    }
+
+    private mutating func redacted(_ field: LoggedField, at place: String) -> LoggedField? {
+        guard let name = HTTPField.Name(field.name) else {
+            // HTTP/2's pseudo fields, whose `:path` may hold secrets; of anything else nobody can tell.
+            let isPseudo = [":path", ":authority", ":method", ":scheme", ":status"].contains(field.name)
+            let value =
+                isPseudo
+                ? redactor.redact(url: field.value, at: "\(place).\(field.name)", noting: &audit) : Redactor.placeholder
+            return LoggedField(field.name, value)
+        }
+        let one = HTTPField(name: name, value: field.value)
+        return redactor.redact(one, at: place, noting: &audit).map { LoggedField($0.name, $0.value) }
+    }
+
+    private mutating func redacted(url: String, at place: String) -> String {
+        if url.isEmpty || harmless?.contain(url, .url) == true { return url }
+        let redacted = redactor.redact(url: url, at: place, noting: &audit)
+        if redacted == url { harmless?.insert(url, .url) }
+        return redacted
+    }
+
+    private mutating func redacted(text: String, at place: String) -> String {
+        if text.isEmpty || harmless?.contain(text, .text) == true { return text }
+        let redacted = redactor.redact(text: text, at: place, noting: &audit)
+        if redacted == text { harmless?.insert(text, .text) }
+        return redacted
     }
 
     /// Of a body that is coded nobody can tell before it is decoded.
@@ -110,7 +136,7 @@ struct EntryRedaction {
 
     private mutating func redacted(_ body: LoggedBody, at place: String) -> LoggedBody {
         var body = body
-        body.mediaType = redactor.redact(text: body.mediaType, at: "\(place).mimeType", noting: &audit)
+        body.mediaType = redacted(text: body.mediaType, at: "\(place).mimeType")
         switch body.content {
         case .data where leavesBodies: break
         case .data(let data):

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BeagleNetGraphQL
+import BeagleNetHTTP
 import Foundation
 
 /// The flags of every command that performs a GraphQL operation: which one, and with what.
@@ -90,8 +91,7 @@ struct DocumentFlags: ParsableArguments {
     private func contents(ofFile path: String) throws -> String {
         let data: Data
         do {
-            data =
-                try path == "-" ? StandardInput.data.get() : Data(contentsOf: URL(fileURLWithPath: path))
+            data = try Inputs.data(at: path)
         } catch {
             throw Failure(exit: ExitCode.readFailed, code: "file", phase: .build, "cannot read \(path)")
         }
@@ -130,7 +130,18 @@ extension JSONNode {
     }
 }
 
-/// What a process is given, which can be read once, and may be asked for again.
-private enum StandardInput {
-    static let data = Result { try FileHandle.standardInput.readToEnd() ?? Data() }
+/// What was read: standard input and other pipes can be read once, and may be asked for again.
+private enum Inputs {
+    private static let contents = Lock<[String: Data]>([:])
+
+    /// What a file holds, or with - standard input.
+    static func data(at path: String) throws -> Data {
+        if let data = contents.withLock({ $0[path] }) { return data }
+        // Not `Data(contentsOf:)`, which reads no pipe.
+        let file =
+            try path == "-" ? FileHandle.standardInput : FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        let data = try file.readToEnd() ?? Data()
+        contents.withLock { $0[path] = data }
+        return data
+    }
 }

@@ -52,15 +52,26 @@ struct GraphQLCommand: TransferCommand {
     }
 
     func request() throws -> TransferRequest {
-        try message(of: question(), persisted ? .automatic : .text, get ? .get : .post)
+        try transfer(of: firstMessage(of: question()))
     }
 
+    /// Sends what the server asks for next until it asks for nothing. That ends: what follows a URL that is too long is
+    /// posted, and what follows a hash alone is the text.
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
-        let received = try await session.receive(request, keepsBody: keepsBody, from: continuation)
-        guard var next = try followUp(to: received) else { return received }
-        flags.apply(to: &next.head)
-        next.options = request.options
-        return try await session.receive(next, keepsBody: keepsBody, from: continuation)
+        let question = try question()
+        let subject = Session.Subject(kind: .init(question.kind), operationName: question.operationName)
+        let options = request.options
+        var (message, request) = (firstMessage(of: question), request)
+        while true {
+            let received = try await session.receive(request, keepsBody: keepsBody, from: continuation, asking: subject)
+            guard let refusal = refusal(of: request, received), let next = try message.next(after: refusal) else {
+                return received
+            }
+            message = next
+            request = try transfer(of: next)
+            flags.apply(to: &request.head)
+            request.options = options
+        }
     }
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
@@ -81,20 +92,11 @@ struct GraphQLCommand: TransferCommand {
         return try result(of: received, on: console)
     }
 
-    /// What is to be sent where the server wants the text of a hash, or finds a URL too long.
-    private func followUp(to received: ReceivedResponse) throws -> TransferRequest? {
-        if persisted, let refusal = refusalOfHash(in: received) {
-            let next = try DocumentMessage(of: question(), after: refusal)
-            return try message(of: next.request, next.style, next.method ?? .post)
-        }
-        guard get, received.head.status.code == 414 else { return nil }
-        return try message(of: question(), persisted ? .automatic : .text, .post)
-    }
-
-    /// Why the server did not take the hash; nil where it did, or answered something else.
-    private func refusalOfHash(in received: ReceivedResponse) -> DocumentMessage.Refusal? {
+    /// Why the server did not take a message; nil where it did, or answered something else.
+    private func refusal(of request: TransferRequest, _ received: ReceivedResponse) -> DocumentMessage.Refusal? {
+        if received.head.status.code == 414 { return request.head.method == .get ? .tooLong : nil }
         do throws(NetworkError) {
-            return try answer(received).refusalOfHash
+            return DocumentMessage.Refusal(try answer(received).errors)
         } catch {
             return DocumentMessage.Refusal(error.graphQLErrors)
         }
@@ -128,13 +130,19 @@ extension GraphQLCommand {
         return request
     }
 
-    private func message(
-        of question: GraphQLRequest,
-        _ style: GraphQLEndpoint.DocumentStyle,
-        _ method: GraphQLEndpoint.QueryMethod
-    ) throws -> TransferRequest {
+    private func firstMessage(of question: GraphQLRequest) -> DocumentMessage {
+        DocumentMessage(question, persisted ? .automatic : .text, method: get ? .get : .post)
+    }
+
+    /// The message as it is sent; posted where it does not say how.
+    private func transfer(of message: DocumentMessage) throws -> TransferRequest {
         let endpoint = GraphQLEndpoint(try address.target())
-        let request = try endpoint.makeRequest(question, style: style, method: method, in: BeagleDependencies())
+        let request = try endpoint.makeRequest(
+            message.request,
+            style: message.style,
+            method: message.method,
+            in: BeagleDependencies()
+        )
         return try HttpRequestBuilder().build(request)
     }
 }

@@ -89,7 +89,14 @@ struct SubmitCommand: TransferCommand {
     }
 
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
-        guard let outbox else { return try await session.receive(request, keepsBody: keepsBody, from: continuation) }
+        guard let outbox else {
+            return try await session.receive(
+                request,
+                keepsBody: keepsBody,
+                from: continuation,
+                asking: .init(kind: kind)
+            )
+        }
         return try await session.receive(request, through: Outbox(directory: outbox), retries.interceptors)
     }
 

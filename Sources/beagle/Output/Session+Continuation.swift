@@ -6,12 +6,12 @@ import Foundation
 /// Downloads that go on where an earlier one stopped.
 extension Session {
     /// Goes on with the download that the last run of the same command left, or begins one that can be gone on with.
-    func resume(_ request: TransferRequest, to path: String) async throws -> ReceivedResponse {
+    func resume(_ request: TransferRequest, to path: String, asking subject: Subject) async throws -> ReceivedResponse {
         let file = try ResumableFile(path: path, url: request.head.urlText)
         while true {
             var request = request
             for field in file.fields { request.head.headerFields[field.name] = field.value }
-            let response = try await begin(request)
+            let response = try await begin(request, asking: subject)
             guard response.response.status.kind == .successful || response.response.status == .rangeNotSatisfiable
             else {
                 return try await take(response, keepsBody: false)
@@ -37,11 +37,15 @@ extension Session {
     }
 
     /// Asks for what stands behind an offset, and puts it behind the file, which is that long.
-    func receive(_ request: TransferRequest, from offset: Int64) async throws -> ReceivedResponse {
+    func receive(
+        _ request: TransferRequest,
+        from offset: Int64,
+        asking subject: Subject
+    ) async throws -> ReceivedResponse {
         var request = request
         request.head.headerFields[.range] = "bytes=\(offset)-"
         request.head.headerFields[.acceptEncoding] = "identity"
-        let response = try await begin(request)
+        let response = try await begin(request, asking: subject)
         guard response.response.status.kind == .successful else { return try await take(response, keepsBody: false) }
         let range = response.response.headerFields[.contentRange].flatMap { ContentRange($0) }
         guard response.response.status == .partialContent, range?.bytes?.lowerBound == offset else {

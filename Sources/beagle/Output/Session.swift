@@ -14,19 +14,22 @@ final class Session: Sendable {
     private let interceptors: [any Interceptor]
     /// What answers instead of the network, if anything does.
     private let replay: Result<ReplayTransport?, NetworkError>
-    private let kind: NetworkOperation.Kind
     /// Where requests are recorded, if they are.
     private let recording: Result<RequestLog?, NetworkError>
     private let start = ContinuousClock.now
     private let metrics = Lock(TransferMetrics())
 
-    /// - Parameters:
-    ///   - interceptors: what the request goes through on its way.
-    ///   - kind: what it asks for.
-    init(_ flags: CommonFlags, _ interceptors: [any Interceptor] = [], kind: NetworkOperation.Kind = .raw) {
+    /// What a request asks for: retries, recordings and `--verbose` go by it.
+    struct Subject: Sendable {
+        var kind = NetworkOperation.Kind.raw
+        /// The name of a GraphQL operation, where it has one.
+        var operationName: String?
+    }
+
+    /// - Parameter interceptors: what the request goes through on its way.
+    init(_ flags: CommonFlags, _ interceptors: [any Interceptor] = []) {
         self.flags = flags
         self.interceptors = interceptors
-        self.kind = kind
         configuration = flags.access.configuration
         let transport = CurlTransport(configuration)
         self.transport = transport
@@ -53,18 +56,21 @@ final class Session: Sendable {
     /// - Parameters:
     ///   - keepsBody: whether a body that goes to a file is kept in memory as well.
     ///   - continuation: where a download goes on; at its begin where nil.
+    ///   - subject: what the request asks for.
     func receive(
         _ request: TransferRequest,
         keepsBody: Bool,
-        from continuation: Continuation? = nil
+        from continuation: Continuation?,
+        asking subject: Subject
     ) async throws -> ReceivedResponse {
         defer { console.showBar("") }
         do {
             let received = try await remembering {
                 switch (continuation, flags.file) {
-                case (.rest, let path?): try await resume(request, to: path)
-                case (.offset(let offset), _) where offset > 0: try await receive(request, from: offset)
-                default: try await take(begin(request), keepsBody: keepsBody)
+                case (.rest, let path?): try await resume(request, to: path, asking: subject)
+                case (.offset(let offset), _) where offset > 0:
+                    try await receive(request, from: offset, asking: subject)
+                default: try await take(begin(request, asking: subject), keepsBody: keepsBody)
                 }
             }
             if flags.verbose {
@@ -104,14 +110,17 @@ final class Session: Sendable {
     }
 
     /// Sends the request and gives the response as soon as its head is there.
-    func begin(_ request: TransferRequest) async throws -> StreamingResponse {
+    func begin(_ request: TransferRequest, asking subject: Subject) async throws -> StreamingResponse {
         var request = request
         request.delivery = .stream
         if console.hasTerminal {
             let bar = ProgressBar(on: console)
             request.onProgress = { bar.show($0) }
         }
-        return try await Pipeline(recorded(interceptors), transport: self).stream(request, kind: kind, logger: logger)
+        var operation = NetworkOperation.of(request, kind: subject.kind, logger: logger)
+        operation.operationName = subject.operationName
+        if flags.verbose, let title = operation.title { console.note("* \(title)") }
+        return try await Pipeline(recorded(interceptors), transport: self).stream(operation)
     }
 
     /// Shows what interceptors do, with `-v`.

@@ -44,11 +44,11 @@ extension TransferCommand {
     }
 
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
-        try await session.receive(request, keepsBody: keepsBody, from: continuation)
+        try await session.receive(request, keepsBody: keepsBody, from: continuation, asking: .init(kind: kind))
     }
 
     func run() async throws {
-        let session = Session(flags, retries.interceptors, kind: kind)
+        let session = Session(flags, retries.interceptors)
         do {
             // Reading standard input cannot be cancelled: until it is read, a signal just ends the program.
             let request = try request()

@@ -130,6 +130,9 @@ final class NginxPeer: Sendable {
             server {
                 listen 127.0.0.1:\(ports.secure) ssl http2;
                 listen 127.0.0.1:\(ports.plain) http2;
+                # What was cancelled counts until nginx has seen to it; above the limit streams are refused, and a connection
+                # on which many were is ended with all that it has: a storm of cancels is not what it takes it for.
+                http2_max_concurrent_streams 1024;
                 location / { return 200 "$connection $server_protocol $request_uri"; }
                 location /cookie { return 200 "$http_cookie"; }
                 location /alternative {

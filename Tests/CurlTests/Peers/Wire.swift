@@ -64,7 +64,7 @@ extension TransferResponse {
 
 extension TransferOptions {
     /// Ends a transfer that hangs, long before the test's own limit.
-    static let impatient = TransferOptions(timeouts: Timeouts(total: .seconds(20)))
+    static let impatient = TransferOptions(timeouts: Timeouts(total: .seconds(40)))
 }
 
 /// What a table expects of a transfer.

@@ -106,6 +106,81 @@ import Testing
         #expect(server.requests.count { !isMutation($0) } == 2)
     }
 
+    /// Of such an answer the cache sees the head alone. A server that knows no pieces sends one whole.
+    @Test(arguments: [
+        (
+            "application/jsonl",
+            #"{"data":{"like":{"__typename":"Post","id":"1","likes":1}},"hasNext":true}"# + "\n"
+                + #"{"incremental":[{"path":["like"],"data":{"by":{"__typename":"Author"}}}],"hasNext":false}"# + "\n"
+        ),
+        (
+            "application/json",
+            #"{"data":{"like":{"__typename":"Post","id":"1","likes":1,"by":{"__typename":"Author"}}}}"#
+        ),
+    ])
+    func typesInPiecesCount(type: String, body: String) async throws {
+        let likes = try Likes()
+        let server = try LoopbackServer { request in
+            String(decoding: request.body, as: UTF8.self).contains("mutation")
+                ? .response(200, ["Content-Type": type], body) : likes.answer(request)
+        }
+        let endpoint = endpoint(server)
+        for _ in 0..<2 {
+            _ = try await client.perform(post, at: endpoint)
+            _ = try await client.perform(author, at: endpoint)
+        }
+        #expect(server.requests.count == 2)
+        for try await update in try client.results(of: like(), at: endpoint) {
+            #expect(update.response.data?.likes == 1)
+        }
+        _ = try await client.perform(post, at: endpoint)
+        _ = try await client.perform(author, at: endpoint)
+        #expect(server.requests.count == 5)
+    }
+
+    /// Counts the mutations whose heads have gone through the whole pipeline.
+    private final class Heads: Interceptor {
+        let seen = Noted(0)
+
+        nonisolated(nonsending) func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            let result = try await next(operation, emit)
+            if operation.kind == .mutation { seen.note { $0 += 1 } }
+            return result
+        }
+    }
+
+    /// What is asked between the head of an answer and its first piece may be answered with what was before. A piece that
+    /// cannot be read is one, too.
+    @Test(arguments: [#"{"data":{"like":{"id":"1","likes":1}},"hasNext":false}"#, "<html>"])
+    func aMutationInPiecesIsDoneWithItsFirstPiece(piece: String) async throws {
+        let (likes, gate) = (try Likes(), try LoopbackServer.Gate())
+        let line = piece + "\n"
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/jsonl\r\nContent-Length: \(line.utf8.count)\r\n\r\n"
+        let server = try LoopbackServer { request in
+            String(decoding: request.body, as: UTF8.self).contains("mutation")
+                ? .sequence([.raw(head), .gate(gate), .raw(line)]) : likes.answer(request)
+        }
+        let endpoint = endpoint(server)
+        let heads = Heads()
+        dependencies.interceptors.insert(heads, at: 0)
+        let (client, like) = (client, like())
+        let mutation = Task {
+            for try await _ in try client.results(of: like, at: endpoint, { $0.changedTypes = ["Author"] }) {}
+        }
+        await heads.seen.until { $0 == 1 }
+        for _ in 0..<2 { _ = try await client.perform(author, at: endpoint) }
+        #expect(server.requests.count == 2)
+        gate.open()
+        let isRead = if case .success = await mutation.result { true } else { false }
+        #expect(isRead == piece.hasPrefix("{"))
+        _ = try await client.perform(author, at: endpoint)
+        #expect(server.requests.count == 3)
+    }
+
     @Test func whatIsWatchedIsAskedForAgain() async throws {
         let likes = try Likes()
         let server = try LoopbackServer { likes.answer($0) }

@@ -183,8 +183,16 @@ import Testing
         ]
         let type = "multipart/mixed; boundary=b"
         #expect(try await execute(body.joined(), type: type).data == Post(id: "1", title: "T"))
-        let cut = await failure(body.prefix(2).joined() + "\r\n--b--\r\n", type: type)
+        let half = body.prefix(2).joined() + "\r\n--b--\r\n"
+        let cut = await failure(half, type: type)
         #expect(cut?.kind == .truncated)
+        let uncompleted = body.joined().replacing(#""completed":[{"id":"0"}],"#, with: "")
+        #expect(await failure(uncompleted, type: type)?.kind == .truncated)
+        #expect(cut?.data == Data(half.utf8))
+        let broken = (body.prefix(3) + ["<html>\r\n--b--\r\n"]).joined()
+        let error = await failure(broken, type: type)
+        #expect(error?.kind == .decoding)
+        #expect(error?.data == Data(broken.utf8))
         #expect(await failure("--b--\r\n", type: type)?.kind == .decoding)
     }
 }

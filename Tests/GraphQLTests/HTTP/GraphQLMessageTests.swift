@@ -133,6 +133,77 @@ import Testing
         await #expect(throws: NetworkError.self) { try await client.response(to: GraphQLRequest(), at: endpoint) }
     }
 
+    private static func refusal(_ message: String, _ code: String) -> String {
+        #"{"errors":[{"message":"\#(message)","extensions":{"code":"\#(code)"}}]}"#
+    }
+
+    private static let unknownHash = refusal("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND")
+    private static let wrongHash = refusal("provided sha does not match query", "INTERNAL_SERVER_ERROR")
+
+    /// What becomes of a document that goes by its hash, and what the server was sent.
+    private func refused(
+        _ status: Int,
+        hash: String,
+        text: String,
+        inPieces: Bool
+    ) async throws -> (error: NetworkError, bodies: [JSONValue]) {
+        let server = try LoopbackServer { request in
+            let isText = String(decoding: request.body, as: UTF8.self).contains(#""query":"#)
+            return .response(status, ["Content-Type": "application/json"], isText ? text : hash)
+        }
+        var endpoint = GraphQLEndpoint(server.url)
+        endpoint.documents = .automatic
+        let error = await #expect(throws: NetworkError.self) {
+            guard inPieces else {
+                _ = try await client.perform(.post("1"), at: endpoint)
+                return
+            }
+            for try await _ in try client.results(of: .post("1"), at: endpoint) {}
+        }
+        return (try #require(error), try server.requests.map { try JSONValue(parsing: $0.body) })
+    }
+
+    @Test(arguments: [200, 400], [false, true])
+    func hashThatStaysUnknownIsRegisteredOnce(status: Int, inPieces: Bool) async throws {
+        let (error, bodies) = try await refused(
+            status,
+            hash: Self.unknownHash,
+            text: Self.unknownHash,
+            inPieces: inPieces
+        )
+        #expect(error.kind == (status == 200 ? .graphQL : .status))
+        #expect(error.graphQLErrors.map(\.code) == ["PERSISTED_QUERY_NOT_FOUND"])
+        #expect(error.data == Data(Self.unknownHash.utf8))
+        #expect(bodies.map { $0["query"] != nil } == [false, true])
+        #expect(bodies.first?["extensions"] == bodies.last?["extensions"])
+    }
+
+    @Test(arguments: [200, 400], [false, true])
+    func textThatIsNotOfItsHashIsNotSentAgain(status: Int, inPieces: Bool) async throws {
+        let (error, bodies) = try await refused(
+            status,
+            hash: Self.unknownHash,
+            text: Self.wrongHash,
+            inPieces: inPieces
+        )
+        #expect(error.kind == (status == 200 ? .graphQL : .status))
+        #expect(error.graphQLErrors.map(\.message) == ["provided sha does not match query"])
+        #expect(error.data == Data(Self.wrongHash.utf8))
+        #expect(bodies.map { $0["query"] != nil } == [false, true])
+    }
+
+    @Test(arguments: [200, 400], [false, true])
+    func hashThatIsRefusedForAnotherReasonIsNotRegistered(status: Int, inPieces: Bool) async throws {
+        let (error, bodies) = try await refused(
+            status,
+            hash: Self.wrongHash,
+            text: Self.unknownHash,
+            inPieces: inPieces
+        )
+        #expect(error.graphQLErrors.map(\.message) == ["provided sha does not match query"])
+        #expect(bodies.map { $0["query"] != nil } == [false])
+    }
+
     @Test func encodedOperationIsWhatIsSent() async throws {
         let operation = GraphQLOperation<NoInput, Post>.document("query A { post(id: 1) { id title } }")
         let body = try JSONValue(parsing: JSONEncoder().encode(operation))

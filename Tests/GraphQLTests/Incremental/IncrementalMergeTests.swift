@@ -171,6 +171,46 @@ import Testing
         #expect(merge.hasNext == false)
     }
 
+    @Test(
+        "a response is finished when the server says so, and all that it announced is completed",
+        arguments: [
+            ([#"{"data":{"a":{}},"pending":[{"id":"0","path":[]}],"hasNext":false}"#], true),
+            (
+                [
+                    #"{"data":{"a":{}},"pending":[{"id":"0","path":[]}],"hasNext":true}"#,
+                    #"{"incremental":[{"id":"0","data":{"b":1}}],"hasNext":false}"#,
+                ], true
+            ),
+            (
+                [
+                    #"{"data":{"a":{}},"pending":[{"id":"0","path":[]},{"id":"1","path":["a"]}],"hasNext":true}"#,
+                    #"{"completed":[{"id":"1"}],"hasNext":false}"#,
+                ], true
+            ),
+            (
+                [
+                    #"{"data":{"a":{}},"pending":[{"id":"0","path":[]}],"hasNext":true}"#,
+                    #"{"completed":[{"id":"0","errors":[{"message":"no"}]}],"hasNext":false}"#,
+                ], false
+            ),
+            (
+                [
+                    #"{"data":{"a":{}},"pending":[{"id":"0","path":[]}]}"#,
+                    #"{"incremental":[{"id":"0","data":{"b":1}}],"completed":[{"id":"0"}]}"#,
+                ], false
+            ),
+            // What announces nothing.
+            ([#"{"data":{"a":{}},"hasNext":true}"#], true),
+            ([#"{"data":{"a":{}},"hasNext":true}"#, #"{"path":["a"],"data":{"b":1},"hasNext":false}"#], false),
+            ([#"{"data":{"a":{}},"extensions":{"is_final":true}}"#], false), ([#"{"data":{"a":{}}}"#], false),
+        ]
+    )
+    func finished(payloads: [String], isUnfinished: Bool) {
+        let merged = Merged(payloads)
+        #expect(merged.error == nil)
+        #expect(merged.merge.isUnfinished == isUnfinished)
+    }
+
     @Test func errorsOfWhatWasNotAnnouncedAreKept() throws {
         var merge = IncrementalMerge()
         _ = try merge.take(["data": ["a": 1], "hasNext": true])

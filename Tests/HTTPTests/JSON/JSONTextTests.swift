@@ -46,4 +46,29 @@ import Testing
         let end = text.withUnsafeBufferPointer { JSONText.endOfPlain($0, from: start) }
         #expect(end == text[start...].firstIndex(where: Self.ends.contains) ?? text.count)
     }
+
+    /// Longer than what is written aside at once, with what must be escaped at each place.
+    @Test(arguments: [false, true]) func longTextIsWrittenWhole(slashes: Bool) {
+        for character in ["\"", "\u{1}", "/", "é", "\u{1F600}"] as [Character] {
+            for place in 0..<400 {
+                let text = String(repeating: "x", count: place) + String(character) + String(repeating: "y", count: 200)
+                let escape: String? =
+                    switch character {
+                    case "\"": "\\\""
+                    case "\u{1}": "\\u0001"
+                    case "/": slashes ? "\\/" : nil
+                    default: nil
+                    }
+                var bytes: [UInt8] = []
+                JSONText.append(text, to: &bytes, escapingSlashes: slashes)
+                let written = escape.map { text.replacing(String(character), with: $0) } ?? text
+                #expect(String(decoding: bytes, as: UTF8.self) == "\"\(written)\"", "\(character) at \(place)")
+            }
+        }
+        for character in ["\u{1}", "\""] as [Character] {
+            var bytes: [UInt8] = []
+            JSONText.append(String(repeating: character, count: 1000), to: &bytes)
+            #expect(bytes.count == 2 + 1000 * (character == "\"" ? 2 : 6))
+        }
+    }
 }

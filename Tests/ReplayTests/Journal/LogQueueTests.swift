@@ -41,9 +41,16 @@ import Testing
     }
 
     @Test func aBodyThatLostAPieceGetsNoMoreOfThem() {
-        let batch = queue([chunk(1), chunk(2, bytes: 90), chunk(1), end(1)], maxCount: 9)
-        #expect(batch.jobs.map(\.exchange) == [2, 1])
-        #expect(batch.cuts == [BodyPlace(exchange: 1, side: .response)])
+        let batch = queue([chunk(2), chunk(1, bytes: 90), chunk(2), end(2)], maxCount: 9)
+        #expect(batch.jobs.map(\.exchange) == [1, 2])
+        #expect(batch.cuts == [BodyPlace(exchange: 2, side: .response)])
+    }
+
+    @Test func theBodyThatBeganLastIsLeftOut() {
+        let batch = queue([chunk(1), chunk(3, bytes: 80), chunk(2), chunk(1), chunk(3)], maxCount: 9)
+        #expect(batch.jobs.map(\.exchange) == [1, 2, 1])
+        #expect(batch.cuts == [BodyPlace(exchange: 3, side: .response)])
+        #expect(queue([chunk(1, bytes: 50), chunk(2, bytes: 50), end(3)]).jobs.map(\.exchange) == [1, 3])
     }
 
     @Test func thenTheBodiesOfWhatHasEnded() {
@@ -127,6 +134,136 @@ import Testing
         queue.add(end(3))
         writer.sync {}
         #expect(queue.take(until: .now())?.jobs.isEmpty == true)
+    }
+
+    // MARK: patience
+
+    private let patience = Duration.milliseconds(20)
+    /// When to give up.
+    private var soon: DispatchTime { .now() + 10 }
+
+    private func patientQueue(_ patience: Duration, maxBytes: Int = 1_000, maxCount: Int = 100) -> LogQueue {
+        LogQueue(maxBytes: maxBytes, maxCount: maxCount, isLossless: false, patience: patience)
+    }
+
+    @Test func aBeginningIsWrittenOnceItsEndIsLate() {
+        let queue = patientQueue(patience)
+        queue.add(start(1))
+        queue.add(end(2))
+        // The end of 1 may come yet.
+        #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [2])
+        #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [1])
+        #expect(queue.take(until: .now())?.jobs.isEmpty == true)
+    }
+
+    @Test func anEndThatComesInTimeTakesThePlaceOfItsBeginning() {
+        let queue = patientQueue(patience)
+        queue.add(start(1))
+        queue.add(end(2))
+        #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [2])
+        queue.add(end(1))
+        let jobs = queue.take(until: soon)?.jobs ?? []
+        #expect(jobs.map(\.exchange) == [1] && !jobs.contains { if case .start = $0.work { true } else { false } })
+    }
+
+    @Test func aBeginningComesBeforeAllElseOfItsExchange() {
+        let queue = patientQueue(patience)
+        let open = LogJob(exchange: 1, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
+        for job in [start(1), start(2), open] { queue.add(job) }
+        let jobs = queue.take(until: soon)?.jobs ?? []
+        #expect(jobs.map(\.exchange) == [1, 1] && jobs.map(\.bytes) == [10, 0])
+        #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [2])
+    }
+
+    /// Takes what there is until the queue is closed, on a thread of its own, and says of each exchange when it has it.
+    private func write(_ queue: LogQueue) -> AsyncStream<Int> {
+        let (taken, told) = AsyncStream.makeStream(of: Int.self)
+        DispatchQueue(label: "writer").async {
+            while let batch = queue.take(until: .distantFuture) {
+                for job in batch.jobs {
+                    told.yield(job.exchange)
+                    queue.finish(1, bytes: job.bytes)
+                    if case .call(let call) = job.work { call() }
+                }
+            }
+            told.finish()
+        }
+        return taken
+    }
+
+    @Test(.timeLimit(.minutes(1))) func nobodyWaitsForAPatientWriter() async {
+        let queue = patientQueue(.seconds(90), maxBytes: 80)
+        var exchanges = write(queue).makeAsyncIterator()
+        await withCheckedContinuation { continuation in
+            queue.add(start(1))
+            queue.call { continuation.resume() }
+        }
+        #expect(await exchanges.next() == 1)
+        #expect(await exchanges.next() == 0)
+        // With the third more than a quarter of the room is taken, and with the first done less.
+        for exchange in 2...4 { queue.add(end(exchange)) }
+        #expect(await exchanges.next() == 2)
+        queue.add(chunk(5))
+        for exchange in 3...5 { #expect(await exchanges.next() == exchange) }
+        queue.add(start(6))
+        queue.close()
+        #expect(await exchanges.next() == 6)
+        #expect(await exchanges.next() == nil)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whoWaitsForRoomWakesAPatientWriter() async {
+        let queue = LogQueue(maxBytes: 100, maxCount: 100, isLossless: true, patience: .seconds(90))
+        let taken = write(queue)
+        queue.add(end(1))
+        let heavy = end(2, bytes: 95)
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "sender").async {
+                queue.add(heavy)
+                continuation.resume()
+            }
+        }
+        queue.close()
+        #expect(await taken.reduce(into: []) { $0.append($1) } == [1, 2])
+    }
+
+    @Test func aPatientWriterTakesLittleAtATimeWhereRoomIsShort() {
+        let queue = patientQueue(patience, maxBytes: 80)
+        for exchange in 1...3 { queue.add(end(exchange, isFailure: true)) }
+        #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [1])
+        queue.finish(1, bytes: 10)
+        #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [2, 3])
+    }
+
+    /// Or nobody would know that it is not whole.
+    @Test func aBodyIsCutOnceItHasBegun() {
+        let open = LogJob(exchange: 2, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
+        let queue = patientQueue(patience, maxBytes: 80)
+        for job in [end(1, bytes: 60), open, chunk(2, bytes: 11), chunk(2, bytes: 30)] { queue.add(job) }
+        let first = queue.take(until: soon)
+        #expect(first?.jobs.map(\.exchange) == [1] && first?.cuts == [])
+        queue.finish(1, bytes: 60)
+        let second = queue.take(until: soon)
+        #expect(second?.jobs.map(\.exchange) == [2] && second?.cuts == [BodyPlace(exchange: 2, side: .response)])
+    }
+
+    /// Or it would be kept for ever.
+    @Test func aBodyIsForgottenOnceItHasBegun() {
+        let open = LogJob(exchange: 2, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
+        let queue = patientQueue(patience, maxBytes: 80)
+        for job in [end(1, bytes: 60, isFailure: true), open, end(2, bytes: 30)] { queue.add(job) }
+        let first = queue.take(until: soon)
+        #expect(first?.jobs.map(\.exchange) == [1] && first?.forgotten == [] && first?.losses.records == 1)
+        queue.finish(1, bytes: 60)
+        let second = queue.take(until: soon)
+        #expect(second?.jobs.map(\.exchange) == [2] && second?.forgotten == [2])
+    }
+
+    @Test func whatIsLostIsToldWhileBeginningsWait() {
+        let queue = patientQueue(patience, maxBytes: 100)
+        for job in [chunk(1, bytes: 90), chunk(1, bytes: 20), start(2)] { queue.add(job) }
+        let batch = queue.take(until: .distantFuture)
+        #expect(batch?.jobs.isEmpty == true && batch?.cuts == [BodyPlace(exchange: 1, side: .response)])
+        #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [2])
     }
 
     @Test func aClosedQueueGivesWhatItHasAndEnds() {

@@ -102,6 +102,9 @@ struct ArticleTests {
         (#"{"data":null,"errors":[{"message":"a"}]}"#, "none", 1),
         (#"{"errors":[{"message":"a"}]}"#, "none", 1),
         (#"{"data":{"post":{"id":"1","title":"T","body":"B"}},"errors":null}"#, "1", 0),
+        (#"{"data":{"post":{"id":1}},"errors":[{"message":"a"}]}"#, "none", 1),
+        (#"{"data":{"a":null,"b":null},"errors":[{"message":"a"},{"message":"b"}]}"#, "none", 2),
+        (#"{"data":7,"errors":[{"message":"a"}]}"#, "none", 1),
     ])
     func resultIsReadAsTheArticleReadsIt(body: String, id: String, errors: Int) throws {
         let result = try JSONDecoder().decode(GraphQLResult<Post>.self, from: Data(body.utf8))
@@ -109,7 +112,10 @@ struct ArticleTests {
         #expect(result.errorMessages.count == errors)
     }
 
-    @Test(arguments: [#"{"data":{"a":null,"b":null}}"#, #"{"data":null}"#, "{}", #"{"data":{"post":{"id":1}}}"#])
+    @Test(arguments: [
+        #"{"data":{"a":null,"b":null}}"#, #"{"data":null}"#, "{}", #"{"data":{"post":{"id":1}}}"#, #"{"data":7}"#,
+        #"{"data":{"post":{"id":1}},"errors":[]}"#,
+    ])
     func whatCannotBeTheObjectIsNotGuessed(body: String) {
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(GraphQLResult<Post>.self, from: Data(body.utf8))

@@ -37,6 +37,7 @@ public struct DeadlineInterceptor: BriefInterceptor {
         var limited = operation
         limited.countdown = countdown
         let clock = operation.clock
+        let left = max(.zero, limit - (operation.elapsed?() ?? .zero))
         var alarm: Task<Void, Never>?
         let result: Result<NetworkOperation.Result, NetworkError> = await withCancellableToken { completion in
             let work = Task.starting(on: nil) { [limited] in
@@ -50,7 +51,7 @@ public struct DeadlineInterceptor: BriefInterceptor {
             }
             alarm = Task {
                 // Thrown only where the operation ended first.
-                do { try await clock.sleep(for: limit) } catch { return }
+                do { try await clock.sleep(for: left) } catch { return }
                 guard countdown.expire() else { return }
                 work.cancel()
                 do { try await Task.sleep(for: Self.patience) } catch { return }

@@ -16,7 +16,7 @@ public struct LogInterceptor: BriefInterceptor {
         /// One line when it is over, without header fields.
         case exchanges
         /// As `messages`, the request as the command that repeats it with `curl`. Secrets are left out of it, and so are
-        /// bodies: `@body` stands for one.
+        /// bodies: `@body` stands for one. What a GraphQL operation is stands in a comment before it: `# query Home`.
         case commands
     }
 

@@ -1,0 +1,88 @@
+import BeagleNet
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What follows on the message of an operation where the server does not take the hash of its document, or its URL.
+struct DocumentRevision: OperationRevision {
+    let message: DocumentMessage
+    let endpoint: GraphQLEndpoint
+    /// Where the endpoint's target was when it was asked.
+    let url: URL
+    /// The request that was made of the message.
+    let made: Request
+
+    /// - Throws: `NetworkError` where the message cannot be sent.
+    init(_ message: DocumentMessage, at endpoint: GraphQLEndpoint, to url: URL) throws(NetworkError) {
+        self.message = message
+        self.endpoint = endpoint
+        self.url = url
+        made = try endpoint.makeRequest(message.request, message.style, message.method, to: url)
+    }
+
+    func revised(
+        _ operation: NetworkOperation,
+        after outcome: Result<NetworkOperation.Result, NetworkError>?
+    ) throws(NetworkError) -> NetworkOperation? {
+        guard let refusal = refusal(of: operation, outcome) else { return nil }
+        if refusal == .unsupported { endpoint.memory.knowsNoPersistedQueries = true }
+        guard let next = try message.next(after: refusal) else { return nil }
+        return try asking(next, operation)
+    }
+
+    func settled(_ operation: NetworkOperation) throws(NetworkError) -> NetworkOperation {
+        guard message.isHash else { return operation }
+        var operation = try asking(DocumentMessage(message.request, .text, method: message.method), operation)
+        operation.revision = nil
+        return operation
+    }
+
+    private func asking(_ next: DocumentMessage, _ operation: NetworkOperation) throws(NetworkError) -> NetworkOperation
+    {
+        var operation = operation
+        if operation.performer != nil {
+            var endpoint = endpoint
+            endpoint.subscriptionMethod = .post
+            operation.performer = try SubscriptionPerformer(next.request, at: endpoint)
+        }
+        let revision = try DocumentRevision(next, at: endpoint, to: url)
+        operation = try operation.asking(revision.made, insteadOf: made)
+        operation.revision = revision
+        return operation
+    }
+
+    private func refusal(
+        of operation: NetworkOperation,
+        _ outcome: Result<NetworkOperation.Result, NetworkError>?
+    ) -> DocumentMessage.Refusal? {
+        guard let outcome else { return message.isHash && endpoint.memory.knowsNoPersistedQueries ? .unsupported : nil }
+        if case .failure(let error) = outcome, error.kind == .status, error.response?.status.code == 414 {
+            return operation.request.isGet ? .tooLong : nil
+        }
+        return message.isHash ? DocumentMessage.Refusal(outcome.graphQLErrors) : nil
+    }
+}
+
+extension Result<NetworkOperation.Result, NetworkError> {
+    /// What the server said went wrong; empty where that cannot be read, which is told to who asked.
+    fileprivate var graphQLErrors: [GraphQLError] {
+        do throws(NetworkError) {
+            switch self {
+            case .success(let result):
+                guard let response = result.response else { return [] }
+                return try GraphQLAnswer(response, refusal: nil).errors
+            case .failure(let error):
+                guard error.kind == .status, let response = NetworkResponse(of: error) else {
+                    return error.graphQLErrors
+                }
+                return try GraphQLAnswer(response, refusal: error).errors
+            }
+        } catch {
+            return error.graphQLErrors
+        }
+    }
+}

@@ -1,0 +1,158 @@
+/// Tells in one quick look that JSON, which is there as a whole, has nothing that is secret: so most of it is.
+///
+/// What it does not understand at once, or would have to look at in its surroundings, it leaves to `JSONScan`: that it
+/// says no means nothing.
+struct PlainJSON {
+    private let redactor: Redactor
+    private let bytes: [UInt8]
+    /// As deep as this, texts in the document are looked through.
+    private let depth: Int
+    private var place: Int
+    /// Which of the open containers are objects: the innermost is the lowest bit.
+    private var objects: UInt64 = 0
+    private var openCount = 0
+
+    /// Whether this is one object or array, with nothing but blanks around it, in which nothing is to be replaced.
+    static func holds(_ redactor: Redactor, _ bytes: [UInt8], depth: Int) -> Bool {
+        guard bytes.count <= TextScan.window else { return false }
+        var json = PlainJSON(redactor: redactor, bytes: bytes, depth: depth, place: 0)
+        return bytes.withUnsafeBufferPointer { json.take($0) }
+    }
+
+    private init(redactor: Redactor, bytes: [UInt8], depth: Int, place: Int) {
+        self.redactor = redactor
+        self.bytes = bytes
+        self.depth = depth
+        self.place = place
+    }
+
+    private mutating func take(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let first = next(bytes), first == UInt8(ascii: "{") || first == UInt8(ascii: "["), open(first, bytes)
+        else { return false }
+        while openCount > 0 {
+            guard let byte = next(bytes) else { return false }
+            switch byte {
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): guard close(byte) else { return false }
+            case UInt8(ascii: ","): guard element(bytes) else { return false }
+            default: return false
+            }
+        }
+        return next(bytes) == nil
+    }
+
+    /// The next byte that is no blank; nil at the end.
+    private mutating func next(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt8? {
+        while place < bytes.count {
+            let byte = bytes[place]
+            place += 1
+            if byte > 0x20 { return byte }
+            // Any other control character is no blank of JSON's.
+            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
+        }
+        return nil
+    }
+
+    /// Takes a container up to its first element.
+    private mutating func open(_ byte: UInt8, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard openCount < UInt64.bitWidth else { return false }
+        let isObject = byte == UInt8(ascii: "{")
+        objects = objects << 1 | (isObject ? 1 : 0)
+        openCount += 1
+        let start = place
+        guard let byte = next(bytes) else { return false }
+        if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") { return close(byte) }
+        place = start
+        return element(bytes)
+    }
+
+    private mutating func close(_ byte: UInt8) -> Bool {
+        guard byte == (objects & 1 == 1 ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { return false }
+        objects >>= 1
+        openCount -= 1
+        return true
+    }
+
+    /// Takes a member of an object or an element of an array; of a container no more than its beginning.
+    private mutating func element(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        if objects & 1 == 1 {
+            guard next(bytes) == UInt8(ascii: "\""), isName(bytes), next(bytes) == UInt8(ascii: ":") else {
+                return false
+            }
+        }
+        guard let byte = next(bytes) else { return false }
+        switch byte {
+        case UInt8(ascii: "{"), UInt8(ascii: "["): return open(byte, bytes)
+        case UInt8(ascii: "\""): return isText(bytes)
+        case UInt8(ascii: "t"): return isWord("rue", bytes)
+        case UInt8(ascii: "f"): return isWord("alse", bytes)
+        case UInt8(ascii: "n"): return isWord("ull", bytes)
+        default:
+            place -= 1
+            return isNumber(bytes)
+        }
+    }
+
+    /// Whether the rest of a member's name tells of nothing that is secret, here or beside it.
+    private mutating func isName(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let name = place..<JSONText.endOfPlain(bytes, from: place)
+        place = name.upperBound + 1
+        guard place <= bytes.count, bytes[name.upperBound] == UInt8(ascii: "\"") else { return false }
+        let meaning = redactor.meaning(of: self.bytes[name])
+        return !meaning.isSecret && meaning.isDisjoint(with: [.key, .state, .document, .named])
+            && redactor.textEdits(self.bytes, in: name, rules: [], depth: depth).isEmpty
+    }
+
+    /// Whether the rest of a text is as it may stay.
+    private mutating func isText(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let start = place
+        var hasEscapes = false
+        while true {
+            let end = JSONText.endOfPlain(bytes, from: place)
+            guard end < bytes.count else { return false }
+            place = end + 1
+            if bytes[end] == UInt8(ascii: "\"") { return isHarmless(start..<end, hasEscapes: hasEscapes) }
+            guard bytes[end] == UInt8(ascii: "\\"), isEscape(bytes) else { return false }
+            hasEscapes = true
+        }
+    }
+
+    private func isHarmless(_ text: Range<Int>, hasEscapes: Bool) -> Bool {
+        if text.count < 3 || TextScan.isHarmless(bytes, text) { return true }
+        if !hasEscapes { return redactor.valueEdits(bytes, in: text, rules: .all, depth: depth + 1).isEmpty }
+        let decoded = DecodedText(bytes, text, .json).bytes
+        return redactor.valueEdits(decoded, in: 0..<decoded.count, rules: .all, depth: depth + 1).isEmpty
+    }
+
+    /// Whether the rest of an escape follows.
+    private mutating func isEscape(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard place < bytes.count else { return false }
+        let kind = bytes[place]
+        place += 1
+        guard kind == UInt8(ascii: "u") else { return "\"\\/bfnrt".utf8.contains(kind) }
+        place += 4
+        return place <= bytes.count && bytes[(place - 4)..<place].allSatisfy { $0.hexValue != nil }
+    }
+
+    private mutating func isWord(_ rest: StaticString, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let word = place..<place + rest.utf8CodeUnitCount
+        place = word.upperBound
+        return place <= bytes.count && rest.withUTF8Buffer { bytes[word].elementsEqual($0) }
+    }
+
+    /// Whether a number stands here, without an exponent, that is no secret by its look.
+    private mutating func isNumber(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let start = place
+        if place < bytes.count, bytes[place] == UInt8(ascii: "-") { place += 1 }
+        let first = place
+        while place < bytes.count, bytes[place].isDigit { place += 1 }
+        guard place > first, place == first + 1 || bytes[first] != UInt8(ascii: "0") else { return false }
+        if place < bytes.count, bytes[place] == UInt8(ascii: ".") {
+            let point = place
+            place += 1
+            while place < bytes.count, bytes[place].isDigit { place += 1 }
+            if place == point + 1 { return false }
+        }
+        return place - start < TokenPrefix.leastCount
+            || redactor.textEdits(self.bytes, in: start..<place, rules: [], depth: depth).isEmpty
+    }
+}

@@ -1,0 +1,316 @@
+import BeagleNetGraphQL
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// A query or mutation that is asked by its hash is one operation, whatever is sent for it.
+@Suite(.timeLimit(.minutes(1))) struct DocumentRevisionTests {
+    private let dependencies = BeagleDependencies()
+    private let server: LoopbackServer
+    private let store = HashStore()
+
+    init() throws {
+        let store = store
+        server = try LoopbackServer { store.answer($0) }
+    }
+
+    /// A server that has learned the texts it was told, and answers with how many answers it gave.
+    private final class HashStore: Sendable {
+        private let state = Lock((known: Set<String>(), count: 0))
+        let knowsNone = Lock(false)
+        let maxTarget = Lock(Int.max)
+        /// Whether texts are answered with 503.
+        let isDown = Lock(false)
+
+        func forget() {
+            state.withLock { $0.known = [] }
+        }
+
+        func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+            if request.target.utf8.count > maxTarget.withLock({ $0 }) { return .response(414, [:], "too long") }
+            do {
+                let asked = request.method == "GET" ? try query(request.target) : try JSONValue(parsing: request.body)
+                if asked["query"] != nil, isDown.withLock({ $0 }) { return .response(503, [:], "down") }
+                let answers = try (asked.array ?? [asked]).map(answer)
+                let json: JSONValue = asked.array == nil ? answers[0] : .array(answers)
+                // So servers answer that do not know a hash.
+                let control = answers[0]["errors"] == nil ? "private" : "private, no-cache, must-revalidate"
+                let fields: KeyValuePairs = ["Content-Type": "application/json", "Cache-Control": control]
+                return .response(200, fields, try json.text())
+            } catch {
+                return .response(400, [:], "\(error)")
+            }
+        }
+
+        private func query(_ target: String) throws -> JSONValue {
+            let items = URLComponents(string: target)?.queryItems ?? []
+            return .object(
+                try items.reduce(into: [:]) { parts, item in
+                    let isObject = item.name == "extensions" || item.name == "variables"
+                    parts[item.name] = isObject ? try JSONValue(parsing: item.value ?? "") : .string(item.value ?? "")
+                }
+            )
+        }
+
+        private func answer(_ asked: JSONValue) throws -> JSONValue {
+            let hash = asked["extensions"]?["persistedQuery"]?["sha256Hash"]?.string
+            if hash != nil, knowsNone.withLock({ $0 }) {
+                return ["errors": [["message": "PersistedQueryNotSupported"]]]
+            }
+            let count = state.withLock { state -> Int? in
+                if let hash, asked["query"] != nil { state.known.insert(hash) }
+                if let hash, !state.known.contains(hash) { return nil }
+                state.count += 1
+                return state.count
+            }
+            guard let count else { return ["errors": [["message": "PersistedQueryNotFound"]]] }
+            return ["data": ["post": ["__typename": "Post", "id": .string("\(count)"), "title": "T"]]]
+        }
+    }
+
+    private var endpoint: GraphQLEndpoint {
+        var endpoint = GraphQLEndpoint(server.url + "/graphql?v=1")
+        endpoint.documents = .automatic
+        return endpoint
+    }
+
+    /// What was sent: `hash`, `text` or `both`, in a list where it was one, after `url` where it stood there.
+    private var sent: [String] {
+        server.requests.map { request in
+            let text = request.method == "GET" ? request.target : String(decoding: request.body, as: UTF8.self)
+            let names = [text.contains("persistedQuery") ? "hash" : "", text.contains("title") ? "text" : ""]
+            let what = names.filter { !$0.isEmpty }.joined(separator: "+")
+            return (request.method == "GET" ? "url " : "") + (text.hasPrefix("[") ? "[\(what)]" : what)
+        }
+    }
+
+    @Test func answerIsStoredUnderWhatWasAsked() async throws {
+        dependencies.interceptors.add(CacheInterceptor())
+        let client = NetworkClientDefault(dependencies: dependencies)
+        for _ in 0..<3 { #expect(try await client.perform(.post("1"), at: endpoint).id == "1") }
+        #expect(sent == ["hash", "hash+text"])
+        // A server that knows no hashes is asked by texts, under the same name.
+        store.knowsNone.withLock { $0 = true }
+        let endpoint = endpoint
+        for id in ["2", "3"] {
+            for _ in 0..<2 { _ = try await client.perform(.post(id), at: endpoint) }
+        }
+        #expect(sent.dropFirst(2) == ["hash", "text", "text"])
+        #expect(server.requests.allSatisfy { $0.target == "/graphql?v=1" })
+    }
+
+    @Test func watchedQueryFollowsAServerThatForgets() async throws {
+        let client = NetworkClientDefault(dependencies: dependencies)
+        let (ids, continuation) = AsyncStream.makeStream(of: String.self)
+        let token = client.watch(try client.networkOperation(for: .post("1"), at: endpoint)) { event in
+            switch event {
+            case .result(let result):
+                guard let response = result.response, !result.isStale else { return }
+                continuation.yield(String(decoding: response.data, as: UTF8.self))
+            case .failure(let error): continuation.yield("\(error)")
+            case .end: continuation.finish()
+            }
+        }
+        var heard = ids.makeAsyncIterator()
+        #expect(await heard.next()?.contains(#""id":"1""#) == true)
+        store.forget()
+        client.refetch()
+        #expect(await heard.next()?.contains(#""id":"2""#) == true)
+        #expect(sent == ["hash", "hash+text", "hash", "hash+text"])
+        token?.cancel()
+    }
+
+    @Test func expectationIsAboutAQueryThatIsAskedByItsHash() async throws {
+        let cache = DocumentCache()
+        dependencies.interceptors.add(cache)
+        dependencies.interceptors.add(CacheInterceptor(cache.store))
+        let client = NetworkClientDefault(dependencies: dependencies)
+        cache.follow(client)
+        let endpoint = endpoint
+        _ = try await client.perform(.post("1"), at: endpoint)
+        let expected = try GraphQLExpectation(of: .post("1"), on: client, at: endpoint) { data in
+            data["post"]?["title"] = "expected"
+        }
+        let gate = try LoopbackServer.Gate()
+        let slow = try LoopbackServer(
+            .sequence([.gate(gate), .response(200, ["Content-Type": "application/json"], #"{"data":{"like":1}}"#)])
+        )
+        let like = GraphQLOperation<NoInput, Int>.document("mutation { like }")
+        let mutation = Task {
+            try await client.perform(like, at: GraphQLEndpoint(slow.url)) { $0.expectations = [expected] }
+        }
+        #expect(await slow.until { $0.requests.count == 1 })
+        #expect(try await client.perform(.post("1"), at: endpoint).title == "expected")
+        gate.open()
+        _ = try await mutation.value
+        #expect(try await client.perform(.post("1"), at: endpoint).title == "T")
+        #expect(sent == ["hash", "hash+text"])
+    }
+
+    @Test func refusedHashTellsNothingOfTypes() async throws {
+        let cache = DocumentCache()
+        dependencies.interceptors.add(cache)
+        dependencies.interceptors.add(CacheInterceptor(cache.store))
+        dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(base: .zero, limit: 0)))
+        let client = NetworkClientDefault(dependencies: dependencies)
+        _ = try await client.perform(.post("1"), at: endpoint)
+        store.forget()
+        store.isDown.withLock { $0 = true }
+        await #expect(throws: NetworkError.self) {
+            _ = try await client.perform(.post("1"), at: endpoint) { $0.policy = .networkOnly }
+        }
+        store.isDown.withLock { $0 = false }
+        #expect(try await client.perform(.post("1"), at: endpoint).id == "1")
+        await cache.invalidate(["Post"])
+        #expect(try await client.perform(.post("1"), at: endpoint).id == "2")
+    }
+
+    @Test func hashesOfABatchAreRegisteredInABatch() async throws {
+        dependencies.interceptors.add(BatchInterceptor(window: .seconds(30), limit: 2))
+        let client = NetworkClientDefault(dependencies: dependencies)
+        async let one = client.perform(.post("1"), at: endpoint)
+        async let two = client.perform(.post("2"), at: endpoint)
+        let ids = try await [one.id, two.id]
+        #expect(Set(ids) == ["1", "2"])
+        #expect(sent == ["[hash]", "[hash+text]"])
+    }
+
+    @Test func outboxKeepsTheText() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let outbox = Outbox(directory: folder)
+        dependencies.interceptors.add(OutboxInterceptor(outbox))
+        let client = NetworkClientDefault(dependencies: dependencies)
+        let operation = GraphQLOperation<NoInput, Post>.document("mutation { post { id title } }")
+        #expect(try await client.perform(operation, at: endpoint).id == "1")
+        #expect(sent == ["text"])
+        #expect(try outbox.entries().isEmpty)
+    }
+
+    @Test func urlThatIsTooLongIsPostedAndTheTextFollows() async throws {
+        store.maxTarget.withLock { $0 = 100 }
+        var endpoint = endpoint
+        endpoint.queryMethod = .get
+        let client = NetworkClientDefault(dependencies: dependencies)
+        for id in ["1", "2"] { #expect(try await client.perform(.post("1"), at: endpoint).id == id) }
+        #expect(sent == ["url hash", "hash", "hash+text", "url hash", "hash"])
+        #expect(server.requests.filter { $0.method == "POST" }.allSatisfy { $0.target == "/graphql?v=1" })
+        #expect(server.requests[1]["Content-Type"] == "application/json")
+    }
+
+    /// Tells in a field what the body is.
+    private let signature = ResponseInterceptor { message, next in
+        var message = message
+        message.head.headerFields[.init("X-Signature")!] = String(decoding: message.body?.data ?? Data(), as: UTF8.self)
+        return try await next(message)
+    }
+
+    @Test(arguments: [false, true]) func eachMessageIsSignedAsItGoesOut(isKept: Bool) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        if isKept { dependencies.interceptors.add(OutboxInterceptor(Outbox(directory: folder))) }
+        dependencies.interceptors.insert(signature, at: 0)
+        let client = NetworkClientDefault(dependencies: dependencies)
+        let operation = GraphQLOperation<NoInput, Post>.document("mutation { post { id title } }")
+        _ = try await client.perform(operation, at: endpoint)
+        #expect(sent == (isKept ? ["text"] : ["hash", "hash+text"]))
+        #expect(
+            server.requests.map { $0["X-Signature"] }
+                == server.requests.map { String(decoding: $0.body, as: UTF8.self) }
+        )
+    }
+
+    @Test func whatAnInterceptorChangedIsStoredForNobody() async throws {
+        dependencies.interceptors.add(CacheInterceptor())
+        dependencies.interceptors.add(
+            ResponseInterceptor { message, next in
+                var message = message
+                message.head.path = (message.head.path ?? "") + "&tenant=7"
+                return try await next(message)
+            }
+        )
+        let client = NetworkClientDefault(dependencies: dependencies)
+        for id in ["1", "2"] { #expect(try await client.perform(.post("1"), at: endpoint).id == id) }
+        #expect(sent == ["hash", "hash+text", "hash"])
+    }
+
+    @Test(arguments: [GraphQLEndpoint.QueryMethod.post, .get], [false, true])
+    func whatIsSaidOfAnOperationIsSaidOfEachMessage(method: GraphQLEndpoint.QueryMethod, isOwn: Bool) async throws {
+        var endpoint = endpoint
+        endpoint.queryMethod = method
+        let inner = NetworkClientDefault(dependencies: dependencies)
+        let client: any NetworkClient = isOwn ? OwnClient(client: inner) : inner
+        _ = try await client.perform(.post("1"), at: endpoint) { operation in
+            operation.request.query.append(URLQueryItem(name: "tenant", value: "7"))
+            guard case .rawRequest(var data) = operation.request.type else { return }
+            data.headers?["X-Mine"] = "m"
+            operation.request.type = .rawRequest(data)
+        }
+        #expect(server.requests.count == 2)
+        #expect(server.requests.allSatisfy { $0["X-Mine"] == "m" && $0.target.hasSuffix("tenant=7") })
+        #expect(server.requests.last?.target == "/graphql?v=1&tenant=7")
+    }
+
+    @Test func storedAnswerIsGivenOnceAndOutlivesARefusedHash() async throws {
+        dependencies.interceptors.add(CacheInterceptor())
+        dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(base: .zero, limit: 0)))
+        let client = NetworkClientDefault(dependencies: dependencies)
+        _ = try await client.perform(.post("1"), at: endpoint)
+        store.forget()
+        let operation = try client.networkOperation(for: .post("1"), at: endpoint)
+        let heard = Lock<[Bool]>([])
+        var again = operation
+        again.policy = .cacheAndNetwork
+        _ = try await client.run(again) { result in heard.withLock { $0.append(result.isStale) } }
+        #expect(heard.withLock { $0 } == [true])
+        store.forget()
+        store.isDown.withLock { $0 = true }
+        again.policy = .networkFirst
+        #expect(try await client.run(again).isStale)
+        #expect(sent.suffix(2) == ["hash", "hash+text"])
+    }
+
+    @Test func deadlineIsOfAllMessagesTogether() async throws {
+        let clock = ManualClock()
+        dependencies.clock = clock
+        let gates = [try LoopbackServer.Gate(), try LoopbackServer.Gate()]
+        let (store, count) = (store, Lock(0))
+        let server = try LoopbackServer { request in
+            let number = count.withLock { count in
+                defer { count += 1 }
+                return count
+            }
+            return .sequence([.gate(gates[number]), store.answer(request)])
+        }
+        var endpoint = endpoint
+        endpoint.target = server.url
+        let (client, sent) = (NetworkClientDefault(dependencies: dependencies), endpoint)
+        let task = Task { try await client.perform(.post("1"), at: sent) { $0.deadline = .seconds(10) }.id }
+        #expect(await server.until { $0.requests.count == 1 })
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(10))
+        clock.advance(by: .seconds(6))
+        gates[0].open()
+        #expect(await server.until { $0.requests.count == 2 })
+        await clock.sleepers(1)
+        #expect(clock.nextWait == .seconds(4))
+        gates[1].open()
+        #expect(try await task.value == "1")
+    }
+
+    /// A client that an app has written.
+    private struct OwnClient: NetworkClient {
+        let client: NetworkClientDefault
+
+        func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
+            client.executeRequest(request, completion: completion)
+        }
+    }
+
+    @Test func clientOfAnAppsOwnFollowsToo() async throws {
+        let client = OwnClient(client: NetworkClientDefault(dependencies: dependencies))
+        #expect(try await client.perform(.post("1"), at: endpoint).id == "1")
+        #expect(try await client.perform(.post("1"), at: endpoint).id == "2")
+        #expect(sent == ["hash", "hash+text", "hash"])
+    }
+}

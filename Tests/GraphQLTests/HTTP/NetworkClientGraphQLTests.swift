@@ -1,0 +1,69 @@
+import BeagleNetGraphQL
+import BeagleNetTesting
+import Foundation
+import Testing
+
+/// How values are written and read, and what is said of them.
+@Suite(.timeLimit(.minutes(1))) struct NetworkClientGraphQLTests {
+    private struct Since: Codable, Sendable, Equatable {
+        let since: Date
+    }
+
+    private let dependencies = BeagleDependencies()
+    private let logger = MemoryLogger()
+    private let time = Since(since: Date(timeIntervalSince1970: 60))
+    private var client: NetworkClientDefault { NetworkClientDefault(dependencies: dependencies) }
+
+    init() {
+        dependencies.logger = logger
+    }
+
+    private func operation() -> GraphQLOperation<Since, Since> {
+        GraphQLOperation(input: time, operationString: "query($since: Time!) { post(since: $since) { since } }")
+    }
+
+    private func server(_ body: String) throws -> LoopbackServer {
+        try LoopbackServer(.response(200, ["Content-Type": "application/json"], body))
+    }
+
+    @Test func scalarsOfTheAppAreWrittenByItsEncoder() async throws {
+        let server = try server(#"{"data":{"post":{"since":0}}}"#)
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        dependencies.graphQLEncoder = encoder
+        _ = try await client.perform(operation(), at: GraphQLEndpoint(server.url))
+        let body = try JSONValue(parsing: #require(server.requests.first?.body))
+        #expect(body["variables"] == ["since": "1970-01-01T00:01:00Z"])
+    }
+
+    @Test func scalarsOfTheAppAreReadByTheDecoderOfTheCall() async throws {
+        let server = try server(#"{"data":{"post":{"since":"1970-01-01T00:01:00Z"}}}"#)
+        let endpoint = GraphQLEndpoint(server.url)
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        #expect(try await client.perform(operation(), at: endpoint, decoder: decoder) == time)
+        #expect(try await client.execute(operation(), at: endpoint, decoder: decoder).data == time)
+        let error = await #expect(throws: NetworkError.self) { try await client.perform(operation(), at: endpoint) }
+        #expect(error?.kind == .decoding)
+    }
+
+    /// Codes that are words are told, and nothing that a server may have put a secret into.
+    @Test(arguments: [
+        (#"[{"message":"token","extensions":{"code":"HALF"}},{"message":"token"}]"#, "2 errors beside its data: HALF"),
+        (#"[{"message":"token","extensions":{"code":"a secret"}}]"#, "1 error beside its data"),
+    ])
+    func whatIsMissingBesideAValueIsLogged(errors: String, words: String) async throws {
+        let server = try server(#"{"data":{"post":{"since":0}},"errors":\#(errors)}"#)
+        _ = try await client.perform(operation(), at: GraphQLEndpoint(server.url))
+        let lines = logger.logs.filter { $0.category == "GraphQL" }
+        #expect(lines.map(\.message) == ["the answer has " + words])
+        #expect(lines.map(\.level) == [.error])
+    }
+
+    @Test func whoIsGivenTheErrorsNeedsNoLogOfThem() async throws {
+        let server = try server(#"{"data":{"post":{"since":0}},"errors":[{"message":"half"}]}"#)
+        let response = try await client.execute(operation(), at: GraphQLEndpoint(server.url))
+        #expect(response.errors.count == 1)
+        #expect(!logger.logs.contains { $0.category == "GraphQL" })
+    }
+}

@@ -1,0 +1,48 @@
+import Testing
+
+@testable import BeagleNetHTTP
+
+@Suite struct PlainJSONTests {
+    private func holds(_ text: String, _ redactor: Redactor = Redactor()) -> Bool {
+        PlainJSON.holds(redactor, Array(text.utf8), depth: 0)
+    }
+
+    @Test(arguments: [
+        "{}", " [ ]\r\n", #"{"a":[{"b":[[],{}]}],"c":true,"d":false,"e":null}"#,
+        #"[0,-0,10,-1.50,1234567890,1699999999999]"#,
+        #"{"id": 17, "title": "Home", "name": "A long name, with marks!"}"#,
+        #"["a \"quoted\" word\n\u00e9\/","é"]"#, #"{"description":"Every screen has one","createdAt":"2026-11-24"}"#,
+        String(repeating: "[", count: 64) + String(repeating: "]", count: 64),
+    ])
+    func whatHasNoSecretIsKnownAtOnce(_ text: String) { #expect(holds(text)) }
+
+    /// Of most of them `JSONScan` says the same.
+    @Test(arguments: [
+        "", "1", "\"a\"", "{", "[1", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "[}", "{]", "[1]2",
+        "[1] [2]",
+        "[01]", "[1.]", "[-]", "[.5]", "[1e5]", "[tru]", "[nulls]", "[true", "[\"a]", "[\"\\x\"]", "[\"\\u00g0\"]",
+        "[\"\\u00",
+        "[\"\u{1}\"]", "[1\u{B}]", "\u{1E}[1]", "\u{FEFF}[1]", "[\"a\\",
+        #"{"password":"x"}"#, #"{"p\u0069n":1}"#, #"{"key":"a"}"#, #"{"state":"x"}"#, #"{"query":"{a}"}"#,
+        #"{"name":"token","value":"x"}"#, #"["\#(TextScanTests.jwt)"]"#, #"{"\#(TextScanTests.github)":1}"#,
+        #"["a?token=x&b=1 and more"]"#, #"["{\"pin\":\"1\"}"]"#, #"["password\u003dabcdefgh"]"#, "[4111111111111111]",
+        String(repeating: "[", count: 65) + String(repeating: "]", count: 65),
+        "[\"" + String(repeating: "a", count: TextScan.window) + "\"]",
+    ])
+    func allElseIsLeftToBeLookedThrough(_ text: String) { #expect(!holds(text)) }
+
+    @Test func namesThatTheAppCallsSecretCount() {
+        #expect(holds(#"{"nick":"x"}"#))
+        #expect(!holds(#"{"nick":"x"}"#, Redactor(secrets: ["nick"])))
+        #expect(holds(#"{"pin":"x"}"#, Redactor(shown: ["pin"])))
+    }
+
+    @Test func whatFollowsItIsLookedThrough() {
+        var redactor = BodyRedactor(Redactor(), contentType: "application/json")
+        var output = redactor.feed(Data(#"{"a":1}"#.utf8))
+        #expect(output == Data(#"{"a":1}"#.utf8))
+        output += redactor.feed(Data(" {\"pin\":1}".utf8))
+        output += redactor.finish()
+        #expect(String(decoding: output, as: UTF8.self) == #"{"a":1} {"pin":"REDACTED"}"#)
+    }
+}
