@@ -95,6 +95,9 @@ final class EventLoop: @unchecked Sendable {
     private var timer: UInt64?
     /// When the first of the active transfers may have run out of time.
     private var sweep: UInt64?
+    /// What had come by then has been taken. Deadlines are judged by it: where the thread was held up, by a task or by the
+    /// machine, answers that are there already are in time.
+    private var takenUntil: UInt64 = 0
     /// When to look again whether transfers last.
     private var review: UInt64 = 0
 
@@ -223,7 +226,7 @@ final class EventLoop: @unchecked Sendable {
 
             serveTimer()
             reap()
-            if let sweep, sweep <= now { endOverdue() }
+            if let sweep, sweep <= takenUntil { endOverdue() }
             if review <= now { reviewTransfers() }
             while let next = admission.next() { takeTurn(next) }
             reportProgress()
@@ -273,10 +276,12 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func wait() {
+        let began = now
         if !poller.hasFound { sleep() }
         now = Self.clock()
         if poller.act() { hasShutSocket = true }
         if !webSockets.isEmpty { serveStirred() }
+        takenUntil = began
     }
 
     private func sleep() {
@@ -504,7 +509,7 @@ final class EventLoop: @unchecked Sendable {
             transfer.hop?.judgeSpeed(at: now)
             keepAlive(transfer)
             guard let deadline = transfer.deadline(at: now) else { continue }
-            if deadline <= now {
+            if deadline <= takenUntil {
                 endUnreached(transfer, transfer.timeout(at: now))
             } else {
                 sweep = min(sweep ?? .max, deadline)

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Bodies that are read and written as they come.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(3)))
 struct StreamTests {
     let transport = CurlTransport()
 

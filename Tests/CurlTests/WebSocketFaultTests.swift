@@ -3,6 +3,14 @@ import BeagleNetHTTP
 import BeagleNetTesting
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Servers that refuse, break the rules, stall and go away; and what is left when the app goes away.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct WebSocketFaultTests {
@@ -178,6 +186,28 @@ struct WebSocketFaultTests {
         #expect(error?.isTimeout == true)
         #expect(error?.message.contains("ping") == true)
         #expect(await server.until { $0.openConnections == 0 })
+    }
+
+    /// The answer is there in time; only the thread looks late, as another's completion holds it up.
+    @Test func lateLookCostsNoAnswer() async throws {
+        let gate = try LoopbackServer.Gate()
+        let answer = LoopbackServer.Answer.raw(Data([0x8A, 0, 0x81, 1, 0x61]))
+        let server = try LoopbackServer { request in
+            guard let key = request["Sec-WebSocket-Key"] else { return .response(200) }
+            return .webSocket(key, .sequence([.gate(gate), answer, .stall]))
+        }
+        var request = server.webSocketRequest
+        request.pingInterval = .milliseconds(50)
+        request.pongTimeout = .seconds(1)
+        let socket = try await transport.openWebSocket(request)
+        try await Task.sleep(for: .milliseconds(200))
+        var options = TransferOptions.impatient
+        options.isLongLived = true
+        try transport.perform(server.request(options: options)) { _ in
+            gate.open()
+            usleep(1_500_000)
+        }
+        #expect(try await socket.next() == .text("a"))
     }
 
     @Test func serverThatIsSilentToWhatTheAppSendsIsATimeout() async throws {

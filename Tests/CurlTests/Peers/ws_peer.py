@@ -7,7 +7,7 @@ Called with the folder of certificates; prints "NAME PORT" a line for each serve
                    UTF-8; /wait?ID waits for the end; /flood?N sends N messages; /close?CODE closes; /ping pings and sends
                    "ponged"; /headers sends the request's; /code?ID sends what that ID was closed with
   raw, secure-raw  /ID?HEX: agrees, sends the bytes, and reads until a close frame comes or the end
-  slow             /N: agrees, reads N bytes in six seconds and more, says nothing meanwhile, and then "done"
+  slow             /N: agrees, reads N bytes in ten seconds and more, says nothing meanwhile, and then "done"
   proxy            CONNECT only; whatever the host, port 80 leads to `plain`, 443 to `secure`, 81 to `raw` and 444 to
                    `secure-raw`
 """
@@ -18,6 +18,7 @@ import os
 import socket
 import ssl
 import sys
+import threading
 
 from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed
@@ -97,7 +98,7 @@ async def answer_slowly(reader, writer):
     try:
         rest = int(await agree(reader, writer))
         for _ in range(32):
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.32)
             await reader.readexactly(rest // 32)
         writer.write(b"\x81\x04done")
         while await reader.read(65536):
@@ -106,6 +107,11 @@ async def answer_slowly(reader, writer):
         pass
     finally:
         writer.close()
+
+
+async def serve_slowly(listener):
+    server = await asyncio.start_server(answer_slowly, sock=listener)
+    await server.serve_forever()
 
 
 async def answer_raw(reader, writer):
@@ -168,9 +174,11 @@ async def main():
         "secure": await serve(answer, "127.0.0.1", 0, ssl=secure, **rules),
         "raw": await asyncio.start_server(answer_raw, "127.0.0.1", 0),
         "secure-raw": await asyncio.start_server(answer_raw, "127.0.0.1", 0, ssl=secure),
-        "slow": await asyncio.start_server(answer_slowly, sock=small),
     }
+    # In a thread of its own: its pace is not that of the other conversations.
+    threading.Thread(target=lambda: asyncio.run(serve_slowly(small)), daemon=True).start()
     ports = {name: next(iter(server.sockets)).getsockname()[1] for name, server in servers.items()}
+    ports["slow"] = small.getsockname()[1]
     leads = {"80": ports["plain"], "443": ports["secure"], "81": ports["raw"], "444": ports["secure-raw"]}
     proxy = await asyncio.start_server(lambda reader, writer: connect(reader, writer, leads), "127.0.0.1", 0)
     ports["proxy"] = proxy.sockets[0].getsockname()[1]
