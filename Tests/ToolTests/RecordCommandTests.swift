@@ -100,16 +100,30 @@ import Testing
         }
     }
 
-    /// It ends the tool as long as there is no program, and the program from then on.
-    @Test func noSignalIsLostHoweverEarlyItComes() async throws {
+    /// It ends the tool as long as there is no program, and the program from then on. The moments go beyond what it takes
+    /// here until the program runs.
+    @Test(.timeLimit(.minutes(3))) func noSignalIsLostHoweverEarlyItComes() async throws {
         try await withDirectory { directory in
+            func start() throws -> BeagleProcess {
+                let program = ["/bin/sh", "-c", "echo ready; exec sleep 20"]
+                return try BeagleProcess(["record", "-o", "\(directory)/a.bglog", "--"] + program)
+            }
+            let began = ContinuousClock.now
+            let first = try start()
+            #expect(await first.line() == "ready")
+            let duration = ContinuousClock.now - began
+            kill(first.identifier, SIGTERM)
+            #expect(await first.outcome().exit == 143)
+            var exits: Set<Int32> = []
             for moment in 0..<30 {
-                let process = try BeagleProcess(["record", "-o", "\(directory)/a.bglog", "--", "sleep", "20"])
-                try await Task.sleep(for: .milliseconds(moment * 2))
+                let process = try start()
+                try await Task.sleep(for: duration * moment / 15)
                 kill(process.identifier, SIGTERM)
                 let outcome = await process.outcome()
-                #expect([-1, 143].contains(outcome.exit), "after \(moment * 2) ms: \(outcome)")
+                #expect([-1, 143].contains(outcome.exit), "\(moment) of 30: \(outcome)")
+                exits.insert(outcome.exit)
             }
+            #expect(exits == [-1, 143])
         }
     }
 

@@ -5,7 +5,7 @@ import BeagleNetHTTP
     public import Foundation
 #endif
 
-/// Makes values of bodies. `JSONDecoder` and `PropertyListDecoder` do.
+/// Makes values of bodies. `JSONBodyDecoder`, `JSONDecoder` and `PropertyListDecoder` do.
 public protocol BodyDecoder: Sendable {
     /// Makes a value of these bytes.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value

@@ -6,7 +6,7 @@ public import BeagleNetDependencies
 #endif
 
 extension BeagleDependencies {
-    /// Makes values of bodies where a call brings no decoder; a plain `JSONDecoder` by default.
+    /// Makes values of bodies where a call brings no decoder; a `JSONBodyDecoder` by default.
     public var bodyDecoder: any BodyDecoder {
         get { self[BodyDecoderKey.self] }
         set { self[BodyDecoderKey.self] = newValue }
@@ -14,5 +14,5 @@ extension BeagleDependencies {
 }
 
 enum BodyDecoderKey: DependencyDefault {
-    static func live(_ dependencies: BeagleDependencies) -> any BodyDecoder { JSONDecoder() }
+    static func live(_ dependencies: BeagleDependencies) -> any BodyDecoder { JSONBodyDecoder() }
 }

@@ -108,11 +108,11 @@ public struct NetworkResponse: Sendable {
     ///
     /// - Parameters:
     ///   - type: what to make.
-    ///   - decoder: how; a plain `JSONDecoder` by default.
+    ///   - decoder: how; a `JSONBodyDecoder` by default.
     /// - Throws: `NetworkError` of kind `.decoding` that names the place of the fault.
     public func decode<Value: Decodable>(
         as type: Value.Type = Value.self,
-        with decoder: any BodyDecoder = JSONDecoder()
+        with decoder: any BodyDecoder = JSONBodyDecoder()
     ) throws(NetworkError) -> Value {
         do {
             return try decoder.decode(type, from: data)

@@ -108,12 +108,12 @@ extension GraphQLOperation {
     /// - Parameters:
     ///   - response: the message.
     ///   - policy: what becomes of errors.
-    ///   - decoder: how the value is made; a plain `JSONDecoder` by default.
+    ///   - decoder: how the value is made; a `JSONBodyDecoder` by default.
     /// - Throws: `NetworkError` as `NetworkClient.execute` does.
     public func read(
         _ response: NetworkResponse,
         _ policy: GraphQLEndpoint.ErrorPolicy = .partial,
-        decoder: any BodyDecoder = JSONDecoder()
+        decoder: any BodyDecoder = JSONBodyDecoder()
     ) throws(NetworkError) -> GraphQLResponse<Output> {
         try GraphQLAnswer(response, refusal: nil).decode(Output.self, at: rootKey(), policy, with: decoder)
     }

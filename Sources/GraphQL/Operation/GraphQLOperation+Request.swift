@@ -70,7 +70,7 @@ extension GraphQLRequest {
         let data: Data
         do {
             data = try UploadMarks.$current.withValue(marks) {
-                try encoder?.encode(input) ?? JSONEncoder.sorted.encode(input)
+                try encoder?.encode(input) ?? TreeEncoder.encode(input)
             }
         } catch {
             throw NetworkError(
@@ -93,13 +93,4 @@ extension GraphQLRequest {
         // An object of two bytes is an empty one.
         return data.count == 2 ? Data() : data
     }
-}
-
-extension JSONEncoder {
-    /// One for all: nobody changes it.
-    fileprivate static let sorted = {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
-    }()
 }

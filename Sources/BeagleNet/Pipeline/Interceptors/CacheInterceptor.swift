@@ -10,9 +10,9 @@ public import BeagleNetHTTP
 /// It serves operations that are shared and only ask: screens and images that are fetched with GET, and queries however
 /// they are sent. Forms, mutations, raw requests, subscriptions and streamed answers pass. Stored are whole answers of
 /// status 200 that do not say `no-store`, `no-cache`, `must-revalidate`, `max-age=0` or `Vary: *`; a query's only without
-/// `errors`. A newer answer that may not be stored takes an older one away, as 404 and 410 do. How long an answer is good
-/// is the app's to say, with `NetworkOperation.maxAge` or a `RequestPolicyInterceptor`: another `max-age` than 0 is not
-/// looked at.
+/// `errors`. A newer answer that may not be stored takes an older one away, as 404 and 410 do, but a query's with `errors`
+/// leaves what is stored. How long an answer is good is the app's to say, with `NetworkOperation.maxAge` or a
+/// `RequestPolicyInterceptor`: another `max-age` than 0 is not looked at.
 ///
 /// Nobody is given what was fetched for somebody else. An answer is stored where its message went out as it was asked,
 /// with nothing added but the credentials of an `AuthInterceptor`: what was fetched with those is found only until the

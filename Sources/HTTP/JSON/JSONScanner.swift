@@ -1,30 +1,37 @@
-import BeagleNetHTTP
-
 /// Goes over one JSON text that is whole and in UTF-8, and checks its grammar (RFC 8259), without making anything of it: for
 /// messages of which only a few words and the place of the payload are wanted.
-struct JSONScanner {
+package struct JSONScanner {
     /// Where text is, without its quotes.
-    struct Text {
-        let range: Range<Int>
-        let hasEscapes: Bool
+    package struct Text {
+        package let range: Range<Int>
+        package let hasEscapes: Bool
+    }
+
+    /// Hears what a scanner passes over.
+    protocol Visitor {
+        mutating func open(isObject: Bool)
+        mutating func close()
+        mutating func name(_ text: Text)
+        mutating func string(_ text: Text)
+        mutating func scalar(_ kind: JSONTokenizer.Token.Kind, _ range: Range<Int>)
     }
 
     /// Valid as long as whoever has made the scanner sees to it.
     private let bytes: UnsafeBufferPointer<UInt8>
-    private(set) var index = 0
+    package private(set) var index = 0
     private var open = OpenContainers()
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    package init(_ bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
     }
 
     /// Passes over what some servers write in front of a text.
-    mutating func passByteOrderMark() {
+    package mutating func passByteOrderMark() {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
     }
 
     /// The next byte that is no space; nil at the end.
-    mutating func peek() -> UInt8? {
+    package mutating func peek() -> UInt8? {
         while index < bytes.count {
             let byte = bytes[index]
             guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
@@ -34,24 +41,24 @@ struct JSONScanner {
     }
 
     /// Passes over this byte.
-    mutating func take(_ byte: Unicode.Scalar, _ reason: @autoclosure () -> String) throws(JSONFault) {
+    package mutating func take(_ byte: Unicode.Scalar, _ reason: @autoclosure () -> String) throws(JSONFault) {
         guard peek() == UInt8(ascii: byte) else { throw fault(reason()) }
         index += 1
     }
 
     /// Whether this byte came next, which was passed over then.
-    mutating func has(_ byte: Unicode.Scalar) -> Bool {
+    package mutating func has(_ byte: Unicode.Scalar) -> Bool {
         guard peek() == UInt8(ascii: byte) else { return false }
         index += 1
         return true
     }
 
-    func fault(_ reason: String) -> JSONFault {
+    package func fault(_ reason: String) -> JSONFault {
         JSONFault(offset: index, reason: reason)
     }
 
     /// The text that begins here.
-    mutating func text() throws(JSONFault) -> Text {
+    package mutating func text() throws(JSONFault) -> Text {
         try take("\"", "text in quotes should be here")
         let start = index
         var hasEscapes = false
@@ -72,7 +79,7 @@ struct JSONScanner {
     }
 
     /// What text means.
-    func string(_ text: Text) -> String {
+    package func string(_ text: Text) -> String {
         let written = bytes[text.range]
         return text.hasEscapes ? JSONText.unescaped(Array(written)[...]) : String(decoding: written, as: UTF8.self)
     }
@@ -80,7 +87,7 @@ struct JSONScanner {
     /// Goes over the object that begins here.
     ///
     /// - Parameter read: is given the name of each member, and goes over its value.
-    mutating func object(_ read: (inout JSONScanner, _ name: Text) throws(JSONFault) -> Void) throws(JSONFault) {
+    package mutating func object(_ read: (inout JSONScanner, _ name: Text) throws(JSONFault) -> Void) throws(JSONFault) {
         try take("{", "an object should be here")
         if has("}") { return }
         repeat {
@@ -92,7 +99,7 @@ struct JSONScanner {
     }
 
     /// Sees to it that nothing is left.
-    mutating func finish() throws(JSONFault) {
+    package mutating func finish() throws(JSONFault) {
         guard peek() == nil else { throw fault("text after the end of the value") }
     }
 
@@ -117,16 +124,22 @@ struct JSONScanner {
     /// Passes over the value that begins here.
     ///
     /// - Returns: where it is.
-    mutating func value() throws(JSONFault) -> Range<Int> {
+    package mutating func value() throws(JSONFault) -> Range<Int> {
+        var nobody = Nobody()
+        return try value(&nobody)
+    }
+
+    /// Passes over the value that begins here, and tells a visitor what is there.
+    mutating func value(_ visitor: inout some Visitor) throws(JSONFault) -> Range<Int> {
         _ = peek()
         let start = index
         let depth = open.count
         var isDue = true
         repeat {
             if isDue {
-                isDue = try beginValue()
+                isDue = try beginValue(&visitor)
             } else if has(",") {
-                if open.isObject { try name() }
+                if open.isObject { try name(&visitor) }
                 isDue = true
             } else {
                 let isObject = open.isObject
@@ -134,59 +147,73 @@ struct JSONScanner {
                     isObject ? "}" : "]",
                     "a comma or the end of the \(isObject ? "object" : "array") should be here"
                 )
-                open.removeLast()
+                close(&visitor)
             }
         } while isDue || open.count > depth
         return start..<index
     }
 
     /// - Returns: whether another value has to follow, as of a container that was opened.
-    private mutating func beginValue() throws(JSONFault) -> Bool {
+    private mutating func beginValue(_ visitor: inout some Visitor) throws(JSONFault) -> Bool {
         switch peek() {
         case UInt8(ascii: "{"):
-            try open(isObject: true)
+            try open(isObject: true, &visitor)
             if has("}") {
-                open.removeLast()
+                close(&visitor)
                 return false
             }
-            try name()
+            try name(&visitor)
             return true
         case UInt8(ascii: "["):
-            try open(isObject: false)
+            try open(isObject: false, &visitor)
             if has("]") {
-                open.removeLast()
+                close(&visitor)
                 return false
             }
             return true
-        case UInt8(ascii: "\""): _ = try text()
-        case UInt8(ascii: "t"): try word("true")
-        case UInt8(ascii: "f"): try word("false")
-        case UInt8(ascii: "n"): try word("null")
+        case UInt8(ascii: "\""): visitor.string(try text())
+        case UInt8(ascii: "t"): try word("true", .true, &visitor)
+        case UInt8(ascii: "f"): try word("false", .false, &visitor)
+        case UInt8(ascii: "n"): try word("null", .null, &visitor)
         case nil: throw tooEarly
-        default: try number()
+        default:
+            let start = index
+            try number()
+            visitor.scalar(.number, start..<index)
         }
         return false
     }
 
-    private mutating func open(isObject: Bool) throws(JSONFault) {
+    private mutating func open(isObject: Bool, _ visitor: inout some Visitor) throws(JSONFault) {
         guard open.count < JSONValue.depthLimit else {
             throw fault("nested deeper than \(JSONValue.depthLimit) containers")
         }
         open.append(isObject)
         index += 1
+        visitor.open(isObject: isObject)
     }
 
-    private mutating func name() throws(JSONFault) {
-        _ = try text()
+    private mutating func close(_ visitor: inout some Visitor) {
+        open.removeLast()
+        visitor.close()
+    }
+
+    private mutating func name(_ visitor: inout some Visitor) throws(JSONFault) {
+        visitor.name(try text())
         try take(":", "a colon should be here")
     }
 
-    private mutating func word(_ word: StaticString) throws(JSONFault) {
+    private mutating func word(
+        _ word: StaticString,
+        _ kind: JSONTokenizer.Token.Kind,
+        _ visitor: inout some Visitor
+    ) throws(JSONFault) {
         let count = word.utf8CodeUnitCount
         guard index + count <= bytes.count,
             word.withUTF8Buffer({ $0.elementsEqual(bytes[index..<index + count]) })
         else { throw fault("no value begins like this") }
         index += count
+        visitor.scalar(kind, index - count..<index)
     }
 
     private mutating func number() throws(JSONFault) {
@@ -213,6 +240,14 @@ struct JSONScanner {
         while index < bytes.count, (0x30...0x39).contains(bytes[index]) { index += 1 }
         guard index > start else { throw fault(reason) }
     }
+}
+
+private struct Nobody: JSONScanner.Visitor {
+    func open(isObject: Bool) {}
+    func close() {}
+    func name(_ text: JSONScanner.Text) {}
+    func string(_ text: JSONScanner.Text) {}
+    func scalar(_ kind: JSONTokenizer.Token.Kind, _ range: Range<Int>) {}
 }
 
 /// Which of the containers around a place are objects, as bits: the innermost last.

@@ -1,0 +1,138 @@
+/// Makes values of JSON as a `JSONDecoder` with its default strategies does: of a name that repeats the first counts, `1.0` is
+/// a whole number, bytes are Base64, dates are seconds since 2001.
+///
+/// A `JSONDecoder` makes a dictionary of each object and its errors' paths beforehand; this one looks for a member where it is,
+/// and walks a path when it is wanted.
+package struct TapeDecoder {
+    let tape: JSONTape
+    /// The entry of the value.
+    let index: Int
+
+    /// Makes a value of a text.
+    ///
+    /// - Throws: `DecodingError`.
+    package static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        let tape: JSONTape
+        do {
+            tape = try JSONTape(data)
+        } catch {
+            // It knows other encodings than UTF-8, and says what is wrong.
+            return try JSONDecoder().decode(type, from: data)
+        }
+        return try TapeDecoder(tape: tape, index: 0).value(type)
+    }
+
+    var entry: JSONTape.Entry { tape[index] }
+
+    /// The value as one of this type.
+    func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if let special = try special(type), let value = special as? Value { return value }
+        return try Value(from: self)
+    }
+
+    /// What does not say itself how JSON has it, or could only find out by trying.
+    private func special(_ type: Any.Type) throws -> Any? {
+        if type == JSONValue.self { return try json() }
+        if type == URL.self {
+            guard let url = URL(string: try decode(String.self)) else { throw tape.corrupted(index, "the text is no URL") }
+            return url
+        }
+        if type == Data.self {
+            guard let data = Data(base64Encoded: try decode(String.self)) else {
+                throw tape.corrupted(index, "the text is no Base64")
+            }
+            return data
+        }
+        if type == Decimal.self { return try number(Decimal.self) }
+        return nil
+    }
+
+    /// The value as what it is.
+    private func json() throws -> JSONValue {
+        switch entry.kind {
+        case .objectStart:
+            var members: [String: JSONValue] = [:]
+            for name in tape.children(of: index) {
+                let value = try TapeDecoder(tape: tape, index: name + 1).json()
+                let name = try tape.string(at: name)
+                if members.index(forKey: name) == nil { members[name] = value }
+            }
+            return .object(members)
+        case .arrayStart:
+            return .array(try tape.children(of: index).map { try TapeDecoder(tape: tape, index: $0).json() })
+        case .number:
+            if let number: Int64 = tape.integer(at: index) ?? (try? number(Int64.self)) { return .integer(number) }
+            return .number(try decode(Double.self))
+        case .true, .false: return .bool(entry.kind == .true)
+        case .null: return .null
+        default: return .string(try tape.string(at: index))
+        }
+    }
+
+    /// A number that is not simply a row of digits, as a `JSONDecoder` takes it.
+    private func number<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        guard entry.kind == .number else { throw tape.mismatch(type, at: index) }
+        do {
+            return try JSONDecoder().decode(type, from: tape.raw(at: index))
+        } catch {
+            throw tape.corrupted(index, "the number does not fit into \(type)")
+        }
+    }
+
+    func integer<Value: FixedWidthInteger & Decodable>(_ type: Value.Type) throws -> Value {
+        guard entry.kind == .number else { throw tape.mismatch(type, at: index) }
+        return try tape.integer(at: index) ?? number(type)
+    }
+
+    func fraction<Value: BinaryFloatingPoint & LosslessStringConvertible & Decodable>(
+        _ type: Value.Type
+    ) throws -> Value {
+        guard entry.kind == .number else { throw tape.mismatch(type, at: index) }
+        // What is too small or too large is refused.
+        if let value = Value(try tape.string(at: index)), value.isNormal { return value }
+        return try number(type)
+    }
+}
+
+extension TapeDecoder: Decoder {
+    package var codingPath: [any CodingKey] { tape.path(to: index) }
+    package var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    package func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(try KeyedTape<Key>(self))
+    }
+
+    package func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try UnkeyedTape(self) }
+
+    package func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+}
+
+extension TapeDecoder: SingleValueDecodingContainer {
+    package func decodeNil() -> Bool { entry.kind == .null }
+
+    package func decode(_ type: Bool.Type) throws -> Bool {
+        guard entry.kind == .true || entry.kind == .false else { throw tape.mismatch(type, at: index) }
+        return entry.kind == .true
+    }
+
+    package func decode(_ type: String.Type) throws -> String {
+        guard entry.kind == .string else { throw tape.mismatch(type, at: index) }
+        return try tape.string(at: index)
+    }
+
+    package func decode(_ type: Double.Type) throws -> Double { try fraction(type) }
+    package func decode(_ type: Float.Type) throws -> Float { try fraction(type) }
+    package func decode(_ type: Int.Type) throws -> Int { try integer(type) }
+    package func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
+    package func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
+    package func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
+    package func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
+    package func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
+    package func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
+    package func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
+    package func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
+    package func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
+    package func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
+    package func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
+    package func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try value(type) }
+}

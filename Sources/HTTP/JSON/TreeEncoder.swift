@@ -1,0 +1,218 @@
+/// Writes values as a `JSONEncoder` with `.sortedKeys` and `.withoutEscapingSlashes` does: equal values are equal bytes.
+///
+/// Strings and numbers are written at once, one behind the other; what was made of them are places in that text, which are
+/// put in order at the end.
+package final class TreeEncoder {
+    /// What a value became.
+    indirect enum Node {
+        /// The place of its text.
+        case text(Range<Int>)
+        case object(Object)
+        case array(Array)
+        /// What an encoder that was given away is still to be told.
+        case later(TreeEncoder)
+    }
+
+    final class Object {
+        /// As they came: of a name that repeats the last counts.
+        var members: [(name: String, node: Node)] = []
+    }
+
+    final class Array {
+        var elements: [Node] = []
+    }
+
+    /// What all encoders of one value write to.
+    final class Output {
+        var text: [UInt8] = []
+        /// That something was encoded twice at one place.
+        var fault: EncodingError?
+    }
+
+    /// What leads to a value, its last step first.
+    final class Path {
+        let key: any CodingKey
+        let parent: Path?
+
+        init(_ key: any CodingKey, in parent: Path?) {
+            self.key = key
+            self.parent = parent
+        }
+    }
+
+    fileprivate(set) var node: Node?
+    let output: Output
+    let path: Path?
+
+    init(_ output: Output, _ path: Path? = nil) {
+        self.output = output
+        self.path = path
+    }
+
+    /// Writes a value.
+    ///
+    /// - Throws: `EncodingError` where the value has no JSON form, or what it threw itself.
+    package static func encode(_ value: some Encodable) throws -> Data {
+        let output = Output()
+        let node = try TreeEncoder(output).write(value)
+        if let fault = output.fault { throw fault }
+        guard let node else {
+            let context = EncodingError.Context(codingPath: [], debugDescription: "nothing was encoded")
+            throw EncodingError.invalidValue(value, context)
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(2 * output.text.count + 16)
+        node.append(to: &bytes, output.text)
+        return Data(bytes)
+    }
+
+    /// Whatever was written last takes the place of what was there, which is told at the end.
+    private func replace(with node: Node) {
+        if self.node != nil, output.fault == nil {
+            let context = EncodingError.Context(codingPath: codingPath, debugDescription: "two values at one place")
+            output.fault = .invalidValue((), context)
+        }
+        self.node = node
+    }
+
+    // MARK: - Values
+
+    /// What this value becomes; nil where it encodes nothing.
+    func write<Value: Encodable>(_ value: Value) throws -> Node? {
+        if Value.self == URL.self, let url = value as? URL { return text(url.absoluteString) }
+        if Value.self == Data.self, let data = value as? Data { return text(data.base64EncodedString()) }
+        if Value.self == Decimal.self, let number = value as? Decimal { return raw(number.description) }
+        try value.encode(to: self)
+        return node
+    }
+
+    /// What a value at a key becomes.
+    func write<Value: Encodable>(_ value: Value, at key: any CodingKey) throws -> Node {
+        try inner(key).write(value) ?? .object(Object())
+    }
+
+    /// The encoder of what is at a key.
+    func inner(_ key: any CodingKey) -> TreeEncoder { TreeEncoder(output, Path(key, in: path)) }
+
+    func text(_ string: String) -> Node {
+        let start = output.text.count
+        JSONText.append(string, to: &output.text)
+        return .text(start..<output.text.count)
+    }
+
+    /// A number or word as it is.
+    func raw(_ word: String) -> Node {
+        let start = output.text.count
+        output.text.append(contentsOf: word.utf8)
+        return .text(start..<output.text.count)
+    }
+
+    /// A number with fraction.
+    ///
+    /// - Throws: `EncodingError` where it is infinite or none.
+    func fraction(_ number: some BinaryFloatingPoint & CustomStringConvertible, at key: (any CodingKey)?) throws -> Node {
+        guard number.isFinite else {
+            let path = codingPath + (key.map { [$0] } ?? [])
+            let context = EncodingError.Context(codingPath: path, debugDescription: "JSON has no word for this number")
+            throw EncodingError.invalidValue(number, context)
+        }
+        let text = number.description
+        return raw(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+    }
+}
+
+extension TreeEncoder: Encoder {
+    package var codingPath: [any CodingKey] { sequence(first: path, next: { $0?.parent }).compactMap { $0?.key }.reversed() }
+    package var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    package func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        let object: Object
+        if case .object(let known) = node {
+            object = known
+        } else {
+            object = Object()
+            replace(with: .object(object))
+        }
+        return KeyedEncodingContainer(KeyedTree<Key>(encoder: self, object: object))
+    }
+
+    package func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        if case .array(let known) = node { return UnkeyedTree(encoder: self, array: known) }
+        let array = Array()
+        replace(with: .array(array))
+        return UnkeyedTree(encoder: self, array: array)
+    }
+
+    package func singleValueContainer() -> any SingleValueEncodingContainer { self }
+}
+
+extension TreeEncoder: SingleValueEncodingContainer {
+    package func encodeNil() { replace(with: raw("null")) }
+    package func encode(_ value: Bool) { replace(with: raw(value ? "true" : "false")) }
+    package func encode(_ value: String) { replace(with: text(value)) }
+    package func encode(_ value: Double) throws { replace(with: try fraction(value, at: nil)) }
+    package func encode(_ value: Float) throws { replace(with: try fraction(value, at: nil)) }
+    package func encode(_ value: Int) { replace(with: raw(value.description)) }
+    package func encode(_ value: Int8) { replace(with: raw(value.description)) }
+    package func encode(_ value: Int16) { replace(with: raw(value.description)) }
+    package func encode(_ value: Int32) { replace(with: raw(value.description)) }
+    package func encode(_ value: Int64) { replace(with: raw(value.description)) }
+    package func encode(_ value: Int128) { replace(with: raw(value.description)) }
+    package func encode(_ value: UInt) { replace(with: raw(value.description)) }
+    package func encode(_ value: UInt8) { replace(with: raw(value.description)) }
+    package func encode(_ value: UInt16) { replace(with: raw(value.description)) }
+    package func encode(_ value: UInt32) { replace(with: raw(value.description)) }
+    package func encode(_ value: UInt64) { replace(with: raw(value.description)) }
+    package func encode(_ value: UInt128) { replace(with: raw(value.description)) }
+
+    package func encode<Value: Encodable>(_ value: Value) throws {
+        replace(with: try TreeEncoder(output, path).write(value) ?? .object(Object()))
+    }
+}
+
+extension TreeEncoder.Node {
+    /// Writes it and all that it holds.
+    fileprivate func append(to bytes: inout [UInt8], _ text: [UInt8]) {
+        switch self {
+        case .text(let range): bytes.append(contentsOf: text[range])
+        case .object(let object): object.append(to: &bytes, text)
+        case .array(let array):
+            bytes.append(UInt8(ascii: "["))
+            for (index, element) in array.elements.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                element.append(to: &bytes, text)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .later(let encoder):
+            (encoder.node ?? .object(TreeEncoder.Object())).append(to: &bytes, text)
+        }
+    }
+}
+
+extension TreeEncoder.Object {
+    /// The members by the bytes of their names.
+    private var sorted: [(name: String, node: TreeEncoder.Node)] {
+        guard members.count > 1 else { return members }
+        let order = members.indices.sorted { first, second in
+            let (name, other) = (members[first].name.utf8, members[second].name.utf8)
+            if name.lexicographicallyPrecedes(other) { return true }
+            return first < second && !other.lexicographicallyPrecedes(name)
+        }
+        return order.map { members[$0] }
+    }
+
+    fileprivate func append(to bytes: inout [UInt8], _ text: [UInt8]) {
+        let members = sorted
+        var isFirst = true
+        bytes.append(UInt8(ascii: "{"))
+        for (index, member) in members.enumerated() {
+            if index + 1 < members.count, members[index + 1].name == member.name { continue }
+            if !isFirst { bytes.append(UInt8(ascii: ",")) }
+            isFirst = false
+            JSONText.append(member.name, to: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            member.node.append(to: &bytes, text)
+        }
+        bytes.append(UInt8(ascii: "}"))
+    }
+}

@@ -1,0 +1,231 @@
+import Foundation
+import Testing
+
+@testable import BeagleNetHTTP
+
+/// What a `TapeDecoder` makes of a text is what a `JSONDecoder` makes of it.
+@Suite struct TapeDecoderTests {
+    /// Whether both make the same, or fail with the same case of `DecodingError` at the same place.
+    ///
+    /// - Parameter failsAlike: no where a `JSONDecoder` goes through members in any order, or blames what came first.
+    private func expectTheSame<Value: Decodable & Equatable>(
+        _ type: Value.Type,
+        _ text: String,
+        failsAlike: Bool = true,
+        _ location: SourceLocation = #_sourceLocation
+    ) {
+        let expected = outcome { try JSONDecoder().decode(type, from: Data(text.utf8)) }
+        let found = outcome { try TapeDecoder.decode(type, from: Data(text.utf8)) }
+        if !failsAlike, case .failure = found, case .failure = expected { return }
+        #expect(found == expected, "\(type) of \(text)", sourceLocation: location)
+    }
+
+    private enum Outcome<Value: Equatable>: Equatable {
+        case value(Value)
+        case failure(String)
+    }
+
+    private func outcome<Value>(_ body: () throws -> Value) -> Outcome<Value> {
+        do { return .value(try body()) } catch { return .failure(words(of: error)) }
+    }
+
+    private func words(of error: any Error) -> String {
+        func path(_ context: DecodingError.Context) -> String {
+            context.codingPath.map { ".\($0.stringValue)" }.joined()
+        }
+        return switch error as? DecodingError {
+        case .keyNotFound(let key, let context): "no \(key.stringValue) in \(path(context))"
+        case .valueNotFound(_, let context): "null at \(path(context))"
+        case .typeMismatch(_, let context): "another type at \(path(context))"
+        // A JSONDecoder does not always say where a text is wrong.
+        case .dataCorrupted: "corrupted"
+        default: "\(error)"
+        }
+    }
+
+    private static let texts = [
+        #"{"a":1}"#, #"{"a":1,"a":2}"#, #"{"a":null}"#, #"{"a":"x"}"#, "{}", "[]", "[null]", "[[1],[null]]", #"[[1],["x"]]"#,
+        #"{"a":{"b":[1,2,{"c":"d"}]}}"#, "1.0", "1e2", "1.5", "300", "-1", "-0", "0", "0.0", "1e999", "1e40", "1e-999", "5e-324",
+        "9007199254740993.0", "9007199254740993", "12345678901234567890", "18446744073709551615", "-9223372036854775808",
+        "-128", "-129", "170141183460469231731687303715884105727", "0.1", "1.10", #""""#, #""http://a/b""#, #""AQI=""#, #""A""#,
+        "[1,2.5,-3e-2]", #"["é","\u00e9","\ud83d\ude00","a\/b\n"]"#, #"["\ud800"]"#, "[\"\u{1}\"]", "[1,]", "", " ", "tru",
+        " \n{ \"a\" : [ true , false ] }\t", "\u{FEFF}[1]", #"{"\u0061":1}"#, #"{"é":1}"#, #"{"1":2,"10":3}"#, #"{"":1}"#, "[1]x",
+        #"{"a":true,"b":[{}],"c":null,"d":-0.5,"e":""}"#, "true", "false", "\"text\"",
+    ]
+
+    @Test(arguments: texts)
+    func aTextIsTakenAsAJSONDecoderTakesIt(_ text: String) {
+        expectTheSame(Bool.self, text)
+        expectTheSame(String.self, text)
+        expectTheSame(Double.self, text)
+        expectTheSame(Int.self, text)
+        expectTheSame(Float.self, text)
+        expectTheSame(Int8.self, text)
+        expectTheSame(Int16.self, text)
+        expectTheSame(Int32.self, text)
+        expectTheSame(Int64.self, text)
+        expectTheSame(Int128.self, text)
+        expectTheSame(UInt.self, text)
+        expectTheSame(UInt8.self, text)
+        expectTheSame(UInt16.self, text)
+        expectTheSame(UInt32.self, text)
+        expectTheSame(UInt64.self, text)
+        expectTheSame(UInt128.self, text)
+        expectTheSame(Decimal.self, text)
+        expectTheSame(URL.self, text)
+        expectTheSame(Data.self, text)
+        expectTheSame(Date.self, text)
+        expectTheSame([Int].self, text)
+        expectTheSame([Double?].self, text)
+        expectTheSame([[Int]].self, text)
+        // It says another case for a null where truth is expected.
+        expectTheSame([Bool].self, text, failsAlike: false)
+        expectTheSame([String].self, text)
+        expectTheSame([String: Int].self, text, failsAlike: false)
+        expectTheSame([Int: Int].self, text, failsAlike: false)
+        expectTheSame([String: [String: JSONValue]].self, text, failsAlike: false)
+        expectTheSame(JSONValue.self, text, failsAlike: false)
+        expectTheSame(Sniffed.self, text)
+        expectTheSame(Members.self, text)
+        expectTheSame([Members].self, text)
+        expectTheSame(Choice.self, text)
+    }
+
+    @Test(arguments: [
+        #"{"name":"x","inner":{"numbers":[1,2.5],"flag":true},"list":[{"a":1},[2,[3]],4]}"#,
+        #"{"name":"x","inner":{"numbers":[1,"2"]},"list":[]}"#, #"{"name":"x","inner":{"numbers":[1]},"list":[{"a":1}]}"#,
+        #"{"name":"x","inner":{},"list":[[]]}"#, #"{"name":1}"#, #"{"super":{"name":"y"},"name":"x"}"#,
+        #"{"name":"x","inner":null}"#, #"{"name":"x","inner":{"numbers":{}},"list":[1,2,3,4,5]}"#,
+    ])
+    func containersAreGoneThroughByHand(_ text: String) {
+        expectTheSame(ByHand.self, text)
+    }
+
+    /// Objects of many members are looked up otherwise.
+    @Test func ofManyMembersThoseThatAreAskedForAreFound() {
+        let members = (0..<40).map { #""m\#($0)":\#($0)"# } + [#""m3":-3"#, #""é":1"#, #""\u0061":2"#, #""a":3"#, #""b":4"#]
+        let text = "{" + members.joined(separator: ",") + "}"
+        expectTheSame([String: Int].self, text)
+        expectTheSame(Members.self, text)
+        expectTheSame(JSONValue.self, text)
+    }
+
+    @Test func whatIsNestedDeepIsReadOrRefused() {
+        expectTheSame(JSONValue.self, String(repeating: "[", count: 500) + String(repeating: "]", count: 500))
+        expectTheSame(JSONValue.self, String(repeating: "[", count: 600) + String(repeating: "]", count: 600))
+    }
+
+    @Test func otherEncodingsAreRead() throws {
+        let data = try #require(#"["é"]"#.data(using: .utf16))
+        #expect(try TapeDecoder.decode([String].self, from: data) == ["é"])
+    }
+
+    @Test func whatIsNoUTF8IsRefused() {
+        let data = Data([0x5B, 0x22, 0xFF, 0x22, 0x5D])
+        #expect(throws: DecodingError.self) { try TapeDecoder.decode([String].self, from: data) }
+    }
+
+    /// A part of a body begins elsewhere than at its first byte.
+    @Test func aPartOfABodyIsRead() throws {
+        let data = Data(#"xx{"a":7}"#.utf8).dropFirst(2)
+        #expect(try TapeDecoder.decode(Members.self, from: data).a == 7)
+    }
+
+    /// Types that find out by trying, as those that take anything, fail for every value: that must not cost more the more there
+    /// is before it.
+    @Test func aLongArrayIsTriedInAMoment() throws {
+        let text = "[" + Array(repeating: #""x""#, count: 20_000).joined(separator: ",") + "]"
+        #expect(try TapeDecoder.decode([Sniffed].self, from: Data(text.utf8)).count == 20_000)
+    }
+
+    /// A reason quotes nothing of the body.
+    @Test func errorsDoNotQuote() {
+        for text in [#"{"a":"secret"}"#, #"{"a":12345678901234567890}"#] {
+            let error = #expect(throws: DecodingError.self) { try TapeDecoder.decode(Members.self, from: Data(text.utf8)) }
+            #expect(error.map { !"\($0)".contains("secret") && !"\($0)".contains("1234567890") } == true)
+        }
+    }
+}
+
+private struct Members: Decodable, Equatable {
+    let a: Int
+    let b: [Int]?
+    let c: String?
+}
+
+private enum Choice: Decodable, Equatable {
+    case a(b: [Int])
+    case c
+}
+
+/// Finds out by trying what there is.
+private enum Sniffed: Decodable, Equatable {
+    case flag(Bool), whole(Int), number(Double), text(String), list([Sniffed]), members([String: Sniffed]), null
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .flag(value)
+        } else if let value = try? container.decode(Int.self) {
+            self = .whole(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .text(value)
+        } else if let value = try? container.decode([Sniffed].self) {
+            self = .list(value)
+        } else {
+            self = .members(try container.decode([String: Sniffed].self))
+        }
+    }
+}
+
+/// Asks for everything that containers have.
+private struct ByHand: Decodable, Equatable {
+    var found: [String] = []
+
+    private enum Key: String, CodingKey { case name, inner, list, numbers, flag }
+    private enum Inner: String, CodingKey { case a }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        note(container.allKeys.map(\.stringValue).sorted(), container.contains(.name), container.codingPath.count)
+        note(try container.decode(String.self, forKey: .name))
+        note(try container.decodeIfPresent(Bool.self, forKey: .flag) as Any)
+        let other = try container.superDecoder()
+        note(other.codingPath.map(\.stringValue), try other.singleValueContainer().decodeNil())
+        let inner = try container.nestedContainer(keyedBy: Key.self, forKey: .inner)
+        note(inner.codingPath.map(\.stringValue))
+        if try inner.contains(.flag) && !inner.decodeNil(forKey: .flag) { note(try inner.decode(Bool.self, forKey: .flag)) }
+        var numbers = try inner.nestedUnkeyedContainer(forKey: .numbers)
+        while !numbers.isAtEnd {
+            note(numbers.currentIndex, numbers.count as Any, numbers.codingPath.map(\.stringValue))
+            note(try numbers.decode(Double.self))
+        }
+        note(attempt { _ = try numbers.decode(Int.self) }, attempt { _ = try numbers.decodeNil() })
+        var list = try container.nestedUnkeyedContainer(forKey: .list)
+        note(try list.nestedContainer(keyedBy: Inner.self).decode(Int.self, forKey: .a))
+        var nested = try list.nestedUnkeyedContainer()
+        note(try nested.decode(Int.self), try nested.superDecoder().codingPath.map(\.stringValue))
+        note(try list.superDecoder().singleValueContainer().decode(Int.self), list.isAtEnd)
+        note(attempt { _ = try list.superDecoder() }, attempt { _ = try container.decode(Int.self, forKey: .flag) })
+        note(try container.superDecoder(forKey: .list).unkeyedContainer().count as Any)
+    }
+
+    private mutating func note(_ values: Any...) { found.append("\(values)") }
+
+    private func attempt(_ body: () throws -> Void) -> String {
+        do {
+            try body()
+            return "nothing"
+        } catch DecodingError.valueNotFound(_, let context) {
+            return "end at \(context.codingPath.map(\.stringValue))"
+        } catch DecodingError.keyNotFound(let key, let context) {
+            return "no \(key.stringValue) at \(context.codingPath.map(\.stringValue))"
+        } catch {
+            return "\(error)"
+        }
+    }
+}
