@@ -43,16 +43,24 @@ enum HeadScanner {
         }
     }
 
-    /// The fields of this name alone.
-    static func fields(named name: HTTPField.Name, in block: [UInt8]) -> [HTTPField] {
-        block.withUnsafeBufferPointer { block in
-            var lines = LineReader(rest: block)
-            _ = lines.next()
-            var fields: [HTTPField] = []
-            while let line = lines.next(), !line.isEmpty {
-                if line.begins(withName: name.canonicalName), let field = field(of: line) { fields.append(field) }
+    /// What the field of this name says where it came at most once, and is ASCII.
+    ///
+    /// - Returns: nil where all fields have to be made to know it.
+    static func value(named name: HTTPField.Name, in block: [UInt8]) -> String?? {
+        var name = name.canonicalName
+        return name.withUTF8 { name in
+            block.withUnsafeBufferPointer { block in
+                var lines = LineReader(rest: block)
+                _ = lines.next()
+                var found: String?
+                while let line = lines.next(), !line.isEmpty {
+                    guard line.begins(withName: name) else { continue }
+                    let value = line.value(after: name.count)
+                    if found != nil || value.contains(where: { $0 >= 0x80 }) { return nil }
+                    found = String(decoding: value, as: UTF8.self)
+                }
+                return .some(found)
             }
-            return fields
         }
     }
 
@@ -201,11 +209,11 @@ extension Bytes {
     /// Whether this is the line of a field that is named so, in whichever case.
     ///
     /// - Parameter name: in lower case.
-    fileprivate func begins(withName name: String) -> Bool {
-        let name = name.utf8
+    fileprivate func begins(withName name: Bytes) -> Bool {
         guard count > name.count, self[name.count] == .colon else { return false }
-        return zip(self, name).allSatisfy { byte, letter in
-            byte == letter || byte | 0x20 == letter && letter >= UInt8(ascii: "a") && letter <= UInt8(ascii: "z")
+        return name.indices.allSatisfy { index in
+            let (byte, letter) = (self[index], name[index])
+            return byte == letter || byte | 0x20 == letter && letter >= UInt8(ascii: "a") && letter <= UInt8(ascii: "z")
         }
     }
 }

@@ -54,8 +54,7 @@ package final class RawHead: Sendable {
     /// fields are made.
     package subscript(name: HTTPField.Name) -> String? {
         if let made = made.load() { return made.head.headerFields[name] }
-        let lines = HeadScanner.fields(named: name, in: block)
-        return lines.count > 1 ? head.headerFields[name] : lines.first?.value
+        return HeadScanner.value(named: name, in: block) ?? head.headerFields[name]
     }
 
     /// Status and fields, in the order and spelling received.

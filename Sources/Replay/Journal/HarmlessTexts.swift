@@ -52,8 +52,9 @@ final class HarmlessTexts {
 
     /// Notes one, in the place of another.
     func insert(_ value: String, _ sort: Sort) {
-        let isASCII = [sort.name, value].allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
-        guard isASCII, value.utf8.count <= Self.maxBytes else { return }
+        guard sort.name.utf8.count + value.utf8.count <= Self.maxBytes,
+            [sort.name, value].allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } })
+        else { return }
         texts[place(of: sort.name, value)] = Text(sort, value)
     }
 

@@ -214,7 +214,10 @@ extension LogQueue.State {
         let due = isUrgent && !isHasty ? next(maxBytes / 8) : jobs[...]
         let young = isUrgent || isHasty ? [] : youngBeginnings()
         var batch = LogQueue.Batch(jobs: Array(due))
-        if !young.isEmpty { batch.jobs = jobs.enumerated().filter { !young.contains($0.offset) }.map(\.element) }
+        if !young.isEmpty {
+            let places = Set(young)
+            batch.jobs = jobs.indices.filter { !places.contains($0) }.map { jobs[$0] }
+        }
         jobs = young.map { jobs[$0] } + jobs[due.endIndex...]
         seen = jobs.count
         if batch.jobs.isEmpty, losses.isEmpty { return .onlyBeginnings }

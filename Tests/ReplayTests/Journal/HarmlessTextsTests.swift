@@ -38,6 +38,9 @@ import Testing
         let texts = HarmlessTexts()
         texts.insert(String(repeating: "a", count: 257), .field("a"))
         #expect(!texts.contain(String(repeating: "a", count: 257), .field("a")))
+        let name = String(repeating: "a", count: 257)
+        texts.insert("a", .field(name))
+        #expect(!texts.contain("a", .field(name)))
     }
 
     /// Each is looked at once, and only what stays as it is counts as harmless.
