@@ -176,8 +176,8 @@ package final class OpenFile: Sendable {
 
     /// Writes bytes in one call of the system, so that they stay together whoever else writes at the file's end.
     ///
-    /// - Returns: whether all of them were written.
-    package func writeOnce(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Bool {
+    /// - Returns: how many of them were written.
+    package func writeOnce(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
         while true {
             #if canImport(Glibc)
                 let count = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
@@ -186,7 +186,7 @@ package final class OpenFile: Sendable {
             #else
                 let count = Darwin.write(descriptor, bytes.baseAddress, bytes.count)
             #endif
-            if count >= 0 { return count == bytes.count }
+            if count >= 0 { return count }
             if errno != EINTR { throw .file("cannot write", path, errno) }
         }
     }

@@ -37,6 +37,24 @@ import Testing
         #expect(holds(#"{"pin":"x"}"#, Redactor(shown: ["pin"])))
     }
 
+    /// A name of the same length and ends, and one that goes on.
+    @Test(arguments: [("pxxxxxxd", "password"), ("pin" + String(repeating: "x", count: 63) + "n", "pin")])
+    func aNameIsKnownByAllOfItsBytes(_ known: String, _ secret: String) {
+        #expect(holds(#"[{"\#(known)":1},{"\#(known)":1},{"":1},{"":1}]"#))
+        #expect(!holds(#"[{"\#(known)":1},{"\#(secret)":1}]"#))
+    }
+
+    @Test func aBodyOfItsTypePassesAsAWhole() {
+        let redactor = Redactor()
+        for type in ["application/json", "application/problem+json; charset=utf-8"] {
+            #expect(redactor.passes(body: Data(#"{"a":1}"#.utf8), contentType: type))
+            #expect(!redactor.passes(body: Data(#"{"pin":1}"#.utf8), contentType: type))
+        }
+        for type in [nil, "text/plain", "application/json; charset=utf-16", "image/png"] {
+            #expect(!redactor.passes(body: Data(#"{"a":1}"#.utf8), contentType: type))
+        }
+    }
+
     @Test func whatFollowsItIsLookedThrough() {
         var redactor = BodyRedactor(Redactor(), contentType: "application/json")
         var output = redactor.feed(Data(#"{"a":1}"#.utf8))

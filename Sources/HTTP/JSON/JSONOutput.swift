@@ -1,4 +1,7 @@
 /// Writes JSON text member by member, in the order in which they come.
+///
+/// What is generic is inlinable, or it would ask the number's type for each step from another module.
+@usableFromInline
 package struct JSONOutput: Sendable {
     /// What was written, and room for more.
     private var room: [UInt8]
@@ -12,6 +15,18 @@ package struct JSONOutput: Sendable {
     /// What was written.
     package var bytes: [UInt8] { Array(room[..<count]) }
 
+    /// Looks at what was written, where it lies.
+    package func withBytes<R>(_ look: (UnsafeBufferPointer<UInt8>) -> R) -> R {
+        room.withUnsafeBufferPointer { look(UnsafeBufferPointer(rebasing: $0[..<count])) }
+    }
+
+    /// Forgets what was written; the room for it, unless that is large, is there for what comes next.
+    package mutating func reset() {
+        if room.count > 64 << 10 { room = [] }
+        count = 0
+        needsComma = false
+    }
+
     /// An object of what `members` writes, each behind its `name`.
     package mutating func object(_ members: (inout JSONOutput) -> Void) { container("{", "}", members) }
 
@@ -19,18 +34,12 @@ package struct JSONOutput: Sendable {
     package mutating func array(_ elements: (inout JSONOutput) -> Void) { container("[", "]", elements) }
 
     /// The name of the member whose value comes next.
-    package mutating func name(_ name: String) {
-        separate()
-        quote(name)
-        put(UInt8(ascii: ":"))
-        needsComma = false
-    }
+    @usableFromInline
+    package mutating func name(_ name: String) { quote(name, isName: true) }
 
-    package mutating func string(_ text: String) {
-        separate()
-        quote(text)
-    }
+    package mutating func string(_ text: String) { quote(text, isName: false) }
 
+    @inlinable
     package mutating func integer(_ number: some BinaryInteger) {
         guard let number = Int64(exactly: number) else { return raw("\(number)".utf8) }
         decimal(number)
@@ -39,6 +48,7 @@ package struct JSONOutput: Sendable {
     /// A number with a point in front of its last digits: `decimal(1_500, places: 3)` is `1.500`.
     ///
     /// - Parameter places: how many digits are behind the point, at most 18.
+    @usableFromInline
     package mutating func decimal(_ number: Int64, places: Int = 0) {
         separate()
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { digits in
@@ -63,11 +73,17 @@ package struct JSONOutput: Sendable {
     package mutating func null() { raw("null".utf8) }
 
     /// A value that is JSON text already.
+    @inlinable
     package mutating func raw(_ json: some Sequence<UInt8>) {
-        separate()
-        if json.withContiguousStorageIfAvailable({ append($0) }) == nil {
-            Array(json).withUnsafeBufferPointer { append($0) }
+        if json.withContiguousStorageIfAvailable({ raw($0) }) == nil {
+            Array(json).withUnsafeBufferPointer { raw($0) }
         }
+    }
+
+    @usableFromInline
+    mutating func raw(_ json: UnsafeBufferPointer<UInt8>) {
+        separate()
+        append(json)
     }
 
     package mutating func member(_ name: String, _ text: String) {
@@ -75,6 +91,7 @@ package struct JSONOutput: Sendable {
         string(text)
     }
 
+    @inlinable
     package mutating func member(_ name: String, _ number: some BinaryInteger) {
         self.name(name)
         integer(number)
@@ -122,20 +139,33 @@ extension JSONOutput {
         count += bytes.count
     }
 
-    private mutating func quote(_ text: String) {
-        put(UInt8(ascii: "\""))
+    /// Writes text in quotes, with the comma in front that is due, and a colon behind a name: all at once, as an array is
+    /// looked after at each look into it.
+    private mutating func quote(_ text: String, isName: Bool) {
         var text = text
         text.withUTF8 { text in
             var start = 0
-            while start < text.count {
+            repeat {
                 let end = min(text.count, start + 1_024)
-                makeRoom(for: 6 * (end - start) + 8)
-                let place = count
-                count = room.withUnsafeMutableBufferPointer { JSONText.escape(text, start..<end, to: $0, from: place) }
+                makeRoom(for: 6 * (end - start) + 12)
+                let (isBegin, isEnd, hasComma, place) = (start == 0, end == text.count, needsComma, count)
+                count = room.withUnsafeMutableBufferPointer { room in
+                    var place = place
+                    func put(_ byte: UInt8) {
+                        room[place] = byte
+                        place += 1
+                    }
+                    if isBegin, hasComma { put(UInt8(ascii: ",")) }
+                    if isBegin { put(UInt8(ascii: "\"")) }
+                    place = JSONText.escape(text, start..<end, to: room, from: place)
+                    if isEnd { put(UInt8(ascii: "\"")) }
+                    if isEnd, isName { put(UInt8(ascii: ":")) }
+                    return place
+                }
                 start = end
-            }
+            } while start < text.count
         }
-        put(UInt8(ascii: "\""))
+        needsComma = !isName
     }
 
     private mutating func makeRoom(for more: Int) {

@@ -115,7 +115,7 @@ private final class Settings: Sendable, Hashable {
     }
 
     static func == (one: Settings, other: Settings) -> Bool {
-        one.secrets == other.secrets && one.shown == other.shown && one.mode == other.mode
+        one === other || one.secrets == other.secrets && one.shown == other.shown && one.mode == other.mode
     }
 
     func hash(into hasher: inout Hasher) {

@@ -12,7 +12,8 @@ struct BodyCoding: Sendable, Hashable {
 
     /// nil where the value of `Content-Encoding` names none.
     init?(_ contentEncoding: String?) {
-        let names = (contentEncoding ?? "").lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
+        guard let contentEncoding else { return nil }
+        let names = contentEncoding.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
         guard names.contains(where: { $0 != "identity" }) else { return nil }
         self.names = names.joined(separator: ",")
     }

@@ -131,10 +131,10 @@ extension LogEntry {
 
     private func write(_ timings: LogTimings, to output: inout JSONOutput) {
         output.object { output in
-            let phases: [(String, Duration?)] = [
-                ("blocked", timings.blocked), ("dns", timings.dns), ("connect", timings.connect), ("ssl", timings.tls),
-            ]
-            for (name, duration) in phases { output.milliseconds(name, duration) }
+            output.milliseconds("blocked", timings.blocked)
+            output.milliseconds("dns", timings.dns)
+            output.milliseconds("connect", timings.connect)
+            output.milliseconds("ssl", timings.tls)
             // These three a reader may rely on.
             output.milliseconds("send", timings.send ?? .zero)
             output.milliseconds("wait", timings.wait ?? .zero)
@@ -230,18 +230,23 @@ extension JSONOutput {
     }
 
     fileprivate mutating func fields(_ name: String, _ fields: [LoggedField]) {
-        pairs(name, fields.map { ($0.name, $0.value) })
+        self.name(name)
+        array { output in
+            for field in fields { output.pair(field.name, field.value) }
+        }
     }
 
     fileprivate mutating func pairs(_ name: String, _ pairs: [(name: String, value: String)]) {
         self.name(name)
         array { output in
-            for pair in pairs {
-                output.object { output in
-                    output.member("name", pair.name)
-                    output.member("value", pair.value)
-                }
-            }
+            for pair in pairs { output.pair(pair.name, pair.value) }
+        }
+    }
+
+    private mutating func pair(_ name: String, _ value: String) {
+        object { output in
+            output.member("name", name)
+            output.member("value", value)
         }
     }
 

@@ -2,6 +2,8 @@
 package enum ProtocolName {
     /// The name that all tools know, for one of the spellings that archives have; another text as it is.
     package static func standard(_ text: String) -> String {
+        // So most are.
+        if text == "HTTP/1.1" || text == "HTTP/2" { return text }
         let name = text.lowercased()
         switch name.hasPrefix("http/") ? name.dropFirst(5) : name[...] {
         case "1.0": return "HTTP/1.0"

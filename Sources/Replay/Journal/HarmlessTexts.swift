@@ -47,15 +47,18 @@ final class HarmlessTexts {
 
     /// Whether this text is one that was noted.
     func contain(_ value: String, _ sort: Sort) -> Bool {
-        texts[place(of: sort.name, value)] == Text(sort, value)
+        let (text, place) = (Text(sort, value), place(of: sort.name, value))
+        return texts[place] == text || texts[place ^ 1] == text
     }
 
-    /// Notes one, in the place of another.
+    /// Notes one. What was in its place is beside it then: two that have the same would take turns at every message.
     func insert(_ value: String, _ sort: Sort) {
         guard sort.name.utf8.count + value.utf8.count <= Self.maxBytes,
             [sort.name, value].allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } })
         else { return }
-        texts[place(of: sort.name, value)] = Text(sort, value)
+        let place = place(of: sort.name, value)
+        texts[place ^ 1] = texts[place]
+        texts[place] = Text(sort, value)
     }
 
     /// By lengths and a few bytes: that two share a place costs no more than a look.

@@ -27,6 +27,8 @@ final class LogWriter: @unchecked Sendable {
     private var bodies: [BodyPlace: BodySink] = [:]
     /// Bodies of which a piece is missing, of what is being written.
     private var cuts: Set<BodyPlace> = []
+    /// Jobs that were done since room was made last.
+    private var done = (jobs: 0, bytes: 0)
 
     init(_ directory: LogDirectory, _ options: RequestLog.Options, _ session: LogSession) {
         self.directory = directory
@@ -62,12 +64,22 @@ final class LogWriter: @unchecked Sendable {
         cuts = batch.cuts
         for place in cuts { bodies[place]?.cut() }
         for job in batch.jobs {
+            if job.isCall || !output.hasRoom(for: job.bytes) { settle() }
             work(on: job)
-            session.queue.finish(1, bytes: job.bytes)
+            done.jobs += 1
+            done.bytes += job.bytes
         }
+        settle()
         for exchange in batch.forgotten {
             for side in BodySide.allCases { bodies[BodyPlace(exchange: exchange, side: side)] = nil }
         }
+    }
+
+    /// What was done is written, and there is room for more.
+    private func settle() {
+        output.flush()
+        session.queue.finish(done.jobs, bytes: done.bytes)
+        done = (0, 0)
     }
 
     // MARK: jobs
@@ -136,7 +148,11 @@ final class LogWriter: @unchecked Sendable {
             sink = pieces
         } else if case .data(let data) = body.content {
             if data.isEmpty { return StoredBody(body) }
-            sink = self.sink(job, side, body.mediaType, draft.coding(side), options.redactor ?? draft.redactor)
+            let (redactor, coding) = (options.redactor ?? draft.redactor, draft.coding(side))
+            if coding == nil, isInline(data), redactor.passes(body: data, contentType: body.mediaType) {
+                return StoredBody(body)
+            }
+            sink = self.sink(job, side, body.mediaType, coding, redactor)
             feed(data, to: sink)
         } else {
             return StoredBody(body)
@@ -151,6 +167,8 @@ final class LogWriter: @unchecked Sendable {
         if sink.isDecoded { stored.body.size = stored.body.isTruncated ? -1 : sink.shownBytes }
         return stored
     }
+
+    private func isInline(_ data: Data) -> Bool { data.count <= min(options.maxInlineBytes, options.maxBodyBytes) }
 
     private func content(of sink: BodySink) -> LoggedBody.Content {
         do throws(NetworkError) {

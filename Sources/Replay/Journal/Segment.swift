@@ -24,6 +24,8 @@ struct Segment {
     /// Bytes in bodies that records of ours in it refer to.
     var bodyBytes: Int64 = 0
     private var lastLook: ContinuousClock.Instant?
+    /// What is to be written.
+    private(set) var batch = RecordBatch()
 
     /// Opens the last segment that there is, or makes the first.
     init(last directory: LogDirectory) throws(NetworkError) {
@@ -38,21 +40,23 @@ struct Segment {
         begun = Self.begin(of: file) ?? Date()
     }
 
-    /// Writes a record, which stays in one piece whatever others write meanwhile: a line feed on either side keeps one that
-    /// was torn, by the end of its process, from its neighbours.
-    mutating func append(_ record: [UInt8]) throws(NetworkError) {
-        let line = [UInt8(ascii: "\n")] + record + [UInt8(ascii: "\n")]
+    /// Takes a record, to be written with others.
+    mutating func append(_ record: UnsafeBufferPointer<UInt8>) {
+        let before = batch.bytes.count
+        batch.append(record)
+        size += Int64(batch.bytes.count - before)
+    }
+
+    /// Writes what was taken in one call, so that all stays in one piece whatever others write meanwhile.
+    mutating func flush() throws(NetworkError) {
         // What was torn is written again whole.
-        for _ in 0..<3 {
-            let isWhole = try line.withUnsafeBufferPointer { (bytes) throws(NetworkError) in
+        for _ in 0..<3 where batch.count > 0 {
+            let written = try batch.bytes.withUnsafeBufferPointer { (bytes) throws(NetworkError) in
                 try file.writeOnce(UnsafeRawBufferPointer(bytes))
             }
-            if isWhole {
-                size += Int64(line.count)
-                return
-            }
+            batch.drop(written: written)
         }
-        throw NetworkError(.file, during: .file, "only a part of a record was written")
+        if batch.count > 0 { throw NetworkError(.file, during: .file, "only a part of a record was written") }
     }
 
     /// Whether what comes next belongs into another segment: this one is full or old, another process has begun the next, or
@@ -62,7 +66,7 @@ struct Segment {
     mutating func isOver(_ options: RequestLog.Options, looks: Bool) throws(NetworkError) -> Bool {
         if looks {
             guard let size = try file.sizeWhileLinked() else { return true }
-            self.size = size
+            self.size = size + Int64(batch.bytes.count)
         }
         if size + bodyBytes >= options.segmentBytes { return true }
         guard looks else { return false }

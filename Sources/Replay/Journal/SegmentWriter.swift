@@ -33,6 +33,10 @@ final class SegmentWriter {
     /// Since when something is not on the disk that should be.
     private var unsynced: ContinuousClock.Instant?
     private var limits: LogLimits
+    /// The record that was made last, whose room is used again.
+    private var record = JSONOutput(capacity: 4 << 10)
+    /// The most bytes of records that wait for others, as a kill takes them.
+    private static let mostWaiting = 32 << 10
     /// Whether there may be too much in the directory.
     private var isClearDue = true
 
@@ -52,41 +56,60 @@ final class SegmentWriter {
 
     // MARK: records
 
-    /// Writes a record of this kind.
+    /// Writes a record of this kind, together with others: they are there when `flush` was called, or many wait.
     ///
-    /// - Returns: whether it was written; it is counted as lost otherwise.
+    /// - Returns: whether it is to be written; it is counted as lost otherwise.
     @discardableResult
     func append(_ kind: String, _ members: (inout JSONOutput) -> Void) -> Bool {
         guard !isResting else {
             losses.records += 1
             return false
         }
-        let record = record(kind, members)
-        // Readers would pass it over.
-        guard record.count <= LogLines.limit else {
-            losses.records += 1
-            return false
-        }
         do throws(NetworkError) {
             try prepare()
-            try segment?.append(record)
         } catch {
             losses.records += 1
             rest(after: error)
             return false
         }
-        resting = nil
-        if case .power = options.durability, unsynced == nil { unsynced = .now }
-        return true
+        return add(kind, members) && (hasRoom(for: 0) || flush())
     }
 
-    private func record(_ kind: String, _ members: (inout JSONOutput) -> Void) -> [UInt8] {
-        var output = JSONOutput(capacity: 2 << 10)
-        output.object { output in
+    /// Has a record wait to be written to the segment that there is.
+    private func add(_ kind: String, _ members: (inout JSONOutput) -> Void) -> Bool {
+        record.reset()
+        record.object { output in
             output.member("k", kind)
             members(&output)
         }
-        return output.bytes
+        return record.withBytes { record in
+            // Readers would pass it over.
+            let isShort = record.count <= LogLines.limit
+            if isShort { segment?.append(record) } else { losses.records += 1 }
+            return isShort
+        }
+    }
+
+    /// Whether what waits to be written may wait until so many bytes more are looked through.
+    func hasRoom(for bytes: Int) -> Bool { (segment?.batch.bytes.count ?? 0) + bytes <= Self.mostWaiting }
+
+    /// Writes what waits.
+    ///
+    /// - Returns: whether it was written; it is counted as lost otherwise.
+    @discardableResult
+    func flush() -> Bool {
+        do throws(NetworkError) { try write() } catch {
+            rest(after: error)
+            return false
+        }
+        return true
+    }
+
+    private func write() throws(NetworkError) {
+        guard let waiting = segment?.batch.count, waiting > 0 else { return }
+        try segment?.flush()
+        resting = nil
+        if case .power = options.durability, unsynced == nil { unsynced = .now }
     }
 
     /// Says what was left out, once there is room to say it.
@@ -100,7 +123,7 @@ final class SegmentWriter {
             output.member("lostRecords", told.records)
             output.member("lostBodies", told.bodies)
         }
-        if !isTold { losses = told }
+        if !isTold || !flush() { losses = told }
     }
 
     // MARK: segments
@@ -112,6 +135,7 @@ final class SegmentWriter {
         isLookDue = false
         segment = current
         guard isOver else { return }
+        try write()
         // Nobody comes back to it.
         if options.durability != .process { try current.sync() }
         unsynced = nil
@@ -127,16 +151,17 @@ final class SegmentWriter {
 
     /// Writes into a segment from now on, which says who does.
     private func begin(_ new: Segment) throws(NetworkError) {
-        var new = new
-        try new.append(
-            record("open") { output in
-                output.member("v", LogDirectory.format)
-                output.member("time", Timestamp.text(of: session.date(of: .now)))
-                output.member("session", session.id)
-                output.member("pid", session.process)
-            }
-        )
         segment = new
+        _ = add("open") { output in
+            output.member("v", LogDirectory.format)
+            output.member("time", Timestamp.text(of: session.date(of: .now)))
+            output.member("session", session.id)
+            output.member("pid", session.process)
+        }
+        do throws(NetworkError) { try segment?.flush() } catch {
+            segment = nil
+            throw error
+        }
         isLookDue = true
     }
 
@@ -160,6 +185,7 @@ final class SegmentWriter {
                 output.member("time", Timestamp.text(of: session.date(of: .now)))
                 output.member("session", session.id)
             }
+            flush()
         }
         if options.durability != .process { sync() }
         // Those who record for a moment have no other time for it.
@@ -182,6 +208,7 @@ final class SegmentWriter {
         // What it has is to last all the same; of why it does not, somebody is told already.
         if unsynced != nil { do throws(NetworkError) { try segment?.sync() } catch {} }
         unsynced = nil
+        losses.records += segment?.batch.count ?? 0
         segment = nil
         tell("requests are not recorded", error)
     }

@@ -21,15 +21,12 @@ struct SentMessage: Sendable {
     private let isStreamed: Bool
     /// How a file to send was when it was first looked at.
     let file: FileStamp?
-    /// Whether who asks undoes the coding of the answer: with fields of their own, or where the transport is told to ask for
-    /// none.
-    private let decodesAnswer: Bool
+    /// Whether the transport is told to ask for no coding of the answer.
+    private let asksForNone: Bool
 
     init(_ transfer: TransferRequest) {
         head = transfer.head
-        decodesAnswer =
-            [.acceptEncoding, .range].contains(where: transfer.head.headerFields.contains)
-            || transfer.options.codings == []
+        asksForNone = transfer.options.extras != nil && transfer.options.codings == []
         if case .stream? = transfer.body?.content { isStreamed = true } else { isStreamed = false }
         body = isStreamed ? nil : transfer.body
         if case .file(let path)? = body?.content { file = FileStamp(path) } else { file = nil }
@@ -43,8 +40,13 @@ struct SentMessage: Sendable {
         }
     }
 
+    /// Whether who asks undoes the coding of the answer.
+    private var decodesAnswer: Bool {
+        asksForNone || [.acceptEncoding, .range].contains(where: head.headerFields.contains)
+    }
+
     private func coding(of answer: HTTPResponse) -> BodyCoding? {
-        guard let coding = BodyCoding(answer.headerFields[.contentEncoding]) else { return nil }
+        guard let coding = BodyCoding(answer.headerFields.joined(.contentEncoding)) else { return nil }
         return decodesAnswer || !coding.isKnown ? coding : nil
     }
 
@@ -64,11 +66,12 @@ struct SentMessage: Sendable {
             fields: metrics?.requestHead?.fields ?? [LoggedField](head.headerFields),
             body: loggedBody(metrics, sent: sent, limit: limit),
             headBytes: isText ? metrics?.headBytesSent ?? -1 : -1,
-            bodyBytes: metrics.map(\.bytesSent) ?? -1
+            bodyBytes: metrics?.bytesSent ?? -1
         )
     }
 
     private func loggedBody(_ metrics: TransferMetrics?, sent: Int64, limit: Int) -> LoggedBody? {
+        if body == nil, !isStreamed { return nil }
         let mediaType = head.headerFields[.contentType] ?? ""
         if isStreamed { return LoggedBody(.omitted("not sent"), mediaType: mediaType, size: sent) }
         switch body?.content {
@@ -165,8 +168,20 @@ struct ReceivedAnswer: Sendable {
     }
 }
 
+extension HTTPFields {
+    /// What the subscript says, which joins values also where there is one.
+    fileprivate func joined(_ name: HTTPField.Name) -> String? {
+        var found: String?
+        for field in self where field.name == name {
+            if found != nil { return self[name] }
+            found = field.value
+        }
+        return found
+    }
+}
+
 extension HTTPResponse {
-    var mediaType: String { headerFields[.contentType] ?? "" }
+    var mediaType: String { headerFields.joined(.contentType) ?? "" }
     var isEventStream: Bool { MediaType(mediaType)?.essence == MediaType.eventStream }
 }
 

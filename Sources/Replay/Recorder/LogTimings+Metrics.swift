@@ -17,7 +17,7 @@ extension LogTimings {
             [
                 metrics.nameLookup, metrics.connect, metrics.tlsHandshake, metrics.requestStart, metrics.requestEnd,
                 metrics.firstByte, metrics.total,
-            ].map(\.wholeMicroseconds).max() ?? .zero
+            ].max()?.wholeMicroseconds ?? .zero
         guard end > .zero else {
             self.init(blocked: queued, send: .zero, wait: .zero, receive: .zero)
             return

@@ -18,8 +18,8 @@ final class TransferRecorder: Sendable {
         var parent: String?
     }
 
-    /// A message that is out.
-    fileprivate struct Sent: Sendable {
+    /// A message that is out: one reference, as all that waits for the writer has it.
+    fileprivate final class Sent: Sendable {
         let number: Int
         let message: SentMessage
         let started: ContinuousClock.Instant
@@ -27,13 +27,31 @@ final class TransferRecorder: Sendable {
         let parent: String?
         /// What was waited before it.
         let queuedBefore: Duration
-        /// Bytes of a streamed body that were read.
-        var uploaded: Int64 = 0
+
+        init(
+            _ transfer: TransferRequest,
+            _ number: Int,
+            redirects: Int,
+            _ parent: String?,
+            queuedBefore: Duration
+        ) {
+            self.number = number
+            message = SentMessage(transfer)
+            started = .now
+            self.redirects = redirects
+            self.parent = parent
+            self.queuedBefore = queuedBefore
+        }
+
+        /// Bytes of the body that wait with it.
+        var inMemory: Int { message.body?.data?.count ?? 0 }
     }
 
     private struct State: Sendable {
         /// nil before the beginning.
         var sent: Sent?
+        /// Bytes of its streamed body that were read.
+        var uploaded: Int64 = 0
         var hasEnded = false
         var events = EventSplitter()
         /// The answer to a handshake.
@@ -43,7 +61,7 @@ final class TransferRecorder: Sendable {
     private let log: RequestLog
     private let session: LogSession
     private let context: Context
-    private let state = Lock(State())
+    private let state = InlineLock(State())
 
     init(_ log: RequestLog, _ context: Context) {
         self.log = log
@@ -68,7 +86,10 @@ final class TransferRecorder: Sendable {
     }
 
     private func send(_ sent: Sent, mayWait: Bool = true) {
-        state.withLock { $0.sent = sent }
+        state.withLock { state in
+            state.sent = sent
+            state.uploaded = 0
+        }
         let draft = draft(of: sent, nil) { [self] in entry(of: sent, nil, nil) }
         add(sent.number, .start(draft), bytes: LogJob.headBytes + sent.inMemory, mayWait: mayWait)
     }
@@ -105,7 +126,7 @@ final class TransferRecorder: Sendable {
                 let number = beginUpload()
                 return { [self] in
                     guard let piece = try await read() else { return nil }
-                    state.withLock { $0.sent?.uploaded += Int64(piece.count) }
+                    state.withLock { $0.uploaded += Int64(piece.count) }
                     add(number, .chunk(.request, piece), bytes: piece.count)
                     return piece
                 }
@@ -116,7 +137,7 @@ final class TransferRecorder: Sendable {
     /// - Returns: the number of the exchange whose body it is.
     private func beginUpload() -> Int {
         let sent = state.withLock { state in
-            state.sent?.uploaded = 0
+            state.uploaded = 0
             return state.sent
         }
         let mediaType = sent?.message.head.headerFields[.contentType] ?? ""
@@ -290,12 +311,10 @@ final class TransferRecorder: Sendable {
         isFromStore: Bool = false
     ) {
         let elapsed = elapsed ?? ((answer?.metrics ?? metrics)?.total == .zero ? sent.started.duration(to: .now) : nil)
-        let uploaded = state.withLock { $0.sent?.number == sent.number ? $0.sent?.uploaded : nil } ?? 0
-        var sent = sent
-        sent.uploaded = uploaded
+        let uploaded = state.withLock { $0.sent === sent ? $0.uploaded : 0 }
         let limit = log.options.maxBodyBytes
         let stamp = file.flatMap { FileStamp($0) }
-        let draft = draft(of: sent, answer?.head) { [self, sent] in
+        let draft = draft(of: sent, answer?.head) { [self] in
             var answer = answer
             if let head = answer?.head {
                 answer?.body.mediaType = head.mediaType
@@ -303,7 +322,7 @@ final class TransferRecorder: Sendable {
                     answer?.body = LoggedBody(fileAt: file, as: stamp, upTo: limit, mediaType: head.mediaType)
                 }
             }
-            var entry = entry(of: sent, answer, error, metrics)
+            var entry = entry(of: sent, answer, error, metrics, uploaded: uploaded)
             if let elapsed { entry.timings = entry.timings.lasting(elapsed) }
             entry.isFromStore = isFromStore
             return entry
@@ -320,12 +339,13 @@ final class TransferRecorder: Sendable {
         of sent: Sent,
         _ answer: ReceivedAnswer?,
         _ error: NetworkError?,
-        _ metrics: TransferMetrics? = nil
+        _ metrics: TransferMetrics? = nil,
+        uploaded: Int64 = 0
     ) -> LogEntry {
         let metrics = answer?.metrics ?? metrics
         return LogEntry(
             started: session.date(of: sent.started),
-            request: sent.message.logged(metrics, sent: sent.uploaded, limit: log.options.maxBodyBytes),
+            request: sent.message.logged(metrics, sent: uploaded, limit: log.options.maxBodyBytes),
             response: answer?.logged,
             timings: metrics.map { timings(of: sent, $0) } ?? LogTimings(),
             error: error.map { "\($0.kind.rawValue): \($0.message)" },
@@ -366,26 +386,4 @@ final class TransferRecorder: Sendable {
         let job = LogJob(exchange: number, work: work, bytes: bytes, isFailure: isFailure)
         session.queue.add(job, mayWait: mayWait)
     }
-}
-
-extension TransferRecorder.Sent {
-    fileprivate init(
-        _ transfer: TransferRequest,
-        _ number: Int,
-        redirects: Int,
-        _ parent: String?,
-        queuedBefore: Duration
-    ) {
-        self.init(
-            number: number,
-            message: SentMessage(transfer),
-            started: .now,
-            redirects: redirects,
-            parent: parent,
-            queuedBefore: queuedBefore
-        )
-    }
-
-    /// Bytes of the body that wait with it.
-    fileprivate var inMemory: Int { message.body?.data?.count ?? 0 }
 }

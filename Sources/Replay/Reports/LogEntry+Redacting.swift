@@ -77,10 +77,11 @@ struct EntryRedaction {
     }
 
     private mutating func redacted(_ fields: [LoggedField], at place: String) -> [LoggedField] {
+        if fields.allSatisfy({ isHarmless($0) }) { return fields }
         var redacted: [LoggedField] = []
         redacted.reserveCapacity(fields.count)
         for field in fields {
-            if harmless?.contain(field.value, .field(field.name)) == true {
+            if isHarmless(field) {
                 redacted.append(field)
             } else if let shown = self.redacted(field, at: place) {
                 if shown == field { harmless?.insert(field.value, .field(field.name)) }
@@ -88,6 +89,10 @@ struct EntryRedaction {
             }
         }
         return redacted
+    }
+
+    private func isHarmless(_ field: LoggedField) -> Bool {
+        harmless?.contain(field.value, .field(field.name)) == true
     }
 
     private mutating func redacted(_ field: LoggedField, at place: String) -> LoggedField? {

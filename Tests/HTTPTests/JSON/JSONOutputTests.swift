@@ -49,6 +49,16 @@ import Testing
         #expect(written { $0.decimal(number, places: places) } == text)
     }
 
+    @Test(arguments: [10, 100_000])
+    func whatIsResetBeginsAnew(_ count: Int) {
+        var output = JSONOutput()
+        output.string(String(repeating: "a", count: count))
+        output.reset()
+        output.object { $0.member("a", 1) }
+        #expect(output.withBytes { String(decoding: $0, as: UTF8.self) } == #"{"a":1}"#)
+        #expect(output.bytes == Array(#"{"a":1}"#.utf8))
+    }
+
     @Test func numbersBeyondSixtyFourBitsStay() {
         #expect(written { $0.integer(UInt64.max) } == "\(UInt64.max)")
     }

@@ -13,6 +13,12 @@ import Testing
         #expect(!texts.contain("nginx", .field("server")) && !texts.contain("nginy", .field("Server")))
     }
 
+    @Test func twoThatHaveTheSamePlaceAreBothKnown() {
+        let texts = HarmlessTexts()
+        for value in ["xa", "ya", "za"] { texts.insert(value, .field("A")) }
+        #expect(["xa", "ya", "za"].map { texts.contain($0, .field("A")) } == [false, true, true])
+    }
+
     /// The sign of the kelvin and the letter are equal as texts.
     @Test func textsOfOtherBytesAreOthers() {
         let texts = HarmlessTexts()

@@ -1,0 +1,54 @@
+import BeagleNetHTTP
+import Testing
+
+@testable import BeagleNetReplay
+
+@Suite struct RecordBatchTests {
+    private static let records = [#"{"k":"start"}"#, "{}", #"{"k":"end","entry":{}}"#]
+
+    private func batch(_ records: [String]) -> RecordBatch {
+        var batch = RecordBatch()
+        for record in records { Array(record.utf8).withUnsafeBufferPointer { batch.append($0) } }
+        return batch
+    }
+
+    @Test func eachRecordHasALineFeedOnEitherSide() {
+        #expect(batch(["{}", "[]"]).bytes == Array("\n{}\n\n[]\n".utf8))
+        #expect(batch(["{}", "[]"]).count == 2)
+    }
+
+    /// Wherever a write stops, what follows brings each record that is not whole, and no other.
+    @Test func whatWasTornIsWrittenAgainWhole() {
+        let whole = batch(Self.records)
+        for written in 0...whole.bytes.count {
+            var rest = whole
+            rest.drop(written: written)
+            let before = lines(whole.bytes[..<written]).whole
+            #expect(rest.bytes == batch(Array(Self.records[before...])).bytes, "\(written)")
+            #expect(rest.count == Self.records.count - before)
+            let file = whole.bytes[..<written] + rest.bytes
+            #expect(lines(file).texts.filter(Self.records.contains).suffix(rest.count) == Self.records[before...])
+        }
+    }
+
+    @Test func whatWasTornTwiceIsWrittenAgainWhole() {
+        var rest = batch(Self.records)
+        rest.drop(written: 16)
+        rest.drop(written: 3)
+        #expect(rest.bytes == batch(Array(Self.records[1...])).bytes)
+    }
+
+    @Test func whatComesLaterIsBehindWhatWasTorn() {
+        var rest = batch(Self.records)
+        rest.drop(written: 16)
+        Array("[]".utf8).withUnsafeBufferPointer { rest.append($0) }
+        #expect(rest.bytes == batch(Array(Self.records[1...]) + ["[]"]).bytes)
+    }
+
+    /// The lines of a file, and how many of them have their end.
+    private func lines(_ bytes: ArraySlice<UInt8>) -> (texts: [String], whole: Int) {
+        let texts = bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+        let isTorn = !bytes.isEmpty && bytes.last != UInt8(ascii: "\n")
+        return (texts, texts.count - (isTorn ? 1 : 0))
+    }
+}
