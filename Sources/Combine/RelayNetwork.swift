@@ -27,11 +27,15 @@ public import BeagleNetGraphQL
 /// It is cold, and gives as much as is wanted, on any thread; see `ClientPublisher`.
 public struct RelayNetwork: Network, Sendable {
     /// How an answer that comes in pieces is given, as `@defer` and `@stream` ask for it.
+    ///
+    /// What is put together here loses the last digits of whole numbers beyond 64 bits; an answer that comes whole is given as it
+    /// came.
     public enum Pieces: Sendable, Hashable {
         /// Each time the whole answer so far, which is what Relay.swift reads. Pieces that have come together are given
         /// together.
         case merged
-        /// Each piece by itself, as Relay's runtime reads it: with its `label` and `path`, and `extensions.is_final`.
+        /// Each piece by itself, as Relay's runtime reads it: with its `label` and `path`, and `extensions.is_final`. A fragment that
+        /// the server announced is given when it is complete, with all that is there.
         ///
         /// None makes room for another: all that nobody wants yet are kept.
         case patches
@@ -43,6 +47,10 @@ public struct RelayNetwork: Network, Sendable {
     public var endpoint: GraphQLEndpoint?
     /// Where answers to queries are stored that have no errors; nil, the default, stores none. `CacheConfig.force` passes it
     /// by, and a mutation clears it, whatever came of it: a query that was under way then is not stored.
+    ///
+    /// Nobody is given what was fetched for somebody else by an `AuthInterceptor` of the client's container, or with other header
+    /// fields of the endpoint, and networks may share one for several endpoints. Where credentials come another way, as from an
+    /// interceptor of the app's own, `clear()` it when another person signs in.
     public var cache: RelayResponseCache?
     /// The name of a header field that tells the server the transaction's id, subscriptions apart; nil, the default, sends none. Queries with
     /// different ids don't share a request then.

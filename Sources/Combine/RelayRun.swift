@@ -44,7 +44,7 @@ struct RelayRun: Sendable {
 
     /// Gives the stored answer, else the server's.
     private func runOnce(isForced: Bool, _ emit: Emit) async throws(NetworkError) {
-        let id = message.files.isEmpty && message.kind == .query ? execution.request.identity : nil
+        let id = try storedID()
         if let id, !isForced, let stored = network.cache?.answer(to: id, variables) {
             log("was answered from the response cache")
             return emit(stored)
@@ -63,6 +63,19 @@ struct RelayRun: Sendable {
             log("failed: \(error.kind.rawValue)", error.isCancelled ? .info : .error)
             throw error
         }
+    }
+
+    /// What an answer is stored under: for whom, of which server, and to which operation. nil where it is not stored.
+    private func storedID() throws(NetworkError) -> String? {
+        guard network.cache != nil, message.files.isEmpty, message.kind == .query,
+            let identity = execution.request.identity
+        else { return nil }
+        let container = network.client.container
+        let endpoint = try container.endpoint(network.endpoint)
+        let fields = endpoint.headers.map { "\($0): \($1)" }.sorted()
+        let url = try endpoint.target.url(in: container).absoluteString
+        // No field has line ends: what comes last may have them.
+        return (["\(container.person)", url] + fields + ["", identity]).joined(separator: "\n")
     }
 
     /// Subscribes, and gives what comes until the server ends it.
@@ -120,7 +133,11 @@ struct RelayRun: Sendable {
                 emit(text)
                 whole = text
             case .patches:
-                for payload in update.relayPayloads { emit(try payload.data()) }
+                if let text = update.asItCame {
+                    emit(RelayPayload(text).marked(isFinal: !update.hasNext))
+                } else {
+                    for payload in update.relayPayloads { emit(try payload.data()) }
+                }
                 if !update.hasNext, network.cache != nil { whole = try update.whole() }
             }
         }
@@ -182,8 +199,14 @@ extension RelayExecution {
 }
 
 extension GraphQLUpdate<JSONValue> {
+    /// The text of an answer that came whole, as Relay is given it; nil of one that was put together.
+    fileprivate var asItCame: Data? {
+        response.response.data.isEmpty ? nil : RelayPayload(response.response.data).withoutNulls
+    }
+
     /// The text of the answer so far, without `"data":null`.
     fileprivate func whole() throws(NetworkError) -> Data {
+        if let asItCame { return asItCame }
         var json = json
         if json["data"] == .null { json["data"] = Optional<JSONValue>.none }
         return try json.data()

@@ -73,7 +73,7 @@ struct Tool: AsyncParsableCommand {
     }
 
     /// What `--json` shows of a command line that cannot be understood.
-    private static func usageError(_ message: String) -> JSONValue {
+    private static func usageError(_ message: String) -> String {
         var failure = Failure(exit: ExitCode.usage, code: "usage", phase: .build, message)
         failure.advice = "beagle --help"
         return failure.envelope(timing: [:])

@@ -114,6 +114,27 @@ import Testing
         #expect(world.server.requests.count == 2)
     }
 
+    @Test func answersAreForThePersonWhoAsked() async throws {
+        var world = try world()
+        let auth = AuthInterceptor(
+            AuthInterceptor<String>.Rules(load: { "token" }, attach: { $1.headerFields[.authorization] = $0 })
+        )
+        world.dependencies.interceptors.add(auth)
+        world.network.client = NetworkClientDefault(dependencies: world.dependencies)
+        #expect(try await world.texts() == [RelayWorld.answer])
+        #expect(try await world.texts() == [stored])
+        auth.reset()
+        #expect(try await world.texts() == [RelayWorld.answer])
+        #expect(try await world.texts() == [stored])
+        world.network.endpoint?.headers["Authorization"] = "another"
+        #expect(try await world.texts() == [RelayWorld.answer])
+        world.network.endpoint?.headers = [:]
+        let other = world.server.url + "/other"
+        world.network.endpoint?.target = other
+        #expect(try await world.texts() == [RelayWorld.answer])
+        #expect(world.server.requests.count == 4)
+    }
+
     @Test func operationsOfOneTextHaveAnswersOfTheirOwn() async throws {
         let world = try world()
         var request = RequestParameters.posts

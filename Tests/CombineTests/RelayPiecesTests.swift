@@ -97,9 +97,38 @@ import Testing
                 #"{"data":{"a":1,"list":[]},"extensions":{"is_final":false}}"#,
                 #"{"data":7,"extensions":{"is_final":false},"label":"L","path":["list",0]}"#,
                 #"{"data":8,"extensions":{"is_final":false},"label":"L","path":["list",1]}"#,
-                #"{"data":{"b":2},"extensions":{"is_final":true},"label":"B","path":[]}"#,
+                #"{"data":{"a":1,"b":2,"list":[7,8]},"extensions":{"is_final":true},"label":"B","path":[]}"#,
             ]
         )
+    }
+
+    /// Relay knows a fragment by its label and its path: what comes below it, or was brought by another, has no place there.
+    @Test func aFragmentInPiecesIsGivenAtItsPlace() async throws {
+        var world = try world([
+            #"{"data":{"a":{}},"pending":[{"id":"0","path":["a"],"label":"x"},{"id":"1","path":["a"],"label":"y"}],"#
+                + #""hasNext":true}"#,
+            #"{"incremental":[{"data":{"b":{"c":{}}},"id":"0"},{"data":{"e":1},"id":"0"}],"hasNext":true}"#,
+            #"{"incremental":[{"data":{"d":2},"id":"0","subPath":["b","c"]}],"completed":[{"id":"0"}],"hasNext":true}"#,
+            #"{"incremental":[{"data":{"f":3},"id":"1"}],"completed":[{"id":"1"}],"hasNext":false}"#,
+        ])
+        world.network.pieces = .patches
+        #expect(
+            try await world.texts(Self.request) == [
+                #"{"data":{"a":{}},"extensions":{"is_final":false}}"#,
+                #"{"data":{"b":{"c":{"d":2}},"e":1},"extensions":{"is_final":false},"label":"x","path":["a"]}"#,
+                #"{"data":{"b":{"c":{"d":2}},"e":1,"f":3},"extensions":{"is_final":true},"label":"y","path":["a"]}"#,
+            ]
+        )
+    }
+
+    @Test(arguments: ["application/json", "multipart/mixed; boundary=graphql"])
+    func wholeAnswerKeepsItsText(type: String) async throws {
+        let text = #"{"data":{"b":18446744073709551615,"a":0.12345678901234567890}}"#
+        let body = type.hasPrefix("multipart") ? "--graphql\r\n\r\n\(text)\r\n--graphql--\r\n" : text
+        var world = try RelayWorld(body, type: type)
+        #expect(try await world.texts(Self.request) == [text])
+        world.network.pieces = .patches
+        #expect(try await world.texts(Self.request) == [text.dropLast() + #","extensions":{"is_final":true}}"#])
     }
 
     @Test func wholeAnswerIsStored() async throws {

@@ -112,7 +112,7 @@ struct RelayServersTests {
         let expected: [JSONValue] = [
             ["data": ["post": ["id": "1"]], "extensions": ["is_final": false]],
             [
-                "data": ["slowBody": "Hello, world"], "path": ["post"], "label": "Deferred$body",
+                "data": ["id": "1", "slowBody": "Hello, world"], "path": ["post"], "label": "Deferred$body",
                 "extensions": ["is_final": true],
             ],
         ]

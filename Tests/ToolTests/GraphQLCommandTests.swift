@@ -51,6 +51,17 @@ struct GraphQLCommandTests {
         )
     }
 
+    @Test("numbers of an answer are shown as they came, however many digits they have", arguments: ["", "x"])
+    func numbersOfAnAnswer(error: String) async throws {
+        let data = #"{"z":18446744073709551615,"a":[0.12345678901234567890,{"n":1.0}]}"#
+        let errors = error.isEmpty ? "[]" : #"[{"message":"\#(error)"}]"#
+        let server = try server(#"{"data":\#(data),"errors":\#(errors)}"#)
+        let run = try await beagle("graphql", server.url, "-q", "{ z a }", "--json")
+        #expect(run.exit == (error.isEmpty ? 0 : 102))
+        #expect(run.text.contains(#""data":{"a":[0.12345678901234567890,{"n":1.0}],"z":18446744073709551615}"#))
+        #expect(try run.json()["ok"] == .bool(error.isEmpty))
+    }
+
     @Test func resultIsOneObject() async throws {
         let server = try server(#"{"data":{"post":null},"extensions":{"cost":1}}"#)
         let run = try await beagle("graphql", server.url, "-q", query, "--variables", #"{"id":"7"}"#, "--json")

@@ -28,6 +28,7 @@ final class Batch: Sendable {
     private struct Member {
         let id: Int
         let operation: NetworkOperation
+        let emit: Interceptor.Emit
         let completion: Completion
     }
 
@@ -59,6 +60,7 @@ final class Batch: Sendable {
     /// - Returns: lets it leave, and whether there is no room for another; nil where there is none for this one.
     func add(
         _ operation: NetworkOperation,
+        _ emit: @escaping Interceptor.Emit,
         _ completion: @escaping Completion
     ) -> (token: any RequestToken, isFull: Bool)? {
         let size = (operation.listed?.count ?? 0) + 1
@@ -69,7 +71,7 @@ final class Batch: Sendable {
             state.added += 1
             state.bytes += size
             state.waiting += 1
-            state.members.append(Member(id: state.added, operation: operation, completion: completion))
+            state.members.append(Member(id: state.added, operation: operation, emit: emit, completion: completion))
             return (state.added, state.members.count >= limit)
         }
         return added.map { (Leaving(batch: self, id: $0.id), $0.isFull) }
@@ -83,7 +85,7 @@ final class Batch: Sendable {
         }
         guard !members.isEmpty else { return }
         let task = Task {
-            let results = await Self.results(of: members.map(\.operation), next)
+            let results = await Self.results(of: members, next)
             for (member, result) in zip(members, results) { member.completion(result) }
         }
         let isLeft = state.withLock { state in
@@ -108,30 +110,32 @@ final class Batch: Sendable {
 
     /// The result of each, in order.
     private static func results(
-        of operations: [NetworkOperation],
+        of members: [Member],
         _ next: Interceptor.Next
     ) async -> [Result<NetworkOperation.Result, NetworkError>] {
-        var whole = operations[0]
+        let operations = members.map(\.operation)
+        var (whole, emit) = (operations[0], members[0].emit)
         if operations.count > 1 {
             whole.transfer.body = HTTPBody(operations.joined)
-            // It is that of none of them.
-            whole.operationName = nil
+            // It is that of none of them, and so is how far it is.
+            (whole.operationName, emit) = (nil, { _ in })
         }
-        let operation = whole
+        let (operation, told) = (whole, emit)
         let result = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-            try await next(operation) { _ in }
+            try await next(operation, told)
         }
-        return operations.count == 1 ? [result] : split(result, in: operations.count)
+        return operations.count == 1 ? [result] : split(result, among: operations)
     }
 
     private static func split(
         _ result: Result<NetworkOperation.Result, NetworkError>,
-        in count: Int
+        among operations: [NetworkOperation]
     ) -> [Result<NetworkOperation.Result, NetworkError>] {
+        let count = operations.count
         switch result {
         case .success(let whole):
             guard let response = whole.response else { return Array(repeating: result, count: count) }
-            return response.data.split(in: count).map { part in
+            return response.data.split(among: operations).map { part in
                 part.map { data in
                     var response = response
                     response.data = data
@@ -166,6 +170,20 @@ private struct Leaving: RequestToken {
 extension Data {
     fileprivate static let adviceAgainstBatches = "the server may know no batches: leave the BatchInterceptor out"
 
+    /// The answers of a list to these operations.
+    fileprivate func split(among operations: [NetworkOperation]) -> [Result<Data, NetworkError>] {
+        let parts = split(in: operations.count)
+        guard let stray = operations.stray(in: parts) else { return parts }
+        let error = NetworkError(
+            .decoding,
+            during: .decode,
+            "of \(parts.count) operations number \(stray + 1) has the answer of another",
+            advice: "the server must answer in the order in which it is asked"
+        )
+        // Whose the others are is as doubtful.
+        return parts.map { _ in .failure(error) }
+    }
+
     /// The elements of a list of as many.
     fileprivate func split(in count: Int) -> [Result<Data, NetworkError>] {
         func all(_ message: String) -> [Result<Data, NetworkError>] {
@@ -175,7 +193,7 @@ extension Data {
         do throws(JSONFault) {
             let root = try JSONDocument(self).root
             // Some servers refuse all with one answer, as a hash that they do not know.
-            if root["data"] == nil, root["errors"]?.elements.contains(where: { _ in true }) == true {
+            if root["data"]?.kind ?? .null == .null, root["errors"]?.elements.contains(where: { _ in true }) == true {
                 return Array(repeating: .success(self), count: count)
             }
             guard root.kind == .array else { return all("the answer to \(count) operations is no list") }
@@ -201,13 +219,51 @@ extension [NetworkOperation] {
         list.append(UInt8(ascii: "]"))
         return list
     }
+
+    /// The first whose part has data that it did not ask for; nil where there is none, or all ask for the same.
+    fileprivate func stray(in parts: [Result<Data, NetworkError>]) -> Int? {
+        let asked = map(\.responseKeys)
+        guard Set(asked).count > 1 else { return nil }
+        return indices.first { index in
+            guard let asked = asked[index], case .success(let part) = parts[index] else { return false }
+            return !asked.isSuperset(of: part.answeredKeys)
+        }
+    }
+}
+
+extension Data {
+    /// The members of an answer's data; none where there is no such object.
+    fileprivate var answeredKeys: Set<String> {
+        do throws(JSONFault) {
+            return Set(try AnswerMembers(self).ofData.map(\.name)).subtracting(["__typename"])
+        } catch {
+            return []
+        }
+    }
 }
 
 extension NetworkOperation {
+    /// The keys of what it asks for; nil where its document is not at hand.
+    fileprivate var responseKeys: Set<String>? {
+        do {
+            if let request = (revision as? DocumentRevision)?.message.request, let text = request.query {
+                return Set(try GraphQLDocument.cached(text).operation(named: request.operationName).responseKeys)
+            }
+            guard let message = try listed.map({ try JSONDocument($0).root }), let text = message["query"]?.string
+            else {
+                return nil
+            }
+            let name = message["operationName"]?.string
+            return Set(try GraphQLDocument.cached(text).operation(named: name).responseKeys)
+        } catch {
+            return nil
+        }
+    }
+
     /// What stands for it in a list; nil where it can stand in none.
     var listed: Data? {
-        guard transfer.head.method == .post, transfer.delivery == .collect, let data = transfer.body?.data,
-            data.first == UInt8(ascii: "{"),
+        guard performer == nil, transfer.head.method == .post, transfer.delivery == .collect,
+            let data = transfer.body?.data, data.first == UInt8(ascii: "{"),
             transfer.head.headerFields[.contentType]?.hasPrefix("application/json") == true
         else { return nil }
         return data

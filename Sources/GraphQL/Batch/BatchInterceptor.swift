@@ -8,15 +8,18 @@ import BeagleNetHTTP
 /// ```
 ///
 /// Together go operations of one kind, to one URL with the same header fields and options, whose bodies are JSON objects in
-/// memory; everything else passes, and what finds no company is sent as it is. Each operation keeps what lies above:
-/// sharing, stored answers, retries, credentials, deadlines. Who leaves is not waited for, and the request is cancelled when
+/// memory; everything else passes, as what has files, which is a form, and what goes over a WebSocket or an event stream. What
+/// finds no company is sent as it is, and alone tells how far it is. Each operation keeps what lies above: sharing, stored
+/// answers, retries, credentials, deadlines. Who leaves is not waited for, and the request is cancelled when
 /// all have left. Answers of a batch are stored only where the operation has a `partition`.
 ///
 /// Spans, logs and recordings below show the request that went out, under no operation's name: what is to be replayed from a
 /// recording should be recorded without batches, as other operations may meet the next time.
 ///
-/// Answers are told apart by their places in the server's list, as nothing in them says whose they are: one that gives them in
-/// another order gives each the answer of another, and one that leaves some out fails them all.
+/// Answers are told apart by their places in the server's list, as nothing in them says whose they are. One that leaves some out
+/// fails them all, and so does one that gives them in another order, where that shows: where operations ask for other root
+/// fields, and one is given data of a field for which it did not ask. Of operations that ask for the same each would get the
+/// answer of another.
 ///
 /// The server must know batches: one that does not answers with an error, which all of the batch get.
 public final class BatchInterceptor: Interceptor {
@@ -62,13 +65,14 @@ public final class BatchInterceptor: Interceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         try await withCancellableToken { completion in
-            join(operation, next, completion)
+            join(operation, next, emit, completion)
         }.get()
     }
 
     private func join(
         _ operation: NetworkOperation,
         _ next: Next,
+        _ emit: @escaping Emit,
         _ completion: @escaping Batch.Completion
     ) -> any RequestToken {
         let company = Batch.Company(of: operation)
@@ -78,10 +82,10 @@ public final class BatchInterceptor: Interceptor {
             open[company] = batch
             return (batch, true)
         }
-        guard let (token, isFull) = batch.add(operation, completion) else {
+        guard let (token, isFull) = batch.add(operation, emit, completion) else {
             // There is no room: it goes, and this one begins another.
             close(batch, of: company, next)
-            return join(operation, next, completion)
+            return join(operation, next, emit, completion)
         }
         if isFull {
             close(batch, of: company, next)

@@ -62,23 +62,35 @@ public final class DocumentCache: Interceptor {
         let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
             try await next(operation, emit)
         }
-        if let id { refetch(answers.withLock { $0.forget(expectation: id) }, .cacheFirst) }
+        let unexpected = id.map { id in answers.withLock { $0.forget(expectation: id) } } ?? []
+        var stale: Set<NetworkOperation.Key> = []
         switch outcome {
         case .success(let result):
             if case .stream = result.content { operation.pieceTypes?.hear { [self] in await invalidate($0) } }
-            await invalidate(operation.changedTypes.union(result.response?.data.typenames ?? []))
+            stale = await forget(operation.changedTypes.union(result.response?.data.typenames ?? []))
         // What may have been done may have changed them.
-        case .failure(let error): if error.mayHaveReachedServer { await invalidate(operation.changedTypes) }
+        case .failure(let error): if error.mayHaveReachedServer { stale = await forget(operation.changedTypes) }
         }
+        // Where what is stored is no longer true, nobody is to hear it between what was expected and what is.
+        refetch(unexpected.subtracting(stale), .cacheFirst)
         return try outcome.get()
     }
 
     /// Makes stored answers stale that hold objects of these types, and has those asked for again that are watched.
     public func invalidate(_ types: Set<String>) async {
-        if types.isEmpty { return }
+        _ = await forget(types)
+    }
+
+    /// The same.
+    ///
+    /// - Returns: which were stale.
+    private func forget(_ types: Set<String>) async -> Set<NetworkOperation.Key> {
+        if types.isEmpty { return [] }
         let stale = answers.withLock { $0.invalidate(types) }
         for operation in stale { await store.remove(operation) }
-        refetch(Set(stale.compactMap(\.key)), .networkOnly)
+        let keys = Set(stale.compactMap(\.key))
+        refetch(keys, .networkOnly)
+        return keys
     }
 
     nonisolated(nonsending) private func answer(
@@ -90,11 +102,34 @@ public final class DocumentCache: Interceptor {
         let (expected, time) = answers.withLock { ($0.expected(for: key), $0.time) }
         if let expected { return NetworkOperation.Result(.response(expected), from: .optimistic, isStale: true) }
         let result = try await next(operation, emit)
+        let isTrue = await learn(result, of: operation, since: time)
+        if isTrue || result.source != .cache || result.isStale { return result }
+        // It was stored before this cache was there, as in an earlier run of the app, and something of it was changed since.
+        let newer = try await next(operation, emit)
+        _ = await learn(newer, of: operation, since: time)
+        return newer
+    }
+
+    /// Notes the types of an answer.
+    ///
+    /// - Parameter time: when it was asked for.
+    /// - Returns: false where something of it was changed since; then it is no longer stored.
+    nonisolated(nonsending) private func learn(
+        _ result: NetworkOperation.Result,
+        of operation: NetworkOperation,
+        since time: Int
+    ) async -> Bool {
         // What tells of no data tells nothing of its types.
-        guard let data = result.response?.data, data.isAnswerWithData else { return result }
-        let forgotten = answers.withLock { $0.learn(operation, data.typenames, since: time) }
+        guard let data = result.response?.data, data.isAnswerWithData else { return true }
+        let types = data.typenames
+        let (forgotten, isTrue) = answers.withLock { answers -> ([NetworkOperation], Bool) in
+            // What is stored and not known may be older than all that is remembered.
+            let isOfOld = result.source == .cache && !answers.knows(operation)
+            let forgotten = answers.learn(operation, types, since: isOfOld ? 0 : time)
+            return (forgotten, answers.knows(operation))
+        }
         for operation in forgotten { await store.remove(operation) }
-        return result
+        return isTrue
     }
 
     /// Puts in the place of stored answers what they will probably be.

@@ -1,7 +1,8 @@
 public import BeagleNet
 import BeagleNetHTTP
 
-/// What an answer to a query will probably be when a mutation is done; see `DocumentCache`.
+/// What an answer to a query will probably be when a mutation is done; see `DocumentCache`. It is made of the stored answer as a
+/// `JSONValue`: whole numbers beyond 64 bits lose their last digits in it.
 ///
 /// ```swift
 /// let liked = try GraphQLExpectation(of: .fetchPost(withID: "1"), on: client) { data in data["post"]?["likes"] = 8 }

@@ -58,6 +58,8 @@ struct KnownAnswers {
         return stale.values.map(\.operation)
     }
 
+    func knows(_ operation: NetworkOperation) -> Bool { operation.key.map { known[$0] != nil } ?? false }
+
     func operations(where isMeant: (NetworkOperation) -> Bool) -> [NetworkOperation] {
         known.values.map(\.operation).filter(isMeant)
     }

@@ -21,8 +21,16 @@ package struct DocumentMessage: Sendable {
         /// Its URL is too long.
         case tooLong
 
-        /// What errors say of a hash; nil where they are about something else.
+        /// What an answer says of a hash; nil where it has data: then something was done.
+        package init?(_ answer: GraphQLAnswer) {
+            guard answer.data == nil else { return nil }
+            self.init(answer.errors)
+        }
+
+        /// What errors say of a hash; nil where they are about something else, as those of a field are, which may be another
+        /// server's.
         package init?(_ errors: [GraphQLError]) {
+            let errors = errors.filter(\.path.isEmpty)
             if errors.contains(where: { $0.says("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND") }) {
                 self = .unknown
             } else if errors.contains(where: { $0.says("PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED") })
@@ -45,7 +53,8 @@ package struct DocumentMessage: Sendable {
         self.method = method
     }
 
-    /// Whether it is the hash of a text that may follow.
+    /// Whether it is the hash of a text that may follow. With files the text goes with it, so that they are sent once; a server
+    /// that knows no hashes may refuse it all the same.
     var isHash: Bool { style == .automatic && request.query != nil }
 
     /// What is sent after a refusal: the text, and the hash beside it where the server will know it the next time, or the same
@@ -55,7 +64,7 @@ package struct DocumentMessage: Sendable {
     package func next(after refusal: Refusal) throws(NetworkError) -> DocumentMessage? {
         switch refusal {
         case .unknown:
-            isHash ? DocumentMessage(try request.registration(), .text, method: .post) : nil
+            isHash && request.files.isEmpty ? DocumentMessage(try request.registration(), .text, method: .post) : nil
         case .unsupported: isHash ? DocumentMessage(request, .text, method: method) : nil
         case .tooLong: method == .post ? nil : DocumentMessage(request, style, method: .post)
         }

@@ -63,26 +63,26 @@ struct DocumentRevision: OperationRevision {
         if case .failure(let error) = outcome, error.kind == .status, error.response?.status.code == 414 {
             return operation.request.isGet ? .tooLong : nil
         }
-        return message.isHash ? DocumentMessage.Refusal(outcome.graphQLErrors) : nil
+        return message.isHash ? outcome.refusalOfHash : nil
     }
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
-    /// What the server said went wrong; empty where that cannot be read, which is told to who asked.
-    fileprivate var graphQLErrors: [GraphQLError] {
+    /// Why the server did not take a hash; nil where it did, or where that cannot be read, which is told to who asked.
+    fileprivate var refusalOfHash: DocumentMessage.Refusal? {
         do throws(NetworkError) {
             switch self {
             case .success(let result):
-                guard let response = result.response else { return [] }
-                return try GraphQLAnswer(response, refusal: nil).errors
+                guard let response = result.response else { return nil }
+                return DocumentMessage.Refusal(try GraphQLAnswer(response, refusal: nil))
             case .failure(let error):
                 guard error.kind == .status, let response = NetworkResponse(of: error) else {
-                    return error.graphQLErrors
+                    return DocumentMessage.Refusal(error.graphQLErrors)
                 }
-                return try GraphQLAnswer(response, refusal: error).errors
+                return DocumentMessage.Refusal(try GraphQLAnswer(response, refusal: error))
             }
         } catch {
-            return error.graphQLErrors
+            return DocumentMessage.Refusal(error.graphQLErrors)
         }
     }
 }

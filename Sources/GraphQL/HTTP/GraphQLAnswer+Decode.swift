@@ -39,16 +39,20 @@ extension GraphQLAnswer {
 
     /// Makes the answer of an operation.
     ///
-    /// - Parameter key: the response key of what to decode; nil for all of the data.
+    /// - Parameters:
+    ///   - key: the response key of what to decode; nil for all of the data.
+    ///   - isUnfinished: whether more is to come, and a field that is missing may be in it.
     func decode<Output: Decodable>(
         _ type: Output.Type,
         at key: String?,
         _ policy: GraphQLEndpoint.ErrorPolicy,
-        with decoder: any BodyDecoder
+        with decoder: any BodyDecoder,
+        isUnfinished: Bool = false
     ) throws(NetworkError) -> GraphQLResponse<Output> {
         if policy == .strict, !errors.isEmpty { throw NetworkError(errors, of: response) }
-        let output = try output(type, at: key, with: decoder)
-        if output == nil, !errors.isEmpty, data == nil || Output.null == nil {
+        let isAwaited = isUnfinished && lacksField(key)
+        let output = isAwaited ? nil : try output(type, at: key, with: decoder)
+        if output == nil, !isAwaited, !errors.isEmpty, data == nil || Output.null == nil {
             throw NetworkError(errors, of: response)
         }
         return GraphQLResponse(
@@ -59,7 +63,13 @@ extension GraphQLAnswer {
         )
     }
 
-    /// The value that was asked for; nil where the server gave null.
+    /// Whether there is data, and nothing in it under this key.
+    private func lacksField(_ key: String?) -> Bool {
+        data != nil && key.map { key in !fields.contains { $0.name == key } } ?? false
+    }
+
+    /// The value that was asked for; nil where the server gave null, or left out what `Output` need not have, as `@skip` and
+    /// `@include` may say.
     private func output<Output: Decodable>(
         _ type: Output.Type,
         at key: String?,
@@ -69,7 +79,7 @@ extension GraphQLAnswer {
         var range: Range<Int>? = data
         if let key {
             guard let field = fields.last(where: { $0.name == key }) else {
-                if !errors.isEmpty { return nil }
+                if !errors.isEmpty || Output.null != nil { return nil }
                 throw .malformed("the data has no field \(key)", response)
             }
             range = field.kind == .null ? nil : field.range

@@ -75,7 +75,7 @@ public struct GraphQLEndpoint: Sendable {
     public var subscriptions: [GraphQLSubscriptionTransport] = [.webSocket(), .events(), .multipart]
     /// The most bytes that one message of a subscription may have, whichever way it comes; above 0. A larger one ends its
     /// connection with an error of kind `.tooLarge`, for all operations that share it. 16 MiB by default, far above what
-    /// one result should be, and little enough to be kept in memory.
+    /// one result should be, and little enough to be kept in memory. A result that comes in pieces may have four times as many.
     public var maxMessageBytes = 16 << 20
     /// Which operations go that way; subscriptions alone by default. Those with files are posted all the same. A mutation that
     /// the server may have executed is tried in no other way.

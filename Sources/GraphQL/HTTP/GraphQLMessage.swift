@@ -15,7 +15,7 @@ struct GraphQLMessage {
     let request: GraphQLRequest
 
     /// - Parameter style: what is sent of the document.
-    /// - Throws: `NetworkError` where the operation has neither text nor name, or variables that are no object.
+    /// - Throws: `NetworkError` where the operation has neither text nor name.
     init(_ request: GraphQLRequest, _ style: GraphQLEndpoint.DocumentStyle) throws(NetworkError) {
         self.request = request
         var extensions = request.extensions
@@ -28,6 +28,8 @@ struct GraphQLMessage {
             }
         case .automatic:
             if let query = request.query {
+                // What registers it goes with files at once: they are not sent twice.
+                if !request.files.isEmpty { add("query", text: query) }
                 extensions["persistedQuery"] = try Self.persistedQuery(of: query)
             } else {
                 add("documentId", text: try request.knownID())

@@ -72,6 +72,19 @@ extension GraphQLRequest {
         endpoint.kindsOverSubscriptions.contains(kind) && (files.isEmpty || kind == .subscription)
     }
 
+    /// - Throws: `NetworkError` where what an app gives as variables is not the text of an object. Those of a `GraphQLOperation`
+    ///   need no look.
+    func checkVariables() throws(NetworkError) {
+        if variables.isEmpty { return }
+        do {
+            if try AnswerMembers(variables).isObject { return }
+        } catch {
+            let advice = "\(error.reason) at byte \(error.offset)"
+            throw NetworkError(.badRequest, during: .build, "the variables are no JSON", advice: advice)
+        }
+        throw NetworkError(.badRequest, during: .build, "the variables are no JSON object")
+    }
+
     /// The same of what may have more than one answer.
     func checkKind() throws(NetworkError) {
         guard let query else { return }

@@ -77,12 +77,14 @@ extension NetworkClient {
     /// Performs an operation and gives the message that answered, whatever GraphQL errors it holds: for code that reads the
     /// answer itself.
     ///
-    /// - Throws: `NetworkError` where there is no answer of GraphQL's.
+    /// - Throws: `NetworkError` where there is no answer of GraphQL's; of kind `.badRequest` where the request cannot be sent, as
+    ///   its variables are no JSON object.
     public func response(
         to request: GraphQLRequest,
         at endpoint: GraphQLEndpoint? = nil,
         _ configure: Configuring = { _ in }
     ) async throws(NetworkError) -> NetworkResponse {
+        try request.checkVariables()
         let endpoint = try container.endpoint(endpoint)
         return try await answer(to: request, at: endpoint, configure).answer.response
     }

@@ -4,7 +4,8 @@ public import BeagleNet
 public struct GraphQLPatch: Sendable, Hashable {
     /// What a piece holds.
     public enum Content: Sendable, Hashable {
-        /// What was merged into the value at the path.
+        /// What was merged into the value at the path. Of a fragment that the server announced, as most do: that value, when
+        /// the fragment is complete.
         case data(JSONValue)
         /// What was put into the list at the path, and from which index on.
         case items([JSONValue], index: Int)

@@ -6,7 +6,7 @@ public struct GraphQLUpdate<Output> {
     public var response: GraphQLResponse<Output>
     /// Whether more is to come: another update, or an error that says what is missing.
     public var hasNext: Bool
-    /// What is new, in the order in which it came.
+    /// What is new, in the order in which it came: items as they come, and a fragment that was announced when it is complete.
     public var patches: [GraphQLPatch]
 
     /// An update.

@@ -1,5 +1,10 @@
 import BeagleNet
 package import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// Makes one response of the payloads of an incremental answer, in any of the forms that servers write: that of the
 /// specification (`pending`, `incremental` with `id`, `completed`), the one before it (`deferSpec=20220824`), and
@@ -11,6 +16,9 @@ package struct IncrementalMerge: Sendable {
     private struct Pending: Sendable {
         let label: String?
         let path: JSONValue.Path
+        /// What its pieces said, which are told with the last.
+        var errors: [GraphQLError] = []
+        var extensions: [String: JSONValue] = [:]
     }
 
     /// The data so far; nil where the response has none.
@@ -25,11 +33,26 @@ package struct IncrementalMerge: Sendable {
     /// says nothing more comes does not make complete what was announced (section 7, Pending Result). Forms that announce
     /// nothing are finished where it says so.
     package var isUnfinished: Bool { hasNext == true || !pending.isEmpty }
+    /// Whether the last payload was all of the response, so that its text may stand for it.
+    package private(set) var isWhole = false
+    /// Whether there is data that is not null.
+    package var hasData: Bool { data?.object != nil }
     private var isBegun = false
     private var pending: [String: Pending] = [:]
+    /// Bytes of all payloads of the response.
+    private var byteCount = 0
+    private let maxBytes: Int
 
     /// Nothing so far.
-    package init() {}
+    ///
+    /// - Parameter maxPayloadBytes: the most bytes of a payload; all of a response may have four times as many.
+    package init(maxPayloadBytes: Int = .max) {
+        self.init(maxBytes: maxPayloadBytes > .max / 4 ? .max : 4 * maxPayloadBytes)
+    }
+
+    private init(maxBytes: Int) {
+        self.maxBytes = maxBytes
+    }
 
     /// The response so far, as one that came whole.
     package var response: JSONValue {
@@ -40,30 +63,47 @@ package struct IncrementalMerge: Sendable {
         return .object(members)
     }
 
-    /// Takes a payload, or several as Relay's servers send them.
+    /// Takes the text of a payload, or of several.
     ///
     /// - Returns: what changed.
+    /// - Throws: `NetworkError` as for a value; of kind `.tooLarge` where all of the response has more bytes than it may.
+    package mutating func take(text: Data) throws(NetworkError) -> [GraphQLPatch] {
+        let patches = try take(JSONValue(parsing: text))
+        // One that begins anew has taken away what was counted.
+        byteCount += text.count
+        if byteCount > maxBytes { throw .responseTooLarge(maxBytes) }
+        return patches
+    }
+
+    /// Takes a payload, or several as Relay's servers send them.
+    ///
+    /// - Returns: what changed: of what was announced, items as they come, and a fragment when it is complete.
     /// - Throws: `NetworkError` of kind `.decoding` where it is none, or belongs nowhere. What was taken stays.
     package mutating func take(_ payload: JSONValue) throws(NetworkError) -> [GraphQLPatch] {
         if case .array(let payloads) = payload {
             var patches: [GraphQLPatch] = []
             for payload in payloads { patches += try take(payload) }
+            isWhole = false
             return patches
         }
         guard payload.object != nil else { throw .payload("a payload is no object") }
         var patches: [GraphQLPatch] = []
         let isPiece = payload.isPiece
-        if !isPiece, payload["data"] != nil || !isBegun { patches.append(try begin(payload)) }
+        let isFirst = !isPiece && (payload["data"] != nil || !isBegun)
+        if isFirst { patches.append(try begin(payload)) }
         for entry in try payload.list("pending") { try announce(entry) }
         if isPiece {
-            patches.append(try place(payload))
+            if let patch = try place(payload) { patches.append(patch) }
         } else {
             errors += payload.errorList
             add(payload.extensionMembers)
         }
-        for entry in try payload.list("incremental") { patches.append(try place(entry)) }
+        for entry in try payload.list("incremental") {
+            if let patch = try place(entry) { patches.append(patch) }
+        }
         for entry in try payload.list("completed") { complete(entry, &patches) }
         hasNext = payload["hasNext"]?.bool ?? payload["extensions"]?["is_final"]?.bool.map { !$0 } ?? hasNext
+        isWhole = isFirst && hasNext != true && payload.isPlain
         return patches
     }
 
@@ -72,11 +112,13 @@ package struct IncrementalMerge: Sendable {
         if payload["data"] == nil, payload["incremental"] != nil || payload["completed"] != nil {
             throw .payload("the first payload has no data")
         }
-        let data = payload["data"]
-        guard data == nil || data == .null || data?.object != nil else {
-            throw .payload("data is neither an object nor null")
+        var data = payload["data"]
+        if data != nil, data != .null, data?.object == nil {
+            // What is none beside errors is as null, as in an answer that comes whole.
+            guard !payload.errorList.isEmpty else { throw .payload("data is neither an object nor null") }
+            data = .null
         }
-        self = IncrementalMerge()
+        self = IncrementalMerge(maxBytes: maxBytes)
         (self.data, isBegun) = (data, true)
         return GraphQLPatch(
             content: .data(data ?? .null),
@@ -93,14 +135,24 @@ package struct IncrementalMerge: Sendable {
         pending[id] = Pending(label: entry["label"]?.string, path: path)
     }
 
-    /// Nothing more comes for an id, also where the server could not make what it announced.
+    /// Nothing more comes for an id, also where the server could not make what it announced. The pieces of a fragment may
+    /// lack what others brought, or have places below it: what is told is all that is there.
     private mutating func complete(_ entry: JSONValue, _ patches: inout [GraphQLPatch]) {
         let failures = entry.errorList
         errors += failures
-        guard let id = entry["id"]?.string, let ended = pending.removeValue(forKey: id), !failures.isEmpty else {
-            return
-        }
-        patches.append(GraphQLPatch(label: ended.label, path: ended.path, content: nil, errors: failures))
+        guard let id = entry["id"]?.string, let ended = pending.removeValue(forKey: id) else { return }
+        let value = failures.isEmpty ? data?.value(at: ended.path) : nil
+        // The items of a list were told as they came.
+        if value?.array != nil { return }
+        patches.append(
+            GraphQLPatch(
+                label: ended.label,
+                path: ended.path,
+                content: value.map { .data($0) },
+                errors: ended.errors + failures,
+                extensions: ended.extensions
+            )
+        )
     }
 
     private mutating func add(_ added: [String: JSONValue]) {
@@ -112,39 +164,43 @@ package struct IncrementalMerge: Sendable {
 
 extension IncrementalMerge {
     /// Puts a piece where it belongs.
-    private mutating func place(_ entry: JSONValue) throws(NetworkError) -> GraphQLPatch {
+    ///
+    /// - Returns: nil for one of a fragment that was announced.
+    private mutating func place(_ entry: JSONValue) throws(NetworkError) -> GraphQLPatch? {
         guard isBegun else { throw .payload("the first payload has no data") }
-        var (label, path, isByID) = try target(of: entry)
+        var (label, path, id) = try target(of: entry)
         var content: GraphQLPatch.Content?
+        var isOfFragment = id != nil
         if let items = entry["items"], items != .null {
             guard let items = items.array else { throw .payload("items are no list") }
-            content = try put(items, at: &path, byID: isByID)
+            content = try put(items, at: &path, byID: id != nil)
+            isOfFragment = false
         } else if let data = entry["data"], data != .null {
-            content = try put(data, at: &path, byID: isByID)
+            content = try put(data, at: &path, byID: id != nil)
         }
-        errors += entry.errorList
-        add(entry.extensionMembers)
-        return GraphQLPatch(
-            label: label,
-            path: path,
-            content: content,
-            errors: entry.errorList,
-            extensions: entry.extensionMembers
-        )
+        let (failures, extensions) = (entry.errorList, entry.extensionMembers)
+        errors += failures
+        add(extensions)
+        if isOfFragment, let id {
+            pending[id]?.errors += failures
+            pending[id]?.extensions.merge(extensions) { $1 }
+            return nil
+        }
+        return GraphQLPatch(label: label, path: path, content: content, errors: failures, extensions: extensions)
     }
 
     /// Where a piece belongs: below what was announced with its id, whatever path it names itself, else at its path.
     private func target(
         of entry: JSONValue
-    ) throws(NetworkError) -> (label: String?, path: JSONValue.Path, isByID: Bool) {
+    ) throws(NetworkError) -> (label: String?, path: JSONValue.Path, id: String?) {
         guard let id = entry["id"], id != .null else {
             guard let path = try entry.path("path") else { throw .payload("a piece has neither id nor path") }
-            return (entry["label"]?.string, path, false)
+            return (entry["label"]?.string, path, nil)
         }
         guard let announced = id.string.flatMap({ pending[$0] }) else {
             throw .payload("a piece has the id \(id), and none is pending that has it")
         }
-        return (announced.label, announced.path + (try entry.path("subPath") ?? []), true)
+        return (announced.label, announced.path + (try entry.path("subPath") ?? []), id.string)
     }
 
     /// Items go to the end of the list; where no id was announced the path ends with the index of the first.
@@ -222,6 +278,11 @@ extension JSONValue {
     /// Whether a payload is one piece by itself.
     fileprivate var isPiece: Bool { self["path"] != nil && self["path"] != .null }
 
+    /// Whether a payload has nothing that only pieces have.
+    fileprivate var isPlain: Bool {
+        !["pending", "incremental", "completed"].contains { self[$0] != nil } && self["extensions"]?["is_final"] == nil
+    }
+
     fileprivate var errorList: [GraphQLError] { self["errors"]?.graphQLErrors ?? [] }
 
     /// What the server says, without what is Relay's own.
@@ -249,5 +310,16 @@ extension JSONValue {
             throw .payload("\(name) is no list of names and indices")
         }
         return path
+    }
+}
+
+extension NetworkError {
+    fileprivate static func responseTooLarge(_ maxBytes: Int) -> NetworkError {
+        NetworkError(
+            .tooLarge,
+            during: .body,
+            "the pieces of the answer are together larger than the \(maxBytes) bytes allowed",
+            advice: "raise maxPayloadBytes, or GraphQLEndpoint.maxMessageBytes where it goes as subscriptions do"
+        )
     }
 }

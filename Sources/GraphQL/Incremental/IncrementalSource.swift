@@ -11,8 +11,8 @@ struct IncrementalSource: Sendable {
     /// What there is so far.
     struct Answer {
         enum Content {
-            /// It came whole, and was read.
-            case whole(GraphQLAnswer)
+            /// It came whole, and was read: the answer, and its data where it has any.
+            case whole(GraphQLAnswer, JSONValue?)
             /// It came in pieces, put together here.
             case merged(IncrementalMerge, NetworkResponse)
         }
@@ -90,7 +90,9 @@ extension IncrementalSource {
         private var payloads: GraphQLPayloads.AsyncIterator
         private let maxPayloadBytes: Int
         private let clock: any Clock<Duration>
-        private var merge = IncrementalMerge()
+        private var merge: IncrementalMerge
+        /// The payload that was all so far; nil where there were several.
+        private var wholeText: Data?
         /// What was read before it was asked for.
         private var first: Answer?
         /// What comes after what was given.
@@ -114,6 +116,7 @@ extension IncrementalSource {
             named = operation.changedTypes
             self.clock = clock
             self.maxPayloadBytes = maxPayloadBytes
+            merge = IncrementalMerge(maxPayloadBytes: maxPayloadBytes)
             isStream =
                 GraphQLPayloadReader.isStream(stream.response.headerFields[.contentType])
                 && stream.response.status.kind == .successful
@@ -126,8 +129,8 @@ extension IncrementalSource {
         func refusalOfHash() async throws(NetworkError) -> DocumentMessage.Refusal? {
             first = try await next(isGathering: false)
             switch first?.content {
-            case .whole(let answer): return DocumentMessage.Refusal(answer.errors)
-            case .merged(let merge, _): return DocumentMessage.Refusal(merge.errors)
+            case .whole(let answer, _): return DocumentMessage.Refusal(answer)
+            case .merged(let merge, _): return merge.hasData ? nil : DocumentMessage.Refusal(merge.errors)
             case nil: return nil
             }
         }
@@ -161,18 +164,27 @@ extension IncrementalSource {
             // What came is given first. That something is missing is not for the reader to find out.
             if merge.hasNext == false, merge.isUnfinished, failure == nil { failure = .endedEarly(head) }
             return Answer(
-                content: .merged(merge, head),
+                content: try content(),
                 patches: patches,
                 hasNext: merge.isUnfinished || failure != nil,
                 isLast: merge.hasNext == false && failure == nil
             )
         }
 
+        private func content() throws(NetworkError) -> Answer.Content {
+            var response = head
+            guard let text = wholeText else { return .merged(merge, response) }
+            response.data = text
+            return .whole(try GraphQLAnswer(reading: response), merge.hasData ? merge.data : nil)
+        }
+
         /// - Throws: `NetworkError` that holds the payload, where it is none or belongs nowhere.
         private func take(_ payload: Data) throws(NetworkError) -> [GraphQLPatch] {
             note(payload)
             do throws(NetworkError) {
-                return try merge.take(JSONValue(parsing: payload))
+                let patches = try merge.take(text: payload)
+                wholeText = merge.isWhole ? payload : nil
+                return patches
             } catch {
                 throw error.holding(NetworkResponse(data: payload, response: stream.response, url: stream.url))
             }
@@ -218,9 +230,13 @@ extension IncrementalSource {
             note(response.data)
             let refusal = response.status.kind == .successful ? nil : response.refusal()
             let answer = try GraphQLAnswer(response, refusal: refusal)
-            var merge = IncrementalMerge()
-            let patches = try merge.take(JSONValue(parsing: response.data))
-            return Answer(content: .whole(answer), patches: patches)
+            let data = try answer.data.map { range throws(NetworkError) in try JSONValue(parsing: answer[range]) }
+            let patch = GraphQLPatch(
+                content: .data(data ?? .null),
+                errors: answer.errors,
+                extensions: answer.extensions
+            )
+            return Answer(content: .whole(answer, data), patches: [patch])
         }
 
         /// Reads what there may be behind the last payload: an end, mostly.

@@ -30,6 +30,16 @@ extension JSONValue {
         }
     }
 
+    /// What is at a place; nil where there is none.
+    func value(at path: Path) -> JSONValue? {
+        path.reduce(Optional(self)) { value, step in
+            switch step {
+            case .key(let key): value?[key]
+            case .index(let index): value?[index]
+            }
+        }
+    }
+
     /// Puts elements into a list.
     ///
     /// - Parameter start: where the first of them goes, in the place of what is there; at the end where nil.

@@ -2,19 +2,19 @@ import BeagleNet
 import BeagleNetHTTP
 
 extension NetworkResponse {
-    /// A body of pieces, as some servers send it unasked, as the whole answer that they make.
+    /// A body of pieces, as some servers send it unasked, as the whole answer that they make: one that was whole to the byte.
     ///
     /// - Throws: `NetworkError` of kind `.truncated` where pieces are missing, and `.decoding` where they are none.
     func joiningPieces() throws(NetworkError) -> NetworkResponse {
         var (reader, merge) = (
             try GraphQLPayloadReader(contentType: response.headerFields[.contentType]), IncrementalMerge()
         )
-        var isEmpty = true
+        var last: Data?
         reader.feed(data)
         do throws(NetworkError) {
             func take(_ payload: Data) throws(NetworkError) {
-                isEmpty = false
-                _ = try merge.take(JSONValue(parsing: payload))
+                last = payload
+                _ = try merge.take(text: payload)
             }
             while let payload = try reader.next() { try take(payload) }
             // Behind what says that nothing follows an end need not come.
@@ -22,10 +22,10 @@ extension NetworkResponse {
         } catch {
             throw error.holding(self)
         }
-        if isEmpty { throw .malformed("the answer has no payload", self) }
+        guard let last else { throw .malformed("the answer has no payload", self) }
         if merge.isUnfinished { throw .endedEarly(self) }
         var whole = self
-        whole.data = try merge.response.data()
+        whole.data = merge.isWhole ? last : try merge.response.data()
         whole.response.headerFields[.contentType] = "application/graphql-response+json"
         return whole
     }

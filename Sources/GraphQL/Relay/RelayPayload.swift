@@ -46,8 +46,13 @@ package struct RelayPayload {
     }
 
     /// The text with `extensions.cacheTimestamp`: when the answer was stored, in milliseconds since 1970.
-    package func stamped(at milliseconds: Int64) -> Data {
-        let stamp = "\"cacheTimestamp\":\(milliseconds)"
+    package func stamped(at milliseconds: Int64) -> Data { extended("\"cacheTimestamp\":\(milliseconds)") }
+
+    /// The text with `extensions.is_final`: whether it is the last of an operation.
+    package func marked(isFinal: Bool) -> Data { extended("\"is_final\":\(isFinal)") }
+
+    /// The text with another member in `extensions`.
+    private func extended(_ stamp: String) -> Data {
         if let member = members.last(where: { $0.name == "extensions" && $0.kind == .object }) {
             let inside = member.range.lowerBound + 1
             let isEmpty = data[from: inside, to: member.range.upperBound - 1].allSatisfy(\.isSpace)

@@ -6,7 +6,7 @@ import BeagleNetHTTP
 ///
 /// It knows of those alone who ask through this cache: what a mutation changes that goes another way, as through a
 /// `RelayNetwork` with another cache or none, clears nothing here, and a query that is asked another way is not answered from it.
-/// Networks that are to know of each other share one.
+/// Networks that are to know of each other share one. What a `RelayNetwork` stores, it finds for the same person and endpoint alone.
 ///
 /// Where it is full, the answer that was stored longest ago makes room; reading an answer doesn't make it younger.
 public final class RelayResponseCache: Sendable {

@@ -65,7 +65,8 @@ extension NetworkClient {
         buffering: GraphQLBuffering = .failing(4096),
         _ configure: Configuring = { _ in }
     ) throws(NetworkError) -> GraphQLSubscription<JSONValue> {
-        GraphQLSubscription(
+        try request.checkVariables()
+        return GraphQLSubscription(
             client: self,
             operation: try subscription(request, at: try container.endpoint(endpoint), configure),
             buffering: buffering

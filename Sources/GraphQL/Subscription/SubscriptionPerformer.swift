@@ -104,7 +104,8 @@ struct SubscriptionPerformer: OperationPerformer {
         _ emit: @escaping Interceptor.Emit
     ) throws(NetworkError) -> Ways {
         let (request, endpoint) = (plan.request, plan.endpoint)
-        let results = SubscriptionResults(request.kind, isMerging: plan.mayComeInPieces, emit)
+        let merge = plan.mayComeInPieces ? IncrementalMerge(maxPayloadBytes: endpoint.maxMessageBytes) : nil
+        let results = SubscriptionResults(request.kind, merge, emit)
         let attempt = SubscriptionAttempt(
             plan: plan,
             operation: operation,
@@ -173,10 +174,11 @@ private final class SubscriptionResults: Sendable {
     private let kind: OperationKind
     private let emit: Interceptor.Emit
 
-    init(_ kind: OperationKind, isMerging: Bool, _ emit: @escaping Interceptor.Emit) {
+    /// - Parameter merge: what puts together what comes in pieces; nil where nothing does.
+    init(_ kind: OperationKind, _ merge: IncrementalMerge?, _ emit: @escaping Interceptor.Emit) {
         self.kind = kind
         self.emit = emit
-        state = Lock(State(merge: isMerging ? IncrementalMerge() : nil))
+        state = Lock(State(merge: merge))
     }
 
     /// Whether the server was asked over a connection that works.
@@ -212,8 +214,8 @@ private final class SubscriptionResults: Sendable {
             var text = payload
             if state.merge != nil {
                 do throws(NetworkError) {
-                    _ = try state.merge?.take(JSONValue(parsing: payload))
-                    text = try state.merge?.response.data() ?? payload
+                    _ = try state.merge?.take(text: payload)
+                    if let merge = state.merge, !merge.isWhole { text = try merge.response.data() }
                 } catch {
                     state.failure = error
                     return (nil, state.onFailure)

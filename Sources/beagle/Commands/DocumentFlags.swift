@@ -110,26 +110,6 @@ struct DocumentFlags: ParsableArguments {
     }
 }
 
-extension JSONNode {
-    /// The value without spaces and with sorted names, its numbers and text as they are written: no number loses digits.
-    fileprivate var asWritten: String {
-        switch kind {
-        case .object:
-            var values: [String: String] = [:]
-            for (name, value) in members { values[name] = value.asWritten }
-            return Self.object(of: values)
-        case .array: return "[\(elements.map(\.asWritten).joined(separator: ","))]"
-        default: return String(decoding: raw, as: UTF8.self)
-        }
-    }
-
-    /// An object of values that are JSON.
-    fileprivate static func object(of members: [String: String]) -> String {
-        let parts = members.sorted { $0.key < $1.key }.map { "\(JSONValue.string($0.key)):\($0.value)" }
-        return "{\(parts.joined(separator: ","))}"
-    }
-}
-
 /// What was read: standard input and other pipes can be read once, and may be asked for again.
 private enum Inputs {
     private static let contents = Lock<[String: Data]>([:])

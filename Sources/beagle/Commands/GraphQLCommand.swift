@@ -77,7 +77,11 @@ struct GraphQLCommand: TransferCommand {
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
         let answer = try answer(received)
         guard answer.errors.isEmpty else { throw try failure(of: answer, received) }
-        return CommandResult(json: try answer.json, output: received.isForFile ? Data() : try answer.dataText)
+        return CommandResult(
+            json: try answer.json,
+            written: try answer.written,
+            output: received.isForFile ? Data() : try answer.dataText
+        )
     }
 
     func outcome(ofRefusal received: ReceivedResponse, on console: Console) throws -> CommandResult {
@@ -96,7 +100,7 @@ struct GraphQLCommand: TransferCommand {
     private func refusal(of request: TransferRequest, _ received: ReceivedResponse) -> DocumentMessage.Refusal? {
         if received.head.status.code == 414 { return request.head.method == .get ? .tooLong : nil }
         do throws(NetworkError) {
-            return DocumentMessage.Refusal(try answer(received).errors)
+            return DocumentMessage.Refusal(try answer(received))
         } catch {
             return DocumentMessage.Refusal(error.graphQLErrors)
         }
@@ -162,6 +166,7 @@ extension GraphQLCommand {
     private func failure(of answer: GraphQLAnswer, _ received: ReceivedResponse) throws(NetworkError) -> Failure {
         var failure = failure(answer.errors, received)
         for (name, value) in try answer.json.object ?? [:] { failure.details[name] = value }
+        failure.written = try answer.written
         if answer.data != nil { failure.output = try answer.dataText }
         return failure
     }
@@ -195,12 +200,21 @@ extension GraphQLAnswer {
         }
     }
 
+    /// Of that the data, as the server has written it.
+    fileprivate var written: [String: String] {
+        get throws(NetworkError) { try dataNode.map { ["data": $0.asWritten] } ?? [:] }
+    }
+
     /// The data for people.
     fileprivate var dataText: Data {
+        get throws(NetworkError) { try dataNode.map { Data(($0.pretty() + "\n").utf8) } ?? Data() }
+    }
+
+    private var dataNode: JSONNode? {
         get throws(NetworkError) {
-            guard let data else { return Data() }
+            guard let data else { return nil }
             do throws(JSONFault) {
-                return Data((try JSONDocument(self[data]).root.pretty() + "\n").utf8)
+                return try JSONDocument(self[data]).root
             } catch {
                 throw NetworkError(.decoding, during: .decode, error.reason)
             }

@@ -18,6 +18,8 @@ struct Failure: Error {
     var url: String?
     /// More for `--json`: the status, the fields of a form.
     var details: [String: JSONValue] = [:]
+    /// The same as it is written, so that no number loses digits.
+    var written: [String: String] = [:]
     /// What is wrong with the fields of a form, or with all of it.
     var errors: [FieldError] = []
     /// What a recording has instead of an answer.
@@ -105,8 +107,9 @@ struct Failure: Error {
     }
 
     /// The one object of `--json`.
-    func envelope(timing: JSONValue) -> JSONValue {
-        ["ok": false, "exit": .integer(Int64(exit)), "error": json, "timing": timing]
+    func envelope(timing: JSONValue) -> String {
+        let error = json.text(with: written)
+        return JSONNode.object(of: ["ok": "false", "exit": "\(exit)", "error": error, "timing": "\(timing)"])
     }
 }
 

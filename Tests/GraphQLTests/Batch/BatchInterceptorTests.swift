@@ -31,6 +31,15 @@ import Testing
         return NetworkClientDefault(dependencies: dependencies)
     }
 
+    private func endpoint(
+        at server: LoopbackServer,
+        _ documents: GraphQLEndpoint.DocumentStyle
+    ) -> GraphQLEndpoint {
+        var endpoint = GraphQLEndpoint(server.url)
+        endpoint.documents = documents
+        return endpoint
+    }
+
     private func lists(_ server: LoopbackServer) throws -> [Int] {
         try server.requests.map { try JSONValue(parsing: $0.body).array?.count ?? 0 }
     }
@@ -135,8 +144,8 @@ import Testing
         }
     }
 
-    @Test func oneRefusalOfAllIsThatOfEach() async throws {
-        let body = #"{"errors":[{"message":"no batches here"}]}"#
+    @Test(arguments: ["", #""data":null,"#]) func oneRefusalOfAllIsThatOfEach(data: String) async throws {
+        let body = #"{\#(data)"errors":[{"message":"no batches here"}]}"#
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], body))
         let errors = await errorsOfTwo(at: GraphQLEndpoint(server.url))
         for error in errors {
@@ -144,6 +153,95 @@ import Testing
             #expect(error?.data == Data(body.utf8))
         }
         #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: ["", #""data":null,"#]) func textsFollowOnOneRefusalOfAllHashes(data: String) async throws {
+        let server = try LoopbackServer { request in
+            let refusal = #"{\#(data)"errors":[{"message":"PersistedQueryNotFound"}]}"#
+            return String(decoding: request.body, as: UTF8.self).contains(#""query":"#)
+                ? Self.answer(request) : .response(200, ["Content-Type": "application/json"], refusal)
+        }
+        let (client, endpoint) = (client(limit: 2), endpoint(at: server, .automatic))
+        async let one = client.perform(.post("1"), at: endpoint)
+        async let two = client.perform(.post("2"), at: endpoint)
+        #expect(try await [one.id, two.id] == ["1", "2"])
+        #expect(try lists(server) == [2, 2])
+    }
+
+    private struct Author: Decodable, Sendable { let name: String }
+
+    /// Answers each of a list as its text or its name says, in another order.
+    private static func reversed(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+        let asked = (try? JSONValue(parsing: request.body).array) ?? []
+        let answers = asked.reversed().map { one -> JSONValue in
+            one["operationName"] == "Author"
+                ? ["data": ["author": ["name": "Ann"]]] : ["data": ["post": ["id": "1", "title": "T"]]]
+        }
+        return .response(200, ["Content-Type": "application/json"], "\(JSONValue.array(answers))")
+    }
+
+    @Test(arguments: [GraphQLEndpoint.DocumentStyle.text, .automatic])
+    func answersInAnotherOrderAreNobodys(documents: GraphQLEndpoint.DocumentStyle) async throws {
+        let server = try LoopbackServer(answer: Self.reversed)
+        let (client, endpoint) = (client(limit: 2), endpoint(at: server, documents))
+        async let post = result { () throws(NetworkError) in try await client.perform(.post("1"), at: endpoint).id }
+        async let author = result { () throws(NetworkError) in
+            try await client.perform(.document("query Author { author { name } }", as: Author.self), at: endpoint).name
+        }
+        for error in await [post.failure, author.failure] {
+            #expect(error?.kind == .decoding)
+            #expect(error?.message.hasSuffix("has the answer of another") == true)
+            let said = String(decoding: error?.data ?? Data(), as: UTF8.self)
+            #expect(said.contains("Ann"))
+        }
+        #expect(try lists(server) == [2])
+    }
+
+    @Test func whatADirectiveLeavesOutIsNobodyElses() async throws {
+        let server = try LoopbackServer { request in
+            let asked = (try? JSONValue(parsing: request.body).array) ?? []
+            let answers = asked.map { $0["operationName"] == "Author" ? #"{"data":{}}"# : #"{"data":{"post":null}}"# }
+            return .response(200, ["Content-Type": "application/json"], "[\(answers.joined(separator: ","))]")
+        }
+        let (client, endpoint) = (client(limit: 2), GraphQLEndpoint(server.url))
+        let text = "query Author { author @skip(if: true) { name } }"
+        async let post = client.perform(.document("query Post { post { id } }", as: Post?.self), at: endpoint)
+        async let author = client.perform(.document(text, as: Author?.self), at: endpoint)
+        #expect(try await post == nil)
+        #expect(try await author == nil)
+        #expect(try lists(server) == [2])
+    }
+
+    /// Over an event stream; what goes over a WebSocket is in the pipeline's tests.
+    @Test func whatGoesTheWayOfSubscriptionsIsInNoList() async throws {
+        let server = try LoopbackServer { request in
+            let asked = try? JSONValue(parsing: request.body)
+            let data = JSONValue.object(["post": ["id": asked?["variables"]?["id"] ?? "list", "title": "T"]])
+            return .events("event: next\ndata: {\"data\":\(data)}\n\nevent: complete\ndata:\n\n")
+        }
+        var live = GraphQLEndpoint(server.url)
+        live.kindsOverSubscriptions = [.query]
+        live.subscriptions = [.events()]
+        let (client, endpoint) = (client(limit: 2), live)
+        async let one = client.perform(.post("1"), at: endpoint)
+        async let two = client.perform(.post("2"), at: endpoint)
+        #expect(try await [one.id, two.id] == ["1", "2"])
+        #expect(try lists(server) == [0, 0])
+    }
+
+    @Test func progressOfWhoIsAloneIsHeard() async throws {
+        let title = String(repeating: "t", count: 1 << 20)
+        let server = try LoopbackServer(
+            .response(200, ["Content-Type": "application/json"], #"{"data":{"post":{"id":"1","title":"\#(title)"}}}"#)
+        )
+        let (client, endpoint, clock) = (client(), GraphQLEndpoint(server.url), clock)
+        let heard = Lock<Int64>(0)
+        let progress: @Sendable (TransferProgress) -> Void = { told in heard.withLock { $0 = told.bytesReceived } }
+        async let post = client.perform(.post("1"), at: endpoint, onProgress: progress)
+        await clock.sleepers(1)
+        clock.advance(by: .milliseconds(10))
+        _ = try await post
+        #expect(heard.withLock { $0 } > 1 << 20)
     }
 
     /// A list with one answer for each is taken apart; of anything else each has all.

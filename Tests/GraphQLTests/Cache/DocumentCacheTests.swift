@@ -210,7 +210,9 @@ import Testing
         #expect(try await client.perform(post, at: endpoint).likes == 41)
         likes.gate.open()
         _ = await task.result
-        while let next = await heard.next(), next != last {}
+        var between: [String] = []
+        while let next = await heard.next(), next != last { between.append(next) }
+        #expect(between.allSatisfy { $0.hasPrefix("41") }, "\(between)")
         #expect(try await client.perform(post, at: endpoint).likes == (name == "Slow" ? 1 : 0))
         token?.cancel()
     }
@@ -235,6 +237,33 @@ import Testing
         _ = try await first.value
         _ = try await client.perform(post, at: endpoint)
         #expect(server.requests.count == asked)
+    }
+
+    /// As after the app was begun again: the store is there before the cache.
+    @Test(arguments: [("Like", 1), ("LikeFail", 0)])
+    func whatWasStoredBeforeIsNotGivenBehindAMutationOfItsTypes(name: String, expected: Int) async throws {
+        let likes = try Likes()
+        let server = try LoopbackServer { likes.answer($0) }
+        let (endpoint, store) = (endpoint(server), MemoryDocumentStore())
+        func client() -> NetworkClientDefault {
+            let dependencies = BeagleDependencies()
+            dependencies.interceptors.add(DocumentCache(store))
+            dependencies.interceptors.add(CacheInterceptor(store))
+            return NetworkClientDefault(dependencies: dependencies)
+        }
+        for operation in [post, author] { _ = try await client().perform(operation, at: endpoint) }
+        let later = client()
+        _ = await result { () throws(NetworkError) in try await later.perform(like(name), at: endpoint) }
+        for _ in 0..<2 { #expect(try await later.perform(post, at: endpoint).likes == expected) }
+        for _ in 0..<2 { #expect(try await later.perform(author, at: endpoint).likes == 0) }
+        #expect(server.requests.count == 3 + expected)
+        if expected == 0 { return }
+        // Where nothing else can be had, there is nothing.
+        let error = await result { () throws(NetworkError) in
+            _ = try await later.perform(like(), at: endpoint)
+            return try await later.perform(post, at: endpoint) { $0.policy = .cacheOnly }
+        }.failure
+        #expect(error?.kind == .notStored)
     }
 
     @Test func whatIsNoLongerKnownIsNoLongerStored() async throws {

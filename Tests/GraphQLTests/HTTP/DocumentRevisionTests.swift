@@ -270,6 +270,59 @@ import Testing
         #expect(sent.suffix(2) == ["hash", "hash+text"])
     }
 
+    /// Something was done, or the hash of another server's document is meant.
+    @Test(
+        arguments: [
+            #"{"data":{"post":null},"errors":[{"message":"PersistedQueryNotFound","path":["post"]}]}"#,
+            #"{"data":{"post":null},"errors":[{"message":"PersistedQueryNotFound"}]}"#,
+            #"{"data":null,"errors":[{"message":"PersistedQueryNotFound","path":["post"]}]}"#,
+        ],
+        [false, true]
+    )
+    func refusalOfAFieldIsNotThatOfTheHash(body: String, inPieces: Bool) async throws {
+        let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], body))
+        var made = endpoint
+        made.target = server.url
+        let (client, endpoint) = (NetworkClientDefault(dependencies: dependencies), made)
+        let operation = GraphQLOperation<NoInput, Post>.document("mutation { post { id title } }")
+        let error = await #expect(throws: NetworkError.self) {
+            guard inPieces else {
+                _ = try await client.perform(operation, at: endpoint)
+                return
+            }
+            for try await _ in try client.results(of: operation, at: endpoint) {}
+        }
+        #expect(error?.graphQLErrors.map(\.message) == ["PersistedQueryNotFound"])
+        #expect(server.requests.count == 1)
+    }
+
+    private struct Attachment: Encodable, Sendable { let file: GraphQLUpload }
+
+    @Test(arguments: [false, true]) func filesAreSentOnceWithHashAndText(isUnsupported: Bool) async throws {
+        let server = try LoopbackServer { request in
+            let hasHash = String(decoding: request.body, as: UTF8.self).contains("persistedQuery")
+            let refusal = #"{"errors":[{"message":"PersistedQueryNotSupported"}]}"#
+            let answer = #"{"data":{"post":{"id":"1","title":"T"}}}"#
+            return .response(
+                200,
+                ["Content-Type": "application/json"],
+                isUnsupported && hasHash ? refusal : answer
+            )
+        }
+        var endpoint = endpoint
+        endpoint.target = server.url
+        let client = NetworkClientDefault(dependencies: dependencies)
+        let operation = GraphQLOperation<Attachment, Post>(
+            input: Attachment(file: GraphQLUpload(FormFile(Data("hello".utf8), filename: "a"))),
+            operationString: "mutation($file: Upload!) { post(file: $file) { id title } }"
+        )
+        for _ in 0..<2 { #expect(try await client.perform(operation, at: endpoint).id == "1") }
+        let bodies = server.requests.map { String(decoding: $0.body, as: UTF8.self) }
+        #expect(bodies.allSatisfy { $0.contains("mutation($file") && $0.contains("hello") })
+        // What a server knows not is remembered.
+        #expect(bodies.map { $0.contains("persistedQuery") } == (isUnsupported ? [true, false, false] : [true, true]))
+    }
+
     @Test func deadlineIsOfAllMessagesTogether() async throws {
         let clock = ManualClock()
         dependencies.clock = clock

@@ -110,6 +110,16 @@ import Testing
         #expect(response.data == nil)
     }
 
+    @Test func whatADirectiveLeavesOutIsNilWhereItMayBe() async throws {
+        let text = "query Post($x: Boolean!) { post(id: 1) @include(if: $x) { id title } }"
+        #expect(try await execute(#"{"data":{}}"#, as: Post?.self, text).data == nil)
+        let client = StubClient { _ in try NetworkResponse(json: ["data": [:]]) }
+        let endpoint = GraphQLEndpoint("http://localhost/graphql")
+        #expect(try await client.perform(.document(text, as: Post?.self), at: endpoint) == nil)
+        let needed = GraphQLOperation<NoInput, Post>.document(text)
+        await #expect(throws: NetworkError.self) { try await client.perform(needed, at: endpoint) }
+    }
+
     @Test(arguments: [
         #""boom""#, "7", #"[{"locations":"x"},"text",7,null,{"message":3,"path":"p","extensions":[]}]"#,
         #"{"message":"alone"}"#,
@@ -194,5 +204,9 @@ import Testing
         #expect(error?.kind == .decoding)
         #expect(error?.data == Data(broken.utf8))
         #expect(await failure("--b--\r\n", type: type)?.kind == .decoding)
+        let number = "18446744073709551615"
+        let one = body[0] + #"{"data":{"post":{"id":"1","title":"T","n":\#(number)}}}"# + "\r\n--b--\r\n"
+        let whole = try await execute(one, type: type).response
+        #expect(String(decoding: whole.data, as: UTF8.self).contains(number))
     }
 }

@@ -98,6 +98,36 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
+    @Test(arguments: [
+        ("[1]", "the variables are no JSON object"), ("7", "the variables are no JSON object"),
+        ("null", "the variables are no JSON object"), ("{bad", "the variables are no JSON"),
+        ("{} {}", "the variables are no JSON"),
+    ])
+    func variablesThatAreNoObjectAreNotSent(text: String, words: String) async throws {
+        let server = try LoopbackServer(answer)
+        let endpoint = GraphQLEndpoint(server.url)
+        var request = GraphQLRequest(query: "query($id: ID) { post(id: $id) { id } }", variables: Data(text.utf8))
+        var errors = [
+            await #expect(throws: NetworkError.self) { try await client.response(to: request, at: endpoint) },
+            #expect(throws: NetworkError.self) { _ = try client.results(of: request, at: endpoint) },
+        ]
+        request.query = "subscription { post { id } }"
+        request.kind = .subscription
+        errors.append(#expect(throws: NetworkError.self) { _ = try client.subscribe(to: request, at: endpoint) })
+        #expect(errors.map { $0?.message } == [words, words, words])
+        #expect(errors.allSatisfy { $0?.kind == .badRequest && $0?.mayHaveReachedServer == false })
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test(arguments: ["", "{}", " {\"id\": 1} "]) func variablesOfAnAppAreSentAsTheyAre(text: String) async throws {
+        let server = try LoopbackServer(answer)
+        let request = GraphQLRequest(query: "{ post { id } }", variables: Data(text.utf8))
+        _ = try await client.response(to: request, at: GraphQLEndpoint(server.url))
+        let body = try String(decoding: #require(server.requests.first).body, as: UTF8.self)
+        #expect(body.contains("variables") == (text.count > 2))
+        #expect(text.count <= 2 || body.contains(text))
+    }
+
     @Test func documentIsSentByItsName() async throws {
         let text = "query ($id: ID!) {\n  user(id: $id) {\n    name\n  }\n}"
         let hash = "7dba4bd717b41f10434822356a93c32b1fb4907b983e854300ad839f84cdcd6e"

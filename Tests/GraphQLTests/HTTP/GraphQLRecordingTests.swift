@@ -73,6 +73,30 @@ struct GraphQLRecordingTests {
         #expect(events?.map { $0["event"]?.string } == ["created"])
     }
 
+    /// As one message, which answers those that meet in the same order again.
+    @Test func batchIsRecordedAsWhatWentOut() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "gql-\(UUID()).bglog").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let endpoint = try await endpoint("/graphql")
+        let log = try RequestLog(directory: folder)
+        let dependencies = BeagleDependencies()
+        dependencies.interceptors.add(BatchInterceptor(window: .seconds(30), limit: 2))
+        dependencies.interceptors.add(RecordInterceptor(log))
+        let client = NetworkClientDefault(dependencies: dependencies)
+        async let one = client.perform(.post("1"), at: endpoint)
+        async let two = client.perform(.post("2"), at: endpoint)
+        #expect(try await [one.id, two.id] == ["1", "2"])
+        await log.close()
+        let recording = try Recording(contentsOf: folder)
+        #expect(recording.entries.map(\.kind) == ["query"])
+        #expect(recording.entries.map(\.operationName) == [nil])
+        let sent = try JSONValue(parsing: #require(recording.entries.first).sent).array
+        #expect(Set(sent?.compactMap { $0["variables"]?["id"]?.string } ?? []) == ["1", "2"])
+        let replay = ReplayClient(recording, dependencies: BeagleDependencies())
+        let error = await #expect(throws: NetworkError.self) { try await replay.perform(.post("1"), at: endpoint) }
+        #expect(error?.kind == .notInRecording)
+    }
+
     private struct Attachment: Encodable, Sendable { let file: GraphQLUpload }
     private struct Sent: Decodable, Sendable, Equatable { let name: String; let size: Int; let sha256: String }
 

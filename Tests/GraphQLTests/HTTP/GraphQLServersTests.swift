@@ -157,6 +157,16 @@ struct GraphQLServersTests {
         #expect(bodies.map { $0.components(separatedBy: "filename=").count } == [3])
     }
 
+    @Test func hashOfAnotherTextIsRefused() async throws {
+        var request = GraphQLRequest(query: "{ post(id: 1) { id } }")
+        request.extensions["persistedQuery"] = ["version": 1, "sha256Hash": .string(String(repeating: "0", count: 64))]
+        let response = try await client.response(to: request, at: endpoint("/strict"))
+        #expect(response.status == .badRequest)
+        let errors = try response.json()["errors"]?.array?.map(GraphQLError.init)
+        #expect(errors?.map(\.message) == ["provided sha does not match query"])
+        #expect(try await requests().count == 1)
+    }
+
     @Test func fileThatIsNotThereIsAnErrorBeforeAnythingIsSent() async throws {
         struct Input: Encodable, Sendable { let file: GraphQLUpload }
         let operation = GraphQLOperation<Input, String>(

@@ -154,10 +154,10 @@ import Testing
             ],
             "completed": [["id": "1", "errors": [["message": "end"]]], ["id": "9"]],
         ])
+        #expect(merge.data == ["a": ["list": [1, 2, 3], "b": 1]])
         #expect(
             second == [
                 GraphQLPatch(label: "L", path: [.key("a"), .key("list")], content: .items([2, 3], index: 1)),
-                GraphQLPatch(path: [.key("a")], content: .data(["b": 1]), errors: [GraphQLError(["message": "e"])]),
                 GraphQLPatch(
                     label: "L",
                     path: [.key("a"), .key("list")],
@@ -167,7 +167,17 @@ import Testing
             ]
         )
         #expect(merge.hasNext == true)
-        #expect(try merge.take(["hasNext": false]) == [])
+        // All that is there, with what its pieces said.
+        let third = try merge.take(["completed": [["id": "0"]], "hasNext": false])
+        #expect(
+            third == [
+                GraphQLPatch(
+                    path: [.key("a")],
+                    content: .data(["list": [1, 2, 3], "b": 1]),
+                    errors: [GraphQLError(["message": "e"])]
+                )
+            ]
+        )
         #expect(merge.hasNext == false)
     }
 
@@ -225,20 +235,26 @@ import Testing
             "pending":[{"id":"0","path":["a"],"label":"D"},{"id":"1","path":["a","list"]}]}
             """#,
             #"""
-            {"incremental":[{"id":"0","data":{"b":1}},
+            {"pending":[{"id":"2","path":["a"],"label":"E"}],"incremental":[{"id":"0","data":{"b":{}}},
             {"id":"1","items":[2,3],"errors":[{"message":"e"}],"extensions":{"x":1}}],
-            "completed":[{"id":"0","errors":[{"message":"end"}]}],"hasNext":true}
+            "completed":[{"id":"2","errors":[{"message":"end"}]}],"hasNext":true}
+            """#,
+            // What it shares with another fragment comes with that alone.
+            #"""
+            {"incremental":[{"id":"0","subPath":["b"],"data":{"c":1},"errors":[{"message":"c"}]}],
+            "completed":[{"id":"0"},{"id":"1"}],"hasNext":true}
             """#,
             #"{"hasNext":false}"#,
-        ]).patches.enumerated().flatMap { $1.relayPayloads(hasNext: $0 < 2) }
+        ]).patches.enumerated().flatMap { $1.relayPayloads(hasNext: $0 < 3) }
         let expected = [
             #"{"data":{"a":{"list":[1]}},"extensions":{"is_final":false}}"#,
-            #"{"data":{"b":1},"extensions":{"is_final":false},"label":"D","path":["a"]}"#,
             #"""
             {"data":2,"errors":[{"message":"e"}],"extensions":{"is_final":false,"x":1},"path":["a","list",1]}
             """#,
             #"{"data":3,"extensions":{"is_final":false,"x":1},"path":["a","list",2]}"#,
-            #"{"data":null,"errors":[{"message":"end"}],"extensions":{"is_final":false},"label":"D","path":["a"]}"#,
+            #"{"data":null,"errors":[{"message":"end"}],"extensions":{"is_final":false},"label":"E","path":["a"]}"#,
+            #"{"data":{"b":{"c":1},"list":[1,2,3]},"errors":[{"message":"c"}],"extensions":{"is_final":false},"#
+                + #""label":"D","path":["a"]}"#,
             #"{"data":null,"extensions":{"is_final":true}}"#,
         ]
         #expect(try payloads.map { try $0.text() } == expected)
@@ -286,11 +302,34 @@ import Testing
         "the first payload has data, or errors",
         arguments: [
             #"{"incremental":[]}"#, #"{"path":["a"],"data":{}}"#, #"{"completed":[{"id":"0"}]}"#, "null",
-            #"{"data":1}"#,
+            #"{"data":1}"#, #"{"data":1,"errors":[]}"#,
         ]
     )
     func first(payload: String) {
         #expect(Merged([payload]).error?.kind == .decoding)
+    }
+
+    /// What begins anew has taken the place of what was counted.
+    @Test func allOfAResponseHasALimit() throws {
+        var merge = IncrementalMerge(maxPayloadBytes: 10)
+        let (first, piece) = (Data(#"{"data":{"a":[]}}"#.utf8), Data(#"{"path":["a",0],"data":1}"#.utf8))
+        for _ in 0..<5 { _ = try merge.take(text: first) }
+        let error = #expect(throws: NetworkError.self) { _ = try merge.take(text: piece) }
+        #expect(error?.kind == .tooLarge)
+        #expect(merge.data == ["a": [1]])
+        var unlimited = IncrementalMerge()
+        for text in [first, piece] { _ = try unlimited.take(text: text) }
+    }
+
+    @Test(arguments: [
+        ([#"{"data":{"a":1}}"#], true), ([#"{"data":null,"errors":[{"message":"x"}],"hasNext":false}"#], true),
+        ([#"{"data":{"a":1},"hasNext":true}"#], false), ([#"{"data":{"a":1}}"#, #"{"hasNext":false}"#], false),
+        ([#"{"data":{"a":1},"extensions":{"is_final":true}}"#], false), ([#"[{"data":{"a":1}}]"#], false),
+        ([#"{"data":{},"pending":[{"id":"0","path":[]}],"completed":[{"id":"0"}],"hasNext":false}"#], false),
+        ([#"{"data":{"a":1}}"#, #"{"data":{"a":2}}"#], true),
+    ])
+    func textOfTheLastPayloadMayBeAllThereIs(payloads: [String], isWhole: Bool) {
+        #expect(Merged(payloads).merge.isWhole == isWhole)
     }
 
     @Test func withoutDataNothingCanBeMerged() {

@@ -120,7 +120,7 @@ import Testing
 
     @Test(arguments: WireKind.allCases) func aPolicyIsFollowed(kind: WireKind) async throws {
         let world = try WireWorld(WireServer(), RequestPolicyInterceptor(), CacheInterceptor())
-        let isStorable = WireKind.queries.contains(kind) && kind != .deferred
+        let isQuery = WireKind.queries.contains(kind)
         let ask = { (policy: RequestPolicy) in
             await world.outcome(kind) {
                 $0.policy = policy
@@ -128,12 +128,13 @@ import Testing
             }
         }
         let nothing = await ask(.cacheOnly).failure?.kind
-        #expect(nothing == (isStorable ? .notStored : nil))
+        #expect(nothing == (isQuery ? .notStored : nil))
         let before = world.server.count
         for policy in [RequestPolicy.networkOnly, .networkFirst] { #expect(await ask(policy).failure == nil) }
         #expect(world.server.count == before + 2)
-        #expect(await ask(.cacheOnly).failure == nil)
-        #expect(world.server.count == before + (isStorable ? 2 : 3))
+        // Of an answer in pieces nothing is stored, and the network is not asked for it.
+        #expect(await ask(.cacheOnly).failure?.kind == (kind == .deferred ? .notStored : nil))
+        #expect(world.server.count == before + (isQuery ? 2 : 3))
     }
 
     @Test("where the server cannot answer, a query's stored answer takes its place", arguments: WireKind.allCases)
@@ -189,6 +190,18 @@ import Testing
         for (url, expected) in [(world.server.url, "mine -"), (other.url, "- -")] {
             #expect(try await world.ask(kind, headers: ["Authorization": "mine"], at: url) == expected)
         }
+    }
+
+    // MARK: - Batches
+
+    @Test(arguments: [WireKind.socketQuery, .socketMutation])
+    func whatGoesOverASocketIsInNoBatch(kind: WireKind) async throws {
+        let world = try WireWorld(WireServer(), BatchInterceptor(limit: 2, clock: ManualClock()))
+        async let first = world.ask(kind, "1")
+        async let second = world.ask(kind, "2")
+        #expect(try await [first, second] == ["- -", "- -"])
+        let ids = try world.server.asked.map { try JSONValue(parsing: $0.body)["variables"]?["id"]?.string }
+        #expect(Set(ids) == ["1", "2"])
     }
 
     // MARK: - Messages

@@ -65,12 +65,12 @@ struct WireWorld: Sendable {
         _ kind: WireKind,
         _ id: String,
         _ endpoint: GraphQLEndpoint,
-        _ configure: (inout NetworkOperation) -> Void
+        _ configure: @escaping @Sendable (inout NetworkOperation) -> Void
     ) async throws(NetworkError) -> String {
         var value = "nothing"
         switch kind {
         case .deferred:
-            var updates = try client.results(of: operation(kind, id), at: endpoint).makeAsyncIterator()
+            var updates = try client.results(of: operation(kind, id), at: endpoint, configure).makeAsyncIterator()
             while let update = try await updates.next() { value = update.response.data ?? value }
         case _ where kind.operationKind == .subscription:
             var events = try client.subscribe(to: operation(kind, id), at: endpoint, configure).makeAsyncIterator()

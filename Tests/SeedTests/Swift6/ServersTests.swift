@@ -1,9 +1,14 @@
 import BeagleNet
 import BeagleNetCombine
 import BeagleNetGraphQL
+import BeagleNetURLSession
 import Foundation
 import GraphQLPeers
 import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
 
 /// The article's operations and the app's network for Relay, against servers of two other makers.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
@@ -57,5 +62,40 @@ struct ServersTests {
         var answers: [JSONValue] = []
         for try await data in publisher.values { answers.append(try JSONValue(parsing: data)["data"] ?? .null) }
         #expect(answers == [["post": ["title": "First"]]])
+    }
+
+    @Test(arguments: ["/graphql", "/ariadne"])
+    func relayIsAnsweredWhereCredentialsComeFirst(path: String) async throws {
+        let manager = CredentialsManager()
+        let test = UUID().uuidString
+        let url = try await GraphQLServer.shared.url(path)
+        let network = SignedInApp.Network(credentialsManager: manager, endpoint: .init(url: url))
+        let request = RequestParameters(
+            name: "Posts",
+            operationKind: .query,
+            text: "query Posts($id: ID!) { post(id: $id) { title } } # \(test)"
+        )
+        let publisher = network.execute(request: request, variables: ["id": "1"], cacheConfig: CacheConfig())
+        manager.renew(nil, Credentials(accessToken: "abc"))
+        var answers: [JSONValue] = []
+        for try await data in publisher.values { answers.append(try JSONValue(parsing: data)["data"] ?? .null) }
+        #expect(answers == [["post": ["title": "First"]]])
+        let requests = try await GraphQLServer.shared.log(of: "")["requests"]?.array ?? []
+        let mine = requests.filter { $0["body"]?.string?.contains(test) == true }
+        #expect(mine.map { $0["headers"]?["authorization"]?.string } == ["Bearer abc"])
+    }
+
+    @Test(arguments: ["/graphql", "/ariadne"])
+    func postIsFetchedByAnURLSession(path: String) async throws {
+        let dependencies = BeagleDependencies()
+        dependencies.graphQLEndpoint = GraphQLEndpoint(try await GraphQLServer.shared.url(path))
+        let request = try Beagle.Scope(dependencies).run {
+            try GraphQLOperation.fetchPost(withID: "1").getURLRequest()
+        }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        let result = try JSONDecoder().decode(GraphQLResult<Post>.self, from: data)
+        #expect(result.object?.title == "First")
+        #expect(result.errorMessages.isEmpty)
     }
 }
