@@ -20,6 +20,7 @@ public struct NetworkOperation: Sendable {
         var maxAge: Duration?
         var performer: (any OperationPerformer)?
         var revision: (any OperationRevision)?
+        var series: MessageSeries?
         var elapsed: (@Sendable () -> Duration)?
     }
 
@@ -160,6 +161,12 @@ public struct NetworkOperation: Sendable {
     package var revision: (any OperationRevision)? {
         get { fields.value.revision }
         set { fields.value.revision = newValue }
+    }
+
+    /// The messages of which this is one; nil where no other may follow.
+    package var series: MessageSeries? {
+        get { fields.value.series }
+        set { fields.value.series = newValue }
     }
 
     /// How long ago its first message was sent, where this is another.

@@ -27,8 +27,10 @@ extension NetworkOperation {
     nonisolated(nonsending) func revising(
         _ perform: (NetworkOperation) async throws(NetworkError) -> Result
     ) async throws(NetworkError) -> Result {
-        let elapsed = stopwatch()
+        let (elapsed, series) = (stopwatch(), MessageSeries())
+        defer { series.end() }
         var operation = try revision?.revised(self, after: nil) ?? self
+        operation.series = series
         while let revision = operation.revision {
             let outcome = await Swift.Result<Result, NetworkError>.catching { [operation] () throws(NetworkError) in
                 try await perform(operation)
@@ -38,6 +40,15 @@ extension NetworkOperation {
             operation.elapsed = elapsed
         }
         return try await perform(operation)
+    }
+
+    /// Whether another message follows on this.
+    package func isRevised(after outcome: Swift.Result<Result, NetworkError>) -> Bool {
+        do throws(NetworkError) {
+            return try revision?.revised(self, after: outcome) != nil
+        } catch {
+            return false
+        }
     }
 
     /// The same with another request, and with the message of it where a client has taken it on. What was said of the first

@@ -24,6 +24,8 @@ public final class DocumentCache: Interceptor {
     /// Where answers are kept; a `CacheInterceptor` has to use the same.
     public let store: any DocumentStore
     private let answers: Lock<KnownAnswers>
+    /// What is expected of mutations on whose message another follows.
+    private let standing = Lock<[ObjectIdentifier: Int]>([:])
     private let client = Lock<Follower>(Follower())
 
     private struct Follower {
@@ -57,10 +59,14 @@ public final class DocumentCache: Interceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         guard operation.kind == .mutation else { return try await answer(operation, next, emit) }
-        let expectations = operation.expectations
-        let id = await expect(expectations)
+        let id = if let id = standing(operation) { id } else { await expect(operation.expectations) }
         let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
             try await next(operation, emit)
+        }
+        if operation.isRevised(after: outcome) {
+            // It has not been done.
+            if let id { keep(id, for: operation) }
+            return try outcome.get()
         }
         let unexpected = id.map { id in answers.withLock { $0.forget(expectation: id) } } ?? []
         var stale: Set<NetworkOperation.Key> = []
@@ -74,6 +80,22 @@ public final class DocumentCache: Interceptor {
         // Where what is stored is no longer true, nobody is to hear it between what was expected and what is.
         refetch(unexpected.subtracting(stale), .cacheFirst)
         return try outcome.get()
+    }
+
+    /// What is expected since an earlier message of the operation.
+    private func standing(_ operation: NetworkOperation) -> Int? {
+        operation.series.flatMap { series in standing.withLock { $0[ObjectIdentifier(series)] } }
+    }
+
+    /// Lets an expectation stand until no message of the operation follows.
+    private func keep(_ id: Int, for operation: NetworkOperation) {
+        guard let series = operation.series else { return }
+        let place = ObjectIdentifier(series)
+        guard standing.withLock({ $0.updateValue(id, forKey: place) }) == nil else { return }
+        series.atEnd { [self] in
+            standing.withLock { $0[place] = nil }
+            refetch(answers.withLock { $0.forget(expectation: id) }, .cacheFirst)
+        }
     }
 
     /// Makes stored answers stale that hold objects of these types, and has those asked for again that are watched.

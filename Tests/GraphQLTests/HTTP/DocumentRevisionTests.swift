@@ -147,6 +147,48 @@ import Testing
         #expect(sent == ["hash", "hash+text"])
     }
 
+    /// A mutation whose hash is refused has not been done: what is expected of it stands until its text has been answered, or
+    /// cannot follow.
+    @Test(arguments: [true, false]) func expectationStandsWhileTheTextOfAMutationFollows(follows: Bool) async throws {
+        let cache = DocumentCache()
+        dependencies.interceptors.add(cache)
+        dependencies.interceptors.add(CacheInterceptor(cache.store))
+        if !follows { dependencies.interceptors.replace(with: OneMutation()) }
+        let client = NetworkClientDefault(dependencies: dependencies)
+        cache.follow(client)
+        let endpoint = endpoint
+        _ = try await client.perform(.post("1"), at: endpoint)
+        let expected = try GraphQLExpectation(of: .post("1"), on: client, at: endpoint) { data in
+            data["post"]?["title"] = "expected"
+        }
+        let gate = try LoopbackServer.Gate()
+        let json: KeyValuePairs = ["Content-Type": "application/json"]
+        let slow = try LoopbackServer { request in
+            let hasText = String(decoding: request.body, as: UTF8.self).contains("mutation")
+            if hasText { return .sequence([.gate(gate), .response(200, json, #"{"data":{"like":1}}"#)]) }
+            return .response(200, json, #"{"errors":[{"message":"PersistedQueryNotFound"}]}"#)
+        }
+        var other = GraphQLEndpoint(slow.url)
+        other.documents = .automatic
+        let mutation = Task { [other] in
+            try await client.perform(GraphQLOperation<NoInput, Int>.document("mutation { like }"), at: other) {
+                $0.expectations = [expected]
+                $0.changedTypes = ["Post"]
+            }
+        }
+        if follows {
+            #expect(await slow.until { $0.requests.count == 2 })
+            #expect(try await client.perform(.post("1"), at: endpoint).title == "expected")
+            #expect(sent == ["hash", "hash+text"])
+        }
+        gate.open()
+        let outcome = await mutation.result
+        #expect((try? outcome.get()) == (follows ? 1 : nil))
+        #expect(try await client.perform(.post("1"), at: endpoint).title == "T")
+        // Nothing was changed where nothing was done.
+        #expect(sent == ["hash", "hash+text"] + (follows ? ["hash"] : []))
+    }
+
     @Test func refusedHashTellsNothingOfTypes() async throws {
         let cache = DocumentCache()
         dependencies.interceptors.add(cache)
@@ -365,5 +407,26 @@ import Testing
         #expect(try await client.perform(.post("1"), at: endpoint).id == "1")
         #expect(try await client.perform(.post("1"), at: endpoint).id == "2")
         #expect(sent == ["hash", "hash+text", "hash"])
+    }
+}
+
+/// Lets one message of a mutation pass.
+private final class OneMutation: Interceptor {
+    let place: Pipeline.Place? = .deadline
+    private let hasPassed = Lock(false)
+
+    func applies(to operation: NetworkOperation) -> Bool { operation.kind == .mutation }
+
+    nonisolated(nonsending) func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let isLate = hasPassed.withLock { hasPassed in
+            defer { hasPassed = true }
+            return hasPassed
+        }
+        if isLate { throw NetworkError(.timeout, during: .build, "too late") }
+        return try await next(operation, emit)
     }
 }
