@@ -39,10 +39,14 @@ enum FuzzTarget: String, CaseIterable {
 
 /// What was parsed can be written, and reads as the same value.
 private func fuzzJSON(_ bytes: UnsafeRawBufferPointer) {
-    guard let value = try? JSONValue(parsing: Data(bytes)) else { return }
+    let data = Data(bytes)
+    _ = try? TapeDecoder.decode(JSONValue.self, from: data)
+    _ = try? TapeDecoder.decode([String: [Double?]].self, from: data)
+    guard let value = try? JSONValue(parsing: data) else { return }
     do {
         let again = try JSONValue(parsing: value.data())
         precondition(again == value, "written JSON reads as another value")
+        _ = try TapeDecoder.decode(JSONValue.self, from: TreeEncoder.encode(value))
     } catch {
         preconditionFailure("parsed JSON cannot be written or read again: \(error)")
     }

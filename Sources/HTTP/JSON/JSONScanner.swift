@@ -87,7 +87,8 @@ package struct JSONScanner {
     /// Goes over the object that begins here.
     ///
     /// - Parameter read: is given the name of each member, and goes over its value.
-    package mutating func object(_ read: (inout JSONScanner, _ name: Text) throws(JSONFault) -> Void) throws(JSONFault) {
+    package mutating func object(_ read: (inout JSONScanner, _ name: Text) throws(JSONFault) -> Void) throws(JSONFault)
+    {
         try take("{", "an object should be here")
         if has("}") { return }
         repeat {

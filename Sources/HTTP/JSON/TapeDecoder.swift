@@ -34,7 +34,9 @@ package struct TapeDecoder {
     private func special(_ type: Any.Type) throws -> Any? {
         if type == JSONValue.self { return try json() }
         if type == URL.self {
-            guard let url = URL(string: try decode(String.self)) else { throw tape.corrupted(index, "the text is no URL") }
+            guard let url = URL(string: try decode(String.self)) else {
+                throw tape.corrupted(index, "the text is no URL")
+            }
             return url
         }
         if type == Data.self {

@@ -110,7 +110,8 @@ package final class TreeEncoder {
     /// A number with fraction.
     ///
     /// - Throws: `EncodingError` where it is infinite or none.
-    func fraction(_ number: some BinaryFloatingPoint & CustomStringConvertible, at key: (any CodingKey)?) throws -> Node {
+    func fraction(_ number: some BinaryFloatingPoint & CustomStringConvertible, at key: (any CodingKey)?) throws -> Node
+    {
         guard number.isFinite else {
             let path = codingPath + (key.map { [$0] } ?? [])
             let context = EncodingError.Context(codingPath: path, debugDescription: "JSON has no word for this number")
@@ -122,7 +123,9 @@ package final class TreeEncoder {
 }
 
 extension TreeEncoder: Encoder {
-    package var codingPath: [any CodingKey] { sequence(first: path, next: { $0?.parent }).compactMap { $0?.key }.reversed() }
+    package var codingPath: [any CodingKey] {
+        sequence(first: path, next: { $0?.parent }).compactMap { $0?.key }.reversed()
+    }
     package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     package func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {

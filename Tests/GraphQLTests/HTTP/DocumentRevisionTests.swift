@@ -153,7 +153,10 @@ import Testing
         let cache = DocumentCache()
         dependencies.interceptors.add(cache)
         dependencies.interceptors.add(CacheInterceptor(cache.store))
-        if !follows { dependencies.interceptors.replace(with: OneMutation()) }
+        if !follows {
+            dependencies.interceptors.removeAll { $0 is DeadlineInterceptor }
+            dependencies.interceptors.add(OneMutation())
+        }
         let client = NetworkClientDefault(dependencies: dependencies)
         cache.follow(client)
         let endpoint = endpoint

@@ -44,12 +44,18 @@ import Testing
     }
 
     private static let texts = [
-        #"{"a":1}"#, #"{"a":1,"a":2}"#, #"{"a":null}"#, #"{"a":"x"}"#, "{}", "[]", "[null]", "[[1],[null]]", #"[[1],["x"]]"#,
-        #"{"a":{"b":[1,2,{"c":"d"}]}}"#, "1.0", "1e2", "1.5", "300", "-1", "-0", "0", "0.0", "1e999", "1e40", "1e-999", "5e-324",
-        "9007199254740993.0", "9007199254740993", "12345678901234567890", "18446744073709551615", "-9223372036854775808",
-        "-128", "-129", "170141183460469231731687303715884105727", "0.1", "1.10", #""""#, #""http://a/b""#, #""AQI=""#, #""A""#,
-        "[1,2.5,-3e-2]", #"["é","\u00e9","\ud83d\ude00","a\/b\n"]"#, #"["\ud800"]"#, "[\"\u{1}\"]", "[1,]", "", " ", "tru",
-        " \n{ \"a\" : [ true , false ] }\t", "\u{FEFF}[1]", #"{"\u0061":1}"#, #"{"é":1}"#, #"{"1":2,"10":3}"#, #"{"":1}"#, "[1]x",
+        #"{"a":1}"#, #"{"a":1,"a":2}"#, #"{"a":null}"#, #"{"a":"x"}"#, "{}", "[]", "[null]", "[[1],[null]]",
+        #"[[1],["x"]]"#,
+        #"{"a":{"b":[1,2,{"c":"d"}]}}"#, "1.0", "1e2", "1.5", "300", "-1", "-0", "0", "0.0", "1e999", "1e40", "1e-999",
+        "5e-324",
+        "9007199254740993.0", "9007199254740993", "12345678901234567890", "18446744073709551615",
+        "-9223372036854775808",
+        "-128", "-129", "170141183460469231731687303715884105727", "0.1", "1.10", #""""#, #""http://a/b""#, #""AQI=""#,
+        #""A""#,
+        "[1,2.5,-3e-2]", #"["é","\u00e9","\ud83d\ude00","a\/b\n"]"#, #"["\ud800"]"#, "[\"\u{1}\"]", "[1,]", "", " ",
+        "tru",
+        " \n{ \"a\" : [ true , false ] }\t", "\u{FEFF}[1]", #"{"\u0061":1}"#, #"{"é":1}"#, #"{"1":2,"10":3}"#,
+        #"{"":1}"#, "[1]x",
         #"{"a":true,"b":[{}],"c":null,"d":-0.5,"e":""}"#, "true", "false", "\"text\"",
     ]
 
@@ -93,7 +99,8 @@ import Testing
 
     @Test(arguments: [
         #"{"name":"x","inner":{"numbers":[1,2.5],"flag":true},"list":[{"a":1},[2,[3]],4]}"#,
-        #"{"name":"x","inner":{"numbers":[1,"2"]},"list":[]}"#, #"{"name":"x","inner":{"numbers":[1]},"list":[{"a":1}]}"#,
+        #"{"name":"x","inner":{"numbers":[1,"2"]},"list":[]}"#,
+        #"{"name":"x","inner":{"numbers":[1]},"list":[{"a":1}]}"#,
         #"{"name":"x","inner":{},"list":[[]]}"#, #"{"name":1}"#, #"{"super":{"name":"y"},"name":"x"}"#,
         #"{"name":"x","inner":null}"#, #"{"name":"x","inner":{"numbers":{}},"list":[1,2,3,4,5]}"#,
     ])
@@ -103,7 +110,8 @@ import Testing
 
     /// Objects of many members are looked up otherwise.
     @Test func ofManyMembersThoseThatAreAskedForAreFound() {
-        let members = (0..<40).map { #""m\#($0)":\#($0)"# } + [#""m3":-3"#, #""é":1"#, #""\u0061":2"#, #""a":3"#, #""b":4"#]
+        let members =
+            (0..<40).map { #""m\#($0)":\#($0)"# } + [#""m3":-3"#, #""é":1"#, #""\u0061":2"#, #""a":3"#, #""b":4"#]
         let text = "{" + members.joined(separator: ",") + "}"
         expectTheSame([String: Int].self, text)
         expectTheSame(Members.self, text)
@@ -141,7 +149,9 @@ import Testing
     /// A reason quotes nothing of the body.
     @Test func errorsDoNotQuote() {
         for text in [#"{"a":"secret"}"#, #"{"a":12345678901234567890}"#] {
-            let error = #expect(throws: DecodingError.self) { try TapeDecoder.decode(Members.self, from: Data(text.utf8)) }
+            let error = #expect(throws: DecodingError.self) {
+                try TapeDecoder.decode(Members.self, from: Data(text.utf8))
+            }
             #expect(error.map { !"\($0)".contains("secret") && !"\($0)".contains("1234567890") } == true)
         }
     }
@@ -198,7 +208,9 @@ private struct ByHand: Decodable, Equatable {
         note(other.codingPath.map(\.stringValue), try other.singleValueContainer().decodeNil())
         let inner = try container.nestedContainer(keyedBy: Key.self, forKey: .inner)
         note(inner.codingPath.map(\.stringValue))
-        if try inner.contains(.flag) && !inner.decodeNil(forKey: .flag) { note(try inner.decode(Bool.self, forKey: .flag)) }
+        if try inner.contains(.flag) && !inner.decodeNil(forKey: .flag) {
+            note(try inner.decode(Bool.self, forKey: .flag))
+        }
         var numbers = try inner.nestedUnkeyedContainer(forKey: .numbers)
         while !numbers.isAtEnd {
             note(numbers.currentIndex, numbers.count as Any, numbers.codingPath.map(\.stringValue))
