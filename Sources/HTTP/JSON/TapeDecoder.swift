@@ -90,10 +90,16 @@ package struct TapeDecoder {
         _ type: Value.Type
     ) throws -> Value {
         guard entry.kind == .number else { throw tape.mismatch(type, at: index) }
+        let text = try tape.string(at: index)
         // What is too small or too large is refused.
-        if let value = Value(try tape.string(at: index)), value.isNormal { return value }
+        if let value = Value(text), value.isNormal || value.isZero && text.isOfZeros { return value }
         return try number(type)
     }
+}
+
+extension String {
+    /// Whether no digit of a number says more than nothing.
+    fileprivate var isOfZeros: Bool { utf8.allSatisfy { $0 < UInt8(ascii: "1") || $0 > UInt8(ascii: "9") } }
 }
 
 extension TapeDecoder: Decoder {
