@@ -68,6 +68,7 @@ public final class DocumentCache: Interceptor {
             if let id { keep(id, for: operation) }
             return try outcome.get()
         }
+        if let series = operation.series { standing.withLock { $0[ObjectIdentifier(series)] = nil } }
         let unexpected = id.map { id in answers.withLock { $0.forget(expectation: id) } } ?? []
         var stale: Set<NetworkOperation.Key> = []
         switch outcome {
@@ -89,9 +90,11 @@ public final class DocumentCache: Interceptor {
 
     /// Lets an expectation stand until no message of the operation follows.
     private func keep(_ id: Int, for operation: NetworkOperation) {
-        guard let series = operation.series else { return }
+        guard let series = operation.series else {
+            return refetch(answers.withLock { $0.forget(expectation: id) }, .cacheFirst)
+        }
         let place = ObjectIdentifier(series)
-        guard standing.withLock({ $0.updateValue(id, forKey: place) }) == nil else { return }
+        standing.withLock { $0[place] = id }
         series.atEnd { [self] in
             standing.withLock { $0[place] = nil }
             refetch(answers.withLock { $0.forget(expectation: id) }, .cacheFirst)

@@ -20,6 +20,8 @@ final class JSONTape {
     private let entries: [Entry]
     /// What leads to the outermost value.
     private let base: [any CodingKey]
+    /// Long names that stood in a path: who finds out by trying asks for the same again and again.
+    private var longNames: [Int: String] = [:]
 
     /// Reads a text in UTF-8.
     ///
@@ -53,16 +55,23 @@ final class JSONTape {
 
     subscript(index: Int) -> Entry { entries[index] }
 
-    /// What leads to a value.
+    /// What leads to a value, or to that of a name.
     func path(to index: Int) -> [any CodingKey] {
-        var (path, place) = ([any CodingKey](), index)
+        var (path, place) = ([any CodingKey](), entries[index].kind == .name ? index + 1 : index)
         while place > 0 {
             let entry = entries[place]
             let isMember = entries[Int(entry.parent)].kind == .objectStart
-            path.append(isMember ? TapeKey((try? string(at: place - 1)) ?? "") : TapeKey(Int(entry.ordinal)))
+            path.append(isMember ? TapeKey(nameInPath(at: place - 1)) : TapeKey(Int(entry.ordinal)))
             place = Int(entry.parent)
         }
         return base + path.reversed()
+    }
+
+    private func nameInPath(at index: Int) -> String {
+        if let name = longNames[index] { return name }
+        let name = unicode(at: index) ?? ""
+        if name.utf8.count > 64 { longNames[index] = name }
+        return name
     }
 
     /// Where the values of an array, and the names of an object, begin that are in a container.
@@ -93,8 +102,13 @@ final class JSONTape {
 
     private func isName(_ place: Int, _ name: UnsafeBufferPointer<UInt8>, _ text: UnsafeRawBufferPointer) -> Bool {
         let entry = entries[place]
-        if entry.hasEscapes { return (try? string(at: place))?.utf8.elementsEqual(name) == true }
-        guard entry.end - entry.start == name.count else { return false }
+        let count = Int(entry.end - entry.start)
+        if entry.hasEscapes {
+            // An escape has six bytes at most for one.
+            guard count > name.count, count <= 6 * name.count else { return false }
+            return unicode(at: place)?.utf8.elementsEqual(name) == true
+        }
+        guard count == name.count else { return false }
         return text[Int(entry.start)..<Int(entry.end)].elementsEqual(name)
     }
 }
@@ -106,16 +120,31 @@ extension JSONTape {
     ///
     /// - Throws: `DecodingError` where it is not UTF-8, or has half of a surrogate pair.
     func string(at index: Int) throws -> String {
+        guard let string = unicode(at: index) else { throw corrupted(index, "the text is not Unicode") }
+        return string
+    }
+
+    /// The same; nil where it is none.
+    private func unicode(at index: Int) -> String? {
         let entry = entries[index]
-        let string = text.withUnsafeBytes { text -> String? in
+        return text.withUnsafeBytes { text -> String? in
             let written = UnsafeRawBufferPointer(rebasing: text[Int(entry.start)..<Int(entry.end)])
             guard entry.hasEscapes else { return String(validating: written, as: UTF8.self) }
             var isWhole = true
             let meant = JSONText.bytes(of: Array(written)[...]) { _ in isWhole = false }
             return isWhole ? String(validating: meant, as: UTF8.self) : nil
         }
-        guard let string else { throw corrupted(index, "the text is not Unicode") }
-        return string
+    }
+
+    /// - Throws: `DecodingError` where a name of an object is no text.
+    func checkNames(of index: Int) throws {
+        for name in children(of: index) {
+            let entry = entries[name]
+            let isPlain = text.withUnsafeBytes { text in
+                !entry.hasEscapes && text[Int(entry.start)..<Int(entry.end)].allSatisfy { $0 < 0x80 }
+            }
+            if !isPlain { _ = try string(at: name) }
+        }
     }
 
     /// The number where it is whole and written without fraction and exponent, and fits; nil of any other.

@@ -10,6 +10,7 @@ struct KeyedTape<Key: CodingKey>: KeyedDecodingContainerProtocol {
         }
         object = decoder
         many = decoder.entry.end > 16 ? try Self.index(decoder) : nil
+        if many == nil { try decoder.tape.checkNames(of: decoder.index) }
     }
 
     private static func index(_ object: TapeDecoder) throws -> [String: Int] {

@@ -63,7 +63,12 @@ package struct TapeDecoder {
         case .arrayStart:
             return .array(try tape.children(of: index).map { try TapeDecoder(tape: tape, index: $0).json() })
         case .number:
-            if let number: Int64 = tape.integer(at: index) ?? (try? number(Int64.self)) { return .integer(number) }
+            if let number: Int64 = tape.integer(at: index) { return .integer(number) }
+            // Where a Double has all whole numbers it tells which this is.
+            if let number = Double(try tape.string(at: index)), number.isNormal, number.magnitude < 0x1p53 {
+                return Int64(exactly: number).map(JSONValue.integer) ?? .number(number)
+            }
+            if let number = try? number(Int64.self) { return .integer(number) }
             return .number(try decode(Double.self))
         case .true, .false: return .bool(entry.kind == .true)
         case .null: return .null

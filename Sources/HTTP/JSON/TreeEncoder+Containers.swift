@@ -33,21 +33,30 @@ struct KeyedTree<Key: CodingKey>: KeyedEncodingContainerProtocol {
         put(try encoder.write(value, at: key), key)
     }
 
-    /// The encoder of what is inside of a member that is an object or array; of one that was begun, the same.
+    /// An encoder of a member.
     private func inner(_ key: any CodingKey) -> TreeEncoder {
-        if let known = object.members.last(where: { $0.name == key.stringValue }), case .later(let inner) = known.node {
-            return inner
-        }
         let inner = encoder.inner(key)
         put(.later(inner), key)
         return inner
     }
 
-    func nestedContainer<Nested>(keyedBy: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
-        inner(key).container(keyedBy: Nested.self)
+    /// The encoder of a member that is an object or array: it goes on with one that there is.
+    private func nested(_ key: Key) -> TreeEncoder {
+        let known = object.members.last { $0.name == key.stringValue }?.node
+        if case .later(let inner) = known { return inner }
+        let inner = inner(key)
+        switch known {
+        case .object, .array: inner.node = known
+        default: break
+        }
+        return inner
     }
 
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { inner(key).unkeyedContainer() }
+    func nestedContainer<Nested>(keyedBy: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
+        nested(key).container(keyedBy: Nested.self)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { nested(key).unkeyedContainer() }
     func superEncoder() -> any Encoder { inner(TapeKey("super")) }
     func superEncoder(forKey key: Key) -> any Encoder { inner(key) }
 }

@@ -40,7 +40,7 @@ package final class TreeEncoder {
         }
     }
 
-    fileprivate(set) var node: Node?
+    var node: Node?
     let output: Output
     let path: Path?
 
@@ -124,7 +124,12 @@ package final class TreeEncoder {
 
 extension TreeEncoder: Encoder {
     package var codingPath: [any CodingKey] {
-        sequence(first: path, next: { $0?.parent }).compactMap { $0?.key }.reversed()
+        var (keys, path) = ([any CodingKey](), path)
+        while let step = path {
+            keys.append(step.key)
+            path = step.parent
+        }
+        return keys.reversed()
     }
     package var userInfo: [CodingUserInfoKey: Any] { [:] }
 

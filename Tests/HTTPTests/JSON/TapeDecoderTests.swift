@@ -58,6 +58,7 @@ import Testing
         " \n{ \"a\" : [ true , false ] }\t", "\u{FEFF}[1]", #"{"\u0061":1}"#, #"{"é":1}"#, #"{"1":2,"10":3}"#,
         #"{"":1}"#, "[1]x",
         #"{"a":true,"b":[{}],"c":null,"d":-0.5,"e":""}"#, "true", "false", "\"text\"",
+        #"{"\ud800":1,"a":2}"#, #"{"a":1,"b":{"\ud800":[]}}"#,
     ]
 
     @Test(arguments: texts)
@@ -145,6 +146,22 @@ import Testing
     @Test func aLongArrayIsTriedInAMoment() throws {
         let text = "[" + Array(repeating: #""x""#, count: 20_000).joined(separator: ",") + "]"
         #expect(try TapeDecoder.decode([Sniffed].self, from: Data(text.utf8)).count == 20_000)
+    }
+
+    /// Nor the longer the names above it are.
+    @Test func underALongNameIsTriedInAMoment() throws {
+        let numbers = Array(repeating: "1.5", count: 20_000).joined(separator: ",")
+        let data = Data(#"{"\#(String(repeating: "a", count: 1 << 20))":[\#(numbers)]}"#.utf8)
+        #expect(try TapeDecoder.decode([String: [Sniffed]].self, from: data).values.first?.count == 20_000)
+        #expect(try TapeDecoder.decode(JSONValue.self, from: data).object?.values.first?.array?.count == 20_000)
+    }
+
+    /// What leads to a name that is none is made of others that may be none.
+    @Test func manyNamesThatAreNoneAreRefused() {
+        let members = Array(repeating: #""\ud800":"\ud800""#, count: 50_000).joined(separator: ",")
+        let data = Data("{\(members)}".utf8)
+        #expect(throws: DecodingError.self) { try TapeDecoder.decode([String: String].self, from: data) }
+        #expect(throws: DecodingError.self) { try TapeDecoder.decode(JSONValue.self, from: data) }
     }
 
     /// A reason quotes nothing of the body.
