@@ -156,14 +156,6 @@ import Testing
         #expect(try TapeDecoder.decode(JSONValue.self, from: data).object?.values.first?.array?.count == 20_000)
     }
 
-    /// What leads to a name that is none is made of others that may be none.
-    @Test func manyNamesThatAreNoneAreRefused() {
-        let members = Array(repeating: #""\ud800":"\ud800""#, count: 50_000).joined(separator: ",")
-        let data = Data("{\(members)}".utf8)
-        #expect(throws: DecodingError.self) { try TapeDecoder.decode([String: String].self, from: data) }
-        #expect(throws: DecodingError.self) { try TapeDecoder.decode(JSONValue.self, from: data) }
-    }
-
     /// A reason quotes nothing of the body.
     @Test func errorsDoNotQuote() {
         for text in [#"{"a":"secret"}"#, #"{"a":12345678901234567890}"#] {
