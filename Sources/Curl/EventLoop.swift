@@ -211,6 +211,7 @@ final class EventLoop: @unchecked Sendable {
 
     fileprivate func run() {
         beagle_name_thread("beaglenet-curl")
+        setCurrent(self)
         var commands: [Command] = []
         while true {
             now = Self.clock()
@@ -570,6 +571,22 @@ final class EventLoop: @unchecked Sendable {
         if task.poolPriority == nil { waiting.append(task) } else { pooled.append(task) }
     }
 
+    /// The loop whose thread this is, for a task that is resumed by one which runs there; nil on any other thread.
+    static var current: EventLoop? {
+        guard let key, let context = pthread_getspecific(key) else { return nil }
+        return from(context)
+    }
+
+    private static let key: pthread_key_t? = {
+        var key = pthread_key_t()
+        return pthread_key_create(&key, nil) == 0 ? key : nil
+    }()
+
+    private func setCurrent(_ loop: EventLoop?) {
+        guard let key = Self.key else { return }
+        pthread_setspecific(key, loop.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
+    }
+
     /// Several of the pool are resumed there. From here each would wake a thread that is asleep again before the next:
     /// two calls of the system, and where they share a core two switches between threads, for every answer.
     private func wakeTasks() {
@@ -684,6 +701,7 @@ final class EventLoop: @unchecked Sendable {
         written = []
         nextGroup = nil
         checkedExtras = nil
+        setCurrent(nil)
         wakeTasks()
         poller.close()
         curl_multi_cleanup(multi)

@@ -63,7 +63,7 @@ public final class BeagleDependencies: Sendable {
     }
 
     /// The dependency of this key: the value set, else its default.
-    public subscript<Key: DependencyDefault>(key: Key.Type) -> Key.Value {
+    @inlinable public subscript<Key: DependencyDefault>(key: Key.Type) -> Key.Value {
         get { held(key) ?? make(key) }
         set { replace(key, with: HeldValue(newValue)) }
     }
@@ -107,13 +107,15 @@ public final class BeagleDependencies: Sendable {
     /// Another one after each change: what was made of dependencies holds as long as this stays.
     package var version: Int { state.withLock { $0.version } }
 
-    private func held<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value? {
-        let held = state.withLock { $0[ObjectIdentifier(key)] }
-        return (held as? HeldValue<Key.Value>)?.value
+    // Inlinable as the subscript: what is generic would look its types up at each read.
+    @inlinable func held<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value? {
+        (held(ObjectIdentifier(key)) as? HeldValue<Key.Value>)?.value
     }
 
+    @usableFromInline func held(_ key: ObjectIdentifier) -> AnyObject? { state.withLock { $0[key] } }
+
     /// The lock is held while a default is made: there is one of it, and a cycle is always met on one thread.
-    private func make<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value {
+    @usableFromInline func make<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value {
         state.whileHeld {
             if let value: Key.Value = held(key) { return value }
             begin(key)
@@ -144,7 +146,7 @@ public final class BeagleDependencies: Sendable {
     }
 
     /// The replaced values are released when the lock is free again: their `deinit` may ask this container.
-    private func replace<Key: DependencyDefault>(_ key: Key.Type, with value: HeldValue<Key.Value>?) {
+    @usableFromInline func replace<Key: DependencyDefault>(_ key: Key.Type, with value: HeldValue<Key.Value>?) {
         let key = ObjectIdentifier(key)
         let replaced = state.withLock { state in
             let replaced = [state.given[key], state.made[key]]
@@ -160,10 +162,11 @@ public final class BeagleDependencies: Sendable {
 /// A dependency in the container. A box, because a value of optional type cannot be told from a missing one.
 private protocol Held: AnyObject, Sendable {}
 
-private final class HeldValue<Value: Sendable>: Held {
-    let value: Value
+@usableFromInline
+final class HeldValue<Value: Sendable>: Held {
+    @usableFromInline let value: Value
 
-    init(_ value: Value) {
+    @usableFromInline init(_ value: Value) {
         self.value = value
     }
 }

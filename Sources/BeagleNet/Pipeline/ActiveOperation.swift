@@ -44,7 +44,8 @@ final class ActiveOperation: Sendable {
         var lastID = 0
         var operation: NetworkOperation
         var pipeline: Pipeline
-        var task: Task<Void, Never>?
+        /// Ends the run.
+        var token: (any RequestToken)?
         var run = 0
         var isRunning = false
         var isOver = false
@@ -108,7 +109,7 @@ final class ActiveOperation: Sendable {
     @discardableResult
     func leave(_ id: Int) -> Bool {
         // Let go outside of the lock: what it holds may leave once more.
-        let (left, ended): (Subscriber?, Task<Void, Never>??) = state.withLock { state in
+        let (left, ended): (Subscriber?, (any RequestToken)??) = state.withLock { state in
             guard let index = state.subscribers.firstIndex(where: { $0.id == id }) else { return (nil, nil) }
             return (state.subscribers.remove(at: index), Self.endIfAlone(&state))
         }
@@ -118,7 +119,7 @@ final class ActiveOperation: Sendable {
 
     /// Ends it for one who watches it and hears so.
     func close(_ id: Int) {
-        let (isDue, ended): (Bool, Task<Void, Never>??) = state.withLock { state in
+        let (isDue, ended): (Bool, (any RequestToken)??) = state.withLock { state in
             guard !state.isOver, let index = state.subscribers.firstIndex(where: { $0.id == id }),
                 !state.subscribers[index].isClosed
             else { return (false, nil) }
@@ -129,8 +130,8 @@ final class ActiveOperation: Sendable {
                 return (isDue, nil)
             }
             state.isOver = true
-            defer { state.task = nil }
-            return (isDue, .some(state.task))
+            defer { state.token = nil }
+            return (isDue, .some(state.token))
         }
         if let ended { over(ended) }
         if isDue { deliver() }
@@ -138,15 +139,15 @@ final class ActiveOperation: Sendable {
 
     /// Ends it for those who watch it, and with `cancelling` for those who wait for one answer as well.
     func end(cancelling: Bool) {
-        let (isDue, ended): (Bool, Task<Void, Never>??) = state.withLock { state in
+        let (isDue, ended): (Bool, (any RequestToken)??) = state.withLock { state in
             if state.isOver { return (false, nil) }
             let waiting = state.subscribers.filter(\.isOneShot)
             if cancelling || waiting.isEmpty {
                 let isFirst = Self.post(&state, .failure(.left), to: .some(waiting.map(\.id)))
                 let isDue = Self.post(&state, .end, to: state.those { !$0.isOneShot }) || isFirst
                 state.isOver = true
-                defer { state.task = nil }
-                return (isDue, .some(state.task))
+                defer { state.token = nil }
+                return (isDue, .some(state.token))
             }
             return (Self.post(&state, .end, to: state.those { !$0.isOneShot }), nil)
         }
@@ -156,18 +157,18 @@ final class ActiveOperation: Sendable {
 
     /// Ends what nobody waits for, unless it is to be seen through.
     ///
-    /// - Returns: nil where it goes on, else the task to cancel.
-    private static func endIfAlone(_ state: inout State) -> Task<Void, Never>?? {
+    /// - Returns: nil where it goes on, else what ends the run.
+    private static func endIfAlone(_ state: inout State) -> (any RequestToken)?? {
         guard state.subscribers.isEmpty, !state.isOver else { return nil }
         if state.operation.isDetached, state.isRunning { return nil }
         state.isOver = true
-        defer { state.task = nil }
-        return .some(state.task)
+        defer { state.token = nil }
+        return .some(state.token)
     }
 
-    private func over(_ task: Task<Void, Never>?) {
+    private func over(_ token: (any RequestToken)?) {
         hub.remove(self)
-        task?.cancel()
+        token?.cancel()
     }
 
     // MARK: - Runs
@@ -270,10 +271,11 @@ final class ActiveOperation: Sendable {
     }
 
     private func start(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) {
-        let task = task(operation, pipeline, run)
+        let token = send(operation, pipeline, run) ?? TaskToken(task(operation, pipeline, run))
         let (isDue, isOver) = state.withLock { state in
             guard state.run == run, state.isRunning else { return (false, state.isOver) }
-            state.task = task
+            // Where it goes on after its first message, it has another already.
+            if state.token == nil { state.token = token }
             guard var last = state.last, !state.hasGivenInRun, operation.kind != .subscription else {
                 return (false, state.isOver)
             }
@@ -282,7 +284,31 @@ final class ActiveOperation: Sendable {
             return (Self.post(&state, .result(last), to: state.everybody), state.isOver)
         }
         if isDue { deliver() }
-        if isOver { task.cancel() }
+        if isOver { token.cancel() }
+    }
+
+    /// Sends the operation's message without a task, where that can be.
+    private func send(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) -> (any RequestToken)? {
+        guard let way = pipeline.directWay(of: operation) else { return nil }
+        let emit: Interceptor.Emit = { self.give($0, in: run) }
+        return way.send(operation, emit) { outcome in
+            if way.ends(with: outcome, operation) { return self.finish(outcome, run) }
+            let token = TaskToken(
+                Task(executorPreference: pipeline.executor) {
+                    do throws(NetworkError) {
+                        self.finish(.success(try await way.goOn(after: outcome, operation, emit)), run)
+                    } catch {
+                        self.finish(.failure(error), run)
+                    }
+                }
+            )
+            let isOver = self.state.withLock { state in
+                guard !state.isOver, state.run == run, state.isRunning else { return true }
+                state.token = token
+                return false
+            }
+            if isOver { token.cancel() }
+        }
     }
 
     /// Not `Task.starting`: a closure that is handed on costs two more of them.
@@ -345,7 +371,7 @@ final class ActiveOperation: Sendable {
         let (isDue, hasEnded, again): (Bool, Bool, (NetworkOperation, Pipeline)?) = state.withLock { state in
             guard !state.isOver, state.run == run else { return (false, false, nil) }
             state.isRunning = false
-            state.task = nil
+            state.token = nil
             let isFollowed = !state.followsStored || outcome.isStored(for: state.operation.policy)
             let again = isFollowed ? state.following.map { ($0, state.pipeline) } : nil
             state.following = nil
@@ -375,7 +401,7 @@ final class ActiveOperation: Sendable {
             else { return nil }
             state.isRunning = false
             state.isOver = true
-            state.task = nil
+            state.token = nil
             defer { state.subscribers = [] }
             switch outcome {
             case .success(var result):
@@ -433,7 +459,7 @@ final class ActiveOperation: Sendable {
     }
 
     /// The next event and who hears it. Those who leave with it are gone already.
-    private func next() -> (Event, [Subscriber], Task<Void, Never>??)? {
+    private func next() -> (Event, [Subscriber], (any RequestToken)??)? {
         state.withLock { state in
             guard let post = state.due else {
                 state.isDelivering = false

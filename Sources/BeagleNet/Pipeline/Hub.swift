@@ -1,3 +1,4 @@
+import BeagleNetCurl
 import BeagleNetHTTP
 
 /// The top of the pipeline: knows what is under way, so that operations which ask the same share one run, whoever comes
@@ -145,8 +146,9 @@ extension Hub {
         let waiter = Waiter(emit)
         let share = subscribe(to: operation, pipeline, isOneShot: true) { waiter.hear($0) }
         if let outcome = waiter.outcome { return try outcome.get() }
+        let actor = #isolation
         await suspend {
-            waiter.wait($0)
+            waiter.wait(WaitingTask($0, on: actor))
         } onCancel: {
             if share.leave() { waiter.give(.failure(.left)) }
         }
@@ -175,7 +177,7 @@ extension Hub {
         typealias Outcome = Result<NetworkOperation.Result, NetworkError>
 
         private enum State {
-            case empty, waiting(UnsafeContinuation<Void, Never>), given(Outcome)
+            case empty, waiting(WaitingTask), given(Outcome)
         }
 
         private let state = InlineLock(State.empty)
@@ -199,23 +201,23 @@ extension Hub {
 
         /// Takes an outcome, the first that it is given.
         func give(_ outcome: Outcome) {
-            let continuation: UnsafeContinuation<Void, Never>? = state.withLock { state in
+            let task: WaitingTask? = state.withLock { state in
                 if case .given = state { return nil }
                 defer { state = .given(outcome) }
-                if case .waiting(let continuation) = state { return continuation }
+                if case .waiting(let task) = state { return task }
                 return nil
             }
-            continuation?.resume()
+            task?.resume()
         }
 
         /// Resumes when there is an outcome.
-        func wait(_ continuation: UnsafeContinuation<Void, Never>) {
+        func wait(_ task: WaitingTask) {
             let isGiven = state.withLock { state in
                 if case .given = state { return true }
-                state = .waiting(continuation)
+                state = .waiting(task)
                 return false
             }
-            if isGiven { continuation.resume() }
+            if isGiven { task.continuation.resume() }
         }
     }
 }

@@ -87,9 +87,11 @@ package struct KeyHash {
     /// Takes in all whole words that were gathered.
     private mutating func compress() {
         let end = taken & ~7
-        for offset in stride(from: 0, to: end, by: 8) {
-            take(UInt64(littleEndian: room.load(fromByteOffset: offset, as: UInt64.self)))
+        var hash = self
+        for word in UnsafeRawBufferPointer(rebasing: room[..<end]).bindMemory(to: UInt64.self) {
+            hash.take(UInt64(littleEndian: word))
         }
+        self = hash
         total += end
         taken -= end
     }

@@ -57,20 +57,44 @@ extension NetworkOperation {
                 hash.combine(field.value)
             }
             if person != 0 { hash.combine(person) }
-            if !transfer.hasStandardOptions {
-                for half in 0...1 { hash.combine(transfer.options.hashed(half)) }
-            }
+            if !transfer.hasStandardOptions { transfer.options.combine(into: &hash) }
         }
         return Key(high: hash.high, low: hash.low)
     }
 }
 
 extension TransferOptions {
+    /// Number by number, as a `Hasher` would have to look at all of them twice for as many bits.
+    fileprivate func combine(into hash: inout KeyHash) {
+        hash.combine(timeouts.resolve)
+        hash.combine(timeouts.connect)
+        hash.combine(timeouts.tls)
+        hash.combine(timeouts.firstByte)
+        hash.combine(timeouts.idle)
+        hash.combine(timeouts.total)
+        hash.combine(redirects.limit)
+        hash.combine(redirects.allowsInsecure ? 1 : 0)
+        hash.combine(maxBodyBytes ?? -1)
+        hash.combine(version.rawValue)
+        hash.combine(Int(priority.rawValue))
+        if extras == nil, redirects.decide == nil { return }
+        for half in 0...1 { hash.combine(hashed(half)) }
+    }
+
     /// Of the same options, another 64 bits for each number.
-    fileprivate func hashed(_ number: Int) -> Int {
+    private func hashed(_ number: Int) -> Int {
         var hasher = Hasher()
         hasher.combine(number)
         hasher.combine(self)
         return hasher.finalize()
+    }
+}
+
+extension KeyHash {
+    fileprivate mutating func combine(_ duration: Duration?) {
+        guard let attoseconds = duration?.attoseconds else { return combine(0) }
+        combine(1)
+        combine(Int(truncatingIfNeeded: attoseconds))
+        combine(Int(truncatingIfNeeded: attoseconds >> 64))
     }
 }

@@ -8,6 +8,7 @@ public struct NetworkOperation: Sendable {
     private struct Fields: Sendable {
         var request: Request
         let kind: Kind
+        var operationName: String?
         /// nil for the client's.
         var policy: RequestPolicy?
         var isShared: Bool
@@ -80,6 +81,13 @@ public struct NetworkOperation: Sendable {
 
     /// What sort of thing is asked for.
     public var kind: Kind { fields.value.kind }
+
+    /// The name of a GraphQL operation, as `Home` in `query Home`; nil, the default, where it has none. Spans have it as an
+    /// attribute, and are not named by it: clients may make up as many as they like.
+    public var operationName: String? {
+        get { fields.value.operationName }
+        set { fields.value.operationName = newValue }
+    }
 
     /// Whether a stored answer will do. Before a client has taken it on, `.cacheFirst` where it was not said.
     public var policy: RequestPolicy {

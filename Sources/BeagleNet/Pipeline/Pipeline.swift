@@ -296,6 +296,70 @@ public final class Pipeline: Sendable {
     }
 }
 
+// MARK: - Without a task
+
+extension Pipeline {
+    /// The way of an operation on which nobody stands but who looks at the outcome of its one message: a task is needed only
+    /// where another message follows.
+    struct DirectWay: Sendable {
+        fileprivate let pipeline: Pipeline
+        fileprivate let retry: (interceptor: RetryInterceptor, next: Next)?
+
+        /// Sends the message.
+        ///
+        /// - Parameters:
+        ///   - emit: hears how far it is.
+        ///   - completion: gets its outcome, once, on the transport's thread.
+        /// - Returns: the handle that ends it.
+        func send(
+            _ operation: NetworkOperation,
+            _ emit: @escaping Interceptor.Emit,
+            _ completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
+        ) -> any RequestToken {
+            operation.departure?.note(operation, keepsCookies: pipeline.keepsCookies)
+            let operation = operation.reportsProgress ? operation.telling(emit) : operation
+            return pipeline.transport.perform(operation.transfer) { [pipeline] answer in
+                completion(
+                    answer.flatMap { response in
+                        Result { () throws(NetworkError) in
+                            try pipeline.checked(.of(response, isStream: false), operation)
+                        }
+                    }
+                )
+            }
+        }
+
+        /// Whether this is the outcome of the operation, and not of one of its messages.
+        func ends(with outcome: Result<NetworkOperation.Result, NetworkError>, _ operation: NetworkOperation) -> Bool {
+            retry?.interceptor.accepts(outcome, of: operation) ?? true
+        }
+
+        /// Sends the messages that follow where that is not the outcome.
+        nonisolated(nonsending) func goOn(
+            after outcome: Result<NetworkOperation.Result, NetworkError>,
+            _ operation: NetworkOperation,
+            _ emit: @escaping Interceptor.Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            guard let (interceptor, next) = retry else { return try outcome.get() }
+            return try await interceptor.repeated(operation, next, emit, after: outcome, nil)
+        }
+    }
+
+    /// The direct way of an operation; nil where it has none, or where somebody logs, who may want to know in whose task.
+    func directWay(of operation: NetworkOperation) -> DirectWay? {
+        guard executor != nil, !countsMessages, operation.performer == nil, operation.revision == nil,
+            NetworkOperation.Kind.transfers.contains(operation.kind), !operation.isForStoreAlone,
+            operation.transfer.delivery == .collect, !operation.logger.accepts(.error)
+        else { return nil }
+        var retry: (RetryInterceptor, Next)?
+        for (index, step) in steps.enumerated() where step.interceptor.applies(to: operation) {
+            guard retry == nil, let one = step.interceptor as? RetryInterceptor, one.maxTime == nil else { return nil }
+            retry = (one, Next(pipeline: self, index: index + 1))
+        }
+        return DirectWay(pipeline: self, retry: retry)
+    }
+}
+
 extension NetworkOperation {
     /// An operation of a message that no request was built to, as tools have.
     package static func of(

@@ -18,7 +18,7 @@ extension GraphQLDocument {
         public let usesStream: Bool
 
         /// The keys of `data`, but for those of `__typename`.
-        public var responseKeys: [String] { rootFields.filter { !$0.isTypename }.map(\.key) }
+        public let responseKeys: [String]
     }
 
     /// What an operation wants to be told.

@@ -26,7 +26,7 @@ struct GraphQLDocumentCache {
             hasher.combine(text.utf8.count)
             // One that is not contiguous becomes so in this copy.
             let sample = text.withUTF8 { bytes in
-                stride(from: 0, to: bytes.count, by: max(1, bytes.count / 32))
+                stride(from: 0, to: bytes.count, by: bytes.count / 16 + 1)
                     .reduce(0 as UInt64) { $0 &* 31 &+ UInt64(bytes[$1]) }
             }
             hasher.combine(sample)

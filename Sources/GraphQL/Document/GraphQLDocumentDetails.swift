@@ -31,6 +31,7 @@ extension GraphQLDocument.Operation {
         variables = document.nodes.children(of: index).filter { document.nodes[$0].kind == .variableDefinition }
             .map { GraphQLDocument.Variable($0, in: document) }
         rootFields = document.rootFields(of: index)
+        responseKeys = rootFields.filter { !$0.isTypename }.map(\.key)
         let directives = document.directives(reachableFrom: index)
         usesDefer = directives.contains("defer")
         usesStream = directives.contains("stream")

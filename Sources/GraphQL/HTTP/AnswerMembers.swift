@@ -5,72 +5,61 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Finds the members of an answer and of its data in one pass, and sees to it that all has the grammar of JSON. Whether text is
+/// The members of an answer and of its data, found in one pass that sees to it that all has the grammar of JSON. Whether text is
 /// UTF-8, who makes values finds out.
 struct AnswerMembers {
     enum Kind { case object, null, other }
 
     struct Member {
-        let name: String
         let kind: Kind
         /// Where the value is, from the first byte of the body.
         let range: Range<Int>
+        /// Where `tape` has it.
+        let index: Int
+
+        fileprivate init(_ tape: JSONTape, _ index: Int) {
+            kind = tape.isObject(index) ? .object : tape.isNull(index) ? .null : .other
+            range = tape.range(of: index)
+            self.index = index
+        }
     }
 
-    private(set) var isObject = false
-    private(set) var members: [Member] = []
-    /// The members of `data`.
-    private(set) var ofData: [Member] = []
-
-    /// The last of this name, as decoders take it.
-    subscript(name: String) -> Member? { members.last { $0.name == name } }
+    /// All that stands in the text.
+    let tape: JSONTape
 
     /// - Throws: `JSONFault` where it is no JSON.
     init(_ data: Data) throws(JSONFault) {
-        var fault: JSONFault?
-        data.withUnsafeBytes { bytes in
-            do throws(JSONFault) {
-                try read(bytes.bindMemory(to: UInt8.self))
-            } catch {
-                fault = error
-            }
-        }
-        if let fault { throw fault }
+        tape = try JSONTape(data)
     }
 
-    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) {
-        var scanner = JSONScanner(bytes)
-        scanner.passByteOrderMark()
-        isObject = scanner.peek() == UInt8(ascii: "{")
-        if isObject {
-            try scanner.object { (scanner, name) throws(JSONFault) in
-                let name = scanner.string(name)
-                members.append(name == "data" ? try readData(&scanner) : try Self.member(name, &scanner))
-            }
-        } else {
-            _ = try scanner.value()
-        }
-        try scanner.finish()
+    var isObject: Bool { tape.isObject(0) }
+
+    /// The last of this name, as decoders take it.
+    subscript(name: String) -> Member? { isObject ? member(name, of: 0) : nil }
+
+    /// Those of an answer: its errors, data and extensions.
+    var ofAnswer: (errors: Member?, data: Member?, extensions: Member?) {
+        let (errors, data, extensions) = tape.lastMembers(("errors", "data", "extensions"), of: 0)
+        return (
+            errors.map { Member(tape, $0) }, data.map { Member(tape, $0) }, extensions.map { Member(tape, $0) }
+        )
     }
 
-    /// One of the same name that came before does not count.
-    private mutating func readData(_ scanner: inout JSONScanner) throws(JSONFault) -> Member {
-        ofData = []
-        guard scanner.peek() == UInt8(ascii: "{") else { return try Self.member("data", &scanner) }
-        let start = scanner.index
-        try scanner.object { (scanner, name) throws(JSONFault) in
-            ofData.append(try Self.member(scanner.string(name), &scanner))
-        }
-        return Member(name: "data", kind: .object, range: start..<scanner.index)
+    /// A member of an object.
+    func member(_ name: String, of object: Int) -> Member? {
+        tape.lastMember(name, of: object).map { Member(tape, $0) }
     }
 
-    private static func member(_ name: String, _ scanner: inout JSONScanner) throws(JSONFault) -> Member {
-        let kind: Kind =
-            switch scanner.peek() {
-            case UInt8(ascii: "{"): .object
-            case UInt8(ascii: "n"): .null
-            default: .other
-            }
-        return Member(name: name, kind: kind, range: try scanner.value())
+    /// All of them, in their order; none where the text is no object.
+    var all: [(name: String, member: Member)] { isObject ? members(of: 0) : [] }
+
+    /// The members of `data`; none where that is no object.
+    var ofData: [(name: String, member: Member)] {
+        guard let data = self["data"], data.kind == .object else { return [] }
+        return members(of: data.index)
+    }
+
+    private func members(of object: Int) -> [(name: String, member: Member)] {
+        tape.members(of: object).map { (tape.repairedString(at: $0), Member(tape, $0 + 1)) }
     }
 }

@@ -16,12 +16,17 @@ struct DocumentRevision: OperationRevision {
     /// The request that was made of the message.
     let made: Request
 
-    /// - Throws: `NetworkError` where the message cannot be sent.
-    init(_ message: DocumentMessage, at endpoint: GraphQLEndpoint, to url: URL) throws(NetworkError) {
+    init(_ message: DocumentMessage, at endpoint: GraphQLEndpoint, to url: URL, made: Request) {
         self.message = message
         self.endpoint = endpoint
         self.url = url
-        made = try endpoint.makeRequest(message.request, message.style, message.method, to: url)
+        self.made = made
+    }
+
+    /// - Throws: `NetworkError` where the message cannot be sent.
+    init(_ message: DocumentMessage, at endpoint: GraphQLEndpoint, to url: URL) throws(NetworkError) {
+        let made = try endpoint.makeRequest(message.request, message.style, message.method, to: url)
+        self.init(message, at: endpoint, to: url, made: made)
     }
 
     func revised(

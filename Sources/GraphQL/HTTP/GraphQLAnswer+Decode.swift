@@ -14,20 +14,26 @@ extension GraphQLAnswer {
     /// GraphQL's own media type says that the body is an answer. Any other body is trusted only with a status of success,
     /// as something on the way might have written it (GraphQL over HTTP, 7.2).
     ///
-    /// - Parameter refusal: the error of a status outside 200...299.
-    package init(_ response: NetworkResponse, refusal: NetworkError?) throws(NetworkError) {
+    /// - Parameters:
+    ///   - refusal: the error of a status outside 200...299.
+    ///   - source: where it is from.
+    package convenience init(
+        _ response: NetworkResponse,
+        refusal: NetworkError?,
+        from source: NetworkOperation.Result.Source = .network
+    ) throws(NetworkError) {
         let field = response.contentType
         // As servers mostly write it, so that it need not be taken apart.
         let isPlain = field == Self.mediaType || refusal == nil && field == "application/json"
         let type = isPlain ? nil : field.flatMap(MediaType.init)
         if isPlain || type?.essence == Self.mediaType {
-            try self.init(reading: response)
+            try self.init(reading: response, from: source)
         } else if refusal == nil, GraphQLPayloadReader.isStream(field) {
-            try self.init(reading: response.joiningPieces())
+            try self.init(reading: response.joiningPieces(), from: source)
         } else if let refusal {
             throw refusal.telling(errorsOf: response, type)
         } else if field == nil || type?.isJSON == true {
-            try self.init(reading: response)
+            try self.init(reading: response, from: source)
         } else {
             throw .malformed(
                 "the answer is \(type?.essence ?? ""), not JSON",
@@ -49,23 +55,37 @@ extension GraphQLAnswer {
         with decoder: any BodyDecoder,
         isUnfinished: Bool = false
     ) throws(NetworkError) -> GraphQLResponse<Output> {
-        if policy == .strict, !errors.isEmpty { throw NetworkError(errors, of: response) }
         let isAwaited = isUnfinished && lacksField(key)
-        let output = isAwaited ? nil : try output(type, at: key, with: decoder)
-        if output == nil, !isAwaited, !errors.isEmpty, data == nil || Output.null == nil {
-            throw NetworkError(errors, of: response)
-        }
+        if isAwaited, policy == .strict, !errors.isEmpty { throw NetworkError(errors, of: response) }
         return GraphQLResponse(
-            data: output,
+            data: isAwaited ? nil : try value(type, at: key, policy, with: decoder),
             errors: policy == .ignore ? [] : errors,
             extensions: extensions,
-            response: response
+            response: response,
+            source: source
         )
+    }
+
+    /// Makes the value of the answer of an operation.
+    ///
+    /// - Parameter key: the response key of what to decode; nil for all of the data.
+    func value<Output: Decodable>(
+        _ type: Output.Type,
+        at key: String?,
+        _ policy: GraphQLEndpoint.ErrorPolicy,
+        with decoder: any BodyDecoder
+    ) throws(NetworkError) -> Output? {
+        if errors.isEmpty { return try output(type, at: key, with: decoder) }
+        if policy == .strict { throw NetworkError(errors, of: response) }
+        let output = try output(type, at: key, with: decoder)
+        if output == nil, dataMember == nil || Output.null == nil { throw NetworkError(errors, of: response) }
+        return output
     }
 
     /// Whether there is data, and nothing in it under this key.
     private func lacksField(_ key: String?) -> Bool {
-        data != nil && key.map { key in !fields.contains { $0.name == key } } ?? false
+        guard let key, let dataMember else { return false }
+        return members.member(key, of: dataMember.index) == nil
     }
 
     /// The value that was asked for; nil where the server gave null, or left out what `Output` need not have, as `@skip` and
@@ -75,18 +95,19 @@ extension GraphQLAnswer {
         at key: String?,
         with decoder: any BodyDecoder
     ) throws(NetworkError) -> Output? {
-        guard let data else { return nil }
-        var range: Range<Int>? = data
+        guard var part = dataMember else { return nil }
         if let key {
-            guard let field = fields.last(where: { $0.name == key }) else {
+            guard let field = members.member(key, of: part.index) else {
                 if !errors.isEmpty || Output.null != nil { return nil }
                 throw .malformed("the data has no field \(key)", response)
             }
-            range = field.kind == .null ? nil : field.range
+            if field.kind == .null { return nil }
+            part = field
         }
-        guard let range else { return nil }
         do {
-            return try decoder.decode(type, from: self[range])
+            // It would read the same once more.
+            if decoder is JSONBodyDecoder { return try TapeDecoder.decode(type, from: members.tape, at: part.index) }
+            return try decoder.decode(type, from: self[part.range])
         } catch {
             // What is missing was told in errors: they explain more than the missing value does.
             if !errors.isEmpty { throw NetworkError(errors, of: response) }

@@ -6,40 +6,47 @@ import BeagleNetHTTP
     package import Foundation
 #endif
 
-/// The parts of a server's answer, found where they are in its body.
-package struct GraphQLAnswer {
+/// The parts of a server's answer, found where they are in its body. One object, as there is too much of it to be copied by each
+/// who hands it on.
+package final class GraphQLAnswer {
     package let response: NetworkResponse
-    /// Where the data is; nil where there is none, or null.
-    package private(set) var data: Range<Int>?
-    /// The members of the data.
-    private(set) var fields: [AnswerMembers.Member] = []
-    package private(set) var errors: [GraphQLError] = []
-    package private(set) var extensions: [String: JSONValue] = [:]
+    /// Where it is from.
+    let source: NetworkOperation.Result.Source
+    let members: AnswerMembers
+    /// The data; nil where there is none, or null.
+    let dataMember: AnswerMembers.Member?
+    package let errors: [GraphQLError]
+    package let extensions: [String: JSONValue]
+
+    /// Where the data is.
+    package var data: Range<Int>? { dataMember?.range }
 
     /// Reads the body of a message that is known to be of GraphQL.
     ///
     /// - Throws: `NetworkError` of kind `.decoding` where it is none.
-    init(reading response: NetworkResponse) throws(NetworkError) {
+    init(
+        reading response: NetworkResponse,
+        from source: NetworkOperation.Result.Source = .network
+    ) throws(NetworkError) {
         self.response = response
+        self.source = source
         guard !response.data.isEmpty else {
             throw .malformed("the answer has no body", response, advice: "check the URL of the endpoint")
         }
-        let members: AnswerMembers
         do {
             members = try AnswerMembers(response.data)
         } catch {
             throw .malformed("the answer is no JSON: \(error.reason) at byte \(error.offset)", response)
         }
         guard members.isObject else { throw .malformed("the answer is JSON, but no object", response) }
-        errors = (try value(members["errors"]) ?? .null).graphQLErrors
-        if let data = members["data"], data.kind == .object {
-            self.data = data.range
-            fields = members.ofData
-        } else if let data = members["data"], data.kind != .null, errors.isEmpty {
+        let (errors, data, extensions) = members.ofAnswer
+        self.errors = try response.value(errors)?.graphQLErrors ?? []
+        dataMember = data?.kind == .object ? data : nil
+        if let data, data.kind == .other, self.errors.isEmpty {
             throw .malformed("data is neither an object nor null", response)
         }
-        extensions = try value(members["extensions"])?.object ?? [:]
-        if data == nil, errors.isEmpty {
+        self.extensions = try response.value(extensions)?.object ?? [:]
+        if dataMember == nil, self.errors.isEmpty {
             throw .malformed(
                 "the answer has neither data nor errors",
                 response,
@@ -49,13 +56,17 @@ package struct GraphQLAnswer {
     }
 
     /// The bytes of a part, shared with the body.
-    package subscript(range: Range<Int>) -> Data {
-        response.data[response.data.startIndex + range.lowerBound..<response.data.startIndex + range.upperBound]
+    package subscript(range: Range<Int>) -> Data { response.data(in: range) }
+}
+
+extension NetworkResponse {
+    fileprivate func data(in range: Range<Int>) -> Data {
+        data[data.startIndex + range.lowerBound..<data.startIndex + range.upperBound]
     }
 
-    private func value(_ member: AnswerMembers.Member?) throws(NetworkError) -> JSONValue? {
+    fileprivate func value(_ member: AnswerMembers.Member?) throws(NetworkError) -> JSONValue? {
         guard let member else { return nil }
-        return try JSONValue(parsing: self[member.range])
+        return try JSONValue(parsing: data(in: member.range))
     }
 }
 

@@ -11,6 +11,8 @@ extension GraphQLEndpoint {
     /// The media types of an answer, the specification's first (GraphQL over HTTP, 5.2).
     package static let accept = "application/graphql-response+json, application/json;q=0.9"
 
+    private static let acceptField = ["Accept": accept]
+
     /// The request of an operation.
     ///
     /// - Parameters:
@@ -41,7 +43,7 @@ extension GraphQLEndpoint {
         // A subscription is asked for in a URL only where the caller says so.
         let method = method ?? (request.kind == .query ? queryMethod : .post)
         if request.kind != .mutation, method == .get {
-            let items = try message.queryItems()
+            let items = message.queryItems
             if url.byteCount(with: items) <= maxURLBytes { return get(url, items, accept) }
         }
         return post(url, message.json, accept)
@@ -73,7 +75,7 @@ extension GraphQLEndpoint {
 
     /// The fields of a request: those of the app go before ours, in whatever case it writes their names.
     private func fields(_ accept: String) -> [String: String] {
-        if headers.isEmpty { return ["Accept": accept] }
+        if headers.isEmpty { return accept == Self.accept ? Self.acceptField : ["Accept": accept] }
         return headers.keys.contains { $0.lowercased() == "accept" }
             ? headers : headers.merging(["Accept": accept]) { app, _ in app }
     }

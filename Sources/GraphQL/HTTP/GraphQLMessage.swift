@@ -9,15 +9,20 @@ import BeagleNetHTTP
 /// What is sent of an operation: its parameters in the order of the specification, as JSON or in a query (GraphQL over
 /// HTTP, 5.1 and 6).
 struct GraphQLMessage {
-    /// Names and values, which are JSON.
-    private(set) var parameters: [(name: String, json: [UInt8])] = []
+    fileprivate enum Value {
+        case text(String)
+        case json(Data)
+    }
+
+    private var parameters: [(name: String, value: Value)] = []
     private(set) var pathSuffix: String?
-    let request: GraphQLRequest
+    /// Bytes of all parameters, and of the longest text: it is escaped where there is room for the worst.
+    private var (sum, longest) = (2, 0)
 
     /// - Parameter style: what is sent of the document.
     /// - Throws: `NetworkError` where the operation has neither text nor name.
     init(_ request: GraphQLRequest, _ style: GraphQLEndpoint.DocumentStyle) throws(NetworkError) {
-        self.request = request
+        parameters.reserveCapacity(4)
         var extensions = request.extensions
         switch style {
         case .text:
@@ -40,12 +45,8 @@ struct GraphQLMessage {
         }
         if let name = request.operationName { add("operationName", text: name) }
         // An object of two bytes is an empty one.
-        if request.variables.count > 2 {
-            parameters.append(("variables", Array(request.variables)))
-        }
-        if !extensions.isEmpty {
-            parameters.append(("extensions", Array(try JSONValue.object(extensions).data())))
-        }
+        if request.variables.count > 2 { add("variables", json: request.variables) }
+        if !extensions.isEmpty { add("extensions", json: try JSONValue.object(extensions).data()) }
     }
 
     /// What a server is told of a text, to know it by the next time.
@@ -59,29 +60,43 @@ struct GraphQLMessage {
     }
 
     private mutating func add(_ name: String, text: String) {
-        var output = JSONOutput(capacity: text.utf8.count + 2)
-        output.string(text)
-        parameters.append((name, output.bytes))
+        add(name, .text(text), text.utf8.count)
+        longest = max(longest, min(text.utf8.count, 1_024))
+    }
+
+    private mutating func add(_ name: String, json: Data) { add(name, .json(json), json.count) }
+
+    private mutating func add(_ name: String, _ value: Value, _ count: Int) {
+        parameters.append((name, value))
+        sum += name.utf8.count + count + 4
     }
 
     /// The parameters as one JSON object.
     var json: Data {
-        var output = JSONOutput(capacity: parameters.reduce(2) { $0 + $1.name.utf8.count + $1.json.count + 4 })
+        var output = JSONOutput(capacity: sum + 6 * longest + 12)
         output.object { output in
             for parameter in parameters {
                 output.name(parameter.name)
-                output.raw(parameter.json)
+                switch parameter.value {
+                case .text(let text): output.string(text)
+                case .json(let json): output.raw(json)
+                }
             }
         }
-        return Data(output.bytes)
+        return output.withBytes { Data($0) }
     }
 
     /// The parameters as items of a query: text as it is, objects as JSON (6.1).
-    func queryItems() throws(NetworkError) -> [URLQueryItem] {
-        try parameters.map { parameter throws(NetworkError) in
-            let isObject = parameter.name == "variables" || parameter.name == "extensions"
-            let value = String(decoding: parameter.json, as: UTF8.self)
-            return URLQueryItem(name: parameter.name, value: isObject ? value : try JSONValue(parsing: value).string)
+    var queryItems: [URLQueryItem] {
+        parameters.map { URLQueryItem(name: $0.name, value: $0.value.text) }
+    }
+}
+
+extension GraphQLMessage.Value {
+    fileprivate var text: String {
+        switch self {
+        case .text(let text): text
+        case .json(let json): String(decoding: json, as: UTF8.self)
         }
     }
 }

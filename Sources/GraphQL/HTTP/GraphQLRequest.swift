@@ -17,7 +17,7 @@ public struct GraphQLRequest: Sendable, Hashable {
     /// What else the server is told, by scope.
     public var extensions: [String: JSONValue]
     /// Files that are variables. A mutation or query with files is posted as a form.
-    public var files: [File] = []
+    public var files: [File]
 
     /// An operation.
     ///
@@ -36,11 +36,32 @@ public struct GraphQLRequest: Sendable, Hashable {
         variables: Data = Data(),
         extensions: [String: JSONValue] = [:]
     ) {
+        self.init(
+            query: query,
+            documentID: documentID,
+            operationName: operationName,
+            kind: kind,
+            variables: variables,
+            extensions: extensions,
+            files: []
+        )
+    }
+
+    init(
+        query: String?,
+        documentID: String? = nil,
+        operationName: String?,
+        kind: OperationKind,
+        variables: Data,
+        extensions: [String: JSONValue],
+        files: [File]
+    ) {
         self.query = query
         self.documentID = documentID
         self.operationName = operationName
         self.kind = kind
         self.variables = variables
         self.extensions = extensions
+        self.files = files
     }
 }

@@ -12,17 +12,19 @@ extension NetworkClient {
     func answer(
         to request: GraphQLRequest,
         at endpoint: GraphQLEndpoint,
-        _ configure: Configuring,
-        _ onProgress: Progress? = nil
-    ) async throws(NetworkError) -> (answer: GraphQLAnswer, source: NetworkOperation.Result.Source) {
-        try request.check(endpoint)
-        var operation = try networkOperation(for: request, at: endpoint)
-        configure(&operation)
-        if onProgress != nil { operation.reportsProgress = true }
+        _ configure: Configuring
+    ) async throws(NetworkError) -> GraphQLAnswer {
+        try request.checkKind()
+        return try await answer(to: networkOperation(for: request, at: endpoint, configure, nil), nil)
+    }
+
+    /// Reads what comes for an operation.
+    func answer(
+        to operation: NetworkOperation,
+        _ onProgress: Progress?
+    ) async throws(NetworkError) -> GraphQLAnswer {
         do throws(NetworkError) {
-            let result = try await run(operation) { result in
-                if let progress = result.progress { onProgress?(progress) }
-            }
+            let result = try await run(operation, emit: Self.telling(onProgress))
             guard let response = result.response else {
                 throw NetworkError(
                     .protocol,
@@ -30,11 +32,34 @@ extension NetworkClient {
                     "the answer to a GraphQL operation is no whole message"
                 )
             }
-            return (try GraphQLAnswer(response, refusal: nil), result.source)
+            return try GraphQLAnswer(response, refusal: nil, from: result.source)
         } catch {
             guard error.kind == .status, let response = NetworkResponse(of: error) else { throw error }
-            return (try GraphQLAnswer(response, refusal: error), .network)
+            return try GraphQLAnswer(response, refusal: error)
         }
+    }
+
+    private static func telling(_ onProgress: Progress?) -> @Sendable (NetworkOperation.Result) -> Void {
+        guard let onProgress else { return { _ in } }
+        return { result in
+            if let progress = result.progress { onProgress(progress) }
+        }
+    }
+
+    /// The operation of a request that has one answer, as the caller wants it. Never inlined: who waits for the answer would have
+    /// room for all that it is made of.
+    @inline(never)
+    func networkOperation(
+        for request: GraphQLRequest,
+        at endpoint: GraphQLEndpoint,
+        _ configure: Configuring,
+        _ onProgress: Progress?
+    ) throws(NetworkError) -> NetworkOperation {
+        try request.checkIsNoSubscription()
+        var operation = try networkOperation(for: request, at: endpoint)
+        configure(&operation)
+        if onProgress != nil { operation.reportsProgress = true }
+        return operation
     }
 
     /// The operation of a request, with what follows where the server does not take it as it is.
@@ -44,18 +69,22 @@ extension NetworkClient {
     ) throws(NetworkError) -> NetworkOperation {
         if request.isLive(at: endpoint) { return try liveOperation(request, at: endpoint) }
         let url = try endpoint.target.url(in: container)
-        let revision = try DocumentRevision(DocumentMessage(request, endpoint.documents), at: endpoint, to: url)
-        var operation = NetworkOperation(revision.made, kind: .init(request.kind))
+        let made = try endpoint.makeRequest(request, endpoint.documents, nil, to: url)
+        var operation = NetworkOperation(made, kind: .init(request.kind))
         operation.operationName = request.operationName
-        if revision.message.isHash || revision.made.isGet { operation.revision = revision }
+        if endpoint.documents == .automatic || made.isGet {
+            let message = DocumentMessage(request, endpoint.documents)
+            if message.isHash || made.isGet {
+                operation.revision = DocumentRevision(message, at: endpoint, to: url, made: made)
+            }
+        }
         return operation
     }
 }
 
 extension GraphQLRequest {
-    /// - Throws: `NetworkError` where what the document does is not what is said of it: it might go out as a query, in a
-    ///   URL, and change something.
-    fileprivate func check(_ endpoint: GraphQLEndpoint) throws(NetworkError) {
+    /// - Throws: `NetworkError` where it has more than one answer.
+    func checkIsNoSubscription() throws(NetworkError) {
         guard kind != .subscription else {
             throw NetworkError(
                 .unsupported,
@@ -64,7 +93,6 @@ extension GraphQLRequest {
                 advice: "read it with subscribe(to:)"
             )
         }
-        try checkKind()
     }
 
     /// Whether it goes the way of subscriptions. A query or mutation with files is posted all the same.
@@ -85,7 +113,8 @@ extension GraphQLRequest {
         throw NetworkError(.badRequest, during: .build, "the variables are no JSON object")
     }
 
-    /// The same of what may have more than one answer.
+    /// - Throws: `NetworkError` where what the document does is not what is said of it: it might go out as a query, in a
+    ///   URL, and change something.
     func checkKind() throws(NetworkError) {
         guard let query else { return }
         let found = try GraphQLDocument.cached(query).operation(named: operationName).kind

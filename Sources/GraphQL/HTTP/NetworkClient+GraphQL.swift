@@ -41,37 +41,36 @@ extension NetworkClient {
 
     /// The value of an operation.
     func object<Output: Decodable>(
-        of operation: PreparedOperation<Output>,
+        of operation: PreparedOperation,
         _ decoder: (any BodyDecoder)? = nil,
         _ onProgress: Progress? = nil,
         _ configure: Configuring = { _ in }
     ) async throws(NetworkError) -> Output {
-        let response = try await response(to: operation, decoder, onProgress, configure)
-        if !response.errors.isEmpty {
+        let answer = try await answer(to: operation, onProgress, configure)
+        let policy = operation.endpoint.errorPolicy
+        let data = try answer.value(Output.self, at: operation.rootKey, policy, with: decoder ?? container.bodyDecoder)
+        if !answer.errors.isEmpty, policy != .ignore {
             container.logger.log(
-                PartialAnswer(count: response.errors.count, codes: response.errors.compactMap(\.plainCode))
+                PartialAnswer(count: answer.errors.count, codes: answer.errors.compactMap(\.plainCode))
             )
         }
-        if let data = response.data ?? Output.null { return data }
-        throw .malformed("the server gave null where \(Output.self) is expected", response.response)
+        if let data = data ?? Output.null { return data }
+        throw .malformed("the server gave null where \(Output.self) is expected", answer.response)
     }
 
     func response<Output: Decodable>(
-        to operation: PreparedOperation<Output>,
+        to operation: PreparedOperation,
         _ decoder: (any BodyDecoder)?,
         _ onProgress: Progress?,
         _ configure: Configuring
     ) async throws(NetworkError) -> GraphQLResponse<Output> {
-        let endpoint = operation.endpoint
-        let (answer, source) = try await answer(to: operation.request, at: endpoint, configure, onProgress)
-        var response = try answer.decode(
+        let answer = try await answer(to: operation, onProgress, configure)
+        return try answer.decode(
             Output.self,
             at: operation.rootKey,
-            endpoint.errorPolicy,
+            operation.endpoint.errorPolicy,
             with: decoder ?? container.bodyDecoder
         )
-        response.source = source
-        return response
     }
 
     /// Performs an operation and gives the message that answered, whatever GraphQL errors it holds: for code that reads the
@@ -86,7 +85,17 @@ extension NetworkClient {
     ) async throws(NetworkError) -> NetworkResponse {
         try request.checkVariables()
         let endpoint = try container.endpoint(endpoint)
-        return try await answer(to: request, at: endpoint, configure).answer.response
+        return try await answer(to: request, at: endpoint, configure).response
+    }
+
+    /// What comes for an operation, whose kind is what its document says.
+    private func answer(
+        to operation: PreparedOperation,
+        _ onProgress: Progress?,
+        _ configure: Configuring
+    ) async throws(NetworkError) -> GraphQLAnswer {
+        let asked = try networkOperation(for: operation.request, at: operation.endpoint, configure, onProgress)
+        return try await answer(to: asked, onProgress)
     }
 }
 
@@ -117,7 +126,8 @@ extension GraphQLOperation {
         _ policy: GraphQLEndpoint.ErrorPolicy = .partial,
         decoder: any BodyDecoder = JSONBodyDecoder()
     ) throws(NetworkError) -> GraphQLResponse<Output> {
-        try GraphQLAnswer(response, refusal: nil).decode(Output.self, at: rootKey(), policy, with: decoder)
+        let key = try rootKey(of: definition())
+        return try GraphQLAnswer(response, refusal: nil).decode(Output.self, at: key, policy, with: decoder)
     }
 }
 

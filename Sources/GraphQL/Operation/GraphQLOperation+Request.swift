@@ -14,27 +14,41 @@ extension GraphQLOperation {
     /// - Throws: `NetworkError` of kind `.badRequest` where the document is none, or the variables have no JSON form or are
     ///   no object.
     public func request(encoder: (any BodyEncoder)? = nil) throws(NetworkError) -> GraphQLRequest {
-        let operation = try GraphQLDocument.cached(operationString).operation(named: operationName)
+        try request(of: definition(), encoder: encoder)
+    }
+
+    /// What is meant of the document.
+    func definition() throws(NetworkError) -> GraphQLDocument.Operation {
+        try GraphQLDocument.cached(operationString).operation(named: operationName)
+    }
+
+    /// The operation as it goes over the wire.
+    ///
+    /// - Parameter operation: what is meant of the document.
+    func request(
+        of operation: GraphQLDocument.Operation,
+        encoder: (any BodyEncoder)?
+    ) throws(NetworkError) -> GraphQLRequest {
         let marks = UploadMarks()
         let written = try GraphQLRequest.variables(of: input, encoder: encoder, marks)
         let (variables, files) = try marks.resolve(written)
-        var request = GraphQLRequest(
+        return GraphQLRequest(
             query: operationString,
             operationName: operation.name,
             kind: operation.kind,
             variables: variables,
-            extensions: extensions
+            extensions: extensions,
+            files: files
         )
-        request.files = files
-        return request
     }
 
     /// The response key of what `Output` is made of; nil for all of the data.
     ///
+    /// - Parameter operation: what is meant of the document.
     /// - Throws: `NetworkError` where there is no such field, or no single one.
-    func rootKey() throws(NetworkError) -> String? {
+    func rootKey(of operation: GraphQLDocument.Operation) throws(NetworkError) -> String? {
         if root == .wholeData { return nil }
-        let keys = try GraphQLDocument.cached(operationString).operation(named: operationName).responseKeys
+        let keys = operation.responseKeys
         switch root {
         case .field(let key) where keys.contains(key): return key
         case .onlyField where keys.count == 1: return keys[0]
@@ -69,9 +83,7 @@ extension GraphQLRequest {
     ) throws(NetworkError) -> Data {
         let data: Data
         do {
-            data = try UploadMarks.$current.withValue(marks) {
-                try encoder?.encode(input) ?? TreeEncoder.encode(input)
-            }
+            data = try marks.writing(input, encoder)
         } catch {
             throw NetworkError(
                 .badRequest,

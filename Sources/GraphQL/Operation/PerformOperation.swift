@@ -69,7 +69,7 @@ extension NetworkClient {
         on queue: DispatchQueue?,
         _ completion: @escaping @Sendable (Result<Value, NetworkError>) -> Void,
         _ perform:
-            @escaping @Sendable (Self, PreparedOperation<Output>) async throws(NetworkError) -> Value
+            @escaping @Sendable (Self, PreparedOperation) async throws(NetworkError) -> Value
     ) -> any RequestToken {
         do {
             let prepared = try PreparedOperation(operation, at: endpoint, in: container)

@@ -8,13 +8,12 @@
 package struct RelayPayload {
     package let data: Data
     /// Those of the outermost object; none where the text is no JSON object.
-    private let members: [AnswerMembers.Member]
+    private let members: [(name: String, kind: AnswerMembers.Kind, range: Range<Int>)]
 
     package init(_ data: Data) {
         self.data = data
         // What is no JSON has no members.
-        let found = try? AnswerMembers(data)
-        members = found?.isObject == true ? found?.members ?? [] : []
+        members = (try? AnswerMembers(data))?.all.map { ($0.name, $0.member.kind, $0.member.range) } ?? []
     }
 
     /// Whether there is a member of this name that is not null.

@@ -105,7 +105,7 @@ final class SharedOperation: Sendable {
         }
         let text = #""operationId":"\#(id)""#
         guard let extensions = members["extensions"], extensions.kind == .object else {
-            let (comma, place) = members.members.last.map { (",", $0.range.upperBound) } ?? ("", 1)
+            let (comma, place) = members.all.last.map { (",", $0.member.range.upperBound) } ?? ("", 1)
             return inserting(#"\#(comma)"extensions":{\#(text)}"#, at: place)
         }
         let isEmpty = extensions.range.count == 2

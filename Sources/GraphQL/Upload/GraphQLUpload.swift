@@ -22,7 +22,7 @@ public struct GraphQLUpload: Encodable, Sendable, Hashable {
     ///
     /// - Throws: `EncodingError` where this is not a variable of an operation: the file would be lost.
     public func encode(to encoder: any Encoder) throws {
-        guard let marks = UploadMarks.current else {
+        guard let marks = UploadMarks.of(encoder) else {
             throw EncodingError.invalidValue(
                 self,
                 EncodingError.Context(
@@ -39,11 +39,22 @@ public struct GraphQLUpload: Encodable, Sendable, Hashable {
 /// Text that stands for files while variables are written: an encoder may rename what leads to them, so that they are
 /// looked for in what it wrote.
 final class UploadMarks: Sendable {
-    @TaskLocal static var current: UploadMarks?
+    @TaskLocal private static var current: UploadMarks?
 
     /// A text that no variable has by chance.
     private static let nonce = "upload-\(UInt64.random(in: .min ... .max))-\(UInt64.random(in: .min ... .max))-"
-    private let files = Lock<[FormFile]>([])
+    private let files = InlineLock<[FormFile]>([])
+
+    /// Writes variables, whose files find these marks: of an encoder that is not ours they cannot ask for them.
+    func writing(_ input: some Encodable, _ encoder: (any BodyEncoder)?) throws -> Data {
+        guard let encoder else { return try TreeEncoder.encode(input, lending: self) }
+        return try Self.$current.withValue(self) { try encoder.encode(input) }
+    }
+
+    /// Those of the variables that are being written.
+    static func of(_ encoder: any Encoder) -> UploadMarks? {
+        (encoder as? TreeEncoder)?.context as? UploadMarks ?? current
+    }
 
     /// The text that stands for this file.
     func mark(for file: FormFile) -> String {

@@ -9,8 +9,8 @@ package struct JSONScanner {
 
     /// Hears what a scanner passes over.
     protocol Visitor {
-        mutating func open(isObject: Bool)
-        mutating func close()
+        mutating func open(isObject: Bool, at start: Int)
+        mutating func close(at end: Int)
         mutating func name(_ text: Text)
         mutating func string(_ text: Text)
         mutating func scalar(_ kind: JSONTokenizer.Token.Kind, _ range: Range<Int>)
@@ -190,13 +190,13 @@ package struct JSONScanner {
             throw fault("nested deeper than \(JSONValue.depthLimit) containers")
         }
         open.append(isObject)
+        visitor.open(isObject: isObject, at: index)
         index += 1
-        visitor.open(isObject: isObject)
     }
 
     private mutating func close(_ visitor: inout some Visitor) {
         open.removeLast()
-        visitor.close()
+        visitor.close(at: index)
     }
 
     private mutating func name(_ visitor: inout some Visitor) throws(JSONFault) {
@@ -244,8 +244,8 @@ package struct JSONScanner {
 }
 
 private struct Nobody: JSONScanner.Visitor {
-    func open(isObject: Bool) {}
-    func close() {}
+    func open(isObject: Bool, at start: Int) {}
+    func close(at end: Int) {}
     func name(_ text: JSONScanner.Text) {}
     func string(_ text: JSONScanner.Text) {}
     func scalar(_ kind: JSONTokenizer.Token.Kind, _ range: Range<Int>) {}

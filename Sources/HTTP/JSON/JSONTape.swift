@@ -1,13 +1,16 @@
 /// The values of one JSON text in the order in which they are written, each with the place of its text, of what follows it
 /// and of what it is in: `Decodable` types are made of it (`TapeDecoder`).
-final class JSONTape {
+package final class JSONTape {
     struct Entry {
         let kind: JSONTokenizer.Token.Kind
+        /// Whether its text has escapes; of an object, whether a name in it has, or is not ASCII.
         var hasEscapes = false
         /// Where its text begins, without quotes.
         var start: UInt32 = 0
-        /// Where its text ends; of a container, how many members or elements it has.
+        /// Where its text ends, without quotes.
         var end: UInt32 = 0
+        /// How many members or elements it has.
+        var count: UInt32 = 0
         /// The entry behind it and all that it holds.
         var next: UInt32 = 0
         /// The entry of what it is in; of the outermost value its own.
@@ -17,19 +20,25 @@ final class JSONTape {
     }
 
     private let text: Data
+    /// Where `text` is, while `reading` runs and not a moment longer. Unchecked, as a tape is of one task, and looked at for each
+    /// value.
+    @exclusivity(unchecked) private var bytes: UnsafeRawBufferPointer?
     private let entries: [Entry]
     /// What leads to the outermost value.
     private let base: [any CodingKey]
+    /// The entry that paths begin at.
+    private let root: Int
     /// Long names that stood in a path: who finds out by trying asks for the same again and again.
     private var longNames: [Int: String] = [:]
 
     /// Reads a text in UTF-8.
     ///
     /// - Throws: `JSONFault` where it has not the grammar of JSON, or more bytes than can be counted here.
-    init(_ text: Data) throws(JSONFault) {
+    package init(_ text: Data) throws(JSONFault) {
         guard text.count < UInt32.max else { throw JSONFault(offset: 0, reason: "the text is too long") }
         self.text = text
         base = []
+        root = 0
         let read = text.withUnsafeBytes { bytes in
             Result { () throws(JSONFault) in try Self.read(bytes.bindMemory(to: UInt8.self)) }
         }
@@ -41,12 +50,34 @@ final class JSONTape {
         text = Data()
         entries = [Entry(kind: .null, next: 1)]
         base = path
+        root = 0
+    }
+
+    /// The same, where a value in it is the outermost.
+    init(_ tape: JSONTape, at index: Int) {
+        text = tape.text
+        entries = tape.entries
+        base = []
+        root = index
+    }
+
+    /// Makes something of the values: the text is found once for all of them.
+    func reading<Value>(_ make: () throws -> Value) rethrows -> Value {
+        try text.withUnsafeBytes { bytes in
+            self.bytes = bytes
+            defer { self.bytes = nil }
+            return try make()
+        }
+    }
+
+    private func withText<R>(_ look: (UnsafeRawBufferPointer) -> R) -> R {
+        if let bytes { look(bytes) } else { text.withUnsafeBytes(look) }
     }
 
     private static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) -> [Entry] {
         var scanner = JSONScanner(bytes)
-        var writer = Writer()
-        writer.entries.reserveCapacity(bytes.count / 16 + 4)
+        var writer = Writer(bytes)
+        writer.entries.reserveCapacity(bytes.count / 32 + 4)
         scanner.passByteOrderMark()
         _ = try scanner.value(&writer)
         try scanner.finish()
@@ -58,7 +89,7 @@ final class JSONTape {
     /// What leads to a value, or to that of a name.
     func path(to index: Int) -> [any CodingKey] {
         var (path, place) = ([any CodingKey](), entries[index].kind == .name ? index + 1 : index)
-        while place > 0 {
+        while place > root {
             let entry = entries[place]
             let isMember = entries[Int(entry.parent)].kind == .objectStart
             path.append(isMember ? TapeKey(nameInPath(at: place - 1)) : TapeKey(Int(entry.ordinal)))
@@ -84,18 +115,82 @@ final class JSONTape {
         }
     }
 
+    /// Where the text of a value is, with its quotes.
+    package func range(of index: Int) -> Range<Int> {
+        let entry = entries[index]
+        let quotes = entry.kind == .string ? 1 : 0
+        return Int(entry.start) - quotes..<Int(entry.end) + quotes
+    }
+
+    package func isObject(_ index: Int) -> Bool { entries[index].kind == .objectStart }
+    package func isNull(_ index: Int) -> Bool { entries[index].kind == .null }
+
+    /// The members of an object, the places of their names: each is followed by its value's.
+    package func members(of index: Int) -> some Sequence<Int> { children(of: index) }
+
+    /// The value of the last member of this name.
+    package func lastMember(_ name: String, of index: Int) -> Int? {
+        var last: Int?
+        lookForMembers(name, of: index) { value in
+            last = value
+            return true
+        }
+        return last
+    }
+
+    /// The values of the last members of three names, found together.
+    package func lastMembers(
+        _ names: (StaticString, StaticString, StaticString),
+        of index: Int
+    ) -> (Int?, Int?, Int?) {
+        var last: (Int?, Int?, Int?)
+        withText { text in
+            let end = Int(entries[index].next)
+            var place = index + 1
+            while place < end {
+                if isName(place, names.0, text) { last.0 = place + 1 }
+                if isName(place, names.1, text) { last.1 = place + 1 }
+                if isName(place, names.2, text) { last.2 = place + 1 }
+                place = Int(entries[place + 1].next)
+            }
+        }
+        return last
+    }
+
+    private func isName(_ place: Int, _ name: StaticString, _ text: UnsafeRawBufferPointer) -> Bool {
+        name.withUTF8Buffer { isName(place, $0, text) }
+    }
+
+    /// What text means; what is no Unicode in it is U+FFFD.
+    package func repairedString(at index: Int) -> String {
+        let entry = entries[index]
+        return withText { text in
+            let written = text[Int(entry.start)..<Int(entry.end)]
+            return entry.hasEscapes ? JSONText.unescaped(Array(written)[...]) : String(decoding: written, as: UTF8.self)
+        }
+    }
+
     /// The value of the first member of this name.
     func member(_ name: String, of index: Int) -> Int? {
+        var first: Int?
+        lookForMembers(name, of: index) { value in
+            first = value
+            return false
+        }
+        return first
+    }
+
+    /// - Parameter goesOn: is given the value of each member of this name, and tells whether to look for another.
+    private func lookForMembers(_ name: String, of index: Int, _ goesOn: (Int) -> Bool) {
         var name = name
-        return name.withUTF8 { name in
-            text.withUnsafeBytes { text in
+        name.withUTF8 { name in
+            withText { text in
                 let end = Int(entries[index].next)
                 var place = index + 1
                 while place < end {
-                    if isName(place, name, text) { return place + 1 }
+                    if isName(place, name, text), !goesOn(place + 1) { return }
                     place = Int(entries[place + 1].next)
                 }
-                return nil
             }
         }
     }
@@ -109,7 +204,8 @@ final class JSONTape {
             return unicode(at: place)?.utf8.elementsEqual(name) == true
         }
         guard count == name.count else { return false }
-        return text[Int(entry.start)..<Int(entry.end)].elementsEqual(name)
+        let start = Int(entry.start)
+        return name.indices.allSatisfy { text[start + $0] == name[$0] }
     }
 }
 
@@ -127,30 +223,25 @@ extension JSONTape {
     /// The same; nil where it is none.
     private func unicode(at index: Int) -> String? {
         let entry = entries[index]
-        return text.withUnsafeBytes { text -> String? in
+        return withText { text -> String? in
             let written = UnsafeRawBufferPointer(rebasing: text[Int(entry.start)..<Int(entry.end)])
-            guard entry.hasEscapes else { return String(validating: written, as: UTF8.self) }
+            guard entry.hasEscapes else { return String(unicode: written.assumingMemoryBound(to: UInt8.self)) }
             var isWhole = true
             let meant = JSONText.bytes(of: Array(written)[...]) { _ in isWhole = false }
-            return isWhole ? String(validating: meant, as: UTF8.self) : nil
+            return isWhole ? meant.withUnsafeBufferPointer { String(unicode: $0) } : nil
         }
     }
 
     /// - Throws: `DecodingError` where a name of an object is no text.
     func checkNames(of index: Int) throws {
-        for name in children(of: index) {
-            let entry = entries[name]
-            let isPlain = text.withUnsafeBytes { text in
-                !entry.hasEscapes && text[Int(entry.start)..<Int(entry.end)].allSatisfy { $0 < 0x80 }
-            }
-            if !isPlain { _ = try string(at: name) }
-        }
+        guard entries[index].hasEscapes else { return }
+        for name in children(of: index) { _ = try string(at: name) }
     }
 
     /// The number where it is whole and written without fraction and exponent, and fits; nil of any other.
     func integer<Value: FixedWidthInteger>(at index: Int) -> Value? {
         let entry = entries[index]
-        return text.withUnsafeBytes { (text: UnsafeRawBufferPointer) -> Value? in
+        return withText { (text: UnsafeRawBufferPointer) -> Value? in
             var place = Int(entry.start)
             let isNegative = text[place] == UInt8(ascii: "-")
             if isNegative { place += 1 }
@@ -190,6 +281,23 @@ extension JSONTape {
     }
 }
 
+extension String {
+    /// Text in UTF-8; nil where it is none.
+    fileprivate init?(unicode bytes: UnsafeBufferPointer<UInt8>) {
+        // Asked by itself, `String` looks types up at each call.
+        if bytes.isASCII {
+            self.init(decoding: bytes, as: UTF8.self)
+        } else {
+            self.init(validating: bytes, as: UTF8.self)
+        }
+    }
+}
+
+extension Collection<UInt8> {
+    /// All are looked at, as that can be done with many at once.
+    fileprivate var isASCII: Bool { reduce(0) { $0 | $1 } < 0x80 }
+}
+
 extension JSONTokenizer.Token.Kind {
     fileprivate var words: String {
         switch self {
@@ -227,18 +335,25 @@ struct TapeKey: CodingKey {
 private struct Writer: JSONScanner.Visitor {
     var entries: [JSONTape.Entry] = []
     private var parent = 0
+    private let bytes: UnsafeBufferPointer<UInt8>
 
-    mutating func open(isObject: Bool) {
-        append(JSONTape.Entry(kind: isObject ? .objectStart : .arrayStart))
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+    }
+
+    mutating func open(isObject: Bool, at start: Int) {
+        append(isObject ? .objectStart : .arrayStart, start..<start, false)
         parent = entries.count - 1
     }
 
-    mutating func close() {
+    mutating func close(at end: Int) {
         entries[parent].next = UInt32(truncatingIfNeeded: entries.count)
+        entries[parent].end = UInt32(truncatingIfNeeded: end)
         parent = Int(entries[parent].parent)
     }
 
     mutating func name(_ text: JSONScanner.Text) {
+        if text.hasEscapes || !bytes[text.range].isASCII { entries[parent].hasEscapes = true }
         append(.name, text.range, text.hasEscapes)
     }
 
@@ -251,23 +366,17 @@ private struct Writer: JSONScanner.Visitor {
     }
 
     private mutating func append(_ kind: JSONTokenizer.Token.Kind, _ range: Range<Int>, _ hasEscapes: Bool) {
-        append(
-            JSONTape.Entry(
-                kind: kind,
-                hasEscapes: hasEscapes,
-                start: UInt32(truncatingIfNeeded: range.lowerBound),
-                end: UInt32(truncatingIfNeeded: range.upperBound)
-            )
+        var entry = JSONTape.Entry(
+            kind: kind,
+            hasEscapes: hasEscapes,
+            start: UInt32(truncatingIfNeeded: range.lowerBound),
+            end: UInt32(truncatingIfNeeded: range.upperBound),
+            next: UInt32(truncatingIfNeeded: entries.count + 1),
+            parent: UInt32(truncatingIfNeeded: parent)
         )
-    }
-
-    private mutating func append(_ entry: JSONTape.Entry) {
-        var entry = entry
-        entry.parent = UInt32(truncatingIfNeeded: parent)
-        entry.next = UInt32(truncatingIfNeeded: entries.count + 1)
-        if !entries.isEmpty, entry.kind != .name {
-            entry.ordinal = entries[parent].end
-            entries[parent].end += 1
+        if !entries.isEmpty, kind != .name {
+            entry.ordinal = entries[parent].count
+            entries[parent].count += 1
         }
         entries.append(entry)
     }

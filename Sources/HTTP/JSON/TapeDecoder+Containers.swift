@@ -9,12 +9,12 @@ struct KeyedTape<Key: CodingKey>: KeyedDecodingContainerProtocol {
             throw decoder.tape.mismatch([String: Any].self, at: decoder.index)
         }
         object = decoder
-        many = decoder.entry.end > 16 ? try Self.index(decoder) : nil
+        many = decoder.entry.count > 16 ? try Self.index(decoder) : nil
         if many == nil { try decoder.tape.checkNames(of: decoder.index) }
     }
 
     private static func index(_ object: TapeDecoder) throws -> [String: Int] {
-        var index = [String: Int](minimumCapacity: Int(object.entry.end))
+        var index = [String: Int](minimumCapacity: Int(object.entry.count))
         for name in object.tape.children(of: object.index) {
             let (name, value) = (try object.tape.string(at: name), name + 1)
             if index[name] == nil { index[name] = value }
@@ -97,8 +97,8 @@ struct UnkeyedTape: UnkeyedDecodingContainer {
     }
 
     var codingPath: [any CodingKey] { array.codingPath }
-    var count: Int? { Int(array.entry.end) }
-    var isAtEnd: Bool { currentIndex == Int(array.entry.end) }
+    var count: Int? { Int(array.entry.count) }
+    var isAtEnd: Bool { currentIndex == Int(array.entry.count) }
 
     /// Makes something of the next element, which stays the next where that fails.
     private mutating func next<Value>(

@@ -19,7 +19,19 @@ package struct TapeDecoder {
             // It knows other encodings than UTF-8, and says what is wrong.
             return try JSONDecoder().decode(type, from: data)
         }
-        return try TapeDecoder(tape: tape, index: 0).value(type)
+        return try tape.reading { try TapeDecoder(tape: tape, index: 0).value(type) }
+    }
+
+    /// Makes a value of a part of a text.
+    ///
+    /// - Throws: `DecodingError`, whose path begins at the part.
+    package static func decode<Value: Decodable>(
+        _ type: Value.Type,
+        from tape: JSONTape,
+        at index: Int
+    ) throws -> Value {
+        let part = JSONTape(tape, at: index)
+        return try part.reading { try TapeDecoder(tape: part, index: index).value(type) }
     }
 
     var entry: JSONTape.Entry { tape[index] }

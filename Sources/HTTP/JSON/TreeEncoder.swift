@@ -4,7 +4,7 @@
 /// put in order at the end.
 package final class TreeEncoder {
     /// What a value became.
-    indirect enum Node {
+    enum Node {
         /// The place of its text.
         case text(Range<Int>)
         case object(Object)
@@ -25,8 +25,15 @@ package final class TreeEncoder {
     /// What all encoders of one value write to.
     final class Output {
         var text: [UInt8] = []
+        /// What who encodes lends those that are encoded.
+        let context: AnyObject?
         /// That something was encoded twice at one place.
         var fault: EncodingError?
+
+        init(_ context: AnyObject? = nil) {
+            self.context = context
+            text.reserveCapacity(64)
+        }
     }
 
     /// What leads to a value, its last step first.
@@ -51,9 +58,10 @@ package final class TreeEncoder {
 
     /// Writes a value.
     ///
+    /// - Parameter context: what values that know this encoder may ask it for.
     /// - Throws: `EncodingError` where the value has no JSON form, or what it threw itself.
-    package static func encode(_ value: some Encodable) throws -> Data {
-        let output = Output()
+    package static func encode(_ value: some Encodable, lending context: AnyObject? = nil) throws -> Data {
+        let output = Output(context)
         let node = try TreeEncoder(output).write(value)
         if let fault = output.fault { throw fault }
         guard let node else {
@@ -65,6 +73,9 @@ package final class TreeEncoder {
         node.append(to: &bytes, output.text)
         return Data(bytes)
     }
+
+    /// What who encodes lends.
+    package var context: AnyObject? { output.context }
 
     /// Whatever was written last takes the place of what was there, which is told at the end.
     private func replace(with node: Node) {

@@ -80,11 +80,15 @@ public final class RetryInterceptor: BriefInterceptor {
         } catch {
             outcome = .failure(error)
         }
-        guard outcome.mayBeTransient(for: operation) else {
-            note(outcome, of: operation)
-            return try outcome.get()
-        }
+        if accepts(outcome, of: operation) { return try outcome.get() }
         return try await repeated(operation, next, emit, after: outcome, elapsed)
+    }
+
+    /// Whether the outcome of a first attempt is that of the operation.
+    func accepts(_ outcome: Result<NetworkOperation.Result, NetworkError>, of operation: NetworkOperation) -> Bool {
+        if outcome.mayBeTransient(for: operation) { return false }
+        note(outcome, of: operation)
+        return true
     }
 
     /// A server that answers, be it with a refusal, is well; that somebody left says nothing.
@@ -95,7 +99,7 @@ public final class RetryInterceptor: BriefInterceptor {
     /// The attempts after the first.
     ///
     /// - Parameter elapsed: tells how long ago that began; nil where nobody asks.
-    nonisolated(nonsending) private func repeated(
+    nonisolated(nonsending) func repeated(
         _ operation: NetworkOperation,
         _ next: Next,
         _ emit: @escaping Emit,
