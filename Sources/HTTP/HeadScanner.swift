@@ -13,6 +13,15 @@ enum HeadScanner {
         fileprivate(set) var contentLength: Int64?
         fileprivate(set) var isEncoded = false
         fileprivate(set) var isTransferEncoded = false
+        fileprivate(set) var contentType = ContentType.none
+    }
+
+    /// What a head says of the body's type.
+    enum ContentType {
+        case none
+        /// Once, in these bytes of the block.
+        case once(Range<Int>)
+        case often
     }
 
     static func scan(_ block: [UInt8]) throws(NetworkError) -> Scanned {
@@ -25,7 +34,7 @@ enum HeadScanner {
             var scanned = Scanned(status: status)
             // Asked for once, as a static property is looked after at each use.
             let tokens = tokens
-            while let line = lines.next(), !line.isEmpty { try scan(line, tokens, &scanned) }
+            while let line = lines.next(), !line.isEmpty { try scan(line, of: block, tokens, &scanned) }
             return scanned
         }
     }
@@ -43,24 +52,13 @@ enum HeadScanner {
         }
     }
 
-    /// What the field of this name says where it came at most once, and is ASCII.
-    ///
-    /// - Returns: nil where all fields have to be made to know it.
-    static func value(named name: HTTPField.Name, in block: [UInt8]) -> String?? {
-        var name = name.canonicalName
-        return name.withUTF8 { name in
-            block.withUnsafeBufferPointer { block in
-                var lines = LineReader(rest: block)
-                _ = lines.next()
-                var found: String?
-                while let line = lines.next(), !line.isEmpty {
-                    guard line.begins(withName: name) else { continue }
-                    let value = line.value(after: name.count)
-                    if found != nil || value.contains(where: { $0 >= 0x80 }) { return nil }
-                    found = String(decoding: value, as: UTF8.self)
-                }
-                return .some(found)
-            }
+    /// What the line of a field says; nil where it is not ASCII.
+    static func value(ofLine line: Range<Int>, in block: [UInt8]) -> String? {
+        block.withUnsafeBufferPointer { block in
+            let line = Bytes(rebasing: block[line])
+            guard let colon = line.firstIndex(.colon) else { return nil }
+            let value = line.value(after: colon)
+            return value.contains { $0 >= 0x80 } ? nil : String(decoding: value, as: UTF8.self)
         }
     }
 
@@ -89,13 +87,20 @@ enum HeadScanner {
         return colon
     }
 
-    private static func scan(_ line: Bytes, _ tokens: [Bool], _ scanned: inout Scanned) throws(NetworkError) {
+    private static func scan(
+        _ line: Bytes,
+        of block: Bytes,
+        _ tokens: [Bool],
+        _ scanned: inout Scanned
+    ) throws(NetworkError) {
         guard let colon = colon(of: line, tokens) else {
             throw .head("a header field of the response is malformed")
         }
         let name = Bytes(rebasing: line[..<colon])
         if name.isSpelled("content-length") {
             try note(length: line.value(after: colon), &scanned)
+        } else if name.isSpelled("content-type") {
+            scanned.contentType = if case .none = scanned.contentType { .once(block.range(of: line)) } else { .often }
         } else if name.isSpelled("content-encoding") {
             scanned.isEncoded = true
         } else if name.isSpelled("transfer-encoding") {
@@ -197,24 +202,17 @@ extension Bytes {
         return Self(rebasing: value)
     }
 
+    /// Where a part of these is.
+    fileprivate func range(of part: Self) -> Range<Int> {
+        guard let baseAddress, let start = part.baseAddress else { return 0..<0 }
+        return start - baseAddress..<start - baseAddress + part.count
+    }
+
     /// Whether these are the letters of a name, in whichever case.
     fileprivate func isSpelled(_ name: StaticString) -> Bool {
         guard count == name.utf8CodeUnitCount else { return false }
         for index in 0..<count where self[index] | 0x20 != name.utf8Start[index] { return false }
         return true
-    }
-}
-
-extension Bytes {
-    /// Whether this is the line of a field that is named so, in whichever case.
-    ///
-    /// - Parameter name: in lower case.
-    fileprivate func begins(withName name: Bytes) -> Bool {
-        guard count > name.count, self[name.count] == .colon else { return false }
-        return name.indices.allSatisfy { index in
-            let (byte, letter) = (self[index], name[index])
-            return byte == letter || byte | 0x20 == letter && letter >= UInt8(ascii: "a") && letter <= UInt8(ascii: "z")
-        }
     }
 }
 

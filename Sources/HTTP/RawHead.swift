@@ -12,6 +12,7 @@ package final class RawHead: Sendable {
 
     /// Checked lines, the status line first; empty where the head was made of fields.
     private let block: [UInt8]
+    private let typeInBlock: HeadScanner.ContentType
     private let made = AtomicLazyReference<Made>()
 
     private final class Made: Sendable {
@@ -29,6 +30,7 @@ package final class RawHead: Sendable {
         contentLength = isTransferEncoded ? nil : head.headerFields[.contentLength].flatMap(Int64.init)
         isEncoded = head.headerFields.contains(.contentEncoding)
         block = []
+        typeInBlock = .often
         _ = made.storeIfNil(Made(head))
     }
 
@@ -40,6 +42,7 @@ package final class RawHead: Sendable {
         status = scanned.status
         contentLength = scanned.isTransferEncoded ? nil : scanned.contentLength
         isEncoded = scanned.isEncoded
+        typeInBlock = scanned.contentType
         self.block = block
     }
 
@@ -50,11 +53,13 @@ package final class RawHead: Sendable {
         try HeadScanner.trailers(of: block)
     }
 
-    /// What the field of this name says, its values joined where it came more than once; of one look, for which no other
-    /// fields are made.
-    package subscript(name: HTTPField.Name) -> String? {
-        if let made = made.load() { return made.head.headerFields[name] }
-        return HeadScanner.value(named: name, in: block) ?? head.headerFields[name]
+    /// What the head says of the body's type; mostly no fields have to be made for it.
+    package var contentType: String? {
+        switch typeInBlock {
+        case .none: nil
+        case .once(let line): HeadScanner.value(ofLine: line, in: block) ?? head.headerFields[.contentType]
+        case .often: head.headerFields[.contentType]
+        }
     }
 
     /// Status and fields, in the order and spelling received.

@@ -35,7 +35,8 @@ import Tracing
         gate.open()
         var spans: [String?] = []
         for await span in heard.stream.prefix(3) { spans.append(span) }
-        #expect(spans == (isCarried ? ["one", "two", nil] : ["one", "one", "one"]))
+        // Not carried, all hear in the same one, or in none.
+        #expect(isCarried ? spans == ["one", "two", nil] : Set(spans).count == 1)
         #expect(server.requests.count == 1)
     }
 

@@ -17,7 +17,7 @@ public struct NetworkResponse: Sendable {
     /// The status alone, for which no header fields are made.
     public var status: HTTPResponse.Status { rawHead.status }
     /// What `Content-Type` says, for which no other fields are made.
-    package var contentType: String? { rawHead[.contentType] }
+    package var contentType: String? { rawHead.contentType }
     private var rawHead: RawHead
     /// The URL that answered, after redirects; empty where the client does not tell.
     public var url: String

@@ -98,9 +98,12 @@ public final class Pipeline: Sendable {
     /// An interceptor. A class, as one in an array is copied before it is called, and one behind a reference is not.
     private final class Step: Sendable {
         let interceptor: any Interceptor
+        /// The interceptor, where it is this one.
+        let retry: RetryInterceptor?
 
         init(_ interceptor: any Interceptor) {
             self.interceptor = interceptor
+            retry = interceptor as? RetryInterceptor
         }
     }
 
@@ -303,7 +306,10 @@ extension Pipeline {
     /// where another message follows.
     struct DirectWay: Sendable {
         fileprivate let pipeline: Pipeline
-        fileprivate let retry: (interceptor: RetryInterceptor, next: Next)?
+        /// Which of the steps asks again; nil where none does.
+        fileprivate let retryStep: Int?
+
+        private var retry: RetryInterceptor? { retryStep.flatMap { pipeline.steps[$0].retry } }
 
         /// Sends the message.
         ///
@@ -319,19 +325,17 @@ extension Pipeline {
             operation.departure?.note(operation, keepsCookies: pipeline.keepsCookies)
             let operation = operation.reportsProgress ? operation.telling(emit) : operation
             return pipeline.transport.perform(operation.transfer) { [pipeline] answer in
-                completion(
-                    answer.flatMap { response in
-                        Result { () throws(NetworkError) in
-                            try pipeline.checked(.of(response, isStream: false), operation)
-                        }
-                    }
-                )
+                do throws(NetworkError) {
+                    completion(.success(try pipeline.checked(.of(answer.get(), isStream: false), operation)))
+                } catch {
+                    completion(.failure(error))
+                }
             }
         }
 
         /// Whether this is the outcome of the operation, and not of one of its messages.
         func ends(with outcome: Result<NetworkOperation.Result, NetworkError>, _ operation: NetworkOperation) -> Bool {
-            retry?.interceptor.accepts(outcome, of: operation) ?? true
+            retry?.accepts(outcome, of: operation) ?? true
         }
 
         /// Sends the messages that follow where that is not the outcome.
@@ -340,8 +344,9 @@ extension Pipeline {
             _ operation: NetworkOperation,
             _ emit: @escaping Interceptor.Emit
         ) async throws(NetworkError) -> NetworkOperation.Result {
-            guard let (interceptor, next) = retry else { return try outcome.get() }
-            return try await interceptor.repeated(operation, next, emit, after: outcome, nil)
+            guard let retry, let retryStep else { return try outcome.get() }
+            let next = Next(pipeline: pipeline, index: retryStep + 1)
+            return try await retry.repeated(operation, next, emit, after: outcome, nil)
         }
     }
 
@@ -351,12 +356,12 @@ extension Pipeline {
             NetworkOperation.Kind.transfers.contains(operation.kind), !operation.isForStoreAlone,
             operation.transfer.delivery == .collect, !operation.logger.accepts(.error)
         else { return nil }
-        var retry: (RetryInterceptor, Next)?
-        for (index, step) in steps.enumerated() where step.interceptor.applies(to: operation) {
-            guard retry == nil, let one = step.interceptor as? RetryInterceptor, one.maxTime == nil else { return nil }
-            retry = (one, Next(pipeline: self, index: index + 1))
+        var retryStep: Int?
+        for index in steps.indices where steps[index].interceptor.applies(to: operation) {
+            guard retryStep == nil, let retry = steps[index].retry, retry.maxTime == nil else { return nil }
+            retryStep = index
         }
-        return DirectWay(pipeline: self, retry: retry)
+        return DirectWay(pipeline: self, retryStep: retryStep)
     }
 }
 

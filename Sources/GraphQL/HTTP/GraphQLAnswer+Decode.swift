@@ -66,10 +66,10 @@ extension GraphQLAnswer {
         )
     }
 
-    /// Makes the value of the answer of an operation.
+    /// Makes the value of the answer of an operation. Inlined, as is what it calls: each function would look its types up.
     ///
     /// - Parameter key: the response key of what to decode; nil for all of the data.
-    func value<Output: Decodable>(
+    @inline(__always) func value<Output: Decodable>(
         _ type: Output.Type,
         at key: String?,
         _ policy: GraphQLEndpoint.ErrorPolicy,
@@ -90,7 +90,7 @@ extension GraphQLAnswer {
 
     /// The value that was asked for; nil where the server gave null, or left out what `Output` need not have, as `@skip` and
     /// `@include` may say.
-    private func output<Output: Decodable>(
+    @inline(__always) private func output<Output: Decodable>(
         _ type: Output.Type,
         at key: String?,
         with decoder: any BodyDecoder

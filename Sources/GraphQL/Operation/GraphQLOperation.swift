@@ -33,7 +33,7 @@ public struct GraphQLOperation<Input: Encodable, Output: Decodable>: Encodable {
     /// - Parameters:
     ///   - input: the variables.
     ///   - operationString: the document.
-    public init(input: Input, operationString: String) {
+    @inlinable public init(input: Input, operationString: String) {
         self.input = input
         self.operationString = operationString
     }
