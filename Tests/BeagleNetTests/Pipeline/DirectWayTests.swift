@@ -1,0 +1,126 @@
+import BeagleNetCurl
+import BeagleNetTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import BeagleNet
+
+/// Operations that share a run and need no task for it, over a real socket.
+@Suite(.beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct DirectWayTests {
+    private func client() -> NetworkClientDefault {
+        NetworkClientDefault(dependencies: Beagle.dependencies)
+    }
+
+    private func operation(_ server: LoopbackServer) throws -> NetworkOperation {
+        let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/screen"))
+        return NetworkOperation(Request(url: url, type: .fetchComponent))
+    }
+
+    @Test func whoLooksAtTheOutcomeAloneNeedsNoTask() throws {
+        let retry = RetryInterceptor()
+        let url = try #require(URL(string: "http://host/screen"))
+        var operation = NetworkOperation(Request(url: url, type: .fetchComponent))
+        func isDirect(_ interceptors: [any Interceptor]) throws -> Bool {
+            try Pipeline(interceptors, transport: CurlTransport()).directWay(of: operation) != nil
+        }
+        #expect(try isDirect(InterceptorsKey.live(Beagle.dependencies)))
+        #expect(try isDirect([]))
+        #expect(try !isDirect([RetryInterceptor(maxTime: .seconds(1)), StatusInterceptor()]))
+        #expect(try !isDirect([retry, HeadersInterceptor { _ in [:] }]))
+        #expect(try !isDirect([DeadlineInterceptor(.seconds(1)), retry]))
+        operation.deadline = .seconds(1)
+        #expect(try !isDirect(InterceptorsKey.live(Beagle.dependencies)))
+        operation = NetworkOperation(operation.request, kind: .subscription)
+        #expect(try !isDirect([retry]))
+    }
+
+    @Test func refusalThatMayPassIsAskedAgain() async throws {
+        let count = Atomic(0)
+        let server = try LoopbackServer { _ in
+            count.add(1, ordering: .relaxed).newValue == 1 ? .response(503) : .response(200, [:], "here")
+        }
+        let result = try await client().run(operation(server))
+        #expect(result.response.map { String(decoding: $0.data, as: UTF8.self) } == "here")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test(arguments: [404, 501]) func refusalIsAFailureOfAll(status: Int) async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer { _ in .sequence([.gate(gate), .response(status, [:], "no")]) }
+        let (client, operation) = (client(), try operation(server))
+        let tasks = (0..<2).map { _ in Task { try await client.run(operation) } }
+        while client.activeSubscribers < 2 { await Task.yield() }
+        gate.open()
+        for task in tasks {
+            let failure = await task.result.failure
+            #expect(failure?.response?.status.code == status)
+            #expect(failure?.data == Data("no".utf8))
+        }
+        #expect(server.requests.count == 1)
+        #expect(client.activeOperations == 0)
+    }
+
+    @Test func whoLeavesLastEndsTheMessage() async throws {
+        let server = try LoopbackServer(.stall)
+        let (client, operation) = (client(), try operation(server))
+        let tasks = (0..<2).map { _ in Task { try await client.run(operation) } }
+        while client.activeSubscribers < 2 || server.requests.isEmpty { await Task.yield() }
+        tasks[0].cancel()
+        #expect(await tasks[0].result.failure?.kind == .cancelled)
+        #expect(client.activeOperations == 1)
+        tasks[1].cancel()
+        #expect(await tasks[1].result.failure?.kind == .cancelled)
+        #expect(client.activeOperations == 0)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func whoLeavesEndsTheWaitForAnotherAttempt() async throws {
+        let server = try LoopbackServer(.response(503, ["Retry-After": "50"]))
+        let (client, operation) = (client(), try operation(server))
+        let task = Task { try await client.run(operation) }
+        while server.requests.isEmpty { await Task.yield() }
+        try await Task.sleep(for: .milliseconds(50))
+        task.cancel()
+        #expect(await task.result.failure?.kind == .cancelled)
+        #expect(client.activeOperations == 0)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func progressIsToldFromTheTransport() async throws {
+        let server = try LoopbackServer(.response(200, [:], String(repeating: "x", count: 1 << 20)))
+        var operation = try operation(server)
+        operation.reportsProgress = true
+        let told = Lock(0)
+        let result = try await client().run(operation) { result in
+            if let progress = result.progress { told.withLock { $0 = max($0, Int(progress.bytesReceived)) } }
+        }
+        #expect(result.response?.data.count == 1 << 20)
+        #expect(told.withLock { $0 } == 1 << 20)
+    }
+
+    /// Many answers of one turn: each of those who wait hears, once, what it asked for.
+    @Test func eachHearsItsOwn() async throws {
+        let server = try LoopbackServer { .response(200, [:], $0.target) }
+        let client = client()
+        let answers = try await withThrowingTaskGroup(of: (String, String).self) { group in
+            for number in 0..<400 {
+                let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/\(number)"))
+                group.addTask {
+                    let response = try await client.run(NetworkOperation(Request(url: url, type: .fetchImage))).response
+                    return (url.path, String(decoding: response?.data ?? Data(), as: UTF8.self))
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers.count == 400)
+        #expect(answers.allSatisfy { $0 == $1 })
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate var failure: NetworkError? {
+        if case .failure(let error) = self { return error as? NetworkError }
+        return nil
+    }
+}
