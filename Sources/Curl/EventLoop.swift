@@ -256,8 +256,7 @@ final class EventLoop: @unchecked Sendable {
         case .shutDown: ending = .now
         case .run(let job, let executor):
             job.runSynchronously(on: executor)
-            // It may have taken long, and the last look is as old.
-            hasIdled = true
+            noteHeldUp()
         }
     }
 
@@ -590,8 +589,12 @@ final class EventLoop: @unchecked Sendable {
     /// Several of the pool are resumed there. From here each would wake a thread that is asleep again before the next:
     /// two calls of the system, and where they share a core two switches between threads, for every answer.
     private func wakeTasks() {
-        for task in waiting { task.continuation.resume() }
-        waiting.removeAll(keepingCapacity: true)
+        // An executor may run what is resumed at once, and that may resume others.
+        while !waiting.isEmpty {
+            let resumed = waiting
+            waiting = []
+            for task in resumed { task.continuation.resume() }
+        }
         if pooled.count > 1 {
             Task.detached(priority: pooled.lazy.compactMap(\.poolPriority).max()) { [pooled] in
                 for task in pooled { task.continuation.resume() }
@@ -601,6 +604,9 @@ final class EventLoop: @unchecked Sendable {
         }
         pooled.removeAll(keepingCapacity: true)
     }
+
+    /// A completion has run here, which may have taken long, and the last look at the sockets is as old.
+    func noteHeldUp() { hasIdled = true }
 
     // MARK: libcurl's callbacks
 

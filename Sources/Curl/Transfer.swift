@@ -396,7 +396,9 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         let waiting = completion
         completion = nil
         switch waiting {
-        case .callback(let call): call(outcome)
+        case .callback(let call):
+            call(outcome)
+            loop.noteHeldUp()
         case .task(let task):
             keep(outcome)
             loop.resumeSoon(task)

@@ -1,4 +1,4 @@
-/// A task that waits for its transfer, or for another task that runs on a transport's thread.
+/// A task that waits for its transfer, or for a run that it shares.
 package struct WaitingTask: Sendable {
     package let continuation: UnsafeContinuation<Void, Never>
     /// Its priority where it runs on Swift's pool; nil where it runs on an actor or an executor of its own.

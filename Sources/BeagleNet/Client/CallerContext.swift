@@ -4,7 +4,7 @@ public import BeagleNetDependencies
 /// emits and the end of a streamed body run on threads and in tasks that do not have them.
 ///
 /// What runs on the way, interceptors and transport, has the task-local values of who asked without any help; of those
-/// who share a run, who asked first.
+/// who share a run, who asked first. Where nobody logs and nothing of the app's stands on the way, they need not have them.
 public protocol CallerContext: Sendable {
     /// Takes the values up, in the task that asks.
     ///

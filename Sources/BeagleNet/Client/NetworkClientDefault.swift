@@ -118,7 +118,7 @@ public final class NetworkClientDefault: NetworkClient {
     /// Performs an operation through the container's interceptors; cancelling the task cancels it, unless it
     /// `isDetached`.
     ///
-    /// One that shares its run with others runs in a task of the client's, any other in the caller's.
+    /// One that shares its run with others is run by the client, in a task where it needs one; any other in the caller's.
     nonisolated(nonsending) public func run(
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
@@ -156,7 +156,7 @@ public final class NetworkClientDefault: NetworkClient {
         return try await hub.result(of: operation, pipeline, emit)
     }
 
-    /// As `run`, for who has no task to wait in: the run alone takes one.
+    /// As `run`, for who has no task to wait in: the run alone takes one, where it needs one.
     ///
     /// - Parameters:
     ///   - operation: what to ask.

@@ -287,12 +287,17 @@ final class ActiveOperation: Sendable {
         if isOver { token.cancel() }
     }
 
+    /// Whether somebody wants to know what comes of a run.
+    private func isUnderWay(_ run: Int) -> Bool {
+        state.withLock { !$0.isOver && $0.run == run && $0.isRunning }
+    }
+
     /// Sends the operation's message without a task, where that can be.
     private func send(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) -> (any RequestToken)? {
         guard let way = pipeline.directWay(of: operation) else { return nil }
         let emit: Interceptor.Emit = { self.give($0, in: run) }
         return way.send(operation, emit) { outcome in
-            if way.ends(with: outcome, operation) { return self.finish(outcome, run) }
+            if way.ends(with: outcome, operation) || !self.isUnderWay(run) { return self.finish(outcome, run) }
             let token = TaskToken(
                 Task(executorPreference: pipeline.executor) {
                     do throws(NetworkError) {

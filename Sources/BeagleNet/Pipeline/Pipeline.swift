@@ -350,7 +350,8 @@ extension Pipeline {
         }
     }
 
-    /// The direct way of an operation; nil where it has none, or where somebody logs, who may want to know in whose task.
+    /// The direct way of an operation; nil where it has none, or where somebody logs, who may want to know in whose task. What
+    /// is asked again goes on in a task of nobody's: none of those that apply then, all of them brief, looks at whose it is.
     func directWay(of operation: NetworkOperation) -> DirectWay? {
         guard executor != nil, !countsMessages, operation.performer == nil, operation.revision == nil,
             NetworkOperation.Kind.transfers.contains(operation.kind), !operation.isForStoreAlone,

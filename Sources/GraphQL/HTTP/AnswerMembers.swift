@@ -24,12 +24,16 @@ struct AnswerMembers {
         }
     }
 
-    /// All that stands in the text.
+    /// What stands in the text: all of it, or the outermost object and the members of its members.
     let tape: JSONTape
 
+    /// Bytes up to which all of a text may be kept, so that it is not read again: that takes up to fourteen times as much memory.
+    private static let longestWhole = 64 << 10
+
+    /// - Parameter isRead: whether a value is to be made of it.
     /// - Throws: `JSONFault` where it is no JSON.
-    init(_ data: Data) throws(JSONFault) {
-        tape = try JSONTape(data)
+    init(_ data: Data, isRead: Bool = false) throws(JSONFault) {
+        tape = try JSONTape(data, depth: isRead && data.count <= Self.longestWhole ? .max : 2)
     }
 
     var isObject: Bool { tape.isObject(0) }

@@ -106,7 +106,9 @@ extension GraphQLAnswer {
         }
         do {
             // It would read the same once more.
-            if decoder is JSONBodyDecoder { return try TapeDecoder.decode(type, from: members.tape, at: part.index) }
+            if members.tape.isWhole, decoder is JSONBodyDecoder {
+                return try TapeDecoder.decode(type, from: members.tape, at: part.index)
+            }
             return try decoder.decode(type, from: self[part.range])
         } catch {
             // What is missing was told in errors: they explain more than the missing value does.

@@ -34,7 +34,7 @@ package final class GraphQLAnswer {
             throw .malformed("the answer has no body", response, advice: "check the URL of the endpoint")
         }
         do {
-            members = try AnswerMembers(response.data)
+            members = try AnswerMembers(response.data, isRead: true)
         } catch {
             throw .malformed("the answer is no JSON: \(error.reason) at byte \(error.offset)", response)
         }

@@ -14,6 +14,7 @@ extension NetworkClient {
         at endpoint: GraphQLEndpoint,
         _ configure: Configuring
     ) async throws(NetworkError) -> GraphQLAnswer {
+        try request.checkIsNoSubscription()
         try request.checkKind()
         return try await answer(to: networkOperation(for: request, at: endpoint, configure, nil), nil)
     }

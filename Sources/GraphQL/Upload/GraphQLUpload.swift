@@ -45,10 +45,15 @@ final class UploadMarks: Sendable {
     private static let nonce = "upload-\(UInt64.random(in: .min ... .max))-\(UInt64.random(in: .min ... .max))-"
     private let files = InlineLock<[FormFile]>([])
 
-    /// Writes variables, whose files find these marks: of an encoder that is not ours they cannot ask for them.
+    /// Writes variables, whose files find these marks.
     func writing(_ input: some Encodable, _ encoder: (any BodyEncoder)?) throws -> Data {
-        guard let encoder else { return try TreeEncoder.encode(input, lending: self) }
-        return try Self.$current.withValue(self) { try encoder.encode(input) }
+        if let encoder { return try Self.$current.withValue(self) { try encoder.encode(input) } }
+        do {
+            return try TreeEncoder.encode(input, lending: self)
+        } catch {
+            // A file may be given an encoder that stands before ours. A task-local value costs a good part of all that is done here.
+            return try Self.$current.withValue(self) { try TreeEncoder.encode(input, lending: self) }
+        }
     }
 
     /// Those of the variables that are being written.

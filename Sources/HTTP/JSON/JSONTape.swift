@@ -20,6 +20,8 @@ package final class JSONTape {
     }
 
     private let text: Data
+    /// Whether all values are there, however deep.
+    package let isWhole: Bool
     /// Where `text` is, while `reading` runs and not a moment longer. Unchecked, as a tape is of one task, and looked at for each
     /// value.
     @exclusivity(unchecked) private var bytes: UnsafeRawBufferPointer?
@@ -33,14 +35,17 @@ package final class JSONTape {
 
     /// Reads a text in UTF-8.
     ///
+    /// - Parameter depth: how many containers around a value it is kept in; all are by default. What is deeper is looked at and
+    ///   not kept, so that a long text takes little room; nothing can be made of it.
     /// - Throws: `JSONFault` where it has not the grammar of JSON, or more bytes than can be counted here.
-    package init(_ text: Data) throws(JSONFault) {
+    package init(_ text: Data, depth: Int = .max) throws(JSONFault) {
         guard text.count < UInt32.max else { throw JSONFault(offset: 0, reason: "the text is too long") }
         self.text = text
+        isWhole = depth == .max
         base = []
         root = 0
         let read = text.withUnsafeBytes { bytes in
-            Result { () throws(JSONFault) in try Self.read(bytes.bindMemory(to: UInt8.self)) }
+            Result { () throws(JSONFault) in try Self.read(bytes.bindMemory(to: UInt8.self), depth) }
         }
         entries = try read.get()
     }
@@ -48,6 +53,7 @@ package final class JSONTape {
     /// One null, of what is not there.
     init(nullAt path: [any CodingKey]) {
         text = Data()
+        isWhole = true
         entries = [Entry(kind: .null, next: 1)]
         base = path
         root = 0
@@ -56,6 +62,7 @@ package final class JSONTape {
     /// The same, where a value in it is the outermost.
     init(_ tape: JSONTape, at index: Int) {
         text = tape.text
+        isWhole = tape.isWhole
         entries = tape.entries
         base = []
         root = index
@@ -74,10 +81,10 @@ package final class JSONTape {
         if let bytes { look(bytes) } else { text.withUnsafeBytes(look) }
     }
 
-    private static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) -> [Entry] {
+    private static func read(_ bytes: UnsafeBufferPointer<UInt8>, _ depth: Int) throws(JSONFault) -> [Entry] {
         var scanner = JSONScanner(bytes)
-        var writer = Writer(bytes)
-        writer.entries.reserveCapacity(bytes.count / 32 + 4)
+        var writer = Writer(bytes, depth)
+        if depth == .max { writer.entries.reserveCapacity(bytes.count / 32 + 4) }
         scanner.passByteOrderMark()
         _ = try scanner.value(&writer)
         try scanner.finish()
@@ -336,33 +343,42 @@ private struct Writer: JSONScanner.Visitor {
     var entries: [JSONTape.Entry] = []
     private var parent = 0
     private let bytes: UnsafeBufferPointer<UInt8>
+    /// How many containers are open, and in how many values are kept.
+    private var depth = 0
+    private let limit: Int
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    init(_ bytes: UnsafeBufferPointer<UInt8>, _ limit: Int) {
         self.bytes = bytes
+        self.limit = limit
     }
 
     mutating func open(isObject: Bool, at start: Int) {
+        defer { depth += 1 }
+        if depth > limit { return }
         append(isObject ? .objectStart : .arrayStart, start..<start, false)
         parent = entries.count - 1
     }
 
     mutating func close(at end: Int) {
+        depth -= 1
+        if depth > limit { return }
         entries[parent].next = UInt32(truncatingIfNeeded: entries.count)
         entries[parent].end = UInt32(truncatingIfNeeded: end)
         parent = Int(entries[parent].parent)
     }
 
     mutating func name(_ text: JSONScanner.Text) {
+        if depth > limit { return }
         if text.hasEscapes || !bytes[text.range].isASCII { entries[parent].hasEscapes = true }
         append(.name, text.range, text.hasEscapes)
     }
 
     mutating func string(_ text: JSONScanner.Text) {
-        append(.string, text.range, text.hasEscapes)
+        if depth <= limit { append(.string, text.range, text.hasEscapes) }
     }
 
     mutating func scalar(_ kind: JSONTokenizer.Token.Kind, _ range: Range<Int>) {
-        append(kind, range, false)
+        if depth <= limit { append(kind, range, false) }
     }
 
     private mutating func append(_ kind: JSONTokenizer.Token.Kind, _ range: Range<Int>, _ hasEscapes: Bool) {

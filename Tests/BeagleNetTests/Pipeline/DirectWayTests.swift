@@ -28,7 +28,7 @@ import Testing
         #expect(try isDirect([]))
         #expect(try !isDirect([RetryInterceptor(maxTime: .seconds(1)), StatusInterceptor()]))
         #expect(try !isDirect([retry, HeadersInterceptor { _ in [:] }]))
-        #expect(try !isDirect([DeadlineInterceptor(.seconds(1)), retry]))
+        #expect(try !isDirect([DeadlineInterceptor(limit: .seconds(1)), retry]))
         operation.deadline = .seconds(1)
         #expect(try !isDirect(InterceptorsKey.live(Beagle.dependencies)))
         operation = NetworkOperation(operation.request, kind: .subscription)
@@ -77,14 +77,90 @@ import Testing
 
     @Test func whoLeavesEndsTheWaitForAnotherAttempt() async throws {
         let server = try LoopbackServer(.response(503, ["Retry-After": "50"]))
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
         let (client, operation) = (client(), try operation(server))
         let task = Task { try await client.run(operation) }
-        while server.requests.isEmpty { await Task.yield() }
-        try await Task.sleep(for: .milliseconds(50))
+        await clock.sleepers(1)
         task.cancel()
         #expect(await task.result.failure?.kind == .cancelled)
         #expect(client.activeOperations == 0)
         #expect(server.requests.count == 1)
+    }
+
+    @Test func whatIsToBeSeenThroughIs() async throws {
+        let gate = try LoopbackServer.Gate()
+        let count = Atomic(0)
+        let server = try LoopbackServer { _ in
+            count.add(1, ordering: .relaxed).newValue == 1 ? .sequence([.gate(gate), .response(503)]) : .response(200)
+        }
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let client = client()
+        var operation = try operation(server)
+        operation.isDetached = true
+        let task = Task { [operation] in try await client.run(operation) }
+        while server.requests.isEmpty { await Task.yield() }
+        task.cancel()
+        #expect(await task.result.failure?.kind == .cancelled)
+        gate.open()
+        await clock.sleepers(1)
+        #expect(client.activeOperations == 1)
+        clock.advance(by: .seconds(10))
+        while client.activeOperations > 0 { await Task.yield() }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func transportThatIsShutDownEndsIt() async throws {
+        let server = try LoopbackServer(.stall)
+        let transport = CurlTransport()
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        let operation = try operation(server)
+        let task = Task { try await client.run(operation) }
+        while server.requests.isEmpty { await Task.yield() }
+        transport.shutDown()
+        #expect(await task.result.failure?.kind == .shutdown)
+        #expect(client.activeOperations == 0)
+    }
+
+    @Test func whoWatchesHearsOfEachRun() async throws {
+        let count = Atomic(0)
+        let server = try LoopbackServer { _ in
+            .response(200, [:], "\(count.add(1, ordering: .relaxed).newValue)")
+        }
+        let client = client()
+        let heard = AsyncStream.makeStream(of: String.self)
+        let token = client.watch(try operation(server)) { event in
+            guard case .result(let result) = event, !result.isStale, let data = result.response?.data else { return }
+            heard.continuation.yield(String(decoding: data, as: UTF8.self))
+        }
+        var answers = heard.stream.makeAsyncIterator()
+        #expect(await answers.next() == "1")
+        client.refetch()
+        #expect(await answers.next() == "2")
+        token?.cancel()
+        #expect(client.activeOperations == 0)
+    }
+
+    /// One that is resumed inside of the loop may resume others, which are not forgotten.
+    @Test func whoIsResumedAtOnceMayEndTheWaitOfAnother() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer { $0.target == "/screen" ? .sequence([.gate(gate), .response(200)]) : .stall }
+        let client = client()
+        let operation = try operation(server)
+        let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/other"))
+        let other = Task { @MainActor in
+            try await client.run(NetworkOperation(Request(url: url, type: .fetchComponent)))
+        }
+        let first = Task(executorPreference: InlineExecutor()) {
+            let result = await Result { try await client.run(operation) }
+            other.cancel()
+            return result
+        }
+        while client.activeSubscribers < 2 { await Task.yield() }
+        gate.open()
+        #expect(await first.value.failure == nil)
+        #expect(await other.result.failure?.kind == .cancelled)
     }
 
     @Test func progressIsToldFromTheTransport() async throws {
@@ -122,5 +198,12 @@ extension Result where Failure == any Error {
     fileprivate var failure: NetworkError? {
         if case .failure(let error) = self { return error as? NetworkError }
         return nil
+    }
+}
+
+/// Runs what is resumed at once, where it is resumed.
+private final class InlineExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
     }
 }

@@ -159,6 +159,19 @@ import Testing
         }
     }
 
+    /// A long answer is not kept value by value, and read like a short one.
+    @Test(arguments: [0, 1 << 10, 1 << 17]) func lengthOfAnAnswerMakesNoDifference(count: Int) async throws {
+        let rest = #""rest":[{"a":"\#(String(repeating: "x", count: count))"},[]]"#
+        let data = #"{"other":null,"post":{"id":"0","title":""},\#(rest),"post":{"id":"1","title":"First"}}"#
+        let response = try await execute(#"{"data":\#(data),"errors":[{"message":"a"}],\#(rest)}"#)
+        #expect(response.data == Post(id: "1", title: "First"))
+        #expect(response.errors.map(\.message) == ["a"])
+        let missing = await failure(#"{\#(rest),"data":{\#(rest),"post":{"id":"1","title":null}}}"#)
+        #expect(missing?.kind == .decoding)
+        let context = missing?.underlying.map { "\($0)" } ?? ""
+        #expect(context.contains("title") && !context.contains("post"))
+    }
+
     @Test func oneOfSeveralRootFieldsIsChosenOrAll() async throws {
         let body = #"{"data":{"b":{"id":"2","title":"B"},"a":{"id":"1","title":"A"}}}"#
         let client = StubClient { _ in try NetworkResponse(json: JSONValue(parsing: body)) }

@@ -20,6 +20,29 @@ import Testing
         #expect(found == expected, "\(type) of \(text)", sourceLocation: location)
     }
 
+    /// What is kept to a depth is where it is where all is kept.
+    @Test(arguments: [
+        #"{"a":[1,{"b":[]}],"c":{"d":{"e":{}},"f":"g"},"a":"\u0041"}"#, "[[[[]],[]]]", "17", #""text""#, "{}",
+        "\u{FEFF} { \"a\" : { \"b\" : [ 1 , 2 ] , \"c\" : { \"d\" : 3 } } } ",
+    ])
+    func depthOfATapeMakesNoDifferenceToWhatItKeeps(text: String) throws {
+        let whole = try JSONTape(Data(text.utf8))
+        for depth in 0...4 {
+            let some = try JSONTape(Data(text.utf8), depth: depth)
+            #expect(ranges(in: some, 0, depth) == ranges(in: whole, 0, depth))
+            #expect(!some.isWhole && whole.isWhole)
+        }
+    }
+
+    /// Where the values are that so many containers are around.
+    private func ranges(in tape: JSONTape, _ index: Int, _ depth: Int) -> [Range<Int>] {
+        guard depth > 0 else { return [tape.range(of: index)] }
+        guard tape.isObject(index) else { return [tape.range(of: index)] }
+        return tape.members(of: index).reduce(into: [tape.range(of: index)]) {
+            $0 += ranges(in: tape, $1 + 1, depth - 1)
+        }
+    }
+
     private enum Outcome<Value: Equatable>: Equatable {
         case value(Value)
         case failure(String)
