@@ -35,6 +35,23 @@ struct WaitingTaskTests {
         #expect(answers == Array(repeating: "here", count: 48))
     }
 
+    /// One that is resumed inside of the loop may resume another, which is not forgotten.
+    @Test func whoIsResumedAtOnceMayResumeAnother() async throws {
+        let server = try LoopbackServer(.response(200, [:], "here"))
+        let transport = CurlTransport()
+        _ = try await transport.perform(try server.request())
+        let (first, other) = (Lock<WaitingTask?>(nil), Lock<WaitingTask?>(nil))
+        let resumed = Task { @MainActor in await wait(other) }
+        let resuming = Task(executorPreference: InlineExecutor()) {
+            await wait(first)
+            other.withLock { $0 }?.resume()
+        }
+        while first.withLock({ $0 == nil }) || other.withLock({ $0 == nil }) { await Task.yield() }
+        await Task(executorPreference: transport) { first.withLock { $0 }?.resume() }.value
+        await resuming.value
+        await resumed.value
+    }
+
     @MainActor private func onTheMainActor() async -> TaskPriority? { await poolPriority() }
 }
 
@@ -48,4 +65,20 @@ nonisolated(nonsending) private func poolPriority() async -> TaskPriority? {
     } onCancel: {
     }
     return priority
+}
+
+/// Waits until what it puts there is resumed.
+nonisolated(nonsending) private func wait(_ place: Lock<WaitingTask?>) async {
+    let actor = #isolation
+    await suspend { continuation in
+        place.withLock { $0 = WaitingTask(continuation, on: actor) }
+    } onCancel: {
+    }
+}
+
+/// Runs what is resumed at once, where it is resumed.
+private final class InlineExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+    }
 }

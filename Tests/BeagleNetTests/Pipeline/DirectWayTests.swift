@@ -142,27 +142,6 @@ import Testing
         #expect(client.activeOperations == 0)
     }
 
-    /// One that is resumed inside of the loop may resume others, which are not forgotten.
-    @Test func whoIsResumedAtOnceMayEndTheWaitOfAnother() async throws {
-        let gate = try LoopbackServer.Gate()
-        let server = try LoopbackServer { $0.target == "/screen" ? .sequence([.gate(gate), .response(200)]) : .stall }
-        let client = client()
-        let operation = try operation(server)
-        let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/other"))
-        let other = Task { @MainActor in
-            try await client.run(NetworkOperation(Request(url: url, type: .fetchComponent)))
-        }
-        let first = Task(executorPreference: InlineExecutor()) {
-            let result = await Result { try await client.run(operation) }
-            other.cancel()
-            return result
-        }
-        while client.activeSubscribers < 2 { await Task.yield() }
-        gate.open()
-        #expect(await first.value.failure == nil)
-        #expect(await other.result.failure?.kind == .cancelled)
-    }
-
     @Test func progressIsToldFromTheTransport() async throws {
         let server = try LoopbackServer(.response(200, [:], String(repeating: "x", count: 1 << 20)))
         var operation = try operation(server)
@@ -198,12 +177,5 @@ extension Result where Failure == any Error {
     fileprivate var failure: NetworkError? {
         if case .failure(let error) = self { return error as? NetworkError }
         return nil
-    }
-}
-
-/// Runs what is resumed at once, where it is resumed.
-private final class InlineExecutor: TaskExecutor {
-    func enqueue(_ job: consuming ExecutorJob) {
-        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
     }
 }
