@@ -64,6 +64,6 @@ struct AnswerMembers {
     }
 
     private func members(of object: Int) -> [(name: String, member: Member)] {
-        tape.members(of: object).map { (tape.repairedString(at: $0), Member(tape, $0 + 1)) }
+        tape.children(of: object).map { (tape.repairedString(at: $0), Member(tape, $0 + 1)) }
     }
 }

@@ -112,8 +112,8 @@ package final class JSONTape {
         return name
     }
 
-    /// Where the values of an array, and the names of an object, begin that are in a container.
-    func children(of index: Int) -> some Sequence<Int> {
+    /// Where the values of an array, and the names of an object, begin that are in a container. A name is followed by its value.
+    package func children(of index: Int) -> some Sequence<Int> {
         let (step, end) = (entries[index].kind == .objectStart ? 1 : 0, Int(entries[index].next))
         return sequence(state: index + 1) { [entries] place -> Int? in
             guard place < end else { return nil }
@@ -131,9 +131,6 @@ package final class JSONTape {
 
     package func isObject(_ index: Int) -> Bool { entries[index].kind == .objectStart }
     package func isNull(_ index: Int) -> Bool { entries[index].kind == .null }
-
-    /// The members of an object, the places of their names: each is followed by its value's.
-    package func members(of index: Int) -> some Sequence<Int> { children(of: index) }
 
     /// The value of the last member of this name.
     package func lastMember(_ name: String, of index: Int) -> Int? {

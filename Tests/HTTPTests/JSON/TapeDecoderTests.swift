@@ -38,7 +38,7 @@ import Testing
     private func ranges(in tape: JSONTape, _ index: Int, _ depth: Int) -> [Range<Int>] {
         guard depth > 0 else { return [tape.range(of: index)] }
         guard tape.isObject(index) else { return [tape.range(of: index)] }
-        return tape.members(of: index).reduce(into: [tape.range(of: index)]) {
+        return tape.children(of: index).reduce(into: [tape.range(of: index)]) {
             $0 += ranges(in: tape, $1 + 1, depth - 1)
         }
     }
