@@ -20,8 +20,8 @@ public final class BeagleDependencies: Sendable {
     }
 
     private struct State: Sendable {
-        var given: [ObjectIdentifier: any Held] = [:]
-        var made: [ObjectIdentifier: any Held] = [:]
+        var given = HeldTable()
+        var made = HeldTable()
         var making: [any DependencyDefault.Type] = []
         /// What stays when the container goes.
         var followed: Set<ObjectIdentifier> = []
@@ -55,8 +55,8 @@ public final class BeagleDependencies: Sendable {
             let dropped = state
             state.isOrphaned = true
             state.version += 1
-            state.given = state.given.filter { state.followed.contains($0.key) }
-            state.made = state.made.filter { state.followed.contains($0.key) }
+            state.given.keep(state.followed)
+            state.made.keep(state.followed)
             return dropped
         }
         withExtendedLifetime(dropped) {}
@@ -156,6 +156,34 @@ public final class BeagleDependencies: Sendable {
             return replaced
         }
         withExtendedLifetime(replaced) {}
+    }
+}
+
+/// Dependencies by their keys. They are few and often looked for, and to compare all keys costs less than to hash one.
+private struct HeldTable: Sendable {
+    private var keys: [ObjectIdentifier] = []
+    private var values: [any Held] = []
+
+    subscript(key: ObjectIdentifier) -> (any Held)? {
+        get { keys.firstIndex(of: key).map { values[$0] } }
+        set {
+            let index = keys.firstIndex(of: key)
+            switch (index, newValue) {
+            case (let index?, let value?): values[index] = value
+            case (let index?, nil):
+                keys.remove(at: index)
+                values.remove(at: index)
+            case (nil, let value?):
+                keys.append(key)
+                values.append(value)
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// Drops all others.
+    mutating func keep(_ kept: Set<ObjectIdentifier>) {
+        for key in keys where !kept.contains(key) { self[key] = nil }
     }
 }
 

@@ -62,6 +62,18 @@ enum HeadScanner {
         }
     }
 
+    /// Whether the value of a line is this text; nil where the line is no field.
+    static func hasValue(_ text: StaticString, _ line: Range<Int>, in block: [UInt8]) -> Bool? {
+        block.withUnsafeBufferPointer { block in
+            let line = Bytes(rebasing: block[line])
+            guard let colon = line.firstIndex(.colon) else { return nil }
+            let value = line.value(after: colon)
+            return text.withUTF8Buffer { text in
+                text.count == value.count && text.indices.allSatisfy { text[$0] == value[$0] }
+            }
+        }
+    }
+
     /// The fields of lines that stand behind a body.
     static func trailers(of block: [UInt8]) throws(NetworkError) -> HTTPFields {
         try block.withUnsafeBufferPointer { (block) throws(NetworkError) in

@@ -62,6 +62,14 @@ package final class RawHead: Sendable {
         }
     }
 
+    /// Whether the body's type is this and no other word, as text in ASCII; mostly no text has to be made for it.
+    package func hasContentType(_ type: StaticString) -> Bool {
+        guard case .once(let line) = typeInBlock, let isSame = HeadScanner.hasValue(type, line, in: block) else {
+            return contentType == type.description
+        }
+        return isSame
+    }
+
     /// Status and fields, in the order and spelling received.
     package var head: HTTPResponse {
         if let made = made.load() { return made.head }

@@ -149,7 +149,7 @@ public final class NetworkClientDefault: NetworkClient {
         let (operation, pipeline) = try prepared(operation, settings)
         if let answer = pipeline.answer(atHandFor: operation) { return answer }
         let emit = settings.surroundings.callerContexts.carrying(emit)
-        if operation.key == nil, !operation.isDetached { return try await pipeline.run(operation, emit) }
+        if operation.question == nil, !operation.isDetached { return try await pipeline.run(operation, emit) }
         if pipeline.prefersStore(operation), await hub.isAlone(operation, pipeline) {
             return try await pipeline.run(operation, emit)
         }
@@ -172,7 +172,7 @@ public final class NetworkClientDefault: NetworkClient {
         if settings.operationScope != nil { return nil }
         do throws(NetworkError) {
             let (operation, pipeline) = try prepared(operation, settings)
-            let isShared = operation.key != nil || operation.isDetached
+            let isShared = operation.question != nil || operation.isDetached
             guard isShared, !pipeline.prefersStore(operation) else { return nil }
             let emit = settings.surroundings.callerContexts.carrying(emit)
             return WatchToken(share: hub.ask(operation, pipeline, emit, completion))
@@ -318,7 +318,7 @@ public final class NetworkClientDefault: NetworkClient {
             once.give(.success(answer))
             return EndedToken()
         }
-        let isShared = operation.key != nil || operation.isDetached
+        let isShared = operation.question != nil || operation.isDetached
         guard !isShared || pipeline.prefersStore(operation) else {
             return ShareToken(share: hub.ask(operation, pipeline, { _ in }, { once.give($0) }), once: once)
         }

@@ -18,6 +18,8 @@ public struct NetworkResponse: Sendable {
     public var status: HTTPResponse.Status { rawHead.status }
     /// What `Content-Type` says, for which no other fields are made.
     package var contentType: String? { rawHead.contentType }
+    /// Whether it says this and no more.
+    package func hasContentType(_ type: StaticString) -> Bool { rawHead.hasContentType(type) }
     private var rawHead: RawHead
     /// The URL that answered, after redirects; empty where the client does not tell.
     public var url: String

@@ -63,7 +63,7 @@ final class ActiveOperation: Sendable {
         var waiting: [Post] = []
         var isDelivering = false
 
-        var isWatched: Bool { operation.key != nil && operation.kind != .subscription }
+        var isWatched: Bool { operation.question != nil && operation.kind != .subscription }
         var everybody: Audience { .all(lastID) }
 
         func those(_ isMeant: (Subscriber) -> Bool) -> Audience {

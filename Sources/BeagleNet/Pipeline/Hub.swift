@@ -8,23 +8,23 @@ final class Hub: Sendable {
 
     /// What one run can serve: what is asked, how it is to run, and whether a store alone is asked.
     struct Subject: Hashable, Sendable {
-        private let key: NetworkOperation.Key
+        private let question: NetworkOperation.Question
         private let deadline: Duration?
         private let reportsProgress: Bool
         fileprivate let isForStoreAlone: Bool
 
         /// nil where the operation is not shared.
         fileprivate init?(_ operation: NetworkOperation) {
-            guard let key = operation.key else { return nil }
-            self.key = key
+            guard let question = operation.question else { return nil }
+            self.question = question
             deadline = operation.deadline
             reportsProgress = operation.reportsProgress
             isForStoreAlone = operation.isForStoreAlone
         }
 
-        /// The key alone: it is as good a hash as all.
+        /// The question alone: it is as good a hash as all.
         func hash(into hasher: inout Hasher) {
-            hasher.combine(key)
+            hasher.combine(question)
         }
     }
 

@@ -16,9 +16,31 @@ extension NetworkOperation {
         private let high: UInt64
         private let low: UInt64
 
-        fileprivate init(high: UInt64, low: UInt64) {
-            self.high = high
-            self.low = low
+        /// - Parameter left: fields that do not count.
+        fileprivate init(
+            _ kind: Kind,
+            _ partition: String,
+            _ person: Int,
+            _ transfer: TransferRequest,
+            _ body: Data?,
+            without left: [HTTPField]
+        ) {
+            (high, low) = KeyHash.of { hash in
+                if let body { hash.combine(body) } else { hash.combine(-1) }
+                hash.combine(kind.name)
+                hash.combine(partition)
+                hash.combine(transfer.head.method.rawValue)
+                hash.combine(transfer.head.scheme ?? "")
+                hash.combine(transfer.head.authority ?? "")
+                hash.combine(transfer.head.path ?? "")
+                for field in transfer.head.headerFields {
+                    if !left.isEmpty, left.contains(field) { continue }
+                    hash.combine(field.name.canonicalName)
+                    hash.combine(field.value)
+                }
+                if person != 0 { hash.combine(person) }
+                if !transfer.hasStandardOptions { transfer.options.combine(into: &hash) }
+            }
         }
 
         /// The bits.
@@ -30,36 +52,90 @@ extension NetworkOperation {
         }
     }
 
-    /// What is asked, where that can be told without reading a file or a stream.
+    /// What an operation asks, as the client made it: the same for all who may share a run.
     ///
-    /// - Parameters:
-    ///   - person: whose credentials the message is given further on; 0 where it gets none.
-    ///   - left: fields that do not count.
-    func makeKey(_ transfer: TransferRequest, for person: Int, without left: [HTTPField] = []) -> Key? {
-        guard isShared, transfer.delivery == .collect else { return nil }
-        var data: Data?
-        switch transfer.body?.content {
-        case .data(let bytes): data = bytes
-        case nil: break
-        case .file, .stream: return nil
+    /// Most are asked by one alone, so that there is no more to do here than a table needs, and two are compared where they meet.
+    final class Question: Sendable {
+        private let kind: Kind
+        private let partition: String
+        private let person: Int
+        private let transfer: TransferRequest
+        private let body: Data?
+        private let bits: UInt64
+        private let made = InlineLock<Key?>(nil)
+
+        /// nil where it is not shared, or cannot be told without reading a file or a stream.
+        ///
+        /// - Parameter person: whose credentials the message is given further on; 0 where it gets none.
+        init?(_ operation: NetworkOperation, _ transfer: TransferRequest, for person: Int) {
+            guard operation.isShared, transfer.delivery == .collect, let body = transfer.body.known else { return nil }
+            (kind, partition) = (operation.kind, operation.partition)
+            (self.person, self.transfer, self.body) = (person, transfer, body)
+            bits = operation.bits(transfer, body, person)
         }
-        let hash = KeyHash.of { hash in
-            if let data { hash.combine(data) } else { hash.combine(-1) }
-            hash.combine(kind.name)
-            hash.combine(partition)
-            hash.combine(transfer.head.method.rawValue)
-            hash.combine(transfer.head.scheme ?? "")
-            hash.combine(transfer.head.authority ?? "")
-            hash.combine(transfer.head.path ?? "")
-            for field in transfer.head.headerFields {
-                if !left.isEmpty, left.contains(field) { continue }
-                hash.combine(field.name.canonicalName)
-                hash.combine(field.value)
+
+        /// Made where somebody wants it.
+        var key: Key {
+            made.withLock { made in
+                if let made { return made }
+                let key = Key(kind, partition, person, transfer, body, without: [])
+                made = key
+                return key
             }
-            if person != 0 { hash.combine(person) }
-            if !transfer.hasStandardOptions { transfer.options.combine(into: &hash) }
         }
-        return Key(high: hash.high, low: hash.low)
+    }
+
+    /// The key of another message of this operation; nil where it would have no question.
+    ///
+    /// - Parameter left: fields that do not count.
+    func key(of transfer: TransferRequest, without left: [HTTPField]) -> Key? {
+        guard isShared, transfer.delivery == .collect, let body = transfer.body.known else { return nil }
+        return Key(kind, partition, person, transfer, body, without: left)
+    }
+
+    /// A hash of what differs between the operations of a client: not of what a builder adds to all of them.
+    private func bits(_ transfer: TransferRequest, _ body: Data?, _ person: Int) -> UInt64 {
+        var hash = TableHash()
+        hash.combine(UInt64(truncatingIfNeeded: person))
+        hash.combine(partition)
+        if let path = transfer.head.path { hash.combine(path) }
+        if let body { hash.combine(body) }
+        if let headers = request.additionalData?.headers { hash.combine(headers) }
+        if case .rawRequest(let data) = request.type, let headers = data.headers { hash.combine(headers) }
+        return hash.bits
+    }
+}
+
+extension NetworkOperation.Question: Hashable {
+    static func == (one: NetworkOperation.Question, other: NetworkOperation.Question) -> Bool {
+        one === other
+            || one.bits == other.bits && one.person == other.person && one.partition == other.partition
+                && one.kind.name == other.kind.name && one.body == other.body && one.transfer.isSent(as: other.transfer)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(bits)
+    }
+}
+
+extension TransferRequest {
+    /// Whether the head and the options are those of another.
+    fileprivate func isSent(as other: TransferRequest) -> Bool {
+        let (one, two) = (head, other.head)
+        return one.method == two.method && one.path == two.path && one.authority == two.authority
+            && one.scheme == two.scheme && options == other.options
+            && one.headerFields.elementsEqual(two.headerFields) { $0.name == $1.name && $0.value == $1.value }
+    }
+}
+
+extension HTTPBody? {
+    /// The bytes, none where there is no body; nil where only reading tells them.
+    fileprivate var known: Data?? {
+        switch self?.content {
+        case .data(let bytes): bytes
+        case nil: .some(nil)
+        case .file, .stream: nil
+        }
     }
 }
 

@@ -19,8 +19,9 @@ public struct NetworkOperation: Sendable {
         var context = Context()
         var deadline: Duration?
         var maxAge: Duration?
-        var performer: (any OperationPerformer)?
-        var revision: (any OperationRevision)?
+        var performer: (any OperationPerformer)? { didSet { isOneMessage = performer == nil && revision == nil } }
+        var revision: (any OperationRevision)? { didSet { isOneMessage = performer == nil && revision == nil } }
+        private(set) var isOneMessage = true
         var series: MessageSeries?
         var elapsed: (@Sendable () -> Duration)?
     }
@@ -28,8 +29,8 @@ public struct NetworkOperation: Sendable {
     /// What the client adds.
     private struct Message: Sendable {
         var transfer: TransferRequest
-        let key: Key?
-        /// The partition that the key was made of.
+        let question: Question?
+        /// The partition that the question was made of.
         let partition: String
         let surroundings: Surroundings
         /// The fields that belong to the origin as the builder said: those of later interceptors come to them.
@@ -50,7 +51,7 @@ public struct NetworkOperation: Sendable {
         static let none = CopyOnWrite(
             Message(
                 transfer: .unbuilt,
-                key: nil,
+                question: nil,
                 partition: "",
                 surroundings: .none,
                 scopedFields: [],
@@ -136,7 +137,10 @@ public struct NetworkOperation: Sendable {
 
     /// What tells apart whether two operations ask the same; nil before the client has made the message, and of what is
     /// not shared.
-    public var key: Key? { message.value.key }
+    public var key: Key? { question?.key }
+
+    /// What is asked; nil where `key` is.
+    var question: Question? { message.value.question }
 
     /// The message and how it is to be transferred. The client makes it of `request` before the first interceptor sees
     /// the operation; before that it is an empty GET.
@@ -171,6 +175,9 @@ public struct NetworkOperation: Sendable {
         set { fields.value.revision = newValue }
     }
 
+    /// Whether it has neither: to look at one of them copies it, even where it is nothing.
+    var isOneMessage: Bool { fields.value.isOneMessage }
+
     /// The messages of which this is one; nil where no other may follow.
     package var series: MessageSeries? {
         get { fields.value.series }
@@ -190,18 +197,18 @@ public struct NetworkOperation: Sendable {
     ///
     /// - Parameter person: whose credentials it will be given.
     func sending(
-        _ transfer: consuming TransferRequest,
+        _ transfer: TransferRequest,
         _ surroundings: Surroundings,
         for person: Int
     ) -> NetworkOperation {
         var operation = self
-        let (key, scopedFields) = (makeKey(transfer, for: person), transfer.originScopedFields)
+        let (question, scopedFields) = (Question(self, transfer, for: person), transfer.originScopedFields)
         let brought = scopedFields.isEmpty ? [] : transfer.head.headerFields.filter { scopedFields.contains($0.name) }
         if policy != surroundings.policy, fields.value.policy == nil { operation.policy = surroundings.policy }
         operation.message = CopyOnWrite(
             Message(
                 transfer: transfer,
-                key: key,
+                question: question,
                 partition: partition,
                 surroundings: surroundings,
                 scopedFields: scopedFields,
@@ -248,7 +255,7 @@ public struct NetworkOperation: Sendable {
             guard sent.asksTheSame(as: revised.now) else { return false }
             sent.take(revised.first)
         }
-        return key == makeKey(sent, for: person, without: message.value.knownFields)
+        return key == key(of: sent, without: message.value.knownFields)
     }
 
     /// The message that was asked first.

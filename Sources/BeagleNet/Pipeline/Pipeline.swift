@@ -353,7 +353,7 @@ extension Pipeline {
     /// The direct way of an operation; nil where it has none, or where somebody logs, who may want to know in whose task. What
     /// is asked again goes on in a task of nobody's: none of those that apply then, all of them brief, looks at whose it is.
     func directWay(of operation: NetworkOperation) -> DirectWay? {
-        guard executor != nil, !countsMessages, operation.performer == nil, operation.revision == nil,
+        guard executor != nil, !countsMessages, operation.isOneMessage,
             NetworkOperation.Kind.transfers.contains(operation.kind), !operation.isForStoreAlone,
             operation.transfer.delivery == .collect, !operation.logger.accepts(.error)
         else { return nil }

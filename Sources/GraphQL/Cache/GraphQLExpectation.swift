@@ -27,7 +27,7 @@ public struct GraphQLExpectation: Sendable {
         _ change: @escaping @Sendable (_ data: inout JSONValue) -> Void
     ) throws(NetworkError) {
         let prepared = try PreparedOperation(query, at: endpoint, in: client.container)
-        let operation = try client.networkOperation(for: prepared.request, at: prepared.endpoint)
+        let operation = try client.networkOperation(for: prepared.request, at: prepared.endpoint, prepared.document)
         message = try client.message(of: operation.request)
         self.change = change
     }

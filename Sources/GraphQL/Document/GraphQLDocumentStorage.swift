@@ -1,4 +1,5 @@
 import BeagleNet
+import BeagleNetHTTP
 
 /// What was read of a document, once for all its copies; what few ask for is made when it is asked for.
 final class GraphQLDocumentStorage: Sendable {
@@ -12,6 +13,7 @@ final class GraphQLDocumentStorage: Sendable {
     private struct Made {
         var details: GraphQLDocumentDetails?
         var minified: String?
+        var opening: (operationName: String?, bytes: [UInt8])?
         var hash: String?
     }
 
@@ -39,6 +41,22 @@ final class GraphQLDocumentStorage: Sendable {
             let details = GraphQLDocumentDetails(self)
             made.details = details
             return details
+        }
+    }
+
+    /// What a message begins with that asks for an operation of this document: a JSON object whose text and name are written,
+    /// and which is not closed. The last one is kept, as mostly the same one is sent again.
+    func opening(_ operationName: String?) -> [UInt8] {
+        made.withLock { made in
+            if let opening = made.opening, opening.operationName == operationName { return opening.bytes }
+            var output = JSONOutput(capacity: bytes.count + 128)
+            output.object { output in
+                output.member("query", text)
+                if let operationName { output.member("operationName", operationName) }
+            }
+            let opened = Array(output.bytes.dropLast())
+            made.opening = (operationName, opened)
+            return opened
         }
     }
 

@@ -22,10 +22,12 @@ extension GraphQLAnswer {
         refusal: NetworkError?,
         from source: NetworkOperation.Result.Source = .network
     ) throws(NetworkError) {
-        let field = response.contentType
         // As servers mostly write it, so that it need not be taken apart.
-        let isPlain = field == Self.mediaType || refusal == nil && field == "application/json"
-        let type = isPlain ? nil : field.flatMap(MediaType.init)
+        let isPlain =
+            response.hasContentType("application/graphql-response+json")
+            || refusal == nil && response.hasContentType("application/json")
+        let field = isPlain ? nil : response.contentType
+        let type = field.flatMap(MediaType.init)
         if isPlain || type?.essence == Self.mediaType {
             try self.init(reading: response, from: source)
         } else if refusal == nil, GraphQLPayloadReader.isStream(field) {

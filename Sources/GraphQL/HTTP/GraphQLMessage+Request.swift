@@ -29,14 +29,17 @@ extension GraphQLEndpoint {
     }
 
     /// The request of an operation, to a URL.
+    ///
+    /// - Parameter document: that of the operation, where it is at hand.
     func makeRequest(
         _ request: GraphQLRequest,
         _ style: DocumentStyle,
         _ method: QueryMethod?,
         _ accept: String = GraphQLEndpoint.accept,
-        to url: URL
+        to url: URL,
+        _ document: GraphQLDocument? = nil
     ) throws(NetworkError) -> Request {
-        let message = try GraphQLMessage(request, style)
+        let message = try GraphQLMessage(request, style, document)
         var url = url
         if let suffix = message.pathSuffix { url = try url.appending(id: suffix) }
         if !request.files.isEmpty { return form(url, try request.form(of: message.json), accept) }

@@ -9,44 +9,49 @@ import BeagleNetHTTP
 /// What is sent of an operation: its parameters in the order of the specification, as JSON or in a query (GraphQL over
 /// HTTP, 5.1 and 6).
 struct GraphQLMessage {
-    fileprivate enum Value {
-        case text(String)
-        case json(Data)
-    }
-
-    private var parameters: [(name: String, value: Value)] = []
+    /// What tells the document: the parameter's name, and its text.
+    private var document: (name: String, text: String)?
+    private let operationName: String?
+    /// The object that has both and is not closed yet, where that is at hand.
+    private var opening: [UInt8]?
+    /// JSON text; empty where there is nothing to say.
+    private let variables, extensions: Data
     private(set) var pathSuffix: String?
-    /// Bytes of all parameters, and of the longest text: it is escaped where there is room for the worst.
-    private var (sum, longest) = (2, 0)
 
-    /// - Parameter style: what is sent of the document.
+    /// - Parameters:
+    ///   - style: what is sent of the document.
+    ///   - document: the one whose text is that of the request, where it is at hand.
     /// - Throws: `NetworkError` where the operation has neither text nor name.
-    init(_ request: GraphQLRequest, _ style: GraphQLEndpoint.DocumentStyle) throws(NetworkError) {
-        parameters.reserveCapacity(4)
-        var extensions = request.extensions
+    init(
+        _ request: GraphQLRequest,
+        _ style: GraphQLEndpoint.DocumentStyle,
+        _ document: GraphQLDocument? = nil
+    ) throws(NetworkError) {
+        operationName = request.operationName
+        // An object of two bytes is an empty one.
+        variables = request.variables.count > 2 ? request.variables : Data()
+        var known = request.extensions
         switch style {
         case .text:
             if let query = request.query {
-                add("query", text: query)
+                self.document = ("query", query)
+                opening = document?.storage.opening(operationName)
             } else {
-                add("documentId", text: try request.knownID())
+                self.document = ("documentId", try request.knownID())
             }
         case .automatic:
             if let query = request.query {
                 // What registers it goes with files at once: they are not sent twice.
-                if !request.files.isEmpty { add("query", text: query) }
-                extensions["persistedQuery"] = try Self.persistedQuery(of: query)
+                if !request.files.isEmpty { self.document = ("query", query) }
+                known["persistedQuery"] = try Self.persistedQuery(of: query)
             } else {
-                add("documentId", text: try request.knownID())
+                self.document = ("documentId", try request.knownID())
             }
-        case .documentID: add("documentId", text: try request.knownID())
-        case .parameter(let name): add(name, text: try request.bareID())
+        case .documentID: self.document = ("documentId", try request.knownID())
+        case .parameter(let name): self.document = (name, try request.bareID())
         case .path: pathSuffix = try request.bareID()
         }
-        if let name = request.operationName { add("operationName", text: name) }
-        // An object of two bytes is an empty one.
-        if request.variables.count > 2 { add("variables", json: request.variables) }
-        if !extensions.isEmpty { add("extensions", json: try JSONValue.object(extensions).data()) }
+        extensions = known.isEmpty ? Data() : try JSONValue.object(known).data()
     }
 
     /// What a server is told of a text, to know it by the next time.
@@ -59,45 +64,49 @@ struct GraphQLMessage {
         try GraphQLDocument.cached(query).hash
     }
 
-    private mutating func add(_ name: String, text: String) {
-        add(name, .text(text), text.utf8.count)
-        longest = max(longest, min(text.utf8.count, 1_024))
-    }
-
-    private mutating func add(_ name: String, json: Data) { add(name, .json(json), json.count) }
-
-    private mutating func add(_ name: String, _ value: Value, _ count: Int) {
-        parameters.append((name, value))
-        sum += name.utf8.count + count + 4
-    }
-
     /// The parameters as one JSON object.
     var json: Data {
-        var output = JSONOutput(capacity: sum + 6 * longest + 12)
-        output.object { output in
-            for parameter in parameters {
-                output.name(parameter.name)
-                switch parameter.value {
-                case .text(let text): output.string(text)
-                case .json(let json): output.raw(json)
-                }
+        let opening = opening ?? written
+        let size = opening.count + variables.count + extensions.count + 64
+        return withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { room in
+            var count = 0
+            func add(_ bytes: UnsafeRawBufferPointer) {
+                UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: bytes)
+                count += bytes.count
             }
+            func add(_ name: StaticString, _ json: Data) {
+                if json.isEmpty { return }
+                // Behind nothing but the brace no comma is due.
+                let name = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+                add(count > 1 ? name : UnsafeRawBufferPointer(rebasing: name.dropFirst()))
+                json.withUnsafeBytes { add($0) }
+            }
+            opening.withUnsafeBytes { add($0) }
+            add(#","variables":"#, variables)
+            add(#","extensions":"#, extensions)
+            room[count] = UInt8(ascii: "}")
+            return Data(UnsafeRawBufferPointer(rebasing: room[...count]))
         }
-        return output.withBytes { Data($0) }
+    }
+
+    /// The object's first parameters.
+    private var written: [UInt8] {
+        var output = JSONOutput()
+        output.object { output in
+            if let document { output.member(document.name, document.text) }
+            if let operationName { output.member("operationName", operationName) }
+        }
+        return output.bytes.dropLast()
     }
 
     /// The parameters as items of a query: text as it is, objects as JSON (6.1).
     var queryItems: [URLQueryItem] {
-        parameters.map { URLQueryItem(name: $0.name, value: $0.value.text) }
-    }
-}
-
-extension GraphQLMessage.Value {
-    fileprivate var text: String {
-        switch self {
-        case .text(let text): text
-        case .json(let json): String(decoding: json, as: UTF8.self)
+        var items = document.map { [URLQueryItem(name: $0.name, value: $0.text)] } ?? []
+        if let operationName { items.append(URLQueryItem(name: "operationName", value: operationName)) }
+        for (name, json) in [("variables", variables), ("extensions", extensions)] where !json.isEmpty {
+            items.append(URLQueryItem(name: name, value: String(decoding: json, as: UTF8.self)))
         }
+        return items
     }
 }
 

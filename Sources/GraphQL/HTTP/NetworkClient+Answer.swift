@@ -16,7 +16,7 @@ extension NetworkClient {
     ) async throws(NetworkError) -> GraphQLAnswer {
         try request.checkIsNoSubscription()
         try request.checkKind()
-        return try await answer(to: networkOperation(for: request, at: endpoint, configure, nil), nil)
+        return try await answer(to: networkOperation(for: request, at: endpoint, nil, configure, nil), nil)
     }
 
     /// Reads what comes for an operation.
@@ -53,27 +53,31 @@ extension NetworkClient {
     func networkOperation(
         for request: GraphQLRequest,
         at endpoint: GraphQLEndpoint,
+        _ document: GraphQLDocument?,
         _ configure: Configuring,
         _ onProgress: Progress?
     ) throws(NetworkError) -> NetworkOperation {
         try request.checkIsNoSubscription()
-        var operation = try networkOperation(for: request, at: endpoint)
+        var operation = try networkOperation(for: request, at: endpoint, document)
         configure(&operation)
         if onProgress != nil { operation.reportsProgress = true }
         return operation
     }
 
     /// The operation of a request, with what follows where the server does not take it as it is.
+    ///
+    /// - Parameter document: that of the request, where it is at hand.
     func networkOperation(
         for request: GraphQLRequest,
-        at endpoint: GraphQLEndpoint
+        at endpoint: GraphQLEndpoint,
+        _ document: GraphQLDocument? = nil
     ) throws(NetworkError) -> NetworkOperation {
         if request.isLive(at: endpoint) { return try liveOperation(request, at: endpoint) }
         let url = try endpoint.target.url(in: container)
-        let made = try endpoint.makeRequest(request, endpoint.documents, nil, to: url)
+        let made = try endpoint.makeRequest(request, endpoint.documents, nil, to: url, document)
         var operation = NetworkOperation(made, kind: .init(request.kind))
         operation.operationName = request.operationName
-        if endpoint.documents == .automatic || made.isGet {
+        if endpoint.documents == .automatic || endpoint.queryMethod == .get && made.isGet {
             let message = DocumentMessage(request, endpoint.documents)
             if message.isHash || made.isGet {
                 operation.revision = DocumentRevision(message, at: endpoint, to: url, made: made)
@@ -98,7 +102,8 @@ extension GraphQLRequest {
 
     /// Whether it goes the way of subscriptions. A query or mutation with files is posted all the same.
     func isLive(at endpoint: GraphQLEndpoint) -> Bool {
-        endpoint.kindsOverSubscriptions.contains(kind) && (files.isEmpty || kind == .subscription)
+        // Few enough to be looked at one by one, without a hash.
+        endpoint.kindsOverSubscriptions.contains { $0 == kind } && (files.isEmpty || kind == .subscription)
     }
 
     /// - Throws: `NetworkError` where what an app gives as variables is not the text of an object. Those of a `GraphQLOperation`

@@ -94,7 +94,13 @@ extension NetworkClient {
         _ onProgress: Progress?,
         _ configure: Configuring
     ) async throws(NetworkError) -> GraphQLAnswer {
-        let asked = try networkOperation(for: operation.request, at: operation.endpoint, configure, onProgress)
+        let asked = try networkOperation(
+            for: operation.request,
+            at: operation.endpoint,
+            operation.document,
+            configure,
+            onProgress
+        )
         return try await answer(to: asked, onProgress)
     }
 }
@@ -109,7 +115,7 @@ extension NetworkClient {
         at endpoint: GraphQLEndpoint? = nil
     ) throws(NetworkError) -> NetworkOperation {
         let prepared = try PreparedOperation(operation, at: endpoint, in: container)
-        return try networkOperation(for: prepared.request, at: prepared.endpoint)
+        return try networkOperation(for: prepared.request, at: prepared.endpoint, prepared.document)
     }
 }
 

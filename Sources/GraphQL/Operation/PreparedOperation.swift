@@ -5,6 +5,8 @@ import BeagleNetHTTP
 /// too much of it to be copied by each who hands it on.
 final class PreparedOperation: Sendable {
     let request: GraphQLRequest
+    /// The document of the request.
+    let document: GraphQLDocument
     /// The response key of what the output is made of; nil for all of the data.
     let rootKey: String?
     let endpoint: GraphQLEndpoint
@@ -15,17 +17,17 @@ final class PreparedOperation: Sendable {
         in dependencies: BeagleDependencies
     ) throws(NetworkError) {
         self.endpoint = try dependencies.endpoint(endpoint)
-        let definition = try operation.definition()
+        let document = try GraphQLDocument.cached(operation.operationString)
+        let definition = try document.operation(named: operation.operationName)
         rootKey = try operation.rootKey(of: definition)
-        let request = try operation.request(of: definition, encoder: dependencies.graphQLEncoder)
-        self.request = self.endpoint.addsTypenames ? try request.withTypenames() : request
-    }
-}
-
-extension GraphQLRequest {
-    fileprivate func withTypenames() throws(NetworkError) -> GraphQLRequest {
-        var request = self
-        request.query = try query.map { text throws(NetworkError) in try GraphQLDocument.cached(text).withTypenames }
-        return request
+        var request = try operation.request(of: definition, encoder: dependencies.graphQLEncoder)
+        if self.endpoint.addsTypenames {
+            let text = document.withTypenames
+            request.query = text
+            self.document = try .cached(text)
+        } else {
+            self.document = document
+        }
+        self.request = request
     }
 }

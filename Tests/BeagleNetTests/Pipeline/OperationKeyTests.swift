@@ -3,14 +3,26 @@ import Testing
 
 @testable import BeagleNet
 
-/// What of a request's options tells operations apart.
+/// What tells operations apart.
 @Suite struct OperationKeyTests {
-    private func key(_ options: TransferOptions) throws -> NetworkOperation.Key? {
-        let url = try #require(URL(string: "http://host/a"))
+    private func operation(
+        _ options: TransferOptions = .standard,
+        _ name: String = "",
+        for person: Int = 0,
+        request changeRequest: (inout Request) -> Void = { _ in },
+        transfer change: (inout TransferRequest) -> Void = { _ in }
+    ) throws -> NetworkOperation {
+        var request = Request(url: try #require(URL(string: "http://host/a")), type: .fetchComponent)
+        changeRequest(&request)
         let head = HTTPRequest(method: .get, scheme: "http", authority: "host", path: "/a")
-        let operation = NetworkOperation(Request(url: url, type: .fetchComponent))
-        return operation.makeKey(TransferRequest(head, options: options), for: 0)
+        var transfer = TransferRequest(head, options: options)
+        change(&transfer)
+        var operation = NetworkOperation(request)
+        operation.partition = name
+        return operation.sending(transfer, .none, for: person)
     }
+
+    private func key(_ options: TransferOptions) throws -> NetworkOperation.Key? { try operation(options).key }
 
     private func options(_ change: (inout TransferOptions) -> Void) -> TransferOptions {
         var options = TransferOptions(timeouts: Timeouts(connect: .seconds(1)))
@@ -41,6 +53,52 @@ import Testing
         let keys = try all.map { try #require(try key($0)) }
         #expect(Set(keys).count == all.count)
         #expect(try all.map { try key($0) } == keys)
+        let questions = try all.map { try #require(try operation($0).question) }
+        #expect(Set(questions).count == all.count)
+        #expect(try all.map { try operation($0).question } == questions)
+    }
+
+    @Test func eachPartOfAMessageTellsOperationsApart() throws {
+        func all() throws -> [NetworkOperation] {
+            let field = HTTPField.Name("x-one")!
+            let others: [(inout TransferRequest) -> Void] = [
+                { $0.head.method = .put }, { $0.head.scheme = "https" }, { $0.head.authority = "other" },
+                { $0.head.path = "/b" }, { $0.body = HTTPBody(Data()) }, { $0.body = HTTPBody(Data("a".utf8)) },
+                { $0.head.headerFields[field] = "1" }, { $0.head.headerFields[field] = "2" },
+                { $0.head.headerFields[.accept] = "1" },
+                { $0.head.headerFields = HTTPFields(["1", "2"].map { HTTPField(name: field, value: $0) }) },
+            ]
+            return try [
+                operation(), operation(.standard, "one"), operation(for: 1), operation(for: 2),
+            ] + others.map { try operation(transfer: $0) }
+        }
+        let operations = try all()
+        let questions = try operations.map { try #require($0.question) }
+        #expect(Set(questions).count == operations.count)
+        #expect(Set(operations.map { $0.key }).count == operations.count)
+        #expect(try all().map { $0.question } == questions)
+        #expect(try all().map { $0.key } == operations.map { $0.key })
+        // Not what a builder adds to all of them: method, scheme, authority and fields of its own.
+        #expect(Set(questions.map(\.hashValue)).count == 7)
+        let other = try operation(request: { $0.additionalData = HttpAdditionalData(headers: ["x-one": "1"]) })
+        #expect(try other.question?.hashValue != operation().question?.hashValue)
+    }
+
+    @Test func whatChangesOnItsWayKeepsItsKey() throws {
+        var operation = try operation()
+        let question = operation.question
+        operation.transfer.head.path = "/b"
+        #expect(operation.question == question)
+        #expect(try operation.key == self.operation().key)
+        #expect(!operation.isAsAsked)
+        operation.transfer.head.path = "/a"
+        #expect(operation.isAsAsked)
+    }
+
+    @Test func whatIsNotSharedHasNoKey() throws {
+        #expect(try operation(transfer: { $0.body = .file(path: "/dev/null") }).key == nil)
+        #expect(try operation(transfer: { $0.delivery = .stream }).key == nil)
+        #expect(try operation(request: { $0.type = .rawRequest(.init()) }).key == nil)
     }
 
     /// One that comes to them has to come to the key.

@@ -40,7 +40,7 @@ public struct CacheInterceptor: BriefInterceptor {
 
     /// With what is asked and may be stored.
     public func applies(to operation: NetworkOperation) -> Bool {
-        guard operation.kind.isStorable, operation.key != nil else { return false }
+        guard operation.kind.isStorable, operation.question != nil else { return false }
         return operation.kind == .query || operation.transfer.head.method == .get
     }
 

@@ -1,0 +1,55 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A hash for a table that compares what it finds: words are multiplied into one another, at a fraction of what `Hasher` costs,
+/// and a seed of the process's own keeps others from making all of them the same.
+struct TableHash {
+    private static let seed = UInt64.random(in: .min ... .max)
+
+    private(set) var bits = TableHash.seed
+
+    mutating func combine(_ word: UInt64) {
+        // An odd number without order among its bits.
+        let product = (bits ^ word).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        bits = product.high ^ product.low &+ bits
+    }
+
+    mutating func combine(_ text: String) {
+        var text = text
+        text.withUTF8 { combine(UnsafeRawBufferPointer($0)) }
+    }
+
+    mutating func combine(_ data: Data) {
+        data.withUnsafeBytes { combine($0) }
+    }
+
+    /// In whatever order they come.
+    mutating func combine(_ texts: [String: String]) {
+        var sum: UInt64 = 0
+        for (name, text) in texts {
+            var hash = TableHash()
+            hash.combine(name)
+            hash.combine(text)
+            sum &+= hash.bits
+        }
+        combine(sum)
+    }
+
+    private mutating func combine(_ bytes: UnsafeRawBufferPointer) {
+        combine(UInt64(bytes.count))
+        var index = 0
+        while index + 8 <= bytes.count {
+            combine(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            index += 8
+        }
+        var rest: UInt64 = 0
+        while index < bytes.count {
+            rest = rest << 8 | UInt64(bytes[index])
+            index += 1
+        }
+        combine(rest)
+    }
+}
