@@ -26,6 +26,18 @@ import Testing
         #expect(head.contentType == found)
     }
 
+    @Test func aTypeIsThisAndNoMore() throws {
+        let json = try head(["content-type:  application/json\t"])
+        #expect(json.hasContentType("application/json"))
+        for other: StaticString in ["application/jsom", "application/jso", "application/json;", "", "Application/json"] {
+            #expect(!json.hasContentType(other))
+        }
+        for lines in [["Content-Type: a", "content-type: b"], ["Content-Type:"], ["Vary: a"]] {
+            #expect(try !head(lines).hasContentType("a"))
+        }
+        #expect(RawHead(HTTPResponse(status: .ok, headerFields: [.contentType: "a/b"])).hasContentType("a/b"))
+    }
+
     @Test func aHeadOfFieldsSaysTheSame() {
         #expect(RawHead(HTTPResponse(status: .ok, headerFields: [.contentType: "a/b"])).contentType == "a/b")
         #expect(RawHead(HTTPResponse(status: .ok)).contentType == nil)

@@ -154,6 +154,61 @@ import Testing
         #expect(told.withLock { $0 } == 1 << 20)
     }
 
+    @Test func progressIsToldOfALaterAttempt() async throws {
+        let count = Atomic(0)
+        let server = try LoopbackServer { _ in
+            count.add(1, ordering: .relaxed).newValue == 1
+                ? .response(503) : .response(200, [:], String(repeating: "x", count: 1 << 20))
+        }
+        var operation = try operation(server)
+        operation.reportsProgress = true
+        let told = Lock(0)
+        _ = try await client().run(operation) { result in
+            if let progress = result.progress { told.withLock { $0 = max($0, Int(progress.bytesReceived)) } }
+        }
+        #expect(server.requests.count == 2)
+        #expect(told.withLock { $0 } == 1 << 20)
+    }
+
+    @Test func whatIsTooOldIsAskedOnceMore() async throws {
+        let gate = try LoopbackServer.Gate()
+        let count = Atomic(0)
+        let server = try LoopbackServer { _ in
+            let number = count.add(1, ordering: .relaxed).newValue
+            return number == 1 ? .sequence([.gate(gate), .response(200, [:], "1")]) : .response(200, [:], "\(number)")
+        }
+        let client = client()
+        let heard = AsyncStream.makeStream(of: String.self)
+        let token = client.watch(try operation(server)) { event in
+            guard case .result(let result) = event, !result.isStale, let data = result.response?.data else { return }
+            heard.continuation.yield(String(decoding: data, as: UTF8.self))
+        }
+        while server.requests.isEmpty { await Task.yield() }
+        client.refetch(afterRun: true)
+        client.refetch(afterRun: true)
+        gate.open()
+        var answers = heard.stream.makeAsyncIterator()
+        #expect(await answers.next() == "1")
+        #expect(await answers.next() == "2")
+        token?.cancel()
+        #expect(server.requests.count == 2)
+        #expect(client.activeOperations == 0)
+    }
+
+    @Test func endOfAllEndsTheWaitForAnotherAttempt() async throws {
+        let server = try LoopbackServer(.response(503, ["Retry-After": "50"]))
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let (client, operation) = (client(), try operation(server))
+        let task = Task { try await client.run(operation) }
+        await clock.sleepers(1)
+        client.endAll()
+        #expect(await task.result.failure?.kind == .cancelled)
+        #expect(client.activeOperations == 0)
+        clock.advance(by: .seconds(60))
+        #expect(server.requests.count == 1)
+    }
+
     /// Many answers of one turn: each of those who wait hears, once, what it asked for.
     @Test func eachHearsItsOwn() async throws {
         let server = try LoopbackServer { .response(200, [:], $0.target) }
