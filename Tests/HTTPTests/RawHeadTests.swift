@@ -29,7 +29,8 @@ import Testing
     @Test func aTypeIsThisAndNoMore() throws {
         let json = try head(["content-type:  application/json\t"])
         #expect(json.hasContentType("application/json"))
-        for other: StaticString in ["application/jsom", "application/jso", "application/json;", "", "Application/json"] {
+        for other: StaticString in ["application/jsom", "application/jso", "application/json;", "", "Application/json"]
+        {
             #expect(!json.hasContentType(other))
         }
         for lines in [["Content-Type: a", "content-type: b"], ["Content-Type:"], ["Vary: a"]] {

@@ -334,7 +334,7 @@ public final class NetworkClientDefault: NetworkClient {
         return TaskToken(task)
     }
 
-    /// The operation with its message and its key, and the way it goes.
+    /// The operation with its message and its question, and the way it goes.
     private func prepared(
         _ operation: NetworkOperation,
         _ settings: FollowedDependencies.Settings

@@ -55,7 +55,7 @@ final class Hub: Sendable {
     /// returns.
     ///
     /// - Parameters:
-    ///   - operation: what to ask, with its key.
+    ///   - operation: what to ask, with its question.
     ///   - pipeline: takes it to its results.
     ///   - isOneShot: whether the subscriber leaves with the first settled result or failure.
     ///   - receive: hears what comes.

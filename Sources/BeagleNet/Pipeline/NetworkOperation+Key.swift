@@ -93,15 +93,16 @@ extension NetworkOperation {
         return Key(kind, partition, person, transfer, body, without: left)
     }
 
-    /// A hash of what differs between the operations of a client: not of what a builder adds to all of them.
+    /// A hash of the bytes in which the messages of a client mostly differ; method, scheme and names of fields it leaves to
+    /// the comparison.
     private func bits(_ transfer: TransferRequest, _ body: Data?, _ person: Int) -> UInt64 {
         var hash = TableHash()
         hash.combine(UInt64(truncatingIfNeeded: person))
         hash.combine(partition)
+        if let authority = transfer.head.authority { hash.combine(authority) }
         if let path = transfer.head.path { hash.combine(path) }
         if let body { hash.combine(body) }
-        if let headers = request.additionalData?.headers { hash.combine(headers) }
-        if case .rawRequest(let data) = request.type, let headers = data.headers { hash.combine(headers) }
+        for field in transfer.head.headerFields { hash.combine(field.value) }
         return hash.bits
     }
 }

@@ -39,7 +39,7 @@ public struct NetworkOperation: Sendable {
         let broughtFields: [HTTPField]
         /// Those that may go to this origin although it is not declared.
         var permittedFields: Set<HTTPField.Name> = []
-        /// Whose credentials the pipeline had when the key was made; 0 where it has none.
+        /// Whose credentials the pipeline had when the client took it on; 0 where it has none.
         var person = 0
         /// Those that hold the credentials of that person, or trace the message.
         var knownFields: [HTTPField] = []
@@ -222,7 +222,7 @@ public struct NetworkOperation: Sendable {
     /// Whose credentials the pipeline had when the client took it on; 0 where it has none.
     var person: Int { message.value.person }
 
-    /// Whether the partition is still the one that the key says.
+    /// Whether the partition is still that of the question.
     var isOfKeyedPartition: Bool { fields.value.partition == message.value.partition }
 
     /// Says that these fields hold credentials of a person, as they are now.

@@ -4,8 +4,8 @@
     import Foundation
 #endif
 
-/// A hash for a table that compares what it finds: words are multiplied into one another, at a fraction of what `Hasher` costs,
-/// and a seed of the process's own keeps others from making all of them the same.
+/// A hash for a table that compares what it finds: words are multiplied into one another, at a fraction of what `Hasher` costs.
+/// A seed of the process's own makes it another one for each run, so that nobody knows beforehand which texts meet.
 struct TableHash {
     private static let seed = UInt64.random(in: .min ... .max)
 
@@ -24,18 +24,6 @@ struct TableHash {
 
     mutating func combine(_ data: Data) {
         data.withUnsafeBytes { combine($0) }
-    }
-
-    /// In whatever order they come.
-    mutating func combine(_ texts: [String: String]) {
-        var sum: UInt64 = 0
-        for (name, text) in texts {
-            var hash = TableHash()
-            hash.combine(name)
-            hash.combine(text)
-            sum &+= hash.bits
-        }
-        combine(sum)
     }
 
     private mutating func combine(_ bytes: UnsafeRawBufferPointer) {

@@ -7,7 +7,8 @@ import BeagleNetHTTP
 #endif
 
 extension GraphQLAnswer {
-    static let mediaType = "application/graphql-response+json"
+    private static let name: StaticString = "application/graphql-response+json"
+    static let mediaType = name.description
 
     /// Reads what a server answered, whatever its status.
     ///
@@ -24,7 +25,7 @@ extension GraphQLAnswer {
     ) throws(NetworkError) {
         // As servers mostly write it, so that it need not be taken apart.
         let isPlain =
-            response.hasContentType("application/graphql-response+json")
+            response.hasContentType(Self.name)
             || refusal == nil && response.hasContentType("application/json")
         let field = isPlain ? nil : response.contentType
         let type = field.flatMap(MediaType.init)

@@ -12,8 +12,8 @@ struct GraphQLMessage {
     /// What tells the document: the parameter's name, and its text.
     private var document: (name: String, text: String)?
     private let operationName: String?
-    /// The object that has both and is not closed yet, where that is at hand.
-    private var opening: [UInt8]?
+    /// The document of that text, where it is at hand.
+    private var known: GraphQLDocument?
     /// JSON text; empty where there is nothing to say.
     private let variables, extensions: Data
     private(set) var pathSuffix: String?
@@ -30,12 +30,12 @@ struct GraphQLMessage {
         operationName = request.operationName
         // An object of two bytes is an empty one.
         variables = request.variables.count > 2 ? request.variables : Data()
-        var known = request.extensions
+        var said = request.extensions
         switch style {
         case .text:
             if let query = request.query {
                 self.document = ("query", query)
-                opening = document?.storage.opening(operationName)
+                known = document
             } else {
                 self.document = ("documentId", try request.knownID())
             }
@@ -43,7 +43,7 @@ struct GraphQLMessage {
             if let query = request.query {
                 // What registers it goes with files at once: they are not sent twice.
                 if !request.files.isEmpty { self.document = ("query", query) }
-                known["persistedQuery"] = try Self.persistedQuery(of: query)
+                said["persistedQuery"] = try Self.persistedQuery(of: query)
             } else {
                 self.document = ("documentId", try request.knownID())
             }
@@ -51,7 +51,7 @@ struct GraphQLMessage {
         case .parameter(let name): self.document = (name, try request.bareID())
         case .path: pathSuffix = try request.bareID()
         }
-        extensions = known.isEmpty ? Data() : try JSONValue.object(known).data()
+        extensions = said.isEmpty ? Data() : try JSONValue.object(said).data()
     }
 
     /// What a server is told of a text, to know it by the next time.
@@ -66,7 +66,7 @@ struct GraphQLMessage {
 
     /// The parameters as one JSON object.
     var json: Data {
-        let opening = opening ?? written
+        let opening = known?.storage.opening(operationName) ?? written
         let size = opening.count + variables.count + extensions.count + 64
         return withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { room in
             var count = 0

@@ -5,8 +5,8 @@ import BeagleNetHTTP
 /// too much of it to be copied by each who hands it on.
 final class PreparedOperation: Sendable {
     let request: GraphQLRequest
-    /// The document of the request.
-    let document: GraphQLDocument
+    /// The document of the request, where its text is the operation's.
+    let document: GraphQLDocument?
     /// The response key of what the output is made of; nil for all of the data.
     let rootKey: String?
     let endpoint: GraphQLEndpoint
@@ -21,13 +21,8 @@ final class PreparedOperation: Sendable {
         let definition = try document.operation(named: operation.operationName)
         rootKey = try operation.rootKey(of: definition)
         var request = try operation.request(of: definition, encoder: dependencies.graphQLEncoder)
-        if self.endpoint.addsTypenames {
-            let text = document.withTypenames
-            request.query = text
-            self.document = try .cached(text)
-        } else {
-            self.document = document
-        }
+        if self.endpoint.addsTypenames { request.query = document.withTypenames }
+        self.document = self.endpoint.addsTypenames ? nil : document
         self.request = request
     }
 }

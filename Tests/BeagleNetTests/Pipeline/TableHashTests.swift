@@ -37,8 +37,6 @@ import Testing
         )
         #expect(bits { $0.combine("é") } != bits { $0.combine("e\u{301}") })
         #expect(bits { $0.combine("text") } == bits { $0.combine(Data("text".utf8)) })
-        #expect(bits { $0.combine(["a": "1", "b": "2"]) } == bits { $0.combine(["b": "2", "a": "1"]) })
-        #expect(bits { $0.combine(["a": "1", "b": "2"]) } != bits { $0.combine(["a": "2", "b": "1"]) })
     }
 
     @Test func lowBitsSpread() {

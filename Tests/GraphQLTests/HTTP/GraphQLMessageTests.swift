@@ -39,6 +39,31 @@ import Testing
         )
     }
 
+    /// What a message begins with is kept with the document.
+    @Test func eachOperationOfADocumentIsSentByItsName() async throws {
+        let text = #"query A { post(id: "1\\n") { id title } } query B { post(id: "2") { id title } }"#
+        for name in ["A", "B", "B", "A"] {
+            var operation = GraphQLOperation<NoInput, Post>.document(text)
+            operation.operationName = name
+            let body = try await received(operation).body
+            let sent = try JSONValue(parsing: body)
+            #expect(sent.object?["query"]?.string == text)
+            #expect(sent.object?["operationName"]?.string == name)
+            #expect(sent.object?.count == 2)
+        }
+    }
+
+    @Test func extensionsStandAlone() async throws {
+        var operation = GraphQLOperation<NoInput, Post>.document("{ post(id: 1) { id title } }")
+        operation.extensions = ["a": 1]
+        let body = try await received(operation).body
+        #expect(
+            String(decoding: body, as: UTF8.self) == #"{"query":"{ post(id: 1) { id title } }","extensions":{"a":1}}"#
+        )
+        let byPath = try await received(operation) { $0.documents = .path }
+        #expect(String(decoding: byPath.body, as: UTF8.self) == #"{"extensions":{"a":1}}"#)
+    }
+
     @Test func whatIsEmptyIsLeftOut() async throws {
         let request = try await received(.document("{ post(id: 1) { id title } }"))
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"query":"{ post(id: 1) { id title } }"}"#)
