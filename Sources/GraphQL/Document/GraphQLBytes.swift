@@ -5,6 +5,9 @@ extension UInt8 {
     /// Whether it is a decimal digit.
     var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
 
+    /// Whether it is white space, a line end or a comma (2.1.2, 2.1.3, 2.1.5).
+    var isIgnored: Bool { self < 64 && 0x1001_0000_2600 & (1 as UInt64) &<< UInt64(self) != 0 }
+
     /// Whether it may stand in a name.
     var isNamePart: Bool { isNameStart || isDigit }
 

@@ -14,11 +14,24 @@ struct GraphQLLexer {
 
     /// The next token; `.end` at the end of the text, again and again.
     mutating func next() throws(GraphQLFault) -> GraphQLToken {
-        skipIgnored()
-        guard offset < bytes.count else { return GraphQLToken(kind: .end, start: offset, end: offset) }
-        let byte = bytes[offset]
-        if byte.isNameStart { return name() }
-        if let kind = GraphQLToken.Kind(punctuator: byte) { return take(kind, 1) }
+        let bytes = bytes
+        // White space, line ends and commas mean nothing (2.1.2, 2.1.3, 2.1.5).
+        var start = offset
+        while start < bytes.count, bytes[start].isIgnored { start &+= 1 }
+        if start < bytes.count, bytes[start] == UInt8(ascii: "#") || bytes[start] == 0xEF {
+            offset = start
+            skipCommentsAndMarks()
+            start = offset
+        }
+        guard start < bytes.count else { return end(.end, start, start) }
+        let byte = bytes[start]
+        if byte.isNameStart {
+            var end = start &+ 1
+            while end < bytes.count, bytes[end].isNamePart { end &+= 1 }
+            return self.end(.name, start, end)
+        }
+        if let kind = GraphQLToken.Kind(punctuator: byte) { return end(kind, start, start &+ 1) }
+        offset = start
         switch byte {
         case UInt8(ascii: "."): return try spread()
         case UInt8(ascii: "\""): return try isBlockQuote(at: offset) ? blockString() : string()
@@ -27,12 +40,17 @@ struct GraphQLLexer {
         }
     }
 
-    /// White space, line ends, commas and comments mean nothing (2.1.2 to 2.1.5).
-    private mutating func skipIgnored() {
+    private mutating func end(_ kind: GraphQLToken.Kind, _ start: Int, _ end: Int) -> GraphQLToken {
+        offset = end
+        return GraphQLToken(kind: kind, start: start, end: end)
+    }
+
+    /// Comments mean nothing (2.1.4), nor does a byte order mark (draft of 2025, 2.1.2), nor what stands between them.
+    private mutating func skipCommentsAndMarks() {
         while offset < bytes.count {
             switch bytes[offset] {
-            case 0x20, 0x0A, 0x0D, 0x09, UInt8(ascii: ","): offset += 1
             case UInt8(ascii: "#"): skipComment()
+            case let byte where byte.isIgnored: offset += 1
             case 0xEF where byte(at: offset + 1) == 0xBB && byte(at: offset + 2) == 0xBF: offset += 3
             default: return
             }
@@ -47,15 +65,7 @@ struct GraphQLLexer {
     private func byte(at index: Int) -> UInt8 { index < bytes.count ? bytes[index] : 0 }
 
     private mutating func take(_ kind: GraphQLToken.Kind, _ count: Int) -> GraphQLToken {
-        let start = offset
-        offset += count
-        return GraphQLToken(kind: kind, start: start, end: offset)
-    }
-
-    private mutating func name() -> GraphQLToken {
-        var end = offset + 1
-        while end < bytes.count, bytes[end].isNamePart { end += 1 }
-        return take(.name, end - offset)
+        end(kind, offset, offset + count)
     }
 
     private mutating func spread() throws(GraphQLFault) -> GraphQLToken {

@@ -40,6 +40,17 @@ struct GraphQLNode {
     /// The node of the fragment that a spread names.
     var target: Int32 = -1
 
+    init(kind: Kind, at start: GraphQLToken) {
+        self.kind = kind
+        place = Place(start)
+    }
+
+    /// Says where it ends, and which node comes behind all that is in it.
+    mutating func close(at end: Int, before next: Int) {
+        place.end = Int32(truncatingIfNeeded: end)
+        self.next = Int32(truncatingIfNeeded: next)
+    }
+
     /// Whether it is an operation.
     var isOperation: Bool { kind.rawValue <= Kind.subscription.rawValue }
 

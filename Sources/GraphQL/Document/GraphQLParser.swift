@@ -151,8 +151,8 @@ extension GraphQLParser {
     }
 
     private mutating func field() throws(GraphQLFault) {
-        let node = open(.field)
-        nodes[node].name = try take()
+        let node = openNamed(.field)
+        try advance()
         if token.kind == .colon {
             try advance()
             nodes[node].other = nodes[node].name
@@ -187,8 +187,8 @@ extension GraphQLParser {
         guard token.kind == .parenLeft else { return }
         try advance()
         repeat {
-            let node = open(.argument)
-            nodes[node].name = try name("an argument's name")
+            let node = openNamed(.argument)
+            try expect(.name, "an argument's name")
             try expect(.colon, "\":\" and the argument's value")
             try value(isConstant: isConstant)
             close(node)
@@ -228,10 +228,13 @@ extension GraphQLParser {
         return isWord("null") ? .null : .enumValue
     }
 
+    /// Nothing is in it, so that it is whole at once.
     private mutating func leaf(_ kind: GraphQLNode.Kind) throws(GraphQLFault) {
-        let node = open(kind)
-        nodes[node].name = try take()
-        close(node)
+        var node = GraphQLNode(kind: kind, at: token)
+        node.name = node.place
+        node.next = Int32(truncatingIfNeeded: nodes.count + 1)
+        nodes.append(node)
+        try advance()
     }
 
     private mutating func variable(isConstant: Bool) throws(GraphQLFault) {
@@ -303,15 +306,20 @@ extension GraphQLParser {
     mutating func open(_ kind: GraphQLNode.Kind) -> Int { open(kind, at: token) }
 
     private mutating func open(_ kind: GraphQLNode.Kind, at start: GraphQLToken) -> Int {
-        var node = GraphQLNode(kind: kind)
-        node.place = GraphQLNode.Place(start)
+        nodes.append(GraphQLNode(kind: kind, at: start))
+        return nodes.count - 1
+    }
+
+    /// Begins a node whose name is the token: it is written once.
+    private mutating func openNamed(_ kind: GraphQLNode.Kind) -> Int {
+        var node = GraphQLNode(kind: kind, at: token)
+        node.name = node.place
         nodes.append(node)
         return nodes.count - 1
     }
 
     mutating func close(_ node: Int) {
-        nodes[node].place.end = Int32(truncatingIfNeeded: end)
-        nodes[node].next = Int32(truncatingIfNeeded: nodes.count)
+        nodes[node].close(at: end, before: nodes.count)
     }
 
     func isWord(_ word: StaticString) -> Bool {
