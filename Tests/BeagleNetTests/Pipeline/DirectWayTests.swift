@@ -75,16 +75,17 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func whoLeavesEndsTheWaitForAnotherAttempt() async throws {
+    @Test(arguments: [false, true]) func whoLeavesEndsTheWaitForAnotherAttempt(isForAll: Bool) async throws {
         let server = try LoopbackServer(.response(503, ["Retry-After": "50"]))
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let (client, operation) = (client(), try operation(server))
         let task = Task { try await client.run(operation) }
         await clock.sleepers(1)
-        task.cancel()
+        if isForAll { client.endAll() } else { task.cancel() }
         #expect(await task.result.failure?.kind == .cancelled)
         #expect(client.activeOperations == 0)
+        clock.advance(by: .seconds(60))
         #expect(server.requests.count == 1)
     }
 
@@ -193,20 +194,6 @@ import Testing
         token?.cancel()
         #expect(server.requests.count == 2)
         #expect(client.activeOperations == 0)
-    }
-
-    @Test func endOfAllEndsTheWaitForAnotherAttempt() async throws {
-        let server = try LoopbackServer(.response(503, ["Retry-After": "50"]))
-        let clock = ManualClock()
-        Beagle.dependencies.clock = clock
-        let (client, operation) = (client(), try operation(server))
-        let task = Task { try await client.run(operation) }
-        await clock.sleepers(1)
-        client.endAll()
-        #expect(await task.result.failure?.kind == .cancelled)
-        #expect(client.activeOperations == 0)
-        clock.advance(by: .seconds(60))
-        #expect(server.requests.count == 1)
     }
 
     /// Many answers of one turn: each of those who wait hears, once, what it asked for.

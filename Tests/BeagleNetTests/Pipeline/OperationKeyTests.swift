@@ -78,7 +78,7 @@ import Testing
         #expect(Set(operations.map { $0.key }).count == operations.count)
         #expect(try all().map { $0.question } == questions)
         #expect(try all().map { $0.key } == operations.map { $0.key })
-        // Method, scheme and names of fields are compared alone: four of these meet others.
+        // Method, scheme and names of fields are compared alone: three of these meet others.
         #expect(Set(questions.map(\.hashValue)).count == operations.count - 3)
     }
 
