@@ -25,8 +25,13 @@ public protocol HTTPTransport: Sendable {
 }
 
 extension HTTPTransport {
-    /// Performs a transfer through the form with a completion.
+    /// Performs a transfer through the form with a completion; nothing is begun for a task that was cancelled before.
     public func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
+        if Task.isCancelled {
+            var error = NetworkError.cancelledBeforeStart
+            error.request = request.head
+            throw error
+        }
         let result = await withCancellableToken { completion in
             perform(request, completion: completion)
         }

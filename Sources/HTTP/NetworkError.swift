@@ -300,6 +300,13 @@ extension NetworkError {
         }
     }
 
+    /// The task that would have asked was cancelled before.
+    package static let cancelledBeforeStart = NetworkError(
+        .cancelled,
+        during: .queue,
+        "the task was cancelled before it asked"
+    )
+
     /// Runs a body that throws anything; what is no `NetworkError` comes out as one, cancellation as `.cancelled`.
     public static func catching<R>(
         _ body: nonisolated(nonsending) () async throws -> R

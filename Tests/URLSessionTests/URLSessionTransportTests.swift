@@ -258,6 +258,9 @@ struct URLSessionTransportTests {
         }
         let error = await #expect(throws: NetworkError.self) { try await asking.value }
         #expect(error?.isCancelled == true)
+        #expect(error?.request?.url?.absoluteString == server.url + "/")
+        #expect(error?.mayHaveReachedServer == false)
+        #expect(server.record.connections == 0)
     }
 
     @Test func completionIsCalledOnceHoweverOftenItIsCancelled() async throws {

@@ -117,7 +117,3 @@ extension NetworkClient {
         }
     }
 }
-
-extension NetworkError {
-    static let cancelledBeforeStart = NetworkError(.cancelled, during: .queue, "the task was cancelled before it asked")
-}
