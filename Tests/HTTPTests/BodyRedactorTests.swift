@@ -367,6 +367,24 @@ import Testing
         #expect(redact([Data("[".utf8)] + pieces, type, Redactor()) == whole)
     }
 
+    @Test func anAuditTellsEachPlaceOnceAndNoMoreThanAThousand() {
+        let places = (0..<1_001).map { "\($0).pin" }
+        for count in [15, 16, 17, 1_000, 1_001] {
+            var audit = RedactionAudit()
+            let items = places.prefix(count).map { "\"\($0.dropLast(4))\":{\"pin\":1}" }.joined(separator: ",")
+            for _ in 0..<2 {
+                _ = Redactor().redact(
+                    body: Data("{\(items)}".utf8),
+                    contentType: Self.json,
+                    at: "b",
+                    noting: &audit
+                )
+            }
+            #expect(audit.places == places.prefix(min(count, 1_000)).map { "b:$.\($0)" })
+            #expect(audit.isCut == (count > 1_000))
+        }
+    }
+
     @Test func anAuditTellsTheWays() {
         var audit = RedactionAudit()
         let body =

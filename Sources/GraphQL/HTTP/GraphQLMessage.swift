@@ -93,7 +93,10 @@ struct GraphQLMessage {
     private var written: [UInt8] {
         var output = JSONOutput()
         output.object { output in
-            if let document { output.member(document.name, document.text) }
+            if let document {
+                output.name(escaping: document.name)
+                output.string(document.text)
+            }
             if let operationName { output.member("operationName", operationName) }
         }
         return output.bytes.dropLast()

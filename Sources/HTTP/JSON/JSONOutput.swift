@@ -33,9 +33,33 @@ package struct JSONOutput: Sendable {
     /// An array of what `elements` writes.
     package mutating func array(_ elements: (inout JSONOutput) -> Void) { container("[", "]", elements) }
 
-    /// The name of the member whose value comes next.
+    /// The name of the member whose value comes next, in which nothing is to be escaped.
     @usableFromInline
-    package mutating func name(_ name: String) { quote(name, isName: true) }
+    package mutating func name(_ name: StaticString) {
+        name.withUTF8Buffer { name in
+            assert(JSONText.endOfPlain(name, from: 0) == name.count, "this name needs escapes")
+            makeRoom(for: name.count + 4)
+            let (hasComma, place) = (needsComma, count)
+            count = room.withUnsafeMutableBytes { room in
+                var place = place
+                func put(_ byte: UInt8) {
+                    room[place] = byte
+                    place += 1
+                }
+                if hasComma { put(UInt8(ascii: ",")) }
+                put(UInt8(ascii: "\""))
+                UnsafeMutableRawBufferPointer(rebasing: room[place...]).copyMemory(from: UnsafeRawBufferPointer(name))
+                place += name.count
+                put(UInt8(ascii: "\""))
+                put(UInt8(ascii: ":"))
+                return place
+            }
+        }
+        needsComma = false
+    }
+
+    /// The name of the member whose value comes next, whatever is in it.
+    package mutating func name(escaping name: String) { quote(name, isName: true) }
 
     package mutating func string(_ text: String) { quote(text, isName: false) }
 
@@ -86,18 +110,18 @@ package struct JSONOutput: Sendable {
         append(json)
     }
 
-    package mutating func member(_ name: String, _ text: String) {
+    package mutating func member(_ name: StaticString, _ text: String) {
         self.name(name)
         string(text)
     }
 
     @inlinable
-    package mutating func member(_ name: String, _ number: some BinaryInteger) {
+    package mutating func member(_ name: StaticString, _ number: some BinaryInteger) {
         self.name(name)
         integer(number)
     }
 
-    package mutating func member(_ name: String, _ value: Bool) {
+    package mutating func member(_ name: StaticString, _ value: Bool) {
         self.name(name)
         bool(value)
     }

@@ -120,7 +120,7 @@ extension Redactor {
         var redactor = BodyRedactor(self, contentType: contentType, at: place)
         var redacted = redactor.feed(body)
         redacted += redactor.finish()
-        for place in redactor.audit.places { audit.note(place) }
+        audit.note(redactor.audit)
         if let reason = redactor.unredactable { return .omitted(reason) }
         return .body(redacted)
     }

@@ -112,7 +112,10 @@ struct PlainJSON {
 
     /// Whether a name has the same bytes as one before it, its end quote included.
     private func isName(_ name: Range<Int>, theOneAt start: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        start > 0 && (0...name.count).allSatisfy { bytes[start + $0] == bytes[name.lowerBound + $0] }
+        guard start > 0 else { return false }
+        var place = name.lowerBound
+        while place <= name.upperBound, bytes[start &+ place &- name.lowerBound] == bytes[place] { place &+= 1 }
+        return place > name.upperBound
     }
 
     /// Whether the rest of a text is as it may stay.

@@ -22,19 +22,27 @@ public struct RedactionAudit: Sendable, Hashable {
     public private(set) var isCut = false
 
     private static let limit = 1_000
+    /// The places, where they are more than are quickly looked through.
     private var known: Set<String> = []
+    private static let few = 16
 
     /// An audit in which nothing is noted yet.
     public init() {}
 
     mutating func note(_ place: String) {
-        guard !known.contains(place) else { return }
+        if known.isEmpty ? places.contains(place) : known.contains(place) { return }
         guard places.count < Self.limit else {
             isCut = true
             return
         }
-        known.insert(place)
         places.append(place)
+        if places.count == Self.few { known = Set(places) } else if !known.isEmpty { known.insert(place) }
+    }
+
+    /// Takes over what another found.
+    mutating func note(_ other: RedactionAudit) {
+        for place in other.places { note(place) }
+        isCut = isCut || other.isCut
     }
 
     mutating func note(_ edits: [RedactionEdit], at place: String) {

@@ -43,7 +43,7 @@ extension LogEntry {
 
     private func writeOthers(at place: String, to output: inout JSONOutput) {
         for other in others where other.place == place && !other.isCache {
-            output.name(other.name)
+            output.name(escaping: other.name)
             output.raw(other.json.utf8)
         }
     }
@@ -183,20 +183,27 @@ extension LogEntry {
             if isFromStore { output.member("fromStore", true) }
             if isInterrupted { output.member("interrupted", true) }
             if !redactions.isEmpty { output.strings("redactions", redactions) }
-            if let body = request.body { writeOwn(body, "request", to: &output) }
+            if let body = request.body {
+                writeOwn(body, "requestOmitted", "requestTruncated", to: &output)
+                output.member("requestSize", body.size)
+            }
             if let response { writeOwn(response, to: &output) }
             writeOthers(at: "_beagle", to: &output)
         }
     }
 
-    private func writeOwn(_ body: LoggedBody, _ name: String, to output: inout JSONOutput) {
-        if case .omitted(let reason) = body.content { output.member("\(name)Omitted", reason) }
-        if body.isTruncated { output.member("\(name)Truncated", true) }
-        if name == "request" { output.member("requestSize", body.size) }
+    private func writeOwn(
+        _ body: LoggedBody,
+        _ omitted: StaticString,
+        _ truncated: StaticString,
+        to output: inout JSONOutput
+    ) {
+        if case .omitted(let reason) = body.content { output.member(omitted, reason) }
+        if body.isTruncated { output.member(truncated, true) }
     }
 
     private func writeOwn(_ response: LoggedResponse, to output: inout JSONOutput) {
-        writeOwn(response.body, "response", to: &output)
+        writeOwn(response.body, "responseOmitted", "responseTruncated", to: &output)
         if !response.trailers.isEmpty { output.fields("trailers", response.trailers) }
         guard !response.interim.isEmpty else { return }
         output.name("interim")
@@ -220,7 +227,7 @@ extension LoggedResponse {
 
 extension JSONOutput {
     /// A duration in milliseconds, to the microsecond; -1 where there was none, as HAR has it.
-    fileprivate mutating func milliseconds(_ name: String, _ duration: Duration?) {
+    fileprivate mutating func milliseconds(_ name: StaticString, _ duration: Duration?) {
         self.name(name)
         guard let duration else { return integer(-1) }
         let (seconds, attoseconds) = duration.components
@@ -229,14 +236,14 @@ extension JSONOutput {
         decimal(micros, places: 3)
     }
 
-    fileprivate mutating func fields(_ name: String, _ fields: [LoggedField]) {
+    fileprivate mutating func fields(_ name: StaticString, _ fields: [LoggedField]) {
         self.name(name)
         array { output in
             for field in fields { output.pair(field.name, field.value) }
         }
     }
 
-    fileprivate mutating func pairs(_ name: String, _ pairs: [(name: String, value: String)]) {
+    fileprivate mutating func pairs(_ name: StaticString, _ pairs: [(name: String, value: String)]) {
         self.name(name)
         array { output in
             for pair in pairs { output.pair(pair.name, pair.value) }
@@ -250,14 +257,14 @@ extension JSONOutput {
         }
     }
 
-    mutating func strings(_ name: String, _ strings: [String]) {
+    mutating func strings(_ name: StaticString, _ strings: [String]) {
         self.name(name)
         array { output in
             for string in strings { output.string(string) }
         }
     }
 
-    fileprivate mutating func cookies(_ name: String, _ cookies: [LoggedCookie]) {
+    fileprivate mutating func cookies(_ name: StaticString, _ cookies: [LoggedCookie]) {
         self.name(name)
         array { output in
             for cookie in cookies { cookie.write(to: &output) }
@@ -279,7 +286,7 @@ extension JSONOutput {
     }
 
     /// Bytes as text where they are UTF-8, else as base64, which the member of `encodingName` says.
-    mutating func text(of data: Data, encodingName: String) {
+    mutating func text(of data: Data, encodingName: StaticString) {
         name("text")
         if let text = String(validating: data, as: UTF8.self) { return string(text) }
         string(data.base64EncodedString())

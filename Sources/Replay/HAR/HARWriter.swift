@@ -130,7 +130,7 @@ public final class HARWriter {
                 }
             }
             for member in members where member.name != "entries" {
-                output.name(member.name)
+                output.name(escaping: member.name)
                 output.raw(member.json)
             }
             output.name("entries")
@@ -171,7 +171,7 @@ public final class HARWriter {
         _ place: [String],
         of text: [UInt8],
         _ entry: HAREntry,
-        encodingName: String,
+        encodingName: StaticString,
         _ home: (_ body: Data, _ mediaType: String) throws(NetworkError) -> BodyHome
     ) throws(NetworkError) -> [UInt8] {
         guard let document = try? JSONDocument(text), let node = document.root[place[0]]?[place[1]] else { return text }
@@ -214,11 +214,11 @@ private enum BodyHome {
     case file(String)
 
     /// The object that has it, its other members as they are.
-    func text(of node: JSONNode, encodingName: String) -> [UInt8] {
+    func text(of node: JSONNode, encodingName: StaticString) -> [UInt8] {
         var output = JSONOutput()
         output.object { output in
             for (name, value) in node.members where !["text", "encoding", "_encoding", "_file"].contains(name) {
-                output.name(name)
+                output.name(escaping: name)
                 output.raw(value.raw)
             }
             switch self {

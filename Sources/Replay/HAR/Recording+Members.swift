@@ -45,13 +45,13 @@ extension HARReader.Member {
         var output = JSONOutput()
         output.object { output in
             for (name, value) in node.members where name != "pageTimings" {
-                output.name(name)
+                output.name(escaping: name)
                 output.raw(value.raw)
             }
             output.name("pageTimings")
             output.object { output in
                 for (name, value) in node["pageTimings"]?.members.map({ $0 }) ?? [] where value.number != nil {
-                    output.name(name)
+                    output.name(escaping: name)
                     output.raw(value.raw)
                 }
             }
@@ -63,7 +63,7 @@ extension HARReader.Member {
     fileprivate func redacted(by redactor: Redactor) -> HARReader.Member? {
         var output = JSONOutput()
         output.object { output in
-            output.name(name)
+            output.name(escaping: name)
             output.raw(json)
         }
         let whole = Data(output.bytes)

@@ -4,30 +4,20 @@ import BeagleNetHTTP
 /// log alone.
 final class HarmlessTexts {
     /// As what a text was looked at.
-    enum Sort: Equatable {
-        case url, text
-        /// The value of the field of this name.
-        case field(String)
-
-        fileprivate var name: String {
-            switch self {
-            case .url: "url"
-            case .text: "text"
-            case .field(let name): name
-            }
-        }
+    enum Sort {
+        case url, text, field
     }
 
-    private struct Text: Equatable {
+    private struct Text {
         let sort: Sort
+        /// The field's, where it is the value of one.
+        let name: String
         let value: String
-        /// Those are equal, too, that are written with other bytes; of ASCII no others with as many.
-        let byteCount: Int
 
-        init(_ sort: Sort, _ value: String) {
-            self.sort = sort
-            self.value = value
-            byteCount = sort.name.utf8.count + value.utf8.count
+        func isThis(_ sort: Sort, _ name: String, _ value: String) -> Bool {
+            // Those are equal, too, that are written with other bytes; of ASCII no others with as many.
+            self.sort == sort && self.value.utf8.count == value.utf8.count && self.name.utf8.count == name.utf8.count
+                && self.value == value && self.name == name
         }
     }
 
@@ -46,24 +36,30 @@ final class HarmlessTexts {
     }
 
     /// Whether this text is one that was noted.
-    func contain(_ value: String, _ sort: Sort) -> Bool {
-        let (text, place) = (Text(sort, value), place(of: sort.name, value))
-        return texts[place] == text || texts[place ^ 1] == text
+    func contain(_ value: String, _ sort: Sort, name: String = "") -> Bool {
+        let place = place(of: name, value)
+        return texts[place]?.isThis(sort, name, value) == true || texts[place ^ 1]?.isThis(sort, name, value) == true
     }
 
     /// Notes one. What was in its place is beside it then: two that have the same would take turns at every message.
-    func insert(_ value: String, _ sort: Sort) {
-        guard sort.name.utf8.count + value.utf8.count <= Self.maxBytes,
-            [sort.name, value].allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } })
+    func insert(_ value: String, _ sort: Sort, name: String = "") {
+        guard name.utf8.count + value.utf8.count <= Self.maxBytes,
+            [name, value].allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } })
         else { return }
-        let place = place(of: sort.name, value)
+        let place = place(of: name, value)
         texts[place ^ 1] = texts[place]
-        texts[place] = Text(sort, value)
+        texts[place] = Text(sort: sort, name: name, value: value)
     }
 
     /// By lengths and a few bytes: that two share a place costs no more than a look.
     private func place(of name: String, _ value: String) -> Int {
-        let ends = Int(name.utf8.first ?? 0) &+ Int(name.utf8.last ?? 0) &* 7 &+ Int(value.utf8.last ?? 0) &* 3
-        return (ends &+ name.utf8.count &* 31 &+ value.utf8.count &* 17) & (Self.count - 1)
+        (ends(of: name) &* 31 &+ ends(of: value)) & (Self.count - 1)
+    }
+
+    private func ends(of text: String) -> Int {
+        let ends = text.utf8.withContiguousStorageIfAvailable { bytes in
+            Int(bytes.first ?? 0) &+ Int(bytes.last ?? 0) &* 3 &+ bytes.count &* 17
+        }
+        return ends ?? text.utf8.count
     }
 }

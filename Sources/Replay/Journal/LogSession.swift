@@ -19,6 +19,7 @@ final class LogSession: Sendable {
     let id: String
     let process = getpid()
     let queue: LogQueue
+    private let forks = ForkCount.now
     private let begun: (date: Date, instant: ContinuousClock.Instant)
     private let count = Atomic(0)
 
@@ -32,6 +33,9 @@ final class LogSession: Sendable {
         id = Self.makeID(at: now)
         queue = LogQueue(isLossless: isLossless, patience: Self.patience)
     }
+
+    /// Whether it is this process's, and not its parent's.
+    var isOurs: Bool { forks == ForkCount.now }
 
     /// The number of an exchange that begins.
     func nextNumber() -> Int { count.add(1, ordering: .relaxed).newValue }

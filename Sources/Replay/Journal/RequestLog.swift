@@ -58,7 +58,7 @@ public final class RequestLog: Sendable {
     deinit {
         let session = current.withLock { $0 }
         // A parent's is the parent's to close.
-        if session.process == getpid() { session.queue.close() }
+        if session.isOurs { session.queue.close() }
     }
 
     /// Writes an entry that came from elsewhere, without its secrets.
@@ -114,7 +114,7 @@ public final class RequestLog: Sendable {
     /// The session of this process.
     var session: LogSession {
         current.withLock { session in
-            if session.process == getpid() { return session }
+            if session.isOurs { return session }
             // The parent's thread is not here, and what is queued is the parent's to write.
             _ = Unmanaged.passRetained(session)
             session = LogSession(isLossless: options.isLossless)
@@ -184,9 +184,8 @@ private enum OpenLogs {
     }
 
     private static func close() {
-        let process = getpid()
         let deadline = DispatchTime.now() + patience
-        for session in sessions.withLock({ $0.compactMap(\.session) }) where session.process == process {
+        for session in sessions.withLock({ $0.compactMap(\.session) }) where session.isOurs {
             let isWritten = DispatchSemaphore(value: 0)
             session.queue.close()
             session.queue.callAtEnd { isWritten.signal() }

@@ -277,7 +277,7 @@ extension JSONOutput {
         member("cut", true)
     }
 
-    fileprivate mutating func optional(_ name: String, _ text: String?) {
+    fileprivate mutating func optional(_ name: StaticString, _ text: String?) {
         if let text, !text.isEmpty { member(name, text) }
     }
 
@@ -294,7 +294,7 @@ extension JSONOutput {
     }
 
     /// To the hundredth of a millisecond, which is less than a pixel.
-    fileprivate mutating func milliseconds(_ name: String, _ duration: Duration) {
+    fileprivate mutating func milliseconds(_ name: StaticString, _ duration: Duration) {
         self.name(name)
         milliseconds(duration)
     }

@@ -77,22 +77,22 @@ struct EntryRedaction {
     }
 
     private mutating func redacted(_ fields: [LoggedField], at place: String) -> [LoggedField] {
-        if fields.allSatisfy({ isHarmless($0) }) { return fields }
-        var redacted: [LoggedField] = []
-        redacted.reserveCapacity(fields.count)
-        for field in fields {
-            if isHarmless(field) {
-                redacted.append(field)
-            } else if let shown = self.redacted(field, at: place) {
-                if shown == field { harmless?.insert(field.value, .field(field.name)) }
-                redacted.append(shown)
+        // None as long as all are as they were.
+        var redacted: [LoggedField]?
+        for (index, field) in fields.enumerated() {
+            let shown = isHarmless(field) ? field : self.redacted(field, at: place)
+            if shown == field {
+                redacted?.append(field)
+            } else {
+                if redacted == nil { redacted = Array(fields[..<index]) }
+                if let shown { redacted?.append(shown) }
             }
         }
-        return redacted
+        return redacted ?? fields
     }
 
     private func isHarmless(_ field: LoggedField) -> Bool {
-        harmless?.contain(field.value, .field(field.name)) == true
+        harmless?.contain(field.value, .field, name: field.name) == true
     }
 
     private mutating func redacted(_ field: LoggedField, at place: String) -> LoggedField? {
@@ -105,7 +105,9 @@ struct EntryRedaction {
             return LoggedField(field.name, value)
         }
         let one = HTTPField(name: name, value: field.value)
-        return redactor.redact(one, at: place, noting: &audit).map { LoggedField($0.name, $0.value) }
+        guard let shown = redactor.redact(one, at: place, noting: &audit) else { return nil }
+        if shown.value == field.value { harmless?.insert(field.value, .field, name: field.name) }
+        return LoggedField(shown.name, shown.value)
     }
 
     private mutating func redacted(url: String, at place: String) -> String {

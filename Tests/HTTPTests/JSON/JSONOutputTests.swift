@@ -25,7 +25,8 @@ import Testing
         let text = written { output in
             output.object { output in
                 output.member("a", 1)
-                output.member("b\"", "c")
+                output.name(escaping: "b\"")
+                output.string("c")
                 output.name("d")
                 output.array { output in
                     output.object { _ in }

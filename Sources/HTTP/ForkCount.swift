@@ -10,11 +10,12 @@ import Synchronization
 
 /// How often this process and its parents were forked since they first asked: tells a child from its parent without
 /// the system call that `getpid` is.
-enum ForkCount {
+package enum ForkCount {
     private static let count = Atomic(0)
     private static let isCounting: Bool = {
         pthread_atfork(nil, nil) { ForkCount.count.wrappingAdd(1, ordering: .relaxed) } == 0
     }()
 
-    static var now: Int { isCounting ? count.load(ordering: .relaxed) : Int(getpid()) }
+    /// The count.
+    package static var now: Int { isCounting ? count.load(ordering: .relaxed) : Int(getpid()) }
 }
