@@ -52,13 +52,24 @@ enum HeadScanner {
         }
     }
 
+    /// Gives names and values as those of `fields(of:)` are.
+    static func forEachField(of block: [UInt8], _ body: (_ name: String, _ value: String) -> Void) {
+        block.withUnsafeBufferPointer { block in
+            var lines = LineReader(rest: block)
+            _ = lines.next()
+            while let line = lines.next(), !line.isEmpty {
+                guard let (name, value) = parts(of: line) else { continue }
+                body(name.rawName, value.text ?? HTTPField(name: name, value: value).value)
+            }
+        }
+    }
+
     /// What the line of a field says; nil where it is not ASCII.
     static func value(ofLine line: Range<Int>, in block: [UInt8]) -> String? {
         block.withUnsafeBufferPointer { block in
             let line = Bytes(rebasing: block[line])
             guard let colon = line.firstIndex(.colon) else { return nil }
-            let value = line.value(after: colon)
-            return value.contains { $0 >= 0x80 } ? nil : String(decoding: value, as: UTF8.self)
+            return line.value(after: colon).text
         }
     }
 
@@ -153,17 +164,19 @@ enum HeadScanner {
         return .init(code: code, reasonPhrase: reason.isEmpty ? "" : String(decoding: reason, as: UTF8.self))
     }
 
-    /// Nil only for a line that `scan` would have refused.
     private static func field(of line: Bytes) -> HTTPField? {
+        guard let (name, value) = parts(of: line) else { return nil }
+        // The common case, without the detour that keeps bytes which are no text.
+        if let text = value.text { return HTTPField(name: name, value: text) }
+        return HTTPField(name: name, value: value)
+    }
+
+    /// Nil only for a line that `scan` would have refused.
+    private static func parts(of line: Bytes) -> (name: HTTPField.Name, value: Bytes)? {
         guard let colon = line.firstIndex(.colon), let name = FieldNames.name(Bytes(rebasing: line[..<colon])) else {
             return nil
         }
-        let value = line.value(after: colon)
-        // The common case, without the detour that keeps bytes which are no text.
-        guard value.contains(where: { $0 >= 0x80 }) else {
-            return HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
-        }
-        return HTTPField(name: name, value: value)
+        return (name, line.value(after: colon))
     }
 
     /// Which bytes a field's name may hold (RFC 9110, 5.6.2).
@@ -212,6 +225,11 @@ extension Bytes {
         while let first = value.first, first == .space || first == .tab { value = value.dropFirst() }
         while let last = value.last, last == .space || last == .tab { value = value.dropLast() }
         return Self(rebasing: value)
+    }
+
+    /// What they say; nil where they are not ASCII.
+    fileprivate var text: String? {
+        contains { $0 >= 0x80 } ? nil : String(decoding: self, as: UTF8.self)
     }
 
     /// Where a part of these is.

@@ -27,7 +27,7 @@ package final class RawHead: Sendable {
     package init(_ head: HTTPResponse) {
         status = head.status
         let isTransferEncoded = head.headerFields.contains(.transferEncoding)
-        contentLength = isTransferEncoded ? nil : head.headerFields[.contentLength].flatMap(Int64.init)
+        contentLength = isTransferEncoded ? nil : head.headerFields.joined(.contentLength).flatMap(Int64.init)
         isEncoded = head.headerFields.contains(.contentEncoding)
         block = []
         typeInBlock = .often
@@ -57,8 +57,8 @@ package final class RawHead: Sendable {
     package var contentType: String? {
         switch typeInBlock {
         case .none: nil
-        case .once(let line): HeadScanner.value(ofLine: line, in: block) ?? head.headerFields[.contentType]
-        case .often: head.headerFields[.contentType]
+        case .once(let line): HeadScanner.value(ofLine: line, in: block) ?? head.headerFields.joined(.contentType)
+        case .often: head.headerFields.joined(.contentType)
         }
     }
 
@@ -68,6 +68,15 @@ package final class RawHead: Sendable {
             return contentType == type.description
         }
         return isSame
+    }
+
+    /// Gives names and values in the order and spelling received, for which no fields are made.
+    package func forEachField(_ body: (_ name: String, _ value: String) -> Void) {
+        if let made = made.load() {
+            for field in made.head.headerFields { body(field.name.rawName, field.value) }
+        } else {
+            HeadScanner.forEachField(of: block, body)
+        }
     }
 
     /// Status and fields, in the order and spelling received.

@@ -39,6 +39,23 @@ import Testing
         #expect(RawHead(HTTPResponse(status: .ok, headerFields: [.contentType: "a/b"])).hasContentType("a/b"))
     }
 
+    /// Names and values are the same texts as those of the fields, whether these were made or not.
+    @Test func textsOfFieldsAreThoseOfFields() throws {
+        let block =
+            Array("HTTP/1.1 200 OK\r\nvary: a\r\nX-Own:  b \t\r\nVary:\r\nX-Latin: b".utf8) + [0xE9]
+            + Array("agle\r\nX-UTF8: b\u{E9}agle\r\n\r\n".utf8)
+        let head = try RawHead(parsing: block)
+        func texts() -> [String] {
+            var texts: [String] = []
+            head.forEachField { texts.append("\($0)=\($1)") }
+            return texts
+        }
+        let unmade = texts()
+        #expect(unmade.prefix(3) == ["vary=a", "X-Own=b", "Vary="] && unmade.count == 5)
+        #expect(unmade == head.head.headerFields.map { "\($0.name.rawName)=\($0.value)" })
+        #expect(texts() == unmade)
+    }
+
     @Test func aHeadOfFieldsSaysTheSame() {
         #expect(RawHead(HTTPResponse(status: .ok, headerFields: [.contentType: "a/b"])).contentType == "a/b")
         #expect(RawHead(HTTPResponse(status: .ok)).contentType == nil)

@@ -20,7 +20,7 @@ public struct NetworkResponse: Sendable {
     package var contentType: String? { rawHead.contentType }
     /// Whether it says this and no more.
     package func hasContentType(_ type: StaticString) -> Bool { rawHead.hasContentType(type) }
-    private var rawHead: RawHead
+    package private(set) var rawHead: RawHead
     /// The URL that answered, after redirects; empty where the client does not tell.
     public var url: String
     /// Where the time went; all zero where the client does not tell.

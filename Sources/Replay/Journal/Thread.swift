@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import CBeagleNetCurl
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -10,6 +11,8 @@ import BeagleNetHTTP
 /// Threads of our own.
 enum Thread {
     /// Begins a thread that takes no signals.
+    ///
+    /// - Parameter name: what debuggers call it, of 15 bytes at most.
     static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(NetworkError) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -21,7 +24,7 @@ enum Thread {
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let box = Unmanaged.passRetained(Body(body))
+        let box = Unmanaged.passRetained(Body(name, body))
         #if canImport(Darwin)
             var thread: pthread_t?
             let code = pthread_create(&thread, &attributes, { Thread.run($0) }, box.toOpaque())
@@ -36,16 +39,20 @@ enum Thread {
     }
 
     private final class Body: Sendable {
+        let name: String
         let run: @Sendable () -> Void
 
-        init(_ run: @escaping @Sendable () -> Void) {
+        init(_ name: String, _ run: @escaping @Sendable () -> Void) {
+            self.name = name
             self.run = run
         }
     }
 
     private static func run(_ box: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
         guard let box else { return nil }
-        Unmanaged<Body>.fromOpaque(box).takeRetainedValue().run()
+        let body = Unmanaged<Body>.fromOpaque(box).takeRetainedValue()
+        beagle_name_thread(body.name)
+        body.run()
         return nil
     }
 }

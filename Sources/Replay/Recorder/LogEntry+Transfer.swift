@@ -33,7 +33,7 @@ struct SentMessage: Sendable {
     }
 
     /// What its body is coded in, or that of its answer where the transport hands it over as it came.
-    func coding(of side: BodySide, with answer: HTTPResponse?) -> BodyCoding? {
+    func coding(of side: BodySide, with answer: RawHead?) -> BodyCoding? {
         switch side {
         case .request: BodyCoding(head.headerFields[.contentEncoding])
         case .response: answer.flatMap(coding)
@@ -45,8 +45,10 @@ struct SentMessage: Sendable {
         asksForNone || [.acceptEncoding, .range].contains(where: head.headerFields.contains)
     }
 
-    private func coding(of answer: HTTPResponse) -> BodyCoding? {
-        guard let coding = BodyCoding(answer.headerFields.joined(.contentEncoding)) else { return nil }
+    private func coding(of answer: RawHead) -> BodyCoding? {
+        guard answer.isEncoded, let coding = BodyCoding(answer.head.headerFields.joined(.contentEncoding)) else {
+            return nil
+        }
         return decodesAnswer || !coding.isKnown ? coding : nil
     }
 
@@ -141,7 +143,7 @@ extension WireHead {
 
 /// An answer, as far as a log needs it.
 struct ReceivedAnswer: Sendable {
-    var head: HTTPResponse
+    var head: RawHead
     var body: LoggedBody
     var metrics: TransferMetrics
     var trailers: HTTPFields = [:]
@@ -156,7 +158,7 @@ struct ReceivedAnswer: Sendable {
             status: head.status.code,
             statusText: head.status.reasonPhrase,
             httpVersion: metrics.protocolName,
-            fields: [LoggedField](head.headerFields),
+            fields: [LoggedField](head),
             body: body,
             redirectURL: redirectURL,
             // With others before it, or trailers behind, it is not known how many are its own.
@@ -168,15 +170,11 @@ struct ReceivedAnswer: Sendable {
     }
 }
 
-extension HTTPFields {
-    /// What the subscript says, which joins values also where there is one.
-    fileprivate func joined(_ name: HTTPField.Name) -> String? {
-        var found: String?
-        for field in self where field.name == name {
-            if found != nil { return self[name] }
-            found = field.value
-        }
-        return found
+extension [LoggedField] {
+    fileprivate init(_ head: RawHead) {
+        self = []
+        reserveCapacity(16)
+        head.forEachField { append(LoggedField($0, $1)) }
     }
 }
 
@@ -211,7 +209,7 @@ extension LoggedMessage {
 
 extension ReceivedAnswer {
     init(_ stream: StreamingResponse, _ body: LoggedBody) {
-        self.init(head: stream.response, body: body, metrics: stream.metrics, interim: stream.interim)
+        self.init(head: RawHead(stream.response), body: body, metrics: stream.metrics, interim: stream.interim)
     }
 }
 

@@ -110,12 +110,12 @@ extension RequestLog {
         let session = session
         let now = session.date(of: .now)
         let (message, limit) = (SentMessage(transfer), options.maxBodyBytes)
-        let coding = { @Sendable in message.coding(of: $0, with: response.response) }
+        let coding = { @Sendable in message.coding(of: $0, with: response.rawHead) }
         let draft = LogJob.Draft(redactor: context.redactor, coding: coding) {
-            let head = response.response
+            let head = response.rawHead
             var answer = ReceivedAnswer(
                 head: head,
-                body: LoggedBody(.data(response.data), mediaType: head.mediaType),
+                body: LoggedBody(.data(response.data), mediaType: head.contentType ?? ""),
                 metrics: TransferMetrics()
             ).logged
             answer.httpVersion = response.metrics.protocolName

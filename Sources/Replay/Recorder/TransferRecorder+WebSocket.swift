@@ -9,7 +9,7 @@ import BeagleNetHTTP
 extension TransferRecorder {
     /// The server has agreed on a WebSocket.
     func receive(_ head: HTTPResponse) {
-        open(ReceivedAnswer(head: head, body: LoggedBody(), metrics: TransferMetrics()))
+        open(ReceivedAnswer(head: RawHead(head), body: LoggedBody(), metrics: TransferMetrics()))
     }
 
     func record(_ message: WebSocketMessage, _ direction: LoggedMessage.Direction) {

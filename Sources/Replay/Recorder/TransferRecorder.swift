@@ -99,7 +99,7 @@ final class TransferRecorder: Sendable {
         guard let sent = state.withLock({ $0.hasEnded ? nil : $0.sent }) else { return }
         let isRedirect = next.head.urlText != sent.message.head.urlText || answer.status.kind == .redirection
         let received = ReceivedAnswer(
-            head: answer,
+            head: RawHead(answer),
             body: LoggedBody(.omitted("not read"), mediaType: answer.mediaType, size: metrics.decodedBytes),
             metrics: metrics,
             redirectURL: isRedirect ? next.head.urlText : ""
@@ -159,7 +159,7 @@ final class TransferRecorder: Sendable {
                 body.isTruncated = true
                 body.size = max(body.size, metrics.decodedBytes)
             }
-            return ReceivedAnswer(head: head, body: body, metrics: metrics)
+            return ReceivedAnswer(head: RawHead(head), body: body, metrics: metrics)
         }
         end(sent, received, error.kind == .status ? nil : error, metrics)
     }
@@ -170,7 +170,7 @@ final class TransferRecorder: Sendable {
     func end(_ response: NetworkResponse, _ delivery: TransferRequest.Delivery = .collect) {
         guard let sent = takeEnd() else { return }
         let answer = ReceivedAnswer(
-            head: response.response,
+            head: response.rawHead,
             body: LoggedBody(.data(response.data), mediaType: ""),
             metrics: response.metrics,
             trailers: response.trailers,
@@ -190,7 +190,8 @@ final class TransferRecorder: Sendable {
         var told = stream
         told.body = HTTPBody()
         let head = told
-        let begun = draft(of: sent, head.response) { [self] in
+        let rawHead = RawHead(head.response)
+        let begun = draft(of: sent, rawHead) { [self] in
             let body = LoggedBody(.omitted("interrupted"), mediaType: head.response.mediaType, size: -1)
             return entry(of: sent, ReceivedAnswer(head, body), nil)
         }
@@ -198,7 +199,7 @@ final class TransferRecorder: Sendable {
         let opened = LogJob.Work.open(
             .response,
             mediaType: head.response.mediaType,
-            coding: sent.message.coding(of: .response, with: head.response),
+            coding: sent.message.coding(of: .response, with: rawHead),
             context.redactor
         )
         add(sent.number, .start(begun), bytes: LogJob.headBytes, mayWait: false)
@@ -253,7 +254,7 @@ final class TransferRecorder: Sendable {
     func end(stored response: NetworkResponse) {
         guard let sent = takeEnd() else { return }
         let answer = ReceivedAnswer(
-            head: response.response,
+            head: response.rawHead,
             body: LoggedBody(.data(response.data), mediaType: ""),
             metrics: TransferMetrics()
         )
@@ -317,9 +318,10 @@ final class TransferRecorder: Sendable {
         let draft = draft(of: sent, answer?.head) { [self] in
             var answer = answer
             if let head = answer?.head {
-                answer?.body.mediaType = head.mediaType
+                let mediaType = head.contentType ?? ""
+                answer?.body.mediaType = mediaType
                 if let file {
-                    answer?.body = LoggedBody(fileAt: file, as: stamp, upTo: limit, mediaType: head.mediaType)
+                    answer?.body = LoggedBody(fileAt: file, as: stamp, upTo: limit, mediaType: mediaType)
                 }
             }
             var entry = entry(of: sent, answer, error, metrics, uploaded: uploaded)
@@ -369,7 +371,7 @@ final class TransferRecorder: Sendable {
 
     private func draft(
         of sent: Sent,
-        _ answer: HTTPResponse?,
+        _ answer: RawHead?,
         _ make: @escaping @Sendable () -> LogEntry
     ) -> LogJob.Draft {
         let message = sent.message
