@@ -9,7 +9,7 @@ import Synchronization
 #endif
 
 /// How often this process and its parents were forked since they first asked: tells a child from its parent without
-/// the system call that `getpid` is.
+/// the system call that `getpid` is. Children that `_Fork` or `clone` made, for which no handlers run, are not told.
 package enum ForkCount {
     private static let count = Atomic(0)
     private static let isCounting: Bool = {

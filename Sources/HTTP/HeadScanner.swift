@@ -64,7 +64,7 @@ enum HeadScanner {
         }
     }
 
-    /// What the line of a field says; nil where it is not ASCII.
+    /// What the line of a field says; nil where an `HTTPField` has to tell.
     static func value(ofLine line: Range<Int>, in block: [UInt8]) -> String? {
         block.withUnsafeBufferPointer { block in
             let line = Bytes(rebasing: block[line])
@@ -73,15 +73,16 @@ enum HeadScanner {
         }
     }
 
-    /// Whether the value of a line is this text; nil where the line is no field.
+    /// Whether the value of a line is this text; nil where an `HTTPField` has to tell.
     static func hasValue(_ text: StaticString, _ line: Range<Int>, in block: [UInt8]) -> Bool? {
         block.withUnsafeBufferPointer { block in
             let line = Bytes(rebasing: block[line])
             guard let colon = line.firstIndex(.colon) else { return nil }
             let value = line.value(after: colon)
-            return text.withUTF8Buffer { text in
+            let isSame = text.withUTF8Buffer { text in
                 text.count == value.count && text.indices.allSatisfy { text[$0] == value[$0] }
             }
+            return isSame || value.text != nil ? isSame : nil
         }
     }
 
@@ -166,7 +167,7 @@ enum HeadScanner {
 
     private static func field(of line: Bytes) -> HTTPField? {
         guard let (name, value) = parts(of: line) else { return nil }
-        // The common case, without the detour that keeps bytes which are no text.
+        // The common case, without the detour that looks after other bytes.
         if let text = value.text { return HTTPField(name: name, value: text) }
         return HTTPField(name: name, value: value)
     }
@@ -227,9 +228,10 @@ extension Bytes {
         return Self(rebasing: value)
     }
 
-    /// What they say; nil where they are not ASCII.
+    /// What they say as a field's value; nil where an `HTTPField` has to tell: it replaces control characters, and keeps
+    /// bytes that are no text.
     fileprivate var text: String? {
-        contains { $0 >= 0x80 } ? nil : String(decoding: self, as: UTF8.self)
+        allSatisfy { (0x20..<0x7F).contains($0) || $0 == .tab } ? String(decoding: self, as: UTF8.self) : nil
     }
 
     /// Where a part of these is.

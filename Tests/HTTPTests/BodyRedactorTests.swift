@@ -385,6 +385,19 @@ import Testing
         }
     }
 
+    @Test func anAuditIsCutWhereThatOfAPartIs() {
+        let items = (0..<1_001).map { "\"\($0)\":{\"pin\":1}" }.joined(separator: ",")
+        let head = "--b\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: application/json\r\n\r\n"
+        var audit = RedactionAudit()
+        _ = Redactor().redact(
+            body: Data("\(head){\(items)}\r\n--b--\r\n".utf8),
+            contentType: "multipart/form-data; boundary=b",
+            at: "b",
+            noting: &audit
+        )
+        #expect(audit.places.count == 1_000 && audit.isCut)
+    }
+
     @Test func anAuditTellsTheWays() {
         var audit = RedactionAudit()
         let body =

@@ -17,6 +17,7 @@ import Testing
     /// What is found without fields is what they say once they are made.
     @Test(arguments: [
         ["Vary: Accept"], ["Content-Type: text/plain", "content-type: text/html"], ["Content-Type: b\u{E9}agle"],
+        ["Content-Type: a/b\r"], ["Content-Type: a/b\u{1}"], ["Content-Type: \u{7F}a/b"], ["Content-Type: a\tb"],
         ["Content-Type:"], ["Content-Type: a", "Vary: Accept", "Content-Type: b", "Content-Type: c"],
     ])
     func oneLookSaysWhatAllFieldsSay(lines: [String]) throws {
@@ -24,6 +25,7 @@ import Testing
         let found = head.contentType
         #expect(found == head.head.headerFields[.contentType])
         #expect(head.contentType == found)
+        #expect(try self.head(lines).hasContentType("a/b") == (found == "a/b"))
     }
 
     @Test func aTypeIsThisAndNoMore() throws {
@@ -43,7 +45,7 @@ import Testing
     @Test func textsOfFieldsAreThoseOfFields() throws {
         let block =
             Array("HTTP/1.1 200 OK\r\nvary: a\r\nX-Own:  b \t\r\nVary:\r\nX-Latin: b".utf8) + [0xE9]
-            + Array("agle\r\nX-UTF8: b\u{E9}agle\r\n\r\n".utf8)
+            + Array("agle\r\nX-UTF8: b\u{E9}agle\r\nX-Control: a\u{1}b\u{7F}\r\r\n\r\n".utf8)
         let head = try RawHead(parsing: block)
         func texts() -> [String] {
             var texts: [String] = []
@@ -51,7 +53,7 @@ import Testing
             return texts
         }
         let unmade = texts()
-        #expect(unmade.prefix(3) == ["vary=a", "X-Own=b", "Vary="] && unmade.count == 5)
+        #expect(unmade.prefix(3) == ["vary=a", "X-Own=b", "Vary="] && unmade.count == 6)
         #expect(unmade == head.head.headerFields.map { "\($0.name.rawName)=\($0.value)" })
         #expect(texts() == unmade)
     }

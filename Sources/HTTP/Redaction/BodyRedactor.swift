@@ -70,6 +70,7 @@ public struct BodyRedactor: Sendable {
             }
             let settled = try scan.scan(window, isFinal: isFinal)
             audit.note(settled.edits, at: place)
+            if settled.isCut { audit.cut() }
             return Data(window.settle(settled))
         } catch {
             unredactable = error.reason

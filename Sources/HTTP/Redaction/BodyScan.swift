@@ -14,6 +14,8 @@ struct Settled {
     var edits: [RedactionEdit]
     /// What stands instead of the bytes, where they are not kept with `edits` alone.
     var bytes: [UInt8]?
+    /// Whether more was found than `edits` tell.
+    var isCut = false
 
     init(_ place: Int, _ edits: [RedactionEdit] = []) {
         self.place = place

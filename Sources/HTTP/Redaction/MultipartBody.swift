@@ -32,7 +32,7 @@ struct MultipartBody: BodyScan {
             switch element {
             case .head(let fields): begin(fields, &output, &settled.edits)
             case .body(let bytes): try take(bytes, &output)
-            case .end: try end(&output, &settled.edits)
+            case .end: try end(&output, &settled)
             }
             if case .open(let body, _) = part, body.isMultipart { throw Unredactable(.nested, at: window.origin) }
         }
@@ -103,15 +103,16 @@ struct MultipartBody: BodyScan {
         }
     }
 
-    private mutating func end(_ output: inout [UInt8], _ edits: inout [RedactionEdit]) throws(Unredactable) {
+    private mutating func end(_ output: inout [UInt8], _ settled: inout Settled) throws(Unredactable) {
         switch part {
         case .open(var body, _):
             output += body.finish()
             if let reason = body.unredactable { throw Unredactable(reason, at: 0) }
-            edits += body.audit.places.map { RedactionEdit(0..<0, "", $0) }
+            settled.edits += body.audit.places.map { RedactionEdit(0..<0, "", $0) }
+            if body.audit.isCut { settled.isCut = true }
         case .secret(let secret, let way):
             let text = secret.count > TextScan.window ? Redactor.placeholder : redactor.replacement(for: secret[...])
-            if text != nil, !secret.isEmpty { edits.append(RedactionEdit(0..<0, "", way)) }
+            if text != nil, !secret.isEmpty { settled.edits.append(RedactionEdit(0..<0, "", way)) }
             if redactor.dropsItems { return part = .passed }
             output += secret.isEmpty ? [] : text.map { Array($0.utf8) } ?? secret
         case .passed: return

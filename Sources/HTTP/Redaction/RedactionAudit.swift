@@ -42,8 +42,11 @@ public struct RedactionAudit: Sendable, Hashable {
     /// Takes over what another found.
     mutating func note(_ other: RedactionAudit) {
         for place in other.places { note(place) }
-        isCut = isCut || other.isCut
+        if other.isCut { cut() }
     }
+
+    /// Some places are not told.
+    mutating func cut() { isCut = true }
 
     mutating func note(_ edits: [RedactionEdit], at place: String) {
         // An edit without a way belongs to the one before.

@@ -58,7 +58,7 @@ public final class RequestLog: Sendable {
     deinit {
         let session = current.withLock { $0 }
         // A parent's is the parent's to close.
-        if session.isOurs { session.queue.close() }
+        if session.process == getpid() { session.queue.close() }
     }
 
     /// Writes an entry that came from elsewhere, without its secrets.
@@ -184,8 +184,9 @@ private enum OpenLogs {
     }
 
     private static func close() {
+        let process = getpid()
         let deadline = DispatchTime.now() + patience
-        for session in sessions.withLock({ $0.compactMap(\.session) }) where session.isOurs {
+        for session in sessions.withLock({ $0.compactMap(\.session) }) where session.process == process {
             let isWritten = DispatchSemaphore(value: 0)
             session.queue.close()
             session.queue.callAtEnd { isWritten.signal() }

@@ -208,8 +208,8 @@ extension LoggedMessage {
 }
 
 extension ReceivedAnswer {
-    init(_ stream: StreamingResponse, _ body: LoggedBody) {
-        self.init(head: RawHead(stream.response), body: body, metrics: stream.metrics, interim: stream.interim)
+    init(_ stream: StreamingResponse, _ head: RawHead, _ body: LoggedBody) {
+        self.init(head: head, body: body, metrics: stream.metrics, interim: stream.interim)
     }
 }
 

@@ -189,22 +189,21 @@ final class TransferRecorder: Sendable {
         guard let sent = state.withLock({ $0.hasEnded ? nil : $0.sent }) else { return stream }
         var told = stream
         told.body = HTTPBody()
-        let head = told
-        let rawHead = RawHead(head.response)
-        let begun = draft(of: sent, rawHead) { [self] in
-            let body = LoggedBody(.omitted("interrupted"), mediaType: head.response.mediaType, size: -1)
-            return entry(of: sent, ReceivedAnswer(head, body), nil)
+        let (begun, head) = (told, RawHead(stream.response))
+        let start = draft(of: sent, head) { [self] in
+            let body = LoggedBody(.omitted("interrupted"), mediaType: begun.response.mediaType, size: -1)
+            return entry(of: sent, ReceivedAnswer(begun, head, body), nil)
         }
         // On the transport's thread, as it may be; who reads the pieces waits.
         let opened = LogJob.Work.open(
             .response,
-            mediaType: head.response.mediaType,
-            coding: sent.message.coding(of: .response, with: rawHead),
+            mediaType: begun.response.mediaType,
+            coding: sent.message.coding(of: .response, with: head),
             context.redactor
         )
-        add(sent.number, .start(begun), bytes: LogJob.headBytes, mayWait: false)
+        add(sent.number, .start(start), bytes: LogJob.headBytes, mayWait: false)
         add(sent.number, opened, bytes: 0, mayWait: false)
-        let isEventStream = head.response.isEventStream
+        let isEventStream = begun.response.isEventStream
         let body = HTTPBody(
             .stream(length: length, isReplayable: isReplayable) { [self] in
                 let read = open()
@@ -216,7 +215,7 @@ final class TransferRecorder: Sendable {
             }
         )
         var stream = stream
-        stream.body = body.tellingItsEnd { [self] count, error in end(of: head, count, error) }
+        stream.body = body.tellingItsEnd { [self] count, error in end(of: begun, head, count, error) }
         return stream
     }
 
@@ -235,7 +234,7 @@ final class TransferRecorder: Sendable {
     }
 
     /// A streamed body has ended, or was let go.
-    private func end(of stream: StreamingResponse, _ count: Int64, _ error: NetworkError?) {
+    private func end(of stream: StreamingResponse, _ head: RawHead, _ count: Int64, _ error: NetworkError?) {
         guard let sent = takeEnd() else { return }
         let mediaType = stream.response.mediaType
         // Unless the writer of the log has its pieces.
@@ -244,7 +243,7 @@ final class TransferRecorder: Sendable {
         if error != nil {
             body.size = max(count, stream.response.headerFields[.contentLength].flatMap(Int64.init) ?? -1)
         }
-        var answer = ReceivedAnswer(stream, body)
+        var answer = ReceivedAnswer(stream, head, body)
         answer.trailers = stream.trailers
         // Who lets it go has had enough of it, which is no failure.
         end(sent, answer, error.flatMap { $0.isCancelled ? nil : $0 }, elapsed: sent.started.duration(to: .now))

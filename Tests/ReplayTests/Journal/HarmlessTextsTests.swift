@@ -13,6 +13,14 @@ import Testing
         #expect(!texts.contain("nginx", .field, name: "server") && !texts.contain("nginy", .field, name: "Server"))
     }
 
+    @Test func aTextIsKnownAsWhatItWasLookedAtAlone() {
+        let texts = HarmlessTexts()
+        texts.insert("/a?k=b", .text)
+        #expect(texts.contain("/a?k=b", .text) && !texts.contain("/a?k=b", .url) && !texts.contain("/a?k=b", .field))
+        texts.insert("/b", .url)
+        #expect(texts.contain("/b", .url) && !texts.contain("/b", .text) && !texts.contain("/b", .field))
+    }
+
     @Test func twoThatHaveTheSamePlaceAreBothKnown() {
         let texts = HarmlessTexts()
         for value in ["xaz", "xbz", "xcz"] { texts.insert(value, .field, name: "A") }

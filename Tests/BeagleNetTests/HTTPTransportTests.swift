@@ -1,0 +1,17 @@
+import BeagleNet
+import Testing
+
+@Suite struct HTTPTransportTests {
+    @Test func aTaskThatWasCancelledBeginsNoTransfer() async {
+        let transport = ScriptedTransport(status: .ok)
+        let request = TransferRequest(HTTPRequest(method: .put, scheme: "https", authority: "a.example", path: "/b"))
+        let asking = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await transport.perform(request)
+        }
+        let error = await #expect(throws: NetworkError.self) { try await asking.value }
+        #expect(error?.isCancelled == true && error?.mayHaveReachedServer == false)
+        #expect(error?.request == request.head)
+        #expect(transport.requests.withLock { $0.isEmpty })
+    }
+}
