@@ -82,7 +82,7 @@ enum HeadScanner {
             let isSame = text.withUTF8Buffer { text in
                 text.count == value.count && text.indices.allSatisfy { text[$0] == value[$0] }
             }
-            return isSame || value.text != nil ? isSame : nil
+            return isSame || value.isText ? isSame : nil
         }
     }
 
@@ -228,11 +228,11 @@ extension Bytes {
         return Self(rebasing: value)
     }
 
-    /// What they say as a field's value; nil where an `HTTPField` has to tell: it replaces control characters, and keeps
-    /// bytes that are no text.
-    fileprivate var text: String? {
-        allSatisfy { (0x20..<0x7F).contains($0) || $0 == .tab } ? String(decoding: self, as: UTF8.self) : nil
-    }
+    /// What they say as a field's value; nil where an `HTTPField` has to tell.
+    fileprivate var text: String? { isText ? String(decoding: self, as: UTF8.self) : nil }
+
+    /// Whether an `HTTPField` would say no more and no less: it replaces control characters, and keeps bytes that are no text.
+    fileprivate var isText: Bool { allSatisfy { (0x20..<0x7F).contains($0) || $0 == .tab } }
 
     /// Where a part of these is.
     fileprivate func range(of part: Self) -> Range<Int> {
