@@ -4,7 +4,6 @@ import BeagleNetHTTP
 ///
 /// The reader takes everything that is there at once, so that lock and thread hop are paid per batch, not per chunk.
 final class BodyPipe: Sendable {
-    private static let high = 1 << 20
     /// Less than libcurl gives at once while more is waiting: an event, a line, the end of a body.
     private static let smallSize = 16 << 10
 
@@ -25,6 +24,7 @@ final class BodyPipe: Sendable {
 
     private let state = Lock(State())
     private let slabs: SlabPool
+    private let room: PipeRoom
     /// Tells the loop to go on: called by the reader, at most once per pause.
     private let resume: @Sendable () -> Void
     /// Ends the transfer when the reader goes away or is cancelled.
@@ -35,15 +35,24 @@ final class BodyPipe: Sendable {
     private let ledger: Ledger?
     private let entry: Ledger.Entry
 
-    init(ledger: Ledger?, resume: @escaping @Sendable () -> Void, cancel: @escaping @Sendable () -> Void) {
+    /// - Parameter room: how much it may hold, beside others.
+    init(
+        in room: PipeRoom,
+        ledger: Ledger?,
+        resume: @escaping @Sendable () -> Void,
+        cancel: @escaping @Sendable () -> Void
+    ) {
+        self.room = room
         self.ledger = ledger
         entry = Ledger.Entry(.pipe, in: ledger)
-        slabs = SlabPool(ledger: ledger)
+        slabs = SlabPool(in: room, ledger: ledger)
         self.resume = resume
         self.cancel = cancel
+        room.count(1)
     }
 
     deinit {
+        room.count(-1)
         guard forks == ForkCount.now else { return }
         ledger?.add(.buffered, -state.withLock { $0.bytes })
         if let slab = state.withLock({ $0.slab }) { slabs.discard(slab) }
@@ -54,7 +63,7 @@ final class BodyPipe: Sendable {
     /// Whether the transfer has to pause before it gives more; remembers that it does.
     func isFull() -> Bool {
         state.withLock { state in
-            if state.bytes >= Self.high { state.isPaused = true }
+            if state.bytes >= room.size { state.isPaused = true }
             return state.isPaused
         }
     }

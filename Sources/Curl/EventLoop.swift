@@ -49,6 +49,7 @@ final class EventLoop: @unchecked Sendable {
     let ledger: Ledger?
     private let role: LoopRole
     var isForWhatLasts: Bool { role == .lasting }
+    let pipeRoom = PipeRoom()
     private let streams: StreamMemory
     private let longLivedAfter: Duration
     private let entry: Ledger.Entry

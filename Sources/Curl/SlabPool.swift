@@ -4,9 +4,6 @@ import BeagleNetHTTP
 /// fault for every 4 KiB, which is half of what a fast body costs otherwise.
 final class SlabPool: Sendable {
     static let slabSize = 128 << 10
-    /// Unused slabs kept: as many as a full pipe holds.
-    private static let most = 8
-
     /// Memory that is being filled. `@unchecked Sendable` is sound because it has one owner at a time: the pool, or the
     /// pipe that fills it.
     struct Slab: @unchecked Sendable {
@@ -25,9 +22,12 @@ final class SlabPool: Sendable {
 
     /// Nil once it is closed.
     private let unused = Lock<[Slab]?>([])
+    private let room: PipeRoom
     private let ledger: Ledger?
 
-    init(ledger: Ledger? = nil) {
+    /// - Parameter room: how much the pipe may hold. As much is kept unused.
+    init(in room: PipeRoom = PipeRoom(), ledger: Ledger? = nil) {
+        self.room = room
         self.ledger = ledger
     }
 
@@ -69,8 +69,9 @@ final class SlabPool: Sendable {
 
     private func giveBack(_ start: UnsafeMutableRawPointer) {
         let slab = Slab(start: start)
+        let most = max(1, room.size / Self.slabSize)
         let isKept = unused.withLock { unused in
-            guard let count = unused?.count, count < Self.most else { return false }
+            guard let count = unused?.count, count < most else { return false }
             unused?.append(slab)
             return true
         }

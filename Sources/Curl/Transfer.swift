@@ -180,6 +180,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
 
     func makePipe() -> BodyPipe {
         BodyPipe(
+            in: loop.pipeRoom,
             ledger: loop.ledger,
             resume: { [weak self] in self?.resume() },
             cancel: { [weak self] in self?.cancel() }

@@ -93,35 +93,9 @@ package func withCancellableToken<Success: Sendable>(
     return await withTaskCancellationHandler {
         await withUnsafeContinuation(isolation: isolation) { continuation in
             let completion = OnceCompletion<Success> { continuation.resume(returning: $0) }
-            slot.fill(start { completion.give($0) })
+            if let token = start({ completion.give($0) }) { slot.fill(token) }
         }
     } onCancel: {
         slot.cancel()
-    }
-}
-
-private final class TokenSlot: Sendable {
-    private enum State {
-        case empty, filled(any RequestToken), cancelled
-    }
-    private let state = InlineLock(State.empty)
-
-    func fill(_ token: (any RequestToken)?) {
-        guard let token else { return }
-        let isCancelled = state.withLock { state in
-            if case .cancelled = state { return true }
-            state = .filled(token)
-            return false
-        }
-        if isCancelled { token.cancel() }
-    }
-
-    func cancel() {
-        let token: (any RequestToken)? = state.withLock { state in
-            defer { state = .cancelled }
-            if case .filled(let token) = state { return token }
-            return nil
-        }
-        token?.cancel()
     }
 }

@@ -2,13 +2,15 @@ import BeagleNetHTTP
 
 /// The parts of a URL that go over the wire.
 struct WireURL {
-    /// What is taken apart: bytes in an array, of which a part is found and cut off in no time. In a `String` it takes
-    /// several times as long.
-    private typealias Bytes = ArraySlice<UInt8>
+    /// What is taken apart: a part of it is found and cut off in no time, where a `String` takes several times as long. It
+    /// stays inside of `withUTF8`.
+    private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
     let scheme: String
     let host: String
     let port: Int?
+    /// Host and port as the message's `Host` has them.
+    let authority: String
     private(set) var path: String
     private(set) var query: String?
 
@@ -18,11 +20,13 @@ struct WireURL {
     init(_ url: URL, base: URL?) throws(NetworkError) {
         var text = url.absoluteString
         guard !Expression.occurs(in: text) else { throw .unevaluated }
-        var bytes = ArraySlice(text.utf8)
-        if Self.scheme(of: bytes).isEmpty {
-            text = try Self.absolute(text, base)
-            bytes = ArraySlice(text.utf8)
-        }
+        if !Self.hasScheme(text) { text = try Self.absolute(text, base) }
+        self = try text.withUTF8 { bytes in
+            Result { () throws(NetworkError) in try WireURL(bytes[...]) }
+        }.get()
+    }
+
+    private init(_ bytes: Bytes) throws(NetworkError) {
         let scheme = Self.scheme(of: bytes)
         self.scheme = Self.text(scheme).lowercased()
         guard self.scheme == "http" || self.scheme == "https" else {
@@ -36,14 +40,11 @@ struct WireURL {
         guard target.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw .badURL("path or query hold a character that is not percent-encoded", "build the URL with UrlBuilder")
         }
-        (host, port) = try Self.hostAndPort(authority)
+        (host, port, self.authority) = try Self.parts(of: authority)
         let (path, query) = Self.cut(target) { $0 == UInt8(ascii: "?") }
         self.path = path.isEmpty ? "/" : Self.text(path)
         self.query = query.isEmpty ? nil : Self.text(query.dropFirst())
     }
-
-    /// Host and port as the message's `Host` has them.
-    var authority: String { port.map { "\(host):\($0)" } ?? host }
 
     /// What the message asks the host for.
     var target: String { query.map { "\(path)?\($0)" } ?? path }
@@ -74,9 +75,14 @@ struct WireURL {
             throw .noScheme
         }
         let joined = try UrlBuilder(baseUrl: base).url(for: text).absoluteString
-        guard !scheme(of: ArraySlice(joined.utf8)).isEmpty else { throw .noScheme }
+        guard hasScheme(joined) else { throw .noScheme }
         guard !Expression.occurs(in: joined) else { throw .unevaluated }
         return joined
+    }
+
+    private static func hasScheme(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { !scheme(of: $0[...]).isEmpty }
     }
 
     /// What stands before the first colon, unless a path, query or fragment begins earlier.
@@ -98,7 +104,8 @@ struct WireURL {
         return (text[..<mark], text[mark...])
     }
 
-    private static func hostAndPort(_ authority: Bytes) throws(NetworkError) -> (String, Int?) {
+    /// Host, port and both together, as they go over the wire.
+    private static func parts(of authority: Bytes) throws(NetworkError) -> (host: String, port: Int?, all: String) {
         guard !authority.contains(UInt8(ascii: "@")) else {
             throw .badURL(
                 "the URL holds a user name or password",
@@ -106,9 +113,12 @@ struct WireURL {
             )
         }
         let afterLiteral = authority.first == UInt8(ascii: "[") ? authority.firstIndex(of: UInt8(ascii: "]")) : nil
-        let (_, port) = cut(authority[(afterLiteral ?? authority.startIndex)...]) { $0 == UInt8(ascii: ":") }
-        let host = try host(authority[..<port.startIndex])
-        return (host, try Self.port(port.dropFirst()))
+        let (_, digits) = cut(authority[(afterLiteral ?? authority.startIndex)...]) { $0 == UInt8(ascii: ":") }
+        let host = try host(authority[..<digits.startIndex])
+        guard let port = try port(digits.dropFirst()) else { return (host, nil, host) }
+        // Nearly always it is written as it is sent.
+        let isSame = authority.count == host.utf8.count + digits.count && digits.dropFirst().first != UInt8(ascii: "0")
+        return (host, port, isSame ? text(authority) : "\(host):\(port)")
     }
 
     private static func host(_ bytes: Bytes) throws(NetworkError) -> String {

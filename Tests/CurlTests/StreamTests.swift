@@ -109,6 +109,22 @@ struct StreamTests {
         #expect(try await paused.body.collect().count == 16 << 20)
     }
 
+    /// Each would hold a megabyte, were it alone.
+    @Test func manyThatAreNotReadShareTheirRoom() async throws {
+        let server = try LoopbackServer(.response(200, [:], Data(count: 16 << 20)))
+        let request = try server.request(delivery: .stream)
+        let responses = try await withThrowingTaskGroup(of: TransferResponse.self) { group in
+            for _ in 0..<64 { group.addTask { [transport] in try await transport.perform(request) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(await server.until { $0.stalledSends >= 64 })
+        #if DEBUG
+            let peak = try #require(Ledger.current).peak(.buffered)
+            #expect(peak >= 8 << 20 && peak <= 40 << 20)
+        #endif
+        #expect(try await responses[0].body.collect().count == 16 << 20)
+    }
+
     @Test func truncatedStreamEndsInAnError() async throws {
         let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close]))
         let response = try await transport.perform(server.request(delivery: .stream))

@@ -76,18 +76,17 @@ public final class NetworkClientDefault: NetworkClient {
         let settings = dependencies.settings
         let caller = settings.surroundings.callerContexts.capture()
         let ownership = settings.operationScope.map(Ownership.init)
-        let once = OnceCompletion<NetworkOperation.Result>(isHeld: true) { outcome in
+        let deliver: @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void = { outcome in
             ownership?.end()
             scope.run { caller.run { completion(outcome.response) } }
         }
-        defer { once.open() }
         do throws(NetworkError) {
             if ownership?.isOfClosed == true { throw .notInScope(isClosed: true) }
-            let token = start(try prepared(NetworkOperation(request), settings), once)
+            let token = start(try prepared(NetworkOperation(request), settings), deliver)
             ownership?.begin { token.cancel() }
             return token
         } catch {
-            once.give(.failure(error))
+            Task.detached { deliver(.failure(error)) }
             return nil
         }
     }
@@ -149,7 +148,10 @@ public final class NetworkClientDefault: NetworkClient {
         let (operation, pipeline) = try prepared(operation, settings)
         if let answer = pipeline.answer(atHandFor: operation) { return answer }
         let emit = settings.surroundings.callerContexts.carrying(emit)
-        if operation.question == nil, !operation.isDetached { return try await pipeline.run(operation, emit) }
+        if operation.question == nil, !operation.isDetached {
+            if let way = pipeline.directWay(of: operation) { return try await way.run(operation, emit) }
+            return try await pipeline.run(operation, emit)
+        }
         if pipeline.prefersStore(operation), await hub.isAlone(operation, pipeline) {
             return try await pipeline.run(operation, emit)
         }
@@ -308,17 +310,22 @@ public final class NetworkClientDefault: NetworkClient {
     /// How many wait for events.
     package var listeners: Int { listening.withLock { $0.tasks.count } }
 
-    /// Runs an operation in a task of the client's.
+    /// Runs an operation, in a task of the client's where it needs one.
+    ///
+    /// - Parameter deliver: gets the outcome, once, never from inside this call.
     private func start(
         _ prepared: (operation: NetworkOperation, pipeline: Pipeline),
-        _ once: OnceCompletion<NetworkOperation.Result>
+        _ deliver: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
     ) -> any RequestToken {
         let (operation, pipeline) = prepared
+        let isShared = operation.question != nil || operation.isDetached
+        if !isShared, let way = pipeline.directWay(of: operation) { return way.start(operation, deliver) }
+        let once = OnceCompletion(isHeld: true, deliver)
+        defer { once.open() }
         if let answer = pipeline.answer(atHandFor: operation) {
             once.give(.success(answer))
             return EndedToken()
         }
-        let isShared = operation.question != nil || operation.isDetached
         guard !isShared || pipeline.prefersStore(operation) else {
             return ShareToken(share: hub.ask(operation, pipeline, { _ in }, { once.give($0) }), once: once)
         }

@@ -298,15 +298,7 @@ final class ActiveOperation: Sendable {
         let emit: Interceptor.Emit = { self.give($0, in: run) }
         return way.send(operation, emit) { outcome in
             if way.ends(with: outcome, operation) || !self.isUnderWay(run) { return self.finish(outcome, run) }
-            let token = TaskToken(
-                Task(executorPreference: pipeline.executor) {
-                    do throws(NetworkError) {
-                        self.finish(.success(try await way.goOn(after: outcome, operation, emit)), run)
-                    } catch {
-                        self.finish(.failure(error), run)
-                    }
-                }
-            )
+            let token = way.goOnInTask(after: outcome, operation, emit) { self.finish($0, run) }
             let isOver = self.state.withLock { state in
                 guard !state.isOver, state.run == run, state.isRunning else { return true }
                 state.token = token

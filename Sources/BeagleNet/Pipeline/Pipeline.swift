@@ -333,13 +333,66 @@ extension Pipeline {
             }
         }
 
+        /// Runs the operation for who has no task: its message goes out at once, and those that follow go out from a task.
+        ///
+        /// - Parameter completion: gets the outcome, once, on the transport's thread.
+        /// - Returns: the handle that ends what is under way of it.
+        func start(
+            _ operation: NetworkOperation,
+            _ completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
+        ) -> any RequestToken {
+            if retryStep == nil { return send(operation, { _ in }, completion) }
+            let slot = TokenSlot()
+            slot.fill(
+                first: send(operation, { _ in }) { outcome in
+                    if ends(with: outcome, operation) { return completion(outcome) }
+                    slot.fill(goOnInTask(after: outcome, operation, { _ in }, completion))
+                }
+            )
+            return slot
+        }
+
+        /// Runs the operation in the caller's task.
+        nonisolated(nonsending) func run(
+            _ operation: NetworkOperation,
+            _ emit: @escaping Interceptor.Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            let outcome: Result<NetworkOperation.Result, NetworkError>
+            do throws(NetworkError) {
+                outcome = .success(try await pipeline.transfer(operation, emit))
+            } catch {
+                outcome = .failure(error)
+            }
+            if ends(with: outcome, operation) { return try outcome.get() }
+            return try await goOn(after: outcome, operation, emit)
+        }
+
         /// Whether this is the outcome of the operation, and not of one of its messages.
         func ends(with outcome: Result<NetworkOperation.Result, NetworkError>, _ operation: NetworkOperation) -> Bool {
             retry?.accepts(outcome, of: operation) ?? true
         }
 
         /// Sends the messages that follow where that is not the outcome.
-        nonisolated(nonsending) func goOn(
+        ///
+        /// - Parameter completion: gets the outcome, once.
+        func goOnInTask(
+            after outcome: Result<NetworkOperation.Result, NetworkError>,
+            _ operation: NetworkOperation,
+            _ emit: @escaping Interceptor.Emit,
+            _ completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
+        ) -> any RequestToken {
+            TaskToken(
+                Task(executorPreference: pipeline.executor) {
+                    do throws(NetworkError) {
+                        completion(.success(try await goOn(after: outcome, operation, emit)))
+                    } catch {
+                        completion(.failure(error))
+                    }
+                }
+            )
+        }
+
+        nonisolated(nonsending) private func goOn(
             after outcome: Result<NetworkOperation.Result, NetworkError>,
             _ operation: NetworkOperation,
             _ emit: @escaping Interceptor.Emit

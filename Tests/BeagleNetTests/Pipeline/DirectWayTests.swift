@@ -6,7 +6,7 @@ import Testing
 
 @testable import BeagleNet
 
-/// Operations that share a run and need no task for it, over a real socket.
+/// Operations that need no task for their run, over a real socket: those that share one, and those of completions.
 @Suite(.beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct DirectWayTests {
     private func client() -> NetworkClientDefault {
         NetworkClientDefault(dependencies: Beagle.dependencies)
@@ -110,6 +110,45 @@ import Testing
         clock.advance(by: .seconds(10))
         while client.activeOperations > 0 { await Task.yield() }
         #expect(server.requests.count == 2)
+    }
+
+    @Test func completionHearsTheOutcomeOfAllAttempts() async throws {
+        let count = Atomic(0)
+        let server = try LoopbackServer { _ in
+            count.add(1, ordering: .relaxed).newValue == 1 ? .response(503) : .response(200, [:], "here")
+        }
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let asked = try ask(server)
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(10))
+        #expect(try await asked.outcomes.first { _ in true }?.get().data == Data("here".utf8))
+        #expect(server.requests.count == 2)
+        asked.token?.cancel()
+    }
+
+    @Test(arguments: [false, true]) func tokenEndsWhateverIsUnderWay(isAnswered: Bool) async throws {
+        let server = try LoopbackServer(isAnswered ? .response(503, ["Retry-After": "50"]) : .stall)
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let asked = try ask(server)
+        if isAnswered { await clock.sleepers(1) }
+        while server.requests.isEmpty { await Task.yield() }
+        asked.token?.cancel()
+        let outcome = await asked.outcomes.first { _ in true }
+        #expect { try outcome?.get() } throws: { ($0 as? NetworkError)?.kind == .cancelled }
+        clock.advance(by: .seconds(60))
+        #expect(server.requests.count == 1)
+    }
+
+    /// Asks with a completion; `outcomes` end when the completion was let go.
+    private func ask(
+        _ server: LoopbackServer
+    ) throws -> (token: (any RequestToken)?, outcomes: AsyncStream<Result<NetworkResponse, NetworkError>>) {
+        let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/raw"))
+        let heard = AsyncStream.makeStream(of: Result<NetworkResponse, NetworkError>.self)
+        let token = client().executeRequest(Request(url: url, type: .rawRequest(.init()))) { heard.continuation.yield($0) }
+        return (token, heard.stream)
     }
 
     @Test func transportThatIsShutDownEndsIt() async throws {
