@@ -147,7 +147,9 @@ import Testing
     ) throws -> (token: (any RequestToken)?, outcomes: AsyncStream<Result<NetworkResponse, NetworkError>>) {
         let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/raw"))
         let heard = AsyncStream.makeStream(of: Result<NetworkResponse, NetworkError>.self)
-        let token = client().executeRequest(Request(url: url, type: .rawRequest(.init()))) { heard.continuation.yield($0) }
+        let token = client().executeRequest(Request(url: url, type: .rawRequest(.init()))) {
+            heard.continuation.yield($0)
+        }
         return (token, heard.stream)
     }
 
