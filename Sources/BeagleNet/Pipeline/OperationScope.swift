@@ -73,6 +73,9 @@ public final class OperationScope: Sendable {
     /// How many operations of its line are under way or waiting for their turn.
     public var count: Int { state.withLock { $0.line.count } }
 
+    /// Whether there is anything to cancel.
+    var ownsAny: Bool { state.withLock { !$0.owned.isEmpty } }
+
     /// Cancels everything under the scope, before it returns; whatever begins in it afterwards is cancelled at once.
     public func close() {
         state.withLock { $0.isClosed = true }

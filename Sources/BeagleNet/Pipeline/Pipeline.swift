@@ -1,3 +1,4 @@
+import BeagleNetCurl
 package import BeagleNetDependencies
 public import BeagleNetHTTP
 import BeagleNetRequestBuilder
@@ -113,8 +114,9 @@ public final class Pipeline: Sendable {
     /// The innermost, where it only looks at the results: it is asked for that, which costs a fraction of a call.
     private let status: StatusInterceptor?
     private let transport: any HTTPTransport
-    /// Where tasks of the pipeline's own run: on the transport's thread where all that they do is brief.
-    let executor: (any TaskExecutor)?
+    /// Where tasks of the pipeline's own run: on the thread of our transport where all that they do is brief. Of another
+    /// transport nobody knows how it keeps what `HTTPTransport` promises.
+    let executor: CurlTransport?
     private let credentials: (any PersonalInterceptor)?
     /// Asked first, as is `hasStore`: to look whether something is there copies it, even where it is nothing.
     private let hasCredentials: Bool
@@ -139,7 +141,7 @@ public final class Pipeline: Sendable {
         steps = interceptors.dropLast(status == nil ? 0 : 1).map { Step($0) }
         self.transport = transport
         let isBrief = interceptors.allSatisfy { ($0 as? any BriefInterceptor)?.isBrief ?? false }
-        executor = isBrief ? transport as? any TaskExecutor : nil
+        executor = isBrief ? transport as? CurlTransport : nil
         credentials = interceptors.lazy.compactMap { $0 as? any PersonalInterceptor }.first
         hasCredentials = credentials != nil
         // Of a transport that we do not know, nobody knows.

@@ -31,6 +31,8 @@ import Testing
         #expect(try !isDirect([DeadlineInterceptor(limit: .seconds(1)), retry]))
         operation.deadline = .seconds(1)
         #expect(try !isDirect(InterceptorsKey.live(Beagle.dependencies)))
+        operation = NetworkOperation(Request(url: url, type: .rawRequest(.init())))
+        #expect(try isDirect(InterceptorsKey.live(Beagle.dependencies)))
         operation = NetworkOperation(operation.request, kind: .subscription)
         #expect(try !isDirect([retry]))
     }
@@ -119,38 +121,76 @@ import Testing
         }
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let asked = try ask(server)
-        await clock.sleepers(1)
-        clock.advance(by: .seconds(10))
-        #expect(try await asked.outcomes.first { _ in true }?.get().data == Data("here".utf8))
+        let outcomes = try await Self.all(
+            of: ask(server) { _ in
+                await clock.sleepers(1)
+                clock.advance(by: .seconds(10))
+            }
+        )
+        #expect(try outcomes.map { String(decoding: try $0.get().data, as: UTF8.self) } == ["here"])
         #expect(server.requests.count == 2)
-        asked.token?.cancel()
     }
 
     @Test(arguments: [false, true]) func tokenEndsWhateverIsUnderWay(isAnswered: Bool) async throws {
-        let server = try LoopbackServer(isAnswered ? .response(503, ["Retry-After": "50"]) : .stall)
+        let server = try LoopbackServer { request in
+            if request.target == "/after" { return .response(200) }
+            return isAnswered ? .response(503, ["Retry-After": "50"]) : .stall
+        }
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let asked = try ask(server)
-        if isAnswered { await clock.sleepers(1) }
-        while server.requests.isEmpty { await Task.yield() }
-        asked.token?.cancel()
-        let outcome = await asked.outcomes.first { _ in true }
-        #expect { try outcome?.get() } throws: { ($0 as? NetworkError)?.kind == .cancelled }
+        let outcomes = try await Self.all(
+            of: ask(server) { token in
+                if isAnswered { await clock.sleepers(1) }
+                while server.requests.isEmpty { await Task.yield() }
+                token?.cancel()
+            }
+        )
+        #expect(outcomes.count == 1)
+        #expect { try outcomes.first?.get() } throws: { ($0 as? NetworkError)?.kind == .cancelled }
         clock.advance(by: .seconds(60))
-        #expect(server.requests.count == 1)
+        let after = try #require(URL(string: "http://127.0.0.1:\(server.port)/after"))
+        _ = try await client().executeRequest(Request(url: after, type: .rawRequest(.init())))
+        #expect(server.requests.count == 2)
     }
 
-    /// Asks with a completion; `outcomes` end when the completion was let go.
+    @Test func scopeIsLeftByWhatHasEnded() async throws {
+        let server = try LoopbackServer(.response(200))
+        let scope = OperationScope()
+        Beagle.dependencies.operationScope = scope
+        let outcomes = try await Self.all(of: ask(server))
+        #expect(try outcomes.map { try $0.get().response.status.code } == [200])
+        #expect(!scope.ownsAny)
+    }
+
+    private typealias Outcome = Result<NetworkResponse, NetworkError>
+
+    /// Asks with a completion. The stream ends when everything has let go of that.
     private func ask(
-        _ server: LoopbackServer
-    ) throws -> (token: (any RequestToken)?, outcomes: AsyncStream<Result<NetworkResponse, NetworkError>>) {
+        _ server: LoopbackServer,
+        _ act: ((any RequestToken)?) async -> Void = { _ in }
+    ) async throws -> AsyncStream<Outcome> {
         let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/raw"))
-        let heard = AsyncStream.makeStream(of: Result<NetworkResponse, NetworkError>.self)
-        let token = client().executeRequest(Request(url: url, type: .rawRequest(.init()))) {
-            heard.continuation.yield($0)
+        let (stream, continuation) = AsyncStream.makeStream(of: Outcome.self)
+        let end = StreamEnd(continuation)
+        await act(client().executeRequest(Request(url: url, type: .rawRequest(.init()))) { end.continuation.yield($0) })
+        return stream
+    }
+
+    private static func all(of stream: AsyncStream<Outcome>) async -> [Outcome] {
+        await stream.reduce(into: []) { $0.append($1) }
+    }
+
+    /// Ends a stream when nobody has it any more.
+    private final class StreamEnd: Sendable {
+        let continuation: AsyncStream<Outcome>.Continuation
+
+        init(_ continuation: AsyncStream<Outcome>.Continuation) {
+            self.continuation = continuation
         }
-        return (token, heard.stream)
+
+        deinit {
+            continuation.finish()
+        }
     }
 
     @Test func transportThatIsShutDownEndsIt() async throws {

@@ -8,13 +8,15 @@ import Testing
 @testable import BeagleNetReplay
 
 /// What takes an idle machine to measure, which `scripts/soak recording` has: elsewhere it is only seen to work.
-@Suite(.serialized) struct RecordSoakTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct RecordSoakTests {
     static let isAlone = ProcessInfo.processInfo.environment["BEAGLENET_RECORDING"] != nil
     private static let downloads = isAlone ? 200 : 8
 
-    /// 200 bodies of 10 MB at once: the memory of the process grows by less than 32 MB, whatever the disk does. Of those that
-    /// nothing may get lost of, all are whole; of others what there was time for.
-    @Test(arguments: [true, false]) func memoryStaysFlatWhileLargeBodiesAreRecorded(isLossless: Bool) async throws {
+    /// 200 bodies of 10 MB at once: recording them takes less than 32 MB, whatever the disk does. Where nothing may get lost
+    /// all are whole; else what there was time for, which has to be seen alone.
+    @Test(arguments: isAlone ? [true, false] : [true]) func memoryStaysFlatWhileLargeBodiesAreRecorded(isLossless: Bool)
+        async throws
+    {
         try await withLogDirectory { path in
             let body = Data((0..<10_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
             let head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(body.count)\r\n\r\n"
@@ -41,18 +43,24 @@ import Testing
                     for try await count in group { #expect(count == body.count) }
                 }
             }
-            // What the downloads themselves take, without a log.
-            try await downloads()
-            let before = Self.peakBytes
+            // What the downloads themselves take: not the same each time.
+            var without = 0
+            for _ in 0..<(Self.isAlone ? 3 : 1) { without = max(without, try await Self.peakBytes(of: downloads)) }
             var options = RequestLog.Options()
             options.maxBytes = 8 << 30
             options.isLossless = isLossless
             let log = try RequestLog(directory: path, options: options)
             dependencies.requestLog = log
-            try await downloads()
-            await log.flush()
-            let growth = Self.peakBytes - before
-            print("\(Self.downloads) downloads of 10 MB: up to \(before >> 20) MiB, recorded \(growth >> 10) KiB more")
+            let began = ContinuousClock.now
+            let growth =
+                try await Self.peakBytes {
+                    try await downloads()
+                    await log.flush()
+                } - without
+            let time = began.duration(to: .now)
+            print(
+                "\(Self.downloads) downloads of 10 MB: \(without >> 20) MiB, recorded \(growth >> 10) KiB more, in \(time)"
+            )
             if Self.isAlone { #expect(growth < 32 << 20) }
             let entries = try LogReader(directory: path).entries()
             #expect(entries.count == Self.downloads)
@@ -91,14 +99,18 @@ import Testing
         }
     }
 
-    /// The most memory that the process has had.
-    private static var peakBytes: Int {
-        var usage = rusage()
-        #if canImport(Glibc)
-            getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    /// The most memory that the process has while a body runs; 0 where the system does not tell.
+    private static func peakBytes(of body: () async throws -> Void) async throws -> Int {
+        #if os(Linux)
+            // Forgets the peak of before (proc(5)).
+            try FileHandle(forWritingTo: URL(filePath: "/proc/self/clear_refs")).write(contentsOf: Data("5".utf8))
+            try await body()
+            let status = try String(contentsOf: URL(filePath: "/proc/self/status"), encoding: .utf8)
+            let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+            return try #require(Int(line.filter(\.isNumber))) << 10
         #else
-            getrusage(RUSAGE_SELF, &usage)
+            try await body()
+            return 0
         #endif
-        return usage.ru_maxrss << 10
     }
 }
