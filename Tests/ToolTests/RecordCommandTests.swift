@@ -108,12 +108,16 @@ import Testing
                 let program = ["/bin/sh", "-c", "echo ready; exec sleep 20"]
                 return try BeagleProcess(["record", "-o", "\(directory)/a.bglog", "--"] + program)
             }
-            let began = ContinuousClock.now
-            let first = try start()
-            #expect(await first.line() == "ready")
-            let duration = ContinuousClock.now - began
-            kill(first.identifier, SIGTERM)
-            #expect(await first.outcome().exit == 143)
+            // The least of three, as other tests hold one up by seconds.
+            var duration = Duration.seconds(3)
+            for _ in 0..<3 {
+                let began = ContinuousClock.now
+                let process = try start()
+                #expect(await process.line() == "ready")
+                duration = min(duration, ContinuousClock.now - began)
+                kill(process.identifier, SIGTERM)
+                #expect(await process.outcome().exit == 143)
+            }
             var exits: Set<Int32> = []
             for moment in 0..<30 {
                 let process = try start()

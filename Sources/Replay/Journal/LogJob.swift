@@ -1,5 +1,6 @@
 import BeagleNet
 import BeagleNetHTTP
+import Dispatch
 
 /// Something for the writer of a log to do.
 struct LogJob: Sendable {
@@ -37,6 +38,8 @@ struct LogJob: Sendable {
     var isFailure = false
     /// Whether there was no room for the bodies in it.
     var isBodiless = false
+    /// When a beginning came into the queue.
+    var began = DispatchTime(uptimeNanoseconds: 0)
 
     /// What an entry's heads take, about.
     static let headBytes = 1 << 10

@@ -36,8 +36,6 @@ final class LogQueue: Sendable {
         var count = 0
         /// What the writer is doing.
         var writer = Writer.busy
-        /// How many of the jobs were there already when the writer looked last.
-        var seen = 0
         /// How many of them are pieces of bodies.
         var pieces = 0
         var isClosed = false
@@ -54,17 +52,27 @@ final class LogQueue: Sendable {
     private let maxCount: Int
     private let isLossless: Bool
     private let patience: Duration
+    private let patienceWithBeginnings: Duration
     private let state = Lock(State())
     private let arrival = DispatchSemaphore(value: 0)
     private let room = DispatchSemaphore(value: 0)
 
-    /// - Parameter patience: how long the writer waits for more before it takes what there is, as long as nobody waits for it
-    ///   and there is room; a beginning whose end comes meanwhile is not written.
-    init(maxBytes: Int = 4 << 20, maxCount: Int = 1_024, isLossless: Bool, patience: Duration = .zero) {
+    /// - Parameters:
+    ///   - patience: how long the writer waits for more before it takes what there is, as long as nobody waits for it and
+    ///     there is room.
+    ///   - patienceWithBeginnings: how long it waits for an end to take the place of its beginning.
+    init(
+        maxBytes: Int = 4 << 20,
+        maxCount: Int = 1_024,
+        isLossless: Bool,
+        patience: Duration = .zero,
+        withBeginnings patienceWithBeginnings: Duration = .zero
+    ) {
         self.maxBytes = maxBytes
         self.maxCount = maxCount
         self.isLossless = isLossless
         self.patience = patience
+        self.patienceWithBeginnings = patienceWithBeginnings
     }
 
     /// Queues a job. Where there is no room it waits if nothing may be lost; else bodies are left out, then the oldest
@@ -94,14 +102,26 @@ final class LogQueue: Sendable {
         let isHasty = patience == .zero
         var hasLingered = isHasty
         while true {
-            switch state.withLock({ $0.look(isHasty: isHasty, hasLingered: hasLingered, maxBytes, maxCount) }) {
+            let look = state.withLock { state in
+                state.look(
+                    isHasty: isHasty,
+                    hasLingered: hasLingered,
+                    leaving: .now() - patienceWithBeginnings / .seconds(1),
+                    maxBytes,
+                    maxCount
+                )
+            }
+            switch look {
             case .batch(let batch): return batch
             case .later:
                 _ = arrival.wait(timeout: .now() + patience / .seconds(1))
                 hasLingered = true
             case .nothing:
                 if arrival.wait(timeout: deadline) == .timedOut { return Batch() }
-            case .onlyBeginnings: hasLingered = false
+            case .onlyBeginnings(let first):
+                let due = first + patienceWithBeginnings / .seconds(1)
+                hasLingered = arrival.wait(timeout: min(due, deadline)) == .timedOut
+                if hasLingered, deadline < due { return Batch() }
             case .over: return nil
             }
         }
@@ -195,15 +215,23 @@ extension LogQueue.State {
         case batch(LogQueue.Batch)
         /// There will be more.
         case later
-        /// Beginnings whose ends may come yet.
-        case onlyBeginnings
+        /// Beginnings whose ends may come yet, and when the first of them came.
+        case onlyBeginnings(DispatchTime)
         case nothing, over
     }
 
     /// What there is for the writer.
     ///
-    /// - Parameter isHasty: whether the writer never waits for more.
-    fileprivate mutating func look(isHasty: Bool, hasLingered: Bool, _ maxBytes: Int, _ maxCount: Int) -> Look {
+    /// - Parameters:
+    ///   - isHasty: whether the writer never waits for more.
+    ///   - latest: beginnings that came later are left for their ends.
+    fileprivate mutating func look(
+        isHasty: Bool,
+        hasLingered: Bool,
+        leaving latest: DispatchTime,
+        _ maxBytes: Int,
+        _ maxCount: Int
+    ) -> Look {
         guard !jobs.isEmpty || !losses.isEmpty else {
             writer = isClosed ? .busy : .idle
             return isClosed ? .over : .nothing
@@ -212,15 +240,18 @@ extension LogQueue.State {
         writer = isUrgent || hasLingered ? .busy : .lingering
         if writer == .lingering { return .later }
         let due = isUrgent && !isHasty ? next(maxBytes / 8) : jobs[...]
-        let young = isUrgent || isHasty ? [] : youngBeginnings()
+        let young = isUrgent || isHasty ? [] : beginnings(after: latest)
         var batch = LogQueue.Batch(jobs: Array(due))
         if !young.isEmpty {
             let places = Set(young)
             batch.jobs = jobs.indices.filter { !places.contains($0) }.map { jobs[$0] }
         }
         jobs = young.map { jobs[$0] } + jobs[due.endIndex...]
-        seen = jobs.count
-        if batch.jobs.isEmpty, losses.isEmpty { return .onlyBeginnings }
+        if batch.jobs.isEmpty, losses.isEmpty, let first = jobs.first {
+            // Whatever comes wakes it.
+            writer = .idle
+            return .onlyBeginnings(first.began)
+        }
         isCalled = jobs.contains(where: \.isCall)
         pieces = jobs.count { $0.chunkPlace != nil }
         takeWhatIsMissing(&batch)
@@ -248,9 +279,9 @@ extension LogQueue.State {
         }
     }
 
-    /// Where beginnings are that came since the last look, of exchanges of which nothing else is to be written.
-    private func youngBeginnings() -> [Int] {
-        let young = jobs.indices[seen...].filter { jobs[$0].isStart(of: jobs[$0].exchange) }
+    /// Where beginnings are that came later, of exchanges of which nothing else is to be written.
+    private func beginnings(after latest: DispatchTime) -> [Int] {
+        let young = jobs.indices.filter { jobs[$0].isStart(of: jobs[$0].exchange) && jobs[$0].began > latest }
         if young.isEmpty { return [] }
         let others = Set(jobs.lazy.filter { !$0.isStart(of: $0.exchange) }.map(\.exchange))
         return young.filter { !others.contains(jobs[$0].exchange) }
@@ -272,7 +303,8 @@ extension LogQueue.State {
         case .call:
             isCalled = true
             return append(job)
-        case .start, .message, .note: break
+        case .start: job.began = .now()
+        case .message, .note: break
         }
         makeRoom(for: &job, maxBytes, maxCount)
     }
@@ -328,7 +360,6 @@ extension LogQueue.State {
 
     private mutating func remove(_ index: Int) {
         let job = jobs.remove(at: index)
-        if index < seen { seen -= 1 }
         if job.chunkPlace != nil { pieces -= 1 }
         bytes -= job.bytes
         count -= 1

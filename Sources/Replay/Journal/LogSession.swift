@@ -23,15 +23,20 @@ final class LogSession: Sendable {
     private let begun: (date: Date, instant: ContinuousClock.Instant)
     private let count = Atomic(0)
 
-    /// Longer than an answer takes that comes from nearby: what ends sooner has one record, and one turn of the writer sees
-    /// to all that came.
+    /// One turn of the writer sees to all that came.
     private static let patience = Duration.milliseconds(2)
+    /// Longer than an answer takes that comes from nearby: what ends sooner has one record.
+    private static let patienceWithBeginnings = Duration.milliseconds(20)
 
     init(isLossless: Bool) {
         let now = Date()
         begun = (now, .now)
         id = Self.makeID(at: now)
-        queue = LogQueue(isLossless: isLossless, patience: Self.patience)
+        queue = LogQueue(
+            isLossless: isLossless,
+            patience: Self.patience,
+            withBeginnings: Self.patienceWithBeginnings
+        )
     }
 
     /// Whether it is this process's, and not its parent's.

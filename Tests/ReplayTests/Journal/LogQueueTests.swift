@@ -143,7 +143,13 @@ import Testing
     private var soon: DispatchTime { .now() + 10 }
 
     private func patientQueue(_ patience: Duration, maxBytes: Int = 1_000, maxCount: Int = 100) -> LogQueue {
-        LogQueue(maxBytes: maxBytes, maxCount: maxCount, isLossless: false, patience: patience)
+        LogQueue(
+            maxBytes: maxBytes,
+            maxCount: maxCount,
+            isLossless: false,
+            patience: patience,
+            withBeginnings: patience * 10
+        )
     }
 
     @Test func aBeginningIsWrittenOnceItsEndIsLate() {
