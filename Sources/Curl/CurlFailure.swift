@@ -70,8 +70,9 @@ enum CurlFailure {
         case CURLE_BAD_CONTENT_ENCODING: (.encoding, .body)
         // What libcurl says to a response head that it cannot store, as one whose first line is folded.
         case CURLE_BAD_FUNCTION_ARGUMENT where phase == .firstByte: (.protocol, phase)
-        // What libcurl says to a trailer that is no field, with the code of a write that failed.
-        case _ where text == "Failed reading the chunked-encoded stream": (.protocol, phase)
+        // What libcurl says to a trailer that is no field, with the code of a write that failed; the second is of 8.14.
+        case _ where ["Failed reading the chunked-encoded stream", "Invalid response header"].contains(text):
+            (.protocol, phase)
         case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3: (.protocol, phase)
         case CURLE_TOO_MANY_REDIRECTS: (.tooManyRedirects, .redirect)
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND: (.network, phase)

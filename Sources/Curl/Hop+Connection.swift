@@ -1,5 +1,12 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// How a hop reaches its server.
 extension Hop {
@@ -16,8 +23,17 @@ extension Hop {
             try require(easy.set(.overrides, list.first))
         }
         if let interface = extras.local.interface {
-            // A bare name would be taken for a host's where there is no such interface, and be resolved.
-            try require(easy.set(.interface, "\(isAddress(interface) ? "host" : "if")!\(interface)"))
+            // Where there is no such interface, the name would be taken for a host's and be resolved. With `if!` or `host!` in
+            // front it would not, but libcurl 8.14 then takes connections for it that are bound to another.
+            guard isAddress(interface) || if_nametoindex(interface) > 0 else {
+                throw CurlFailure.error(
+                    CURLE_INTERFACE_FAILED,
+                    "there is no interface \(interface)",
+                    during: .connect,
+                    with: request.options
+                )
+            }
+            try require(easy.set(.interface, interface))
         }
         if let ports = extras.local.ports {
             easy.set(.localPort, ports.lowerBound)

@@ -519,6 +519,19 @@ final class Hop {
     /// Bytes of all heads that came, and of trailers.
     var headBytesReceived: Int { head.bytes }
 
+    /// Bytes of the message's head, as they were sent.
+    var headBytesSent: Int64 {
+        let sent = Int64(easy.long(CURLINFO_REQUEST_SIZE))
+        return Self.countsBodies ? max(0, sent - easy.offset(CURLINFO_SIZE_UPLOAD_T)) : sent
+    }
+
+    /// Whether this libcurl's CURLINFO_REQUEST_SIZE has the body in it: not that of 7.88, and that of 8.14.
+    private static let countsBodies: Bool = {
+        guard let version = curl_version_info(CURLVERSION_FIRST) else { return false }
+        // In which sending was written anew.
+        return version.pointee.version_num >= 0x08_07_00
+    }()
+
     /// When the request had been sent and when its answer came, with `start` as when it was about to be sent; zero
     /// where it did not come to that. libcurl's own mark of the answer is that of the body sent, where there is one.
     func marks(from start: Duration, firstByte: Duration) -> (requestEnd: Duration, firstByte: Duration) {

@@ -464,7 +464,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         )
         // Inside of a callback libcurl's total is that of before.
         metrics.total = max(mark(CURLINFO_TOTAL_TIME_T), metrics.firstByte)
-        metrics.headBytesSent = Int64(hop.easy.long(CURLINFO_REQUEST_SIZE))
+        metrics.headBytesSent = hop.headBytesSent
         metrics.bytesSent = hop.bytesSent
         metrics.headBytesReceived = Int64(hop.headBytesReceived)
         metrics.bytesReceived = hop.bytesReceived

@@ -33,11 +33,20 @@ struct MetricsTests {
     @Test func headsAreCounted() async throws {
         let answer = "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         let server = try LoopbackServer(.raw(answer + "4\r\nbody\r\n0\r\nX-Sum: 1\r\n\r\n"))
-        let metrics = try await transport.perform(server.request(.post, body: HTTPBody("12345"))).metrics
-        let request = try #require(server.requests.first)
-        #expect(metrics.headBytesSent == Int64(request.raw.count - request.body.count))
         let trailer = "X-Sum: 1\r\n"
-        #expect(metrics.headBytesReceived == Int64(answer.utf8.count + trailer.utf8.count))
+        let pieces = HTTPBody.stream {
+            AsyncStream<Data> { continuation in
+                for piece in ["1", "2345"] { continuation.yield(Data(piece.utf8)) }
+                continuation.finish()
+            }
+        }
+        for body in [HTTPBody("12345"), HTTPBody(Data(count: 100_000)), pieces] {
+            let metrics = try await transport.perform(server.request(.post, body: body)).metrics
+            let request = try #require(server.requests.last)
+            let end = try #require(request.raw.firstRange(of: Data("\r\n\r\n".utf8)))
+            #expect(metrics.headBytesSent == Int64(end.upperBound - request.raw.startIndex))
+            #expect(metrics.headBytesReceived == Int64(answer.utf8.count + trailer.utf8.count))
+        }
     }
 
     /// Asked for on the loop's thread, the second waits at least for the end of the turn.
