@@ -48,12 +48,14 @@ final class BodyPipe: Sendable {
         slabs = SlabPool(in: room, ledger: ledger)
         self.resume = resume
         self.cancel = cancel
+        room.count(open: 1)
     }
 
     deinit {
+        room.count(open: -1)
         guard forks == ForkCount.now else { return }
         let bytes = state.withLock { $0.bytes }
-        if bytes > 0 { room.count(-1) }
+        if bytes > 0 { room.count(filled: -1) }
         ledger?.add(.buffered, -bytes)
         if let slab = state.withLock({ $0.slab }) { slabs.discard(slab) }
     }
@@ -76,7 +78,7 @@ final class BodyPipe: Sendable {
             } else {
                 append(bytes, &state)
             }
-            if state.bytes == 0, !bytes.isEmpty { room.count(1) }
+            if state.bytes == 0, !bytes.isEmpty { room.count(filled: 1) }
             state.bytes += bytes.count
             ledger?.add(.buffered, bytes.count)
         }
@@ -148,7 +150,7 @@ final class BodyPipe: Sendable {
                 seal(&state)
                 let chunks = state.chunks
                 ledger?.add(.buffered, -state.bytes)
-                room.count(-1)
+                room.count(filled: -1)
                 state.chunks = []
                 state.bytes = 0
                 defer { state.isPaused = false }

@@ -25,7 +25,7 @@ extension Hop {
         if let interface = extras.local.interface {
             // Where there is no such interface, the name would be taken for a host's and be resolved. With `if!` or `host!` in
             // front it would not, but libcurl 8.14 then takes connections for it that are bound to another.
-            guard isAddress(interface) || if_nametoindex(interface) > 0 else {
+            guard isAddress(interface) || hasInterface(interface) else {
                 throw CurlFailure.error(
                     CURLE_INTERFACE_FAILED,
                     "there is no interface \(interface)",
@@ -71,6 +71,21 @@ extension Hop {
             loop.singleAuthorities.insert(authority)
         }
     }
+}
+
+/// Whether this machine has an interface of exactly this name, an alias as `eth0:1` included; yes where the system does not
+/// tell, as libcurl will.
+private func hasInterface(_ name: String) -> Bool {
+    var first: UnsafeMutablePointer<ifaddrs>?
+    guard getifaddrs(&first) == 0 else { return true }
+    defer { freeifaddrs(first) }
+    var next = first
+    // The list lives until it is freed here (getifaddrs(3)).
+    while let entry = next?.pointee {
+        if String(cString: entry.ifa_name) == name { return true }
+        next = entry.ifa_next
+    }
+    return false
 }
 
 extension HostOverride {

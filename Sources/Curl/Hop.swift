@@ -64,6 +64,8 @@ final class Hop {
     /// Times that the message was about to be sent.
     private(set) var sends = 0
     private(set) var bytesSent: Int64 = 0
+    /// CURLINFO_REQUEST_SIZE when the message was sent anew: libcurl goes on counting.
+    private var sentBefore: Int64 = 0
     private(set) var bytesReceived: Int64 = 0
     private(set) var decodedBytes: Int64 = 0
     private(set) var connection: Connections.Connection?
@@ -224,6 +226,7 @@ final class Hop {
     /// A connection is ready and the message is about to go out on it; false stops it.
     private func willSend(on key: Connections.Key) -> Bool {
         sends += 1
+        if sends > 1 { sentBefore = Int64(easy.long(CURLINFO_REQUEST_SIZE)) }
         lastActivity = loop.now
         connecting = Connecting()
         renewSpeed()
@@ -519,9 +522,9 @@ final class Hop {
     /// Bytes of all heads that came, and of trailers.
     var headBytesReceived: Int { head.bytes }
 
-    /// Bytes of the message's head, as they were sent.
+    /// Bytes of the message's head, as they were sent last.
     var headBytesSent: Int64 {
-        let sent = Int64(easy.long(CURLINFO_REQUEST_SIZE))
+        let sent = Int64(easy.long(CURLINFO_REQUEST_SIZE)) - sentBefore
         return Self.countsBodies ? max(0, sent - easy.offset(CURLINFO_SIZE_UPLOAD_T)) : sent
     }
 

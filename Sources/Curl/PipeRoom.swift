@@ -8,13 +8,26 @@ final class PipeRoom: Sendable {
     /// What libcurl gives at once: less would have the loop and the reader wait for each other.
     private static let least = 64 << 10
 
+    private let open = Atomic(0)
     private let filled = Atomic(0)
 
     /// The bytes at which a pipe is full: those that hold any share 16 MiB, but for what they took when they were fewer.
-    var size: Int { max(Self.least, min(Self.most, Self.total / max(1, filled.load(ordering: .relaxed)))) }
+    var size: Int { size(among: filled) }
+
+    private func size(among pipes: borrowing Atomic<Int>) -> Int {
+        max(Self.least, min(Self.most, Self.total / max(1, pipes.load(ordering: .relaxed))))
+    }
+
+    /// How many unused slabs a pipe keeps: as many as it may hold, were all of them full.
+    var spareSlabs: Int { max(1, size(among: open) / SlabPool.slabSize) }
+
+    /// A pipe begins, or ends.
+    func count(open change: Int) {
+        open.add(change, ordering: .relaxed)
+    }
 
     /// A pipe holds something that held nothing, or the other way around.
-    func count(_ change: Int) {
+    func count(filled change: Int) {
         filled.add(change, ordering: .relaxed)
     }
 }

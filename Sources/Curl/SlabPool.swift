@@ -25,7 +25,7 @@ final class SlabPool: Sendable {
     private let room: PipeRoom
     private let ledger: Ledger?
 
-    /// - Parameter room: how much the pipe may hold. As much is kept unused.
+    /// - Parameter room: how many slabs are kept unused.
     init(in room: PipeRoom = PipeRoom(), ledger: Ledger? = nil) {
         self.room = room
         self.ledger = ledger
@@ -69,7 +69,7 @@ final class SlabPool: Sendable {
 
     private func giveBack(_ start: UnsafeMutableRawPointer) {
         let slab = Slab(start: start)
-        let most = max(1, room.size / Self.slabSize)
+        let most = room.spareSlabs
         let isKept = unused.withLock { unused in
             guard let count = unused?.count, count < most else { return false }
             unused?.append(slab)

@@ -31,6 +31,8 @@ struct ResendTests {
         #expect(response.metrics.resends == 1)
         let copies = server.requests.filter { $0.target == "/second" }
         #expect(copies.map(\.connection) == [1, 2])
+        let last = try #require(copies.last)
+        #expect(response.metrics.headBytesSent == Int64(last.raw.count - last.body.count))
         #expect(copies.allSatisfy { $0.body == Data((body == nil ? "" : "body").utf8) })
     }
 

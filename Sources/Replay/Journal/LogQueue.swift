@@ -139,7 +139,9 @@ final class LogQueue: Sendable {
     }
 
     /// Whether the writer has more to do than what it took last.
-    var isBusy: Bool { state.withLock { !$0.jobs.isEmpty || $0.isClosed } }
+    var isBusy: Bool {
+        state.withLock { state in state.isClosed || state.jobs.contains { !$0.isStart(of: $0.exchange) } }
+    }
 
     /// Takes nothing more; what is there is still written.
     func close() {
@@ -296,8 +298,8 @@ extension LogQueue.State {
             newCuts.remove(place)
         case .chunk(let side, _): if cuts.contains(BodyPlace(exchange: job.exchange, side: side)) { return }
         case .end:
-            // The end has all that the beginning would say.
-            if let start = jobs.lastIndex(where: { $0.isStart(of: job.exchange) }) { remove(start) }
+            // The end has all that its beginnings would say.
+            for index in jobs.indices.reversed() where jobs[index].isStart(of: job.exchange) { remove(index) }
             for side in BodySide.allCases { cuts.remove(BodyPlace(exchange: job.exchange, side: side)) }
         // Somebody waits for it.
         case .call:

@@ -148,7 +148,8 @@ import Testing
             maxCount: maxCount,
             isLossless: false,
             patience: patience,
-            withBeginnings: patience * 10
+            // Longer than other tests hold this one up.
+            withBeginnings: max(patience, .seconds(3))
         )
     }
 
@@ -215,6 +216,44 @@ import Testing
         queue.close()
         #expect(await exchanges.next() == 6)
         #expect(await exchanges.next() == nil)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: 0..<4) func whateverComesWakesAWriterThatWaitsForEnds(which: Int)
+        async throws
+    {
+        let queue = LogQueue(isLossless: false, patience: .milliseconds(1), withBeginnings: .seconds(90))
+        var exchanges = write(queue).makeAsyncIterator()
+        queue.add(start(1))
+        // In which it begins to wait.
+        try await Task.sleep(for: .milliseconds(50))
+        switch which {
+        case 0:
+            queue.add(end(2))
+            #expect(await exchanges.next() == 2)
+        case 1:
+            queue.add(chunk(2))
+            #expect(await exchanges.next() == 1)
+        case 2:
+            await withCheckedContinuation { continuation in queue.call { continuation.resume() } }
+            #expect(await exchanges.next() == 1)
+        default:
+            queue.add(end(1))
+            #expect(await exchanges.next() == 1)
+        }
+        queue.close()
+    }
+
+    @Test func whatIsDueIsDoneWhileBeginningsWait() {
+        let queue = LogQueue(isLossless: false, patience: .milliseconds(1), withBeginnings: .seconds(90))
+        queue.add(start(1))
+        #expect(queue.take(until: .now() + 0.05)?.jobs.isEmpty == true)
+    }
+
+    @Test func allBeginningsOfWhatHasEndedAreDropped() {
+        let queue = patientQueue(patience)
+        for job in [start(1), start(1), start(2), end(1)] { queue.add(job) }
+        #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [1])
+        #expect(queue.isBusy == false)
     }
 
     @Test(.timeLimit(.minutes(1))) func whoWaitsForRoomWakesAPatientWriter() async {

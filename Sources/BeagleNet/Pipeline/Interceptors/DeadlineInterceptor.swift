@@ -20,7 +20,7 @@ public struct DeadlineInterceptor: BriefInterceptor {
     public func applies(to operation: NetworkOperation) -> Bool { limit != nil || operation.deadline != nil }
 
     /// How long what is cancelled is waited for, so that the failure can tell how far it came.
-    private static let patience = Duration.seconds(1)
+    package var patience = Duration.seconds(1)
 
     /// Goes on in a task of its own, which is cancelled when the time is up; the failure is of kind `.timeout`, unless a
     /// stored answer takes its place (`RequestPolicy.networkFirst`). What does not end a second after that, as a closure that
@@ -54,7 +54,7 @@ public struct DeadlineInterceptor: BriefInterceptor {
                 do { try await clock.sleep(for: left) } catch { return }
                 guard countdown.expire() else { return }
                 work.cancel()
-                do { try await Task.sleep(for: Self.patience) } catch { return }
+                do { try await Task.sleep(for: patience) } catch { return }
                 completion(.failure(.heedsNoCancelling))
             }
             return TaskToken(work)
