@@ -160,11 +160,10 @@ final class Hop {
             easy.set(.debugContext, me)
             beagle_easy_set_debug_callback(easy.pointer) { _, kind, bytes, count, context in
                 if kind == CURLINFO_HEADER_OUT || kind == CURLINFO_DATA_OUT {
-                    Hop.from(context).sentHead?.take(UnsafeRawBufferPointer(start: bytes, count: count))
+                    Hop.with(context) { $0.take(sent: UnsafeRawBufferPointer(start: bytes, count: count)) }
                 }
                 return 0
             }
-            easy.set(.verbose, 1)
         }
         easy.set(.requestContext, me)
         beagle_easy_set_request_callback(easy.pointer) { context, remote, local, remotePort, localPort in
@@ -252,13 +251,23 @@ final class Hop {
             connection = pooled
         }
         connection?.begin()
-        sentHead?.begin()
+        if let sentHead {
+            sentHead.begin()
+            easy.set(.verbose, 1)
+        }
         if upload != nil { uploadTimes = (EventLoop.clock(), 0, 0) }
         if site.isSecure {
             session = connection?.session ?? loop.tlsSession.details(of: easy)
             connection?.session = session
         }
         return true
+    }
+
+    /// Bytes that went out. libcurl tells of them as long as it talks of everything, which costs more than it does.
+    private func take(sent bytes: UnsafeRawBufferPointer) {
+        guard let sentHead else { return }
+        sentHead.take(bytes)
+        if sentHead.isWhole { easy.set(.verbose, 0) }
     }
 
     private func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {

@@ -5,7 +5,7 @@ import BeagleNetHTTP
 /// Of a head longer than libcurl sends at once (16 KiB over TLS), 7.88 calls the rest a body.
 final class SentHead {
     private var bytes = Data()
-    private var isWhole = false
+    private(set) var isWhole = false
 
     /// The head, or as much of it as was sent; nil where nothing was.
     var head: WireHead? { bytes.isEmpty ? nil : WireHead(bytes) }
