@@ -20,7 +20,7 @@ extension NetworkOperation {
 package final class MessageCount: Sendable {
     private let count = Atomic<Int>(0)
     /// What a log calls the last one.
-    package let lastEntry = Lock<String?>(nil)
+    package let lastEntry = InlineLock<(any LoggedExchange)?>(nil)
 
     /// A count that begins with none.
     package init() {}
@@ -32,4 +32,10 @@ package final class MessageCount: Sendable {
     package func add(_ messages: Int = 1) -> Int {
         count.add(messages, ordering: .relaxed).oldValue
     }
+}
+
+/// What a log has of a message.
+package protocol LoggedExchange: AnyObject, Sendable {
+    /// What the log calls it, once it has begun.
+    var entryID: String? { get }
 }

@@ -1,28 +1,34 @@
 /// Writes JSON text member by member, in the order in which they come.
 ///
-/// What is generic is inlinable, or it would ask the number's type for each step from another module.
+/// What is generic is inlinable, or it would ask the number's type for each step from another module. `@unchecked Sendable`
+/// is sound because nobody else has `room`, which is made here, given to no one and freed at the end: a value that is not
+/// copied is in one place at a time.
 @usableFromInline
-package struct JSONOutput: Sendable {
-    /// What was written, and room for more.
-    private var room: [UInt8]
+package struct JSONOutput: ~Copyable, @unchecked Sendable {
+    /// What was written, and room for more. An array would be asked before each byte whether it is shared.
+    private var room: UnsafeMutableBufferPointer<UInt8>
     private var count = 0
     private var needsComma = false
 
     package init(capacity: Int = 0) {
-        room = Array(repeating: 0, count: capacity)
+        room = .allocate(capacity: capacity)
+    }
+
+    deinit {
+        room.deallocate()
     }
 
     /// What was written.
-    package var bytes: [UInt8] { Array(room[..<count]) }
+    package var bytes: [UInt8] { withBytes { Array($0) } }
 
     /// Looks at what was written, where it lies.
     package func withBytes<R>(_ look: (UnsafeBufferPointer<UInt8>) -> R) -> R {
-        room.withUnsafeBufferPointer { look(UnsafeBufferPointer(rebasing: $0[..<count])) }
+        look(UnsafeBufferPointer(rebasing: room[..<count]))
     }
 
     /// Forgets what was written; the room for it, unless that is large, is there for what comes next.
     package mutating func reset() {
-        if room.count > 64 << 10 { room = [] }
+        if room.count > 64 << 10 { replaceRoom(0) }
         count = 0
         needsComma = false
     }
@@ -39,21 +45,11 @@ package struct JSONOutput: Sendable {
         name.withUTF8Buffer { name in
             assert(JSONText.endOfPlain(name, from: 0) == name.count, "this name needs escapes")
             makeRoom(for: name.count + 4)
-            let (hasComma, place) = (needsComma, count)
-            count = room.withUnsafeMutableBytes { room in
-                var place = place
-                func put(_ byte: UInt8) {
-                    room[place] = byte
-                    place += 1
-                }
-                if hasComma { put(UInt8(ascii: ",")) }
-                put(UInt8(ascii: "\""))
-                UnsafeMutableRawBufferPointer(rebasing: room[place...]).copyMemory(from: UnsafeRawBufferPointer(name))
-                place += name.count
-                put(UInt8(ascii: "\""))
-                put(UInt8(ascii: ":"))
-                return place
-            }
+            if needsComma { write(UInt8(ascii: ",")) }
+            write(UInt8(ascii: "\""))
+            write(name)
+            write(UInt8(ascii: "\""))
+            write(UInt8(ascii: ":"))
         }
         needsComma = false
     }
@@ -150,50 +146,55 @@ package struct JSONOutput: Sendable {
 extension JSONOutput {
     private mutating func put(_ byte: UInt8) {
         makeRoom(for: 1)
-        room[count] = byte
-        count += 1
+        write(byte)
     }
 
     private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         makeRoom(for: bytes.count)
-        let start = count
-        room.withUnsafeMutableBytes { room in
-            UnsafeMutableRawBufferPointer(rebasing: room[start...]).copyMemory(from: UnsafeRawBufferPointer(bytes))
-        }
+        write(bytes)
+    }
+
+    /// Writes a byte for which there is room.
+    private mutating func write(_ byte: UInt8) {
+        room[count] = byte
+        count += 1
+    }
+
+    /// Writes bytes for which there is room.
+    private mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
+        UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[count...])
+            .copyMemory(from: UnsafeRawBufferPointer(bytes))
         count += bytes.count
     }
 
-    /// Writes text in quotes, with the comma in front that is due, and a colon behind a name: all at once, as an array is
-    /// looked after at each look into it.
+    /// Writes text in quotes, with the comma in front that is due, and a colon behind a name.
     private mutating func quote(_ text: String, isName: Bool) {
+        if needsComma { put(UInt8(ascii: ",")) }
+        put(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { text in
             var start = 0
-            repeat {
+            while start < text.count {
                 let end = min(text.count, start + 1_024)
-                makeRoom(for: 6 * (end - start) + 12)
-                let (isBegin, isEnd, hasComma, place) = (start == 0, end == text.count, needsComma, count)
-                count = room.withUnsafeMutableBufferPointer { room in
-                    var place = place
-                    func put(_ byte: UInt8) {
-                        room[place] = byte
-                        place += 1
-                    }
-                    if isBegin, hasComma { put(UInt8(ascii: ",")) }
-                    if isBegin { put(UInt8(ascii: "\"")) }
-                    place = JSONText.escape(text, start..<end, to: room, from: place)
-                    if isEnd { put(UInt8(ascii: "\"")) }
-                    if isEnd, isName { put(UInt8(ascii: ":")) }
-                    return place
-                }
+                makeRoom(for: 6 * (end - start) + 8)
+                count = JSONText.escape(text, start..<end, to: room, from: count)
                 start = end
-            } while start < text.count
+            }
         }
+        put(UInt8(ascii: "\""))
+        if isName { put(UInt8(ascii: ":")) }
         needsComma = !isName
     }
 
     private mutating func makeRoom(for more: Int) {
-        if room.count - count >= more { return }
-        room += [UInt8](repeating: 0, count: max(more, room.count, 256))
+        if room.count - count < more { replaceRoom(room.count + max(more, room.count, 256)) }
+    }
+
+    private mutating func replaceRoom(_ capacity: Int) {
+        let old = room
+        room = .allocate(capacity: capacity)
+        let kept = min(count, capacity)
+        UnsafeMutableRawBufferPointer(room).copyMemory(from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(old)[..<kept]))
+        old.deallocate()
     }
 }

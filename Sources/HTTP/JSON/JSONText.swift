@@ -3,6 +3,12 @@ package enum JSONText {
     /// Where the next quote, backslash or control character is, many bytes looked at together; the end where there is none.
     package static func endOfPlain(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         var index = start
+        // Names and most values are short.
+        if index &+ 8 <= bytes.count {
+            let ends = ends(in: word(of: bytes, at: index))
+            if ends != 0 { return index &+ ends.trailingZeroBitCount / 8 }
+            index &+= 8
+        }
         // Mostly nothing is found, and where something is, is looked for below.
         while index &+ 16 <= bytes.count {
             if ends(in: word(of: bytes, at: index)) | ends(in: word(of: bytes, at: index &+ 8)) != 0 { break }
@@ -39,6 +45,28 @@ package enum JSONText {
     }
 
     private static func zeros(in word: UInt64) -> UInt64 { (word &- ones) & ~word }
+
+    /// How many bytes are looked at together where much is to be escaped, and a word more, as that is copied at once.
+    private static let blockCount = 64
+    private static let blockRoom = blockCount + 8
+
+    /// Which of the next 64 bytes are to be escaped, the first the lowest bit: one does not wait for the one before.
+    private static func marks(of bytes: UnsafeBufferPointer<UInt8>, at index: Int, _ escapesSlashes: Bool) -> UInt64 {
+        var marks: UInt64 = 0
+        for place in 0..<blockCount / 8 {
+            let word = word(of: bytes, at: index &+ place &* 8)
+            var plain = filled(in: word & (ones &* 0xE0))
+            plain &= filled(in: word ^ (ones &* 0x22)) & filled(in: word ^ (ones &* 0x5C))
+            if escapesSlashes { plain &= filled(in: word ^ (ones &* 0x2F)) }
+            let ends = (~plain & (ones &* 0x80)) >> 7
+            // One bit of each byte, side by side.
+            marks |= ((ends &* 0x0102_0408_1020_4080) >> 56) << UInt64(place &* 8)
+        }
+        return marks
+    }
+
+    /// Marks bytes that are not zero with their high bits.
+    private static func filled(in word: UInt64) -> UInt64 { ((word & (ones &* 0x7F)) &+ (ones &* 0x7F)) | word }
 
     /// What escaped text means; half of a surrogate pair, and what is not UTF-8, is U+FFFD. It has passed the tokenizer.
     package static func unescaped(_ written: ArraySlice<UInt8>) -> String {
@@ -130,6 +158,10 @@ package enum JSONText {
         from start: Int
     ) -> Int {
         var (index, count) = (range.lowerBound, start)
+        while range.upperBound - index >= blockRoom {
+            count = escapeBlock(of: text, at: index, escapesSlashes, to: output, count)
+            index += blockCount
+        }
         while index < range.upperBound {
             let rest = range.upperBound - index
             let word = rest < 8 ? self.word(of: text, at: index, count: rest) : self.word(of: text, at: index)
@@ -146,6 +178,35 @@ package enum JSONText {
             index += 1
         }
         return count
+    }
+
+    /// Writes 64 bytes, behind which eight more are.
+    ///
+    /// - Returns: where they end.
+    private static func escapeBlock(
+        of text: UnsafeBufferPointer<UInt8>,
+        at start: Int,
+        _ escapesSlashes: Bool,
+        to output: UnsafeMutableBufferPointer<UInt8>,
+        _ place: Int
+    ) -> Int {
+        let room = UnsafeMutableRawBufferPointer(output)
+        var marks = marks(of: text, at: start, escapesSlashes)
+        var (index, count) = (start, place)
+        while true {
+            let end = marks == 0 ? start &+ blockCount : start &+ marks.trailingZeroBitCount
+            var copied = 0
+            while copied < end &- index {
+                let word = word(of: text, at: index &+ copied)
+                room.storeBytes(of: word.littleEndian, toByteOffset: count &+ copied, as: UInt64.self)
+                copied &+= 8
+            }
+            count &+= end &- index
+            if marks == 0 { return count }
+            count = escape(text[end], to: output, count)
+            index = end &+ 1
+            marks &= marks &- 1
+        }
     }
 
     /// Writes the escape of a byte.

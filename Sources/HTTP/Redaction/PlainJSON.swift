@@ -101,21 +101,14 @@ struct PlainJSON {
         place = name.upperBound + 1
         guard place <= bytes.count, bytes[name.upperBound] == UInt8(ascii: "\"") else { return false }
         let slot = (name.count &* 31 &+ Int(bytes[name.lowerBound]) &+ Int(bytes[place - 2]) &* 7) & (known.count - 1)
-        if isName(name, theOneAt: Int(known[slot]), bytes) { return true }
+        // With its end quote, or the beginning of a longer one would be the same.
+        if known[slot] > 0, bytes.areSame(name.count + 1, at: name.lowerBound, andBefore: Int(known[slot])) { return true }
         let meaning = redactor.meaning(of: self.bytes[name])
         guard !meaning.isSecret, meaning.isDisjoint(with: [.key, .state, .document, .named]),
             redactor.textEdits(self.bytes, in: name, rules: [], depth: depth).isEmpty
         else { return false }
         known[slot] = UInt16(name.lowerBound)
         return true
-    }
-
-    /// Whether a name has the same bytes as one before it, its end quote included.
-    private func isName(_ name: Range<Int>, theOneAt start: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard start > 0 else { return false }
-        var place = name.lowerBound
-        while place <= name.upperBound, bytes[start &+ place &- name.lowerBound] == bytes[place] { place &+= 1 }
-        return place > name.upperBound
     }
 
     /// Whether the rest of a text is as it may stay.
@@ -170,5 +163,27 @@ struct PlainJSON {
         }
         return place - start < TokenPrefix.leastCount
             || redactor.textEdits(self.bytes, in: start..<place, rules: [], depth: depth).isEmpty
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether so many bytes are the same at two places, many looked at together.
+    fileprivate func areSame(_ count: Int, at place: Int, andBefore earlier: Int) -> Bool {
+        let bytes = UnsafeRawBufferPointer(self)
+        func difference(at offset: Int) -> UInt64 {
+            bytes.loadUnaligned(fromByteOffset: place + offset, as: UInt64.self)
+                ^ bytes.loadUnaligned(fromByteOffset: earlier + offset, as: UInt64.self)
+        }
+        if count < 8 {
+            if place + 8 <= self.count { return difference(at: 0).littleEndian << UInt64(64 - 8 * count) == 0 }
+            return (0..<count).allSatisfy { self[place + $0] == self[earlier + $0] }
+        }
+        var offset = 0
+        while offset + 8 < count {
+            guard difference(at: offset) == 0 else { return false }
+            offset += 8
+        }
+        // Some of the last eight were looked at already.
+        return difference(at: count - 8) == 0
     }
 }

@@ -2,7 +2,11 @@ extension Redactor {
     /// The fields, in order, with secrets replaced: an authentication scheme, the parameters of a challenge that are none,
     /// and the names of cookies stay, and URLs lose only their secrets. ``Mode/drop`` leaves out fields that are secret.
     public func redact(_ fields: HTTPFields) -> [(name: String, value: String)] {
-        fields.compactMap { redacted($0, edits(of: $0)) }
+        fields.compactMap { field in
+            let (name, bytes) = (field.name.rawName, Array(field.value.utf8))
+            let edits = edits(ofField: name, bytes)
+            return edits.isEmpty ? (name, field.value) : redacted(bytes, edits).map { (name, $0) }
+        }
     }
 
     /// The fields with their secrets replaced, as without an audit.
@@ -25,25 +29,33 @@ extension Redactor {
         at place: String,
         noting audit: inout RedactionAudit
     ) -> (name: String, value: String)? {
-        let edits = edits(of: field)
-        if edits.isEmpty { return (field.name.rawName, field.value) }
-        let name = "\(place).\(field.name.rawName)"
+        let (name, value) = (field.name.rawName, field.value)
+        return redact(value, ofField: name, at: place, noting: &audit).map { (name, $0) }
+    }
+
+    /// The same of the value of one field; nil where the field is left out.
+    package func redact(
+        _ value: String,
+        ofField name: String,
+        at place: String,
+        noting audit: inout RedactionAudit
+    ) -> String? {
+        let bytes = Array(value.utf8)
+        let edits = edits(ofField: name, bytes)
+        if edits.isEmpty { return value }
+        let name = place + "." + name
         for edit in edits { audit.note(edit.way.isEmpty ? name : "\(name):\(edit.way)") }
-        return redacted(field, edits)
+        return redacted(bytes, edits)
     }
 
-    private func edits(of field: HTTPField) -> [RedactionEdit] {
-        let name = field.name.rawName
-        let bytes = Array(field.value.utf8)
-        return edits(ofField: name, SecretNames.header(name), bytes, in: 0..<bytes.count)
+    private func edits(ofField name: String, _ bytes: [UInt8]) -> [RedactionEdit] {
+        edits(ofField: name, SecretNames.header(name), bytes, in: 0..<bytes.count)
     }
 
-    private func redacted(_ field: HTTPField, _ edits: [RedactionEdit]) -> (name: String, value: String)? {
-        let name = field.name.rawName
-        if edits.isEmpty { return (name, field.value) }
+    /// - Returns: nil where the field is left out.
+    private func redacted(_ bytes: [UInt8], _ edits: [RedactionEdit]) -> String? {
         if dropsItems, edits.contains(where: \.way.isEmpty) { return nil }
-        let bytes = Array(field.value.utf8)
-        return (name, String(decoding: bytes.applying(edits, in: 0..<bytes.count), as: UTF8.self))
+        return String(decoding: bytes.applying(edits, in: 0..<bytes.count), as: UTF8.self)
     }
 
     /// What is to be replaced in a field's value; a field that is secret altogether has edits without a way.

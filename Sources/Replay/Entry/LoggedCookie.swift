@@ -112,16 +112,15 @@ enum QueryItems {
 
     /// Those of a query or a form in URL's encoding.
     static func items(_ query: Substring) -> [(name: String, value: String)] {
-        query.utf8.split(separator: UInt8(ascii: "&")).map { item in
+        Array(query.utf8).split(separator: UInt8(ascii: "&")).map { item in
             let equals = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
             return (decoded(item[..<equals]), decoded(item[equals...].dropFirst()))
         }
     }
 
     /// A plus sign is a space, as in forms.
-    private static func decoded(_ text: Substring.UTF8View) -> String {
-        var text = Substring(text)
-        if text.utf8.contains(UInt8(ascii: "+")) { text = text.replacing("+", with: " ") }
-        return SecretNames.decoded(text)
+    private static func decoded(_ bytes: ArraySlice<UInt8>) -> String {
+        let text = Substring(decoding: bytes, as: UTF8.self)
+        return SecretNames.decoded(bytes.contains(UInt8(ascii: "+")) ? text.replacing("+", with: " ") : text)
     }
 }

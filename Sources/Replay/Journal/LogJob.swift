@@ -5,8 +5,8 @@ import Dispatch
 /// Something for the writer of a log to do.
 struct LogJob: Sendable {
     enum Work: Sendable {
-        /// An exchange has begun, or has its head.
-        case start(Draft)
+        /// An exchange has begun, or has its head: it had a beginning before then.
+        case start(any LogDraft, hasHead: Bool = false)
         /// A body begins to come in pieces; one of the same place before is forgotten.
         case open(BodySide, mediaType: String, coding: BodyCoding? = nil, Redactor)
         /// The next piece of a body.
@@ -14,19 +14,21 @@ struct LogJob: Sendable {
         /// A message of a WebSocket or an event stream.
         case message(LoggedMessage, Redactor)
         /// An exchange has ended.
-        case end(Draft)
+        case end(any LogDraft)
         /// Words for whoever reads the log.
         case note(String)
         /// Everything before was written.
         case call(@Sendable () -> Void)
     }
 
-    /// An entry as it is before anything was taken out of it, made by the writer: who asks does not pay for it.
-    struct Draft: Sendable {
+    /// One of a few.
+    struct Draft: LogDraft {
         let redactor: Redactor
-        /// What bodies in it are still coded in.
         var coding: @Sendable (BodySide) -> BodyCoding? = { _ in nil }
         let make: @Sendable () -> LogEntry
+
+        func coding(of side: BodySide) -> BodyCoding? { coding(side) }
+        func makeEntry() -> LogEntry { make() }
     }
 
     /// The exchange; 0 where it is none.
@@ -60,6 +62,14 @@ struct LogJob: Sendable {
         if case .call = work { return true }
         return false
     }
+}
+
+/// An entry as it is before anything was taken out of it, made by the writer: who asks does not pay for it.
+protocol LogDraft: Sendable {
+    var redactor: Redactor { get }
+    /// What a body in it is still coded in.
+    func coding(of side: BodySide) -> BodyCoding?
+    func makeEntry() -> LogEntry
 }
 
 /// A body of an exchange.

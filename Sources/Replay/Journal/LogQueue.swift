@@ -299,7 +299,11 @@ extension LogQueue.State {
         case .chunk(let side, _): if cuts.contains(BodyPlace(exchange: job.exchange, side: side)) { return }
         case .end:
             // The end has all that its beginnings would say.
-            for index in jobs.indices.reversed() where jobs[index].isStart(of: job.exchange) { remove(index) }
+            for index in jobs.indices.reversed() where jobs[index].isStart(of: job.exchange) {
+                let hasEarlier = jobs[index].hasEarlierStart
+                remove(index)
+                if !hasEarlier { break }
+            }
             for side in BodySide.allCases { cuts.remove(BodyPlace(exchange: job.exchange, side: side)) }
         // Somebody waits for it.
         case .call:
@@ -379,6 +383,12 @@ extension LogQueue.State {
 extension LogJob {
     fileprivate func isStart(of exchange: Int) -> Bool {
         if case .start = work { return exchange == self.exchange }
+        return false
+    }
+
+    /// Whether it is a beginning, and not the first of its exchange.
+    fileprivate var hasEarlierStart: Bool {
+        if case .start(_, let hasHead) = work { return hasHead }
         return false
     }
 

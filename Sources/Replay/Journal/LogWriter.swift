@@ -86,7 +86,7 @@ final class LogWriter: @unchecked Sendable {
 
     private func work(on job: LogJob) {
         switch job.work {
-        case .start(let draft): begin(job, draft)
+        case .start(let draft, _): begin(job, draft)
         case .open(let side, let mediaType, let coding, let redactor):
             let place = BodyPlace(exchange: job.exchange, side: side)
             bodies[place] = sink(job, side, mediaType, coding, options.redactor ?? redactor)
@@ -102,9 +102,9 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    private func begin(_ job: LogJob, _ draft: LogJob.Draft) {
+    private func begin(_ job: LogJob, _ draft: any LogDraft) {
         let redactor = options.redactor ?? draft.redactor
-        var entry = draft.make()
+        var entry = draft.makeEntry()
         entry.id = session.entryID(job.exchange)
         if let body = entry.request.body {
             if case .data(let data) = body.content, data.count <= options.maxInlineBytes {
@@ -116,9 +116,9 @@ final class LogWriter: @unchecked Sendable {
         write("start", entry, redactor)
     }
 
-    private func end(_ job: LogJob, _ draft: LogJob.Draft) {
+    private func end(_ job: LogJob, _ draft: any LogDraft) {
         let redactor = options.redactor ?? draft.redactor
-        var entry = draft.make()
+        var entry = draft.makeEntry()
         entry.id = session.entryID(job.exchange)
         let before = fileBytes
         func kept(_ body: LoggedBody, _ side: BodySide) -> StoredBody {
@@ -140,7 +140,7 @@ final class LogWriter: @unchecked Sendable {
         _ body: LoggedBody,
         of job: LogJob,
         _ side: BodySide,
-        _ draft: LogJob.Draft
+        _ draft: any LogDraft
     ) -> StoredBody {
         let pieces = bodies.removeValue(forKey: BodyPlace(exchange: job.exchange, side: side))
         let sink: BodySink
@@ -148,7 +148,7 @@ final class LogWriter: @unchecked Sendable {
             sink = pieces
         } else if case .data(let data) = body.content {
             if data.isEmpty { return StoredBody(body) }
-            let (redactor, coding) = (options.redactor ?? draft.redactor, draft.coding(side))
+            let (redactor, coding) = (options.redactor ?? draft.redactor, draft.coding(of: side))
             if coding == nil, isInline(data), redactor.passes(body: data, contentType: body.mediaType) {
                 return StoredBody(body)
             }
@@ -207,10 +207,10 @@ final class LogWriter: @unchecked Sendable {
 
     // MARK: records
 
-    private func write(_ kind: String, _ entry: LogEntry, _ redactor: Redactor) {
+    private func write(_ kind: String, _ entry: consuming LogEntry, _ redactor: Redactor) {
         guard !output.isResting else { return output.losses.records += 1 }
         var redaction = EntryRedaction(redactor: redactor, leavesBodies: true, harmless: harmless)
-        let entry = redaction.redacted(entry)
+        redaction.redact(&entry)
         output.append(kind) { output in
             output.name("entry")
             entry.write(to: &output)

@@ -130,12 +130,11 @@ final class SegmentWriter {
 
     /// Sees to it that there is a segment with room.
     private func prepare() throws(NetworkError) {
-        guard var current = segment else { return try open() }
-        let isOver = try current.isOver(options, looks: isLookDue)
+        guard let isOver = try segment?.isOver(options, looks: isLookDue) else { return try open() }
         isLookDue = false
-        segment = current
         guard isOver else { return }
         try write()
+        guard let current = segment else { return }
         // Nobody comes back to it.
         if options.durability != .process { try current.sync() }
         unsynced = nil

@@ -12,43 +12,34 @@ extension LogTimings {
     ///   - isAddress: whether an address was connected to that the URL has, so that no name was looked up.
     init(_ metrics: TransferMetrics, queuedBefore before: Duration = .zero, isAddress: @autoclosure () -> Bool = false)
     {
-        let queued = max(.zero, metrics.queued.wholeMicroseconds - before.wholeMicroseconds)
-        let end =
-            [
-                metrics.nameLookup, metrics.connect, metrics.tlsHandshake, metrics.requestStart, metrics.requestEnd,
-                metrics.firstByte, metrics.total,
-            ].max()?.wholeMicroseconds ?? .zero
-        guard end > .zero else {
-            self.init(blocked: queued, send: .zero, wait: .zero, receive: .zero)
+        let queued = max(0, metrics.queued.wholeMicroseconds - before.wholeMicroseconds)
+        let (lookup, connected) = (metrics.nameLookup.wholeMicroseconds, metrics.connect.wholeMicroseconds)
+        let (secured, began) = (metrics.tlsHandshake.wholeMicroseconds, metrics.requestStart.wholeMicroseconds)
+        let (uploaded, answered) = (metrics.requestEnd.wholeMicroseconds, metrics.firstByte.wholeMicroseconds)
+        let end = max(lookup, connected, secured, began, uploaded, answered, metrics.total.wholeMicroseconds)
+        guard end > 0 else {
+            self.init(blocked: .microseconds(queued), send: .zero, wait: .zero, receive: .zero)
             return
         }
-        var cursor = Duration.zero
+        var cursor: Int64 = 0
         /// The time up to a mark, or to the end where the phase did not come to its own.
-        func phase(to mark: Duration, isOver: Bool = true) -> Duration {
-            let next = isOver ? max(cursor, min(mark.wholeMicroseconds, end)) : end
+        func phase(to mark: Int64, isOver: Bool = true) -> Duration {
+            let next = isOver ? max(cursor, min(mark, end)) : end
             defer { cursor = next }
-            return next - cursor
+            return .microseconds(next - cursor)
         }
-        var blocked = queued
         var (dns, connect, tls) = (Duration?.none, Duration?.none, Duration?.none)
-        let isSent = metrics.requestStart > .zero
         if !metrics.isConnectionReused {
-            if !isAddress() { dns = phase(to: metrics.nameLookup, isOver: metrics.nameLookup > .zero) }
-            if cursor < end || isSent {
+            if !isAddress() { dns = phase(to: lookup, isOver: lookup > 0) }
+            if cursor < end || began > 0 {
                 let begin = cursor
-                connect = phase(to: max(metrics.connect, metrics.tlsHandshake), isOver: isSent)
-                if metrics.tlsHandshake > .zero {
-                    tls = max(.zero, cursor - max(begin, metrics.connect.wholeMicroseconds))
-                }
+                connect = phase(to: max(connected, secured), isOver: began > 0)
+                if secured > 0 { tls = .microseconds(max(0, cursor - max(begin, connected))) }
             }
         }
-        blocked += phase(to: metrics.requestStart, isOver: isSent)
-        let isUploaded = metrics.requestEnd > .zero
-        let send = phase(
-            to: isUploaded ? metrics.requestEnd : metrics.firstByte,
-            isOver: isUploaded || metrics.firstByte > .zero
-        )
-        let wait = phase(to: metrics.firstByte, isOver: metrics.firstByte > .zero)
+        let blocked = .microseconds(queued) + phase(to: began, isOver: began > 0)
+        let send = phase(to: uploaded > 0 ? uploaded : answered, isOver: uploaded > 0 || answered > 0)
+        let wait = phase(to: answered, isOver: answered > 0)
         self.init(
             blocked: blocked,
             dns: dns,
@@ -63,7 +54,7 @@ extension LogTimings {
     /// The same, of what took this long in all: the rest was spent receiving.
     func lasting(_ duration: Duration) -> LogTimings {
         var timings = self
-        let rest = duration.wholeMicroseconds - total
+        let rest = .microseconds(duration.wholeMicroseconds) - total
         if rest > .zero { timings.receive = (receive ?? .zero) + rest }
         return timings
     }
@@ -71,8 +62,8 @@ extension LogTimings {
 
 extension Duration {
     /// Without the fraction of a microsecond, which a log has no digits for.
-    fileprivate var wholeMicroseconds: Duration {
+    fileprivate var wholeMicroseconds: Int64 {
         let (seconds, attoseconds) = components
-        return .seconds(seconds) + .microseconds(attoseconds / 1_000_000_000_000)
+        return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     }
 }

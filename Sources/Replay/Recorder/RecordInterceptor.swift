@@ -31,32 +31,37 @@ public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, StoreObs
         guard next.leads(operation) else { return try await next(operation, emit) }
         if let performer = operation.performer {
             var operation = operation
-            operation.performer = RecordedPerformer(performer: performer, log: log, context: context(of: operation))
+            let context = context(of: operation, operation.messages)
+            operation.performer = RecordedPerformer(performer: performer, log: log, context: context)
             return try await next(operation, emit)
         }
-        let recorder = TransferRecorder(log, context(of: operation))
+        let messages = operation.messages
+        let recorder = TransferRecorder(log, context(of: operation, messages))
         var operation = operation
         recorder.begin(&operation.transfer)
         let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
             try await next(operation, emit)
         }
-        operation.messages?.lastEntry.withLock { $0 = recorder.entryID }
+        messages?.lastEntry.withLock { $0 = recorder }
         return try recorder.take(outcome, operation.transfer.delivery).get()
     }
 
     /// Records the answer of a store.
     package func observe(_ stored: NetworkOperation.Result, for operation: NetworkOperation) {
         guard let response = stored.response else { return }
-        log.record(stored: response, to: operation.transfer, context(of: operation))
+        log.record(stored: response, to: operation.transfer, context(of: operation, operation.messages))
     }
 
-    private func context(of operation: NetworkOperation) -> TransferRecorder.Context {
+    private func context(
+        of operation: NetworkOperation,
+        _ messages: MessageCount?
+    ) -> TransferRecorder.Context {
         TransferRecorder.Context(
             redactor: operation.redactor,
             kind: operation.kind.name,
             operationName: operation.operationName,
             attempt: operation.attempt,
-            parent: operation.messages?.lastEntry.withLock { $0 }
+            parent: messages?.lastEntry.withLock { $0 }?.entryID
         )
     }
 }

@@ -7,7 +7,7 @@ import BeagleNetHTTP
 #endif
 
 /// Records one transfer: each of its messages that goes out, with what comes of it, is an entry.
-final class TransferRecorder: Sendable {
+final class TransferRecorder: LoggedExchange {
     /// What the message alone does not tell.
     struct Context: Sendable {
         var redactor = Redactor()
@@ -16,35 +16,6 @@ final class TransferRecorder: Sendable {
         var attempt = 1
         /// The entry that led to this transfer.
         var parent: String?
-    }
-
-    /// A message that is out: one reference, as all that waits for the writer has it.
-    fileprivate final class Sent: Sendable {
-        let number: Int
-        let message: SentMessage
-        let started: ContinuousClock.Instant
-        let redirects: Int
-        let parent: String?
-        /// What was waited before it.
-        let queuedBefore: Duration
-
-        init(
-            _ transfer: TransferRequest,
-            _ number: Int,
-            redirects: Int,
-            _ parent: String?,
-            queuedBefore: Duration
-        ) {
-            self.number = number
-            message = SentMessage(transfer)
-            started = .now
-            self.redirects = redirects
-            self.parent = parent
-            self.queuedBefore = queuedBefore
-        }
-
-        /// Bytes of the body that wait with it.
-        var inMemory: Int { message.body?.data?.count ?? 0 }
     }
 
     private struct State: Sendable {
@@ -58,9 +29,9 @@ final class TransferRecorder: Sendable {
         var opened: ReceivedAnswer?
     }
 
-    private let log: RequestLog
-    private let session: LogSession
-    private let context: Context
+    let log: RequestLog
+    let session: LogSession
+    let context: Context
     private let state = InlineLock(State())
 
     init(_ log: RequestLog, _ context: Context) {
@@ -69,7 +40,7 @@ final class TransferRecorder: Sendable {
         self.context = context
     }
 
-    /// The last message's entry.
+    /// That of the last message.
     var entryID: String? { state.withLock { $0.sent }.map { session.entryID($0.number) } }
 
     // MARK: the messages
@@ -90,8 +61,7 @@ final class TransferRecorder: Sendable {
             state.sent = sent
             state.uploaded = 0
         }
-        let draft = draft(of: sent, nil) { [self] in entry(of: sent, nil, nil) }
-        add(sent.number, .start(draft), bytes: LogJob.headBytes + sent.inMemory, mayWait: mayWait)
+        add(sent.number, .start(Draft(recorder: self, sent: sent)), bytes: LogJob.headBytes + sent.inMemory, mayWait: mayWait)
     }
 
     /// The message was answered, and another one follows. Called on the transport's thread.
@@ -190,10 +160,8 @@ final class TransferRecorder: Sendable {
         var told = stream
         told.body = HTTPBody()
         let (begun, head) = (told, RawHead(stream.response))
-        let start = draft(of: sent, head) { [self] in
-            let body = LoggedBody(.omitted("interrupted"), mediaType: begun.response.mediaType, size: -1)
-            return entry(of: sent, ReceivedAnswer(begun, head, body), nil)
-        }
+        let interrupted = LoggedBody(.omitted("interrupted"), mediaType: begun.response.mediaType, size: -1)
+        let start = Draft(recorder: self, sent: sent, outcome: Outcome(ReceivedAnswer(begun, head, interrupted)))
         // On the transport's thread, as it may be; who reads the pieces waits.
         let opened = LogJob.Work.open(
             .response,
@@ -201,7 +169,7 @@ final class TransferRecorder: Sendable {
             coding: sent.message.coding(of: .response, with: head),
             context.redactor
         )
-        add(sent.number, .start(start), bytes: LogJob.headBytes, mayWait: false)
+        add(sent.number, .start(start, hasHead: true), bytes: LogJob.headBytes, mayWait: false)
         add(sent.number, opened, bytes: 0, mayWait: false)
         let isEventStream = begun.response.isEventStream
         let body = HTTPBody(
@@ -270,8 +238,8 @@ final class TransferRecorder: Sendable {
                 return state.hasEnded ? nil : state.sent
             })
         else { return }
-        let begun = draft(of: sent, answer.head) { [self] in entry(of: sent, answer, nil) }
-        add(sent.number, .start(begun), bytes: LogJob.headBytes)
+        let begun = Draft(recorder: self, sent: sent, outcome: Outcome(answer))
+        add(sent.number, .start(begun, hasHead: true), bytes: LogJob.headBytes)
     }
 
     func record(_ direction: LoggedMessage.Direction, _ opcode: Int, _ data: Data) {
@@ -310,71 +278,21 @@ final class TransferRecorder: Sendable {
         elapsed: Duration? = nil,
         isFromStore: Bool = false
     ) {
-        let elapsed = elapsed ?? ((answer?.metrics ?? metrics)?.total == .zero ? sent.started.duration(to: .now) : nil)
-        let uploaded = state.withLock { $0.sent === sent ? $0.uploaded : 0 }
-        let limit = log.options.maxBodyBytes
-        let stamp = file.flatMap { FileStamp($0) }
-        let draft = draft(of: sent, answer?.head) { [self] in
-            var answer = answer
-            if let head = answer?.head {
-                let mediaType = head.contentType ?? ""
-                answer?.body.mediaType = mediaType
-                if let file {
-                    answer?.body = LoggedBody(fileAt: file, as: stamp, upTo: limit, mediaType: mediaType)
-                }
-            }
-            var entry = entry(of: sent, answer, error, metrics, uploaded: uploaded)
-            if let elapsed { entry.timings = entry.timings.lasting(elapsed) }
-            entry.isFromStore = isFromStore
-            return entry
-        }
-        var inMemory = sent.inMemory
-        if case .data(let data)? = answer?.body.content { inMemory += data.count }
-        // Ends are heard on the transport's thread; who begins has waited.
-        let bytes = LogJob.headBytes + inMemory
-        add(sent.number, .end(draft), bytes: bytes, isFailure: error != nil, mayWait: false)
-    }
-
-    /// Made by the writer of the log.
-    private func entry(
-        of sent: Sent,
-        _ answer: ReceivedAnswer?,
-        _ error: NetworkError?,
-        _ metrics: TransferMetrics? = nil,
-        uploaded: Int64 = 0
-    ) -> LogEntry {
-        let metrics = answer?.metrics ?? metrics
-        return LogEntry(
-            started: session.date(of: sent.started),
-            request: sent.message.logged(metrics, sent: uploaded, limit: log.options.maxBodyBytes),
-            response: answer?.logged,
-            timings: metrics.map { timings(of: sent, $0) } ?? LogTimings(),
-            error: error.map { "\($0.kind.rawValue): \($0.message)" },
-            serverAddress: metrics?.serverAddress,
-            connection: metrics?.connectionName,
-            kind: context.kind,
-            operationName: context.operationName,
-            attempt: context.attempt,
-            redirects: sent.redirects,
-            parent: sent.parent
+        let isUntimed = (answer?.metrics ?? metrics)?.total == .zero
+        let outcome = Outcome(
+            answer,
+            error,
+            metrics,
+            uploaded: state.withLock { $0.sent === sent ? $0.uploaded : 0 },
+            file: file,
+            elapsed: elapsed ?? (isUntimed ? sent.started.duration(to: .now) : nil),
+            isFromStore: isFromStore
         )
-    }
-
-    private func timings(of sent: Sent, _ metrics: TransferMetrics) -> LogTimings {
-        func isAddress() -> Bool {
-            let host = RecordedURL(sent.message.head.urlText).flatMap { IPAddress($0.hostName) }
-            return host != nil && (metrics.serverAddress.flatMap { IPAddress($0) } ?? host) == host
-        }
-        return LogTimings(metrics, queuedBefore: sent.queuedBefore, isAddress: isAddress())
-    }
-
-    private func draft(
-        of sent: Sent,
-        _ answer: RawHead?,
-        _ make: @escaping @Sendable () -> LogEntry
-    ) -> LogJob.Draft {
-        let message = sent.message
-        return LogJob.Draft(redactor: context.redactor, coding: { message.coding(of: $0, with: answer) }, make: make)
+        var bytes = LogJob.headBytes + sent.inMemory
+        if case .data(let data)? = answer?.body.content { bytes += data.count }
+        // Ends are heard on the transport's thread; who begins has waited.
+        let draft = Draft(recorder: self, sent: sent, outcome: outcome)
+        add(sent.number, .end(draft), bytes: bytes, isFailure: error != nil, mayWait: false)
     }
 
     private func add(

@@ -14,7 +14,9 @@ extension LogEntry {
     /// A body that is in a file stays as it is: redact its bytes where they are read.
     public func redacted(by redactor: Redactor) -> LogEntry {
         var redaction = EntryRedaction(redactor: redactor)
-        return redaction.redacted(self)
+        var entry = self
+        redaction.redact(&entry)
+        return entry
     }
 
     /// Where an entry that claims to be redacted still has secrets, as places in an entry of an archive.
@@ -22,7 +24,8 @@ extension LogEntry {
     /// - Parameter redactor: whose rules count.
     public func findings(by redactor: Redactor = Redactor()) -> [String] {
         var redaction = EntryRedaction(redactor: redactor)
-        _ = redaction.redacted(self)
+        var entry = self
+        redaction.redact(&entry)
         return redaction.places
     }
 }
@@ -47,48 +50,32 @@ struct EntryRedaction {
 
     var places: [String] { audit.places + opaque }
 
-    mutating func redacted(_ whole: LogEntry) -> LogEntry {
-        var entry = whole
-        entry.request.url = redacted(url: whole.request.url, at: "request.url")
-        entry.request.fields = redacted(whole.request.fields, at: "request.headers")
-        entry.request.body = whole.request.body.map { redacted($0, of: whole.request) }
-        entry.response = whole.response.map { redacted($0) }
-        if let bytes = entry.request.body?.left(of: whole.request.body) { entry.tellSize(bytes, of: .request) }
-        if let bytes = entry.response?.body.left(of: whole.response?.body) { entry.tellSize(bytes, of: .response) }
-        entry.operationName = whole.operationName.map { redacted(text: $0, at: "_beagle.operationName") }
-        entry.error = whole.error.map { redacted(text: $0, at: "_error") }
-        entry.messages = whole.messages.enumerated().map { redacted($1, at: "_webSocketMessages[\($0)].data") }
-        entry.others = whole.others.compactMap { redacted($0) }
-        entry.redactions += places.filter { !whole.redactions.contains($0) }
-        return entry
+    mutating func redact(_ entry: inout LogEntry) {
+        // What becomes of a body goes by the fields that it came with.
+        let whole = leavesBodies ? nil : entry
+        entry.request.url = redacted(url: entry.request.url, at: "request.url")
+        redact(&entry.request.fields, at: "request.headers")
+        entry.request.body?.redact(by: &self, of: whole?.request)
+        entry.response?.redact(by: &self)
+        if let bytes = entry.request.body?.left(of: whole?.request.body) { entry.tellSize(bytes, of: .request) }
+        if let bytes = entry.response?.body.left(of: whole?.response?.body) { entry.tellSize(bytes, of: .response) }
+        entry.operationName = entry.operationName.map { redacted(text: $0, at: "_beagle.operationName") }
+        entry.error = entry.error.map { redacted(text: $0, at: "_error") }
+        for index in entry.messages.indices {
+            entry.messages[index] = redacted(entry.messages[index], at: "_webSocketMessages[\(index)].data")
+        }
+        if !entry.others.isEmpty { entry.others = entry.others.compactMap { redacted($0) } }
+        let known = entry.redactions
+        entry.redactions += places.filter { !known.contains($0) }
     }
 
-    private mutating func redacted(_ whole: LoggedResponse) -> LoggedResponse {
-        var response = whole
-        response.statusText = redacted(text: whole.statusText, at: "response.statusText")
-        response.fields = redacted(whole.fields, at: "response.headers")
-        response.trailers = redacted(whole.trailers, at: "_beagle.trailers")
-        response.redirectURL = redacted(url: whole.redirectURL, at: "response.redirectURL")
-        response.body = redacted(whole.body, at: "response.content")
-        response.interim = whole.interim.enumerated().map { index, head in
-            LoggedHead(status: head.status, fields: redacted(head.fields, at: "_beagle.interim[\(index)].headers"))
+    fileprivate mutating func redact(_ fields: inout [LoggedField], at place: String) {
+        let secret = fields.indices.filter { !isHarmless(fields[$0]) }
+        // From the last, as some may be left out.
+        var shown = secret.map { redacted(fields[$0], at: place) }
+        for index in secret.reversed() {
+            if let field = shown.removeLast() { fields[index] = field } else { fields.remove(at: index) }
         }
-        return response
-    }
-
-    private mutating func redacted(_ fields: [LoggedField], at place: String) -> [LoggedField] {
-        // None as long as all are as they were.
-        var redacted: [LoggedField]?
-        for (index, field) in fields.enumerated() {
-            let shown = isHarmless(field) ? field : self.redacted(field, at: place)
-            if shown == field {
-                redacted?.append(field)
-            } else {
-                if redacted == nil { redacted = Array(fields[..<index]) }
-                if let shown { redacted?.append(shown) }
-            }
-        }
-        return redacted ?? fields
     }
 
     private func isHarmless(_ field: LoggedField) -> Bool {
@@ -96,7 +83,7 @@ struct EntryRedaction {
     }
 
     private mutating func redacted(_ field: LoggedField, at place: String) -> LoggedField? {
-        guard let name = HTTPField.Name(field.name) else {
+        guard HTTPField.Name(field.name) != nil else {
             // HTTP/2's pseudo fields, whose `:path` may hold secrets; of anything else nobody can tell.
             let isPseudo = [":path", ":authority", ":method", ":scheme", ":status"].contains(field.name)
             let value =
@@ -104,60 +91,42 @@ struct EntryRedaction {
                 ? redactor.redact(url: field.value, at: "\(place).\(field.name)", noting: &audit) : Redactor.placeholder
             return LoggedField(field.name, value)
         }
-        let one = HTTPField(name: name, value: field.value)
-        guard let shown = redactor.redact(one, at: place, noting: &audit) else { return nil }
-        if shown.value == field.value { harmless?.insert(field.value, .field, name: field.name) }
-        return LoggedField(shown.name, shown.value)
+        guard let shown = redactor.redact(field.value, ofField: field.name, at: place, noting: &audit) else { return nil }
+        if shown == field.value { harmless?.insert(field.value, .field, name: field.name) }
+        return LoggedField(field.name, shown)
     }
 
-    private mutating func redacted(url: String, at place: String) -> String {
+    fileprivate mutating func redacted(url: String, at place: String) -> String {
         if url.isEmpty || harmless?.contain(url, .url) == true { return url }
         let redacted = redactor.redact(url: url, at: place, noting: &audit)
         if redacted == url { harmless?.insert(url, .url) }
         return redacted
     }
 
-    private mutating func redacted(text: String, at place: String) -> String {
+    fileprivate mutating func redacted(text: String, at place: String) -> String {
         if text.isEmpty || harmless?.contain(text, .text) == true { return text }
         let redacted = redactor.redact(text: text, at: place, noting: &audit)
         if redacted == text { harmless?.insert(text, .text) }
         return redacted
     }
 
-    /// Of a body that is coded nobody can tell before it is decoded.
-    private mutating func redacted(_ body: LoggedBody, of request: LoggedRequest) -> LoggedBody {
-        let place = "request.postData"
-        guard !leavesBodies, request.coding != nil, case .data(let data) = body.content else {
-            return redacted(body, at: place)
-        }
-        var body = body
-        if let readable = request.readable(data) {
-            body.content = .data(readable)
-            if readable != data { body.size = Int64(readable.count) }
-        } else {
-            opaque.append("\(place).text:[\(RedactedBody.Reason.encoding.rawValue)]")
-            body.content = .omitted("unredactable")
-        }
-        return redacted(body, at: place)
-    }
-
-    private mutating func redacted(_ body: LoggedBody, at place: String) -> LoggedBody {
-        var body = body
-        body.mediaType = redacted(text: body.mediaType, at: "\(place).mimeType")
-        switch body.content {
+    /// Redacts a body, unless it is somebody else's.
+    fileprivate mutating func redact(_ content: inout LoggedBody.Content, of mediaType: String, at place: String) {
+        switch content {
         case .data where leavesBodies: break
         case .data(let data):
-            switch redactor.redact(body: data, contentType: body.mediaType, at: "\(place).text", noting: &audit) {
-            case .body(let redacted): body.content = .data(redacted)
-            case .omitted(let reason):
-                opaque.append("\(place).text:[\(reason.rawValue)]")
-                body.content = .omitted("unredactable")
+            switch redactor.redact(body: data, contentType: mediaType, at: "\(place).text", noting: &audit) {
+            case .body(let redacted): content = .data(redacted)
+            case .omitted(let reason): omit(&content, reason, at: place)
             }
-        case .parameters(let parameters):
-            body.content = .parameters(redacted(parameters, at: "\(place).params"))
+        case .parameters(let parameters): content = .parameters(redacted(parameters, at: "\(place).params"))
         case .file, .omitted: break
         }
-        return body
+    }
+
+    fileprivate mutating func omit(_ content: inout LoggedBody.Content, _ reason: RedactedBody.Reason, at place: String) {
+        opaque.append("\(place).text:[\(reason.rawValue)]")
+        content = .omitted("unredactable")
     }
 
     private mutating func redacted(_ fields: [LoggedParameter], at place: String) -> [LoggedParameter] {
@@ -213,7 +182,39 @@ extension OtherMember {
     fileprivate func with(json: String) -> OtherMember { OtherMember(place: place, name: name, json: json) }
 }
 
+extension LoggedResponse {
+    fileprivate mutating func redact(by redaction: inout EntryRedaction) {
+        statusText = redaction.redacted(text: statusText, at: "response.statusText")
+        redaction.redact(&fields, at: "response.headers")
+        redaction.redact(&trailers, at: "_beagle.trailers")
+        redirectURL = redaction.redacted(url: redirectURL, at: "response.redirectURL")
+        body.redact(by: &redaction, at: "response.content")
+        for index in interim.indices { redaction.redact(&interim[index].fields, at: "_beagle.interim[\(index)].headers") }
+    }
+}
+
 extension LoggedBody {
+    fileprivate mutating func redact(by redaction: inout EntryRedaction, at place: String) {
+        mediaType = redaction.redacted(text: mediaType, at: "\(place).mimeType")
+        redaction.redact(&content, of: mediaType, at: place)
+    }
+
+    /// Of a body that is coded nobody can tell before it is decoded.
+    ///
+    /// - Parameter request: as it was; nil where bodies are somebody else's.
+    fileprivate mutating func redact(by redaction: inout EntryRedaction, of request: LoggedRequest?) {
+        let place = "request.postData"
+        if let request, request.coding != nil, case .data(let data) = content {
+            if let readable = request.readable(data) {
+                content = .data(readable)
+                if readable != data { size = Int64(readable.count) }
+            } else {
+                redaction.omit(&content, .encoding, at: place)
+            }
+        }
+        redact(by: &redaction, at: place)
+    }
+
     /// Bytes that are left of a body out of which something was taken, -1 where nobody knows; nil where nothing was, or not
     /// all of it was there.
     fileprivate func left(of whole: LoggedBody?) -> Int64? {

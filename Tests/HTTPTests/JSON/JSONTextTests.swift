@@ -71,4 +71,32 @@ import Testing
             #expect(bytes.count == 2 + 1000 * (character == "\"" ? 2 : 6))
         }
     }
+
+    /// Of many characters in all orders, those alone are escaped that have to be.
+    @Test(arguments: [false, true]) func denseTextIsWrittenWhole(slashes: Bool) {
+        let near = "\"\"\\//\u{A2}\u{DC}\u{1F}\u{1F600}".unicodeScalars
+        let scalars = (0..<0x80).map { Unicode.Scalar(UInt8($0)) } + near
+        for count in 0..<300 {
+            var text = ""
+            for place in 0..<count {
+                text.unicodeScalars.append(scalars[(count * 31 + place * place * 7 + place) % scalars.count])
+            }
+            let written = text.unicodeScalars.map { scalar in
+                switch scalar {
+                case "\"", "\\": "\\\(scalar)"
+                case "/" where slashes: "\\/"
+                case "\n": "\\n"
+                case "\r": "\\r"
+                case "\t": "\\t"
+                case "\u{8}": "\\b"
+                case "\u{C}": "\\f"
+                case "\0"..<" ": "\\u00" + (scalar.value < 16 ? "0" : "1") + String(scalar.value % 16, radix: 16)
+                default: String(scalar)
+                }
+            }
+            var bytes: [UInt8] = []
+            JSONText.append(text, to: &bytes, escapingSlashes: slashes)
+            #expect(String(decoding: bytes, as: UTF8.self) == "\"\(written.joined())\"")
+        }
+    }
 }

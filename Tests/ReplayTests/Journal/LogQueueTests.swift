@@ -17,7 +17,9 @@ import Testing
         LogJob(exchange: exchange, work: .end(Self.draft), bytes: bytes, isFailure: isFailure)
     }
 
-    private func start(_ exchange: Int) -> LogJob { LogJob(exchange: exchange, work: .start(Self.draft), bytes: 10) }
+    private func start(_ exchange: Int, hasHead: Bool = false) -> LogJob {
+        LogJob(exchange: exchange, work: .start(Self.draft, hasHead: hasHead), bytes: 10)
+    }
 
     private func chunk(_ exchange: Int, bytes: Int = 10) -> LogJob {
         LogJob(exchange: exchange, work: .chunk(.response, Data(count: bytes)), bytes: bytes)
@@ -251,7 +253,7 @@ import Testing
 
     @Test func allBeginningsOfWhatHasEndedAreDropped() {
         let queue = patientQueue(patience)
-        for job in [start(1), start(1), start(2), end(1)] { queue.add(job) }
+        for job in [start(1), start(2), start(1, hasHead: true), end(1)] { queue.add(job) }
         #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [1])
         #expect(queue.isBusy == false)
     }
