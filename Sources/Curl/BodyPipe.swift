@@ -4,9 +4,6 @@ import BeagleNetHTTP
 ///
 /// The reader takes everything that is there at once, so that lock and thread hop are paid per batch, not per chunk.
 final class BodyPipe: Sendable {
-    /// Less than libcurl gives at once while more is waiting: an event, a line, the end of a body.
-    private static let smallSize = 16 << 10
-
     private struct State {
         var chunks: [Data] = []
         /// What comes behind the chunks and is being filled.
@@ -73,7 +70,7 @@ final class BodyPipe: Sendable {
     /// Takes bytes in; the reader hears of them by `wake`.
     func write(_ bytes: UnsafeRawBufferPointer) {
         state.withLock { state in
-            if state.bytes == 0, bytes.count < Self.smallSize {
+            if state.bytes == 0, bytes.count < SlabPool.smallSize {
                 state.chunks.append(Data(bytes))
             } else {
                 append(bytes, &state)
@@ -100,8 +97,7 @@ final class BodyPipe: Sendable {
     private func seal(_ state: inout State) {
         guard let slab = state.slab else { return }
         state.slab = nil
-        // Few bytes are copied, so that whoever keeps them does not keep a slab.
-        state.chunks.append(slab.count < Self.smallSize ? slabs.copy(of: slab) : slabs.data(of: slab))
+        state.chunks.append(slab.count < SlabPool.smallSize ? slabs.copy(of: slab) : slabs.data(of: slab))
     }
 
     /// Lets a waiting reader go on.

@@ -2,8 +2,17 @@ import BeagleNetHTTP
 
 /// Memory for the pieces of one streamed body, used again when its reader lets go of them: fresh memory costs a page
 /// fault for every 4 KiB, which is half of what a fast body costs otherwise.
-final class SlabPool: Sendable {
+package final class SlabPool: Sendable {
     static let slabSize = 128 << 10
+    /// Pieces of fewer bytes are copied, so that whoever keeps them does not keep a slab. It is less than libcurl gives at
+    /// once while more is waiting: an event, a line, the end of a body.
+    static let smallSize = 16 << 10
+
+    /// The memory that whoever keeps a piece of a streamed body keeps with it.
+    ///
+    /// - Parameter count: the bytes of the piece.
+    package static func memory(behind count: Int) -> Int { count < smallSize ? count : max(count, slabSize) }
+
     /// Memory that is being filled. `@unchecked Sendable` is sound because it has one owner at a time: the pool, or the
     /// pipe that fills it.
     struct Slab: @unchecked Sendable {

@@ -1,4 +1,5 @@
 import BeagleNet
+import BeagleNetCurl
 import BeagleNetHTTP
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -189,7 +190,7 @@ final class TransferRecorder: LoggedExchange {
 
     private func take(_ piece: Data, of number: Int, isEventStream: Bool) {
         let events = isEventStream ? state.withLock { $0.events.feed(piece) } : []
-        add(number, .chunk(.response, piece), bytes: piece.count)
+        add(number, .chunk(.response, piece), bytes: SlabPool.memory(behind: piece.count))
         for event in events {
             add(LoggedMessage(.receive, at: session.date(of: .now), event), to: number)
         }
