@@ -53,7 +53,7 @@ final class BodyPipe: Sendable {
         guard forks == ForkCount.now else { return }
         let bytes = state.withLock { $0.bytes }
         if bytes > 0 { room.count(filled: -1) }
-        ledger?.add(.buffered, -bytes)
+        count(held: -bytes)
         if let slab = state.withLock({ $0.slab }) { slabs.discard(slab) }
     }
 
@@ -62,7 +62,7 @@ final class BodyPipe: Sendable {
     /// Whether the transfer has to pause before it gives more; remembers that it does.
     func isFull() -> Bool {
         state.withLock { state in
-            if state.bytes >= room.size { state.isPaused = true }
+            if room.isFull(at: state.bytes) { state.isPaused = true }
             return state.isPaused
         }
     }
@@ -77,8 +77,14 @@ final class BodyPipe: Sendable {
             }
             if state.bytes == 0, !bytes.isEmpty { room.count(filled: 1) }
             state.bytes += bytes.count
-            ledger?.add(.buffered, bytes.count)
+            count(held: bytes.count)
         }
+    }
+
+    /// It and its reader hold so many bytes more.
+    fileprivate func count(held change: Int) {
+        room.count(held: change)
+        ledger?.add(.buffered, change)
     }
 
     /// Fills slabs with any number of bytes.
@@ -145,7 +151,6 @@ final class BodyPipe: Sendable {
             guard state.bytes == 0 else {
                 seal(&state)
                 let chunks = state.chunks
-                ledger?.add(.buffered, -state.bytes)
                 room.count(filled: -1)
                 state.chunks = []
                 state.bytes = 0
@@ -181,6 +186,7 @@ final class BodyPipe: Sendable {
 /// The reading end of a pipe: lives as long as somebody may read, and ends the transfer when nobody can.
 final class BodyPipeReader: Sendable {
     private let pipe: BodyPipe
+    /// What was taken and not given out, the last first.
     private let pending = Lock<[Data]>([])
 
     init(_ pipe: BodyPipe) {
@@ -189,14 +195,16 @@ final class BodyPipeReader: Sendable {
 
     deinit {
         pipe.abandon()
+        pipe.count(held: -pending.withLock { $0.reduce(0) { $0 + $1.count } })
     }
 
     func next() async throws -> Data? {
-        if let chunk = pending.withLock({ $0.popLast() }) { return chunk }
-        guard let chunks = try await pipe.read() else { return nil }
-        return pending.withLock { pending in
-            pending = chunks.reversed()
-            return pending.popLast()
+        if pending.withLock(\.isEmpty) {
+            guard let chunks = try await pipe.read() else { return nil }
+            pending.withLock { $0.insert(contentsOf: chunks.reversed(), at: 0) }
         }
+        let chunk = pending.withLock { $0.popLast() }
+        pipe.count(held: -(chunk?.count ?? 0))
+        return chunk
     }
 }

@@ -10,9 +10,14 @@ final class PipeRoom: Sendable {
 
     private let open = Atomic(0)
     private let filled = Atomic(0)
+    private let held = Atomic(0)
 
-    /// The bytes at which a pipe is full: those that hold any share 16 MiB, but for what they took when they were fewer.
-    var size: Int { size(among: filled) }
+    /// Whether a pipe that holds so many bytes is full: those that hold any share 16 MiB, also with what readers took and
+    /// have not given out. What some took when they were few, the others have to do without.
+    func isFull(at bytes: Int) -> Bool {
+        guard bytes >= Self.least else { return false }
+        return bytes >= size(among: filled) || held.load(ordering: .relaxed) >= Self.total
+    }
 
     private func size(among pipes: borrowing Atomic<Int>) -> Int {
         max(Self.least, min(Self.most, Self.total / max(1, pipes.load(ordering: .relaxed))))
@@ -29,5 +34,10 @@ final class PipeRoom: Sendable {
     /// A pipe holds something that held nothing, or the other way around.
     func count(filled change: Int) {
         filled.add(change, ordering: .relaxed)
+    }
+
+    /// Pipes and their readers hold so many bytes more.
+    func count(held change: Int) {
+        held.add(change, ordering: .relaxed)
     }
 }
