@@ -50,6 +50,8 @@ public struct BodyRedactor: Sendable {
     /// Takes the next piece, and gives what is settled by it.
     public mutating func feed(_ bytes: Data) -> Data {
         guard unredactable == nil else { return Data() }
+        // Nobody looks at it.
+        guard isText else { return bytes }
         window.append(bytes)
         return window.isWorthALook ? look(isFinal: false) : Data()
     }
@@ -66,7 +68,7 @@ public struct BodyRedactor: Sendable {
             if !isBegun {
                 guard isFinal || window.bytes.count >= 4 else { return Data() }
                 isBegun = true
-                if isText { try checkBeginning() }
+                try checkBeginning()
             }
             let settled = try scan.scan(window, isFinal: isFinal)
             audit.note(settled.edits, at: place)

@@ -50,7 +50,8 @@ struct BodyWindow {
         wanted = max(1, 2 * (bytes.count - settled))
         let old = settled - TextScan.context
         if old > TextScan.window || old > bytes.count / 2 {
-            bytes.removeFirst(old)
+            // Many bodies may come at once, none of which is to keep the memory of all that came.
+            bytes = Array(bytes[old...])
             origin += old
             settled -= old
             seen -= old
