@@ -59,6 +59,15 @@ package struct JSONOutput: ~Copyable, @unchecked Sendable {
 
     package mutating func string(_ text: String) { quote(text, isName: false) }
 
+    /// The text that these bytes are in UTF-8.
+    ///
+    /// - Returns: whether they are some; nothing is written otherwise.
+    package mutating func string(validating bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.isASCII || String(validating: bytes, as: UTF8.self) != nil else { return false }
+        bytes.withMemoryRebound(to: UInt8.self) { quote($0, isName: false) }
+        return true
+    }
+
     @inlinable
     package mutating func integer(_ number: some BinaryInteger) {
         guard let number = Int64(exactly: number) else { return raw("\(number)".utf8) }
@@ -169,17 +178,19 @@ extension JSONOutput {
 
     /// Writes text in quotes, with the comma in front that is due, and a colon behind a name.
     private mutating func quote(_ text: String, isName: Bool) {
+        var text = text
+        text.withUTF8 { quote($0, isName: isName) }
+    }
+
+    private mutating func quote(_ text: UnsafeBufferPointer<UInt8>, isName: Bool) {
         if needsComma { put(UInt8(ascii: ",")) }
         put(UInt8(ascii: "\""))
-        var text = text
-        text.withUTF8 { text in
-            var start = 0
-            while start < text.count {
-                let end = min(text.count, start + 1_024)
-                makeRoom(for: 6 * (end - start) + 8)
-                count = JSONText.escape(text, start..<end, to: room, from: count)
-                start = end
-            }
+        var start = 0
+        while start < text.count {
+            let end = min(text.count, start + 1_024)
+            makeRoom(for: 6 * (end - start) + 8)
+            count = JSONText.escape(text, start..<end, to: room, from: count)
+            start = end
         }
         put(UInt8(ascii: "\""))
         if isName { put(UInt8(ascii: ":")) }
@@ -196,5 +207,15 @@ extension JSONOutput {
         let kept = min(count, capacity)
         UnsafeMutableRawBufferPointer(room).copyMemory(from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(old)[..<kept]))
         old.deallocate()
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether all are below 128, which is told sooner than what text they are.
+    fileprivate var isASCII: Bool {
+        var all: UInt64 = 0
+        for place in 0..<count / 8 { all |= loadUnaligned(fromByteOffset: place &* 8, as: UInt64.self) }
+        for place in (count & ~7)..<count { all |= UInt64(self[place]) }
+        return all & 0x8080_8080_8080_8080 == 0
     }
 }

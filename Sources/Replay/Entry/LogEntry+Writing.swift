@@ -288,7 +288,7 @@ extension JSONOutput {
     /// Bytes as text where they are UTF-8, else as base64, which the member of `encodingName` says.
     mutating func text(of data: Data, encodingName: StaticString) {
         name("text")
-        if let text = String(validating: data, as: UTF8.self) { return string(text) }
+        if data.withUnsafeBytes({ string(validating: $0) }) { return }
         string(data.base64EncodedString())
         member(encodingName, "base64")
     }

@@ -106,13 +106,16 @@ struct LoggedCookie: Hashable {
 /// The items of a URL's query as archives list them beside it: always made of it.
 enum QueryItems {
     static func of(_ url: String) -> [(name: String, value: String)] {
-        guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
-        return items(Substring(url.utf8[url.utf8.index(after: mark)...].prefix { $0 != UInt8(ascii: "#") }))
+        let url = Array(url.utf8)
+        guard let mark = url.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+        return items(url[(mark + 1)...].prefix { $0 != UInt8(ascii: "#") })
     }
 
     /// Those of a query or a form in URL's encoding.
-    static func items(_ query: Substring) -> [(name: String, value: String)] {
-        Array(query.utf8).split(separator: UInt8(ascii: "&")).map { item in
+    static func items(_ query: Substring) -> [(name: String, value: String)] { items(Array(query.utf8)[...]) }
+
+    private static func items(_ query: ArraySlice<UInt8>) -> [(name: String, value: String)] {
+        query.split(separator: UInt8(ascii: "&")).map { item in
             let equals = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
             return (decoded(item[..<equals]), decoded(item[equals...].dropFirst()))
         }
