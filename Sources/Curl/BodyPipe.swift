@@ -199,12 +199,13 @@ final class BodyPipeReader: Sendable {
     }
 
     func next() async throws -> Data? {
-        if pending.withLock(\.isEmpty) {
+        while true {
+            if let chunk = pending.withLock({ $0.popLast() }) {
+                pipe.count(held: -chunk.count)
+                return chunk
+            }
             guard let chunks = try await pipe.read() else { return nil }
             pending.withLock { $0.insert(contentsOf: chunks.reversed(), at: 0) }
         }
-        let chunk = pending.withLock { $0.popLast() }
-        pipe.count(held: -(chunk?.count ?? 0))
-        return chunk
     }
 }

@@ -18,7 +18,7 @@ package final class Ledger: Sendable {
         case webSocket
         /// Streamed bodies of requests, with a task that reads them.
         case upload
-        /// Bytes in pipes that nobody has read.
+        /// Bytes that pipes and their readers hold.
         case buffered
         /// Memory for pieces of streamed bodies: with the pipe, unused, or with who has the piece.
         case slab

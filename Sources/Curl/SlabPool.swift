@@ -1,17 +1,18 @@
-import BeagleNetHTTP
+package import BeagleNetHTTP
 
 /// Memory for the pieces of one streamed body, used again when its reader lets go of them: fresh memory costs a page
 /// fault for every 4 KiB, which is half of what a fast body costs otherwise.
 package final class SlabPool: Sendable {
     static let slabSize = 128 << 10
-    /// Pieces of fewer bytes are copied, so that whoever keeps them does not keep a slab. It is less than libcurl gives at
+    /// Pieces of fewer bytes are copied, so that whoever keeps them does not keep a slab. It is no more than libcurl gives at
     /// once while more is waiting: an event, a line, the end of a body.
     static let smallSize = 16 << 10
 
-    /// The memory that whoever keeps a piece of a streamed body keeps with it.
-    ///
-    /// - Parameter count: the bytes of the piece.
-    package static func memory(behind count: Int) -> Int { count < smallSize ? count : max(count, slabSize) }
+    /// A piece of a streamed body for who keeps it for long: in memory of its own where it would keep more than twice its
+    /// bytes.
+    package static func keepable(_ piece: Data) -> Data {
+        smallSize..<slabSize / 2 ~= piece.count ? piece.withUnsafeBytes { Data($0) } : piece
+    }
 
     /// Memory that is being filled. `@unchecked Sendable` is sound because it has one owner at a time: the pool, or the
     /// pipe that fills it.

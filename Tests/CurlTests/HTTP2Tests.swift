@@ -106,7 +106,7 @@ struct HTTP2Tests {
         for try await chunk in bombed.body { count += chunk.count }
         #expect(count == 16 << 20)
         #if DEBUG
-            #expect(try #require(Ledger.current).peak(.buffered) <= 1 << 20 + 64 << 10)
+            #expect(try #require(Ledger.current).peak(.buffered) <= 2 * (1 << 20 + 64 << 10))
         #endif
     }
 

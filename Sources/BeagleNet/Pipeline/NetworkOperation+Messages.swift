@@ -20,7 +20,7 @@ extension NetworkOperation {
 package final class MessageCount: Sendable {
     private let count = Atomic<Int>(0)
     /// What a log calls the last one.
-    package let lastEntry = InlineLock<(any LoggedExchange)?>(nil)
+    package let lastEntry = InlineLock<EntryID?>(nil)
 
     /// A count that begins with none.
     package init() {}
@@ -34,8 +34,18 @@ package final class MessageCount: Sendable {
     }
 }
 
-/// What a log has of a message.
-package protocol LoggedExchange: AnyObject, Sendable {
-    /// What the log calls it, once it has begun.
-    var entryID: String? { get }
+/// What tells an entry of a log from all others: text is made of it when somebody reads it.
+package struct EntryID: Sendable, CustomStringConvertible {
+    private let session: String
+    private let number: Int
+
+    /// - Parameters:
+    ///   - session: who wrote it.
+    ///   - number: which of the session's it is.
+    package init(session: String, number: Int) {
+        self.session = session
+        self.number = number
+    }
+
+    package var description: String { "\(session)-\(number)" }
 }

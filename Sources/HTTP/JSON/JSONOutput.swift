@@ -205,7 +205,9 @@ extension JSONOutput {
         let old = room
         room = .allocate(capacity: capacity)
         let kept = min(count, capacity)
-        UnsafeMutableRawBufferPointer(room).copyMemory(from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(old)[..<kept]))
+        UnsafeMutableRawBufferPointer(room).copyMemory(
+            from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(old)[..<kept])
+        )
         old.deallocate()
     }
 }

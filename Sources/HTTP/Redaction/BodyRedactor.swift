@@ -51,7 +51,7 @@ public struct BodyRedactor: Sendable {
     public mutating func feed(_ bytes: Data) -> Data {
         guard unredactable == nil else { return Data() }
         // Nobody looks at it.
-        guard isText else { return bytes }
+        guard isText else { return bytes.startIndex == 0 ? bytes : bytes.withUnsafeBytes { Data($0) } }
         window.append(bytes)
         return window.isWorthALook ? look(isFinal: false) : Data()
     }
@@ -122,7 +122,8 @@ extension Redactor {
     ) -> RedactedBody {
         var redactor = BodyRedactor(self, contentType: contentType, at: place)
         var redacted = redactor.feed(body)
-        redacted += redactor.finish()
+        let rest = redactor.finish()
+        if !rest.isEmpty { redacted += rest }
         audit.note(redactor.audit)
         if let reason = redactor.unredactable { return .omitted(reason) }
         return .body(redacted)

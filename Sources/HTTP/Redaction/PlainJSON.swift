@@ -102,7 +102,9 @@ struct PlainJSON {
         guard place <= bytes.count, bytes[name.upperBound] == UInt8(ascii: "\"") else { return false }
         let slot = (name.count &* 31 &+ Int(bytes[name.lowerBound]) &+ Int(bytes[place - 2]) &* 7) & (known.count - 1)
         // With its end quote, or the beginning of a longer one would be the same.
-        if known[slot] > 0, bytes.areSame(name.count + 1, at: name.lowerBound, andBefore: Int(known[slot])) { return true }
+        if known[slot] > 0, bytes.areSame(name.count + 1, at: name.lowerBound, andBefore: Int(known[slot])) {
+            return true
+        }
         let meaning = redactor.meaning(of: self.bytes[name])
         guard !meaning.isSecret, meaning.isDisjoint(with: [.key, .state, .document, .named]),
             redactor.textEdits(self.bytes, in: name, rules: [], depth: depth).isEmpty

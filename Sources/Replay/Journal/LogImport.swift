@@ -85,7 +85,7 @@ package final class LogImport {
         let session = log.session
         let number = session.nextNumber()
         var entry = entry
-        if !entry.id.isEmpty { ids[entry.id] = session.entryID(number) }
+        if !entry.id.isEmpty { ids[entry.id] = session.entryID(number).description }
         entry.parent = entry.parent.flatMap { ids[$0] }
         entry.request.body = entry.request.body.map { read($0, recording) }
         if let body = entry.response?.body { entry.response?.body = read(body, recording) }

@@ -5,7 +5,7 @@ import Dispatch
 /// Something for the writer of a log to do.
 struct LogJob: Sendable {
     enum Work: Sendable {
-        /// An exchange has begun, or has its head: it had a beginning before then.
+        /// An exchange has begun; or it has its head, and a beginning of it was queued before.
         case start(any LogDraft, hasHead: Bool = false)
         /// A body begins to come in pieces; one of the same place before is forgotten.
         case open(BodySide, mediaType: String, coding: BodyCoding? = nil, Redactor)
@@ -21,7 +21,7 @@ struct LogJob: Sendable {
         case call(@Sendable () -> Void)
     }
 
-    /// One of a few.
+    /// A draft that whoever queues it writes down in its place.
     struct Draft: LogDraft {
         let redactor: Redactor
         var coding: @Sendable (BodySide) -> BodyCoding? = { _ in nil }

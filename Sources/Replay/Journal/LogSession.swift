@@ -46,7 +46,7 @@ final class LogSession: Sendable {
     func nextNumber() -> Int { count.add(1, ordering: .relaxed).newValue }
 
     /// What tells an exchange from all others, of all sessions.
-    func entryID(_ number: Int) -> String { "\(id)-\(number)" }
+    func entryID(_ number: Int) -> EntryID { EntryID(session: id, number: number) }
 
     /// The moment by the clock on the wall when the session began: it is not set while one is recorded.
     func date(of instant: ContinuousClock.Instant) -> Date {

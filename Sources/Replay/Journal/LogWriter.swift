@@ -105,7 +105,7 @@ final class LogWriter: @unchecked Sendable {
     private func begin(_ job: LogJob, _ draft: any LogDraft) {
         let redactor = options.redactor ?? draft.redactor
         var entry = draft.makeEntry()
-        entry.id = session.entryID(job.exchange)
+        entry.id = session.entryID(job.exchange).description
         if let body = entry.request.body {
             if case .data(let data) = body.content, data.count <= options.maxInlineBytes {
                 entry.take(stored(body, of: job, .request, draft), .request)
@@ -119,7 +119,7 @@ final class LogWriter: @unchecked Sendable {
     private func end(_ job: LogJob, _ draft: any LogDraft) {
         let redactor = options.redactor ?? draft.redactor
         var entry = draft.makeEntry()
-        entry.id = session.entryID(job.exchange)
+        entry.id = session.entryID(job.exchange).description
         let before = fileBytes
         func kept(_ body: LoggedBody, _ side: BodySide) -> StoredBody {
             let comesInPieces = bodies[BodyPlace(exchange: job.exchange, side: side)] != nil
@@ -192,7 +192,7 @@ final class LogWriter: @unchecked Sendable {
         return BodySink(
             directory,
             options,
-            partName: directory.part(of: session.entryID(job.exchange), side),
+            partName: directory.part(of: session.entryID(job.exchange).description, side),
             redactor: redactor,
             mediaType: mediaType,
             coding: coding,
@@ -222,7 +222,7 @@ final class LogWriter: @unchecked Sendable {
         // Which of the exchange's messages it is, its reader knows.
         let message = redaction.redacted(message, at: "")
         output.append("message") { output in
-            output.member("id", session.entryID(job.exchange))
+            output.member("id", session.entryID(job.exchange).description)
             output.name("message")
             message.write(to: &output)
             if !redaction.places.isEmpty { output.strings("redactions", redaction.places) }

@@ -134,7 +134,7 @@ final class SegmentWriter {
         isLookDue = false
         guard isOver else { return }
         try write()
-        guard let current = segment else { return }
+        guard let current = segment else { return try open() }
         // Nobody comes back to it.
         if options.durability != .process { try current.sync() }
         unsynced = nil

@@ -42,7 +42,7 @@ public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, StoreObs
         let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
             try await next(operation, emit)
         }
-        messages?.lastEntry.withLock { $0 = recorder }
+        messages?.lastEntry.withLock { $0 = recorder.entryID }
         return try recorder.take(outcome, operation.transfer.delivery).get()
     }
 
@@ -61,7 +61,7 @@ public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, StoreObs
             kind: operation.kind.name,
             operationName: operation.operationName,
             attempt: operation.attempt,
-            parent: messages?.lastEntry.withLock { $0 }?.entryID
+            parent: messages?.lastEntry.withLock { $0 }?.description
         )
     }
 }

@@ -8,7 +8,7 @@ import BeagleNetHTTP
 #endif
 
 /// Records one transfer: each of its messages that goes out, with what comes of it, is an entry.
-final class TransferRecorder: LoggedExchange {
+final class TransferRecorder: Sendable {
     /// What the message alone does not tell.
     struct Context: Sendable {
         var redactor = Redactor()
@@ -41,8 +41,8 @@ final class TransferRecorder: LoggedExchange {
         self.context = context
     }
 
-    /// That of the last message.
-    var entryID: String? { state.withLock { $0.sent }.map { session.entryID($0.number) } }
+    /// The last message's entry.
+    var entryID: EntryID? { state.withLock { $0.sent }.map { session.entryID($0.number) } }
 
     // MARK: the messages
 
@@ -62,7 +62,12 @@ final class TransferRecorder: LoggedExchange {
             state.sent = sent
             state.uploaded = 0
         }
-        add(sent.number, .start(Draft(recorder: self, sent: sent)), bytes: LogJob.headBytes + sent.inMemory, mayWait: mayWait)
+        add(
+            sent.number,
+            .start(Draft(recorder: self, sent: sent)),
+            bytes: LogJob.headBytes + sent.inMemory,
+            mayWait: mayWait
+        )
     }
 
     /// The message was answered, and another one follows. Called on the transport's thread.
@@ -81,7 +86,7 @@ final class TransferRecorder: LoggedExchange {
                 next,
                 session.nextNumber(),
                 redirects: sent.redirects + (isRedirect ? 1 : 0),
-                session.entryID(sent.number),
+                session.entryID(sent.number).description,
                 queuedBefore: metrics.queued
             ),
             mayWait: false
@@ -190,7 +195,7 @@ final class TransferRecorder: LoggedExchange {
 
     private func take(_ piece: Data, of number: Int, isEventStream: Bool) {
         let events = isEventStream ? state.withLock { $0.events.feed(piece) } : []
-        add(number, .chunk(.response, piece), bytes: SlabPool.memory(behind: piece.count))
+        add(number, .chunk(.response, SlabPool.keepable(piece)), bytes: piece.count)
         for event in events {
             add(LoggedMessage(.receive, at: session.date(of: .now), event), to: number)
         }

@@ -52,13 +52,14 @@ struct EntryRedaction {
 
     mutating func redact(_ entry: inout LogEntry) {
         // What becomes of a body goes by the fields that it came with.
-        let whole = leavesBodies ? nil : entry
+        let whole = leavesBodies ? nil : entry.request
+        let (sent, received) = (entry.request.body, entry.response?.body)
         entry.request.url = redacted(url: entry.request.url, at: "request.url")
         redact(&entry.request.fields, at: "request.headers")
-        entry.request.body?.redact(by: &self, of: whole?.request)
+        entry.request.body?.redact(by: &self, of: whole)
         entry.response?.redact(by: &self)
-        if let bytes = entry.request.body?.left(of: whole?.request.body) { entry.tellSize(bytes, of: .request) }
-        if let bytes = entry.response?.body.left(of: whole?.response?.body) { entry.tellSize(bytes, of: .response) }
+        if let bytes = entry.request.body?.left(of: sent) { entry.tellSize(bytes, of: .request) }
+        if let bytes = entry.response?.body.left(of: received) { entry.tellSize(bytes, of: .response) }
         entry.operationName = entry.operationName.map { redacted(text: $0, at: "_beagle.operationName") }
         entry.error = entry.error.map { redacted(text: $0, at: "_error") }
         for index in entry.messages.indices {
@@ -70,10 +71,10 @@ struct EntryRedaction {
     }
 
     fileprivate mutating func redact(_ fields: inout [LoggedField], at place: String) {
-        let secret = fields.indices.filter { !isHarmless(fields[$0]) }
+        let unknown = fields.indices.filter { !isHarmless(fields[$0]) }
         // From the last, as some may be left out.
-        var shown = secret.map { redacted(fields[$0], at: place) }
-        for index in secret.reversed() {
+        var shown = unknown.map { redacted(fields[$0], at: place) }
+        for index in unknown.reversed() {
             if let field = shown.removeLast() { fields[index] = field } else { fields.remove(at: index) }
         }
     }
@@ -83,7 +84,7 @@ struct EntryRedaction {
     }
 
     private mutating func redacted(_ field: LoggedField, at place: String) -> LoggedField? {
-        guard HTTPField.Name(field.name) != nil else {
+        guard let name = HTTPField.Name(field.name) else {
             // HTTP/2's pseudo fields, whose `:path` may hold secrets; of anything else nobody can tell.
             let isPseudo = [":path", ":authority", ":method", ":scheme", ":status"].contains(field.name)
             let value =
@@ -91,7 +92,9 @@ struct EntryRedaction {
                 ? redactor.redact(url: field.value, at: "\(place).\(field.name)", noting: &audit) : Redactor.placeholder
             return LoggedField(field.name, value)
         }
-        guard let shown = redactor.redact(field.value, ofField: field.name, at: place, noting: &audit) else { return nil }
+        // With blanks in the place of control characters, which no rule knows.
+        let value = HTTPField.isValidValue(field.value) ? field.value : HTTPField(name: name, value: field.value).value
+        guard let shown = redactor.redact(value, ofField: field.name, at: place, noting: &audit) else { return nil }
         if shown == field.value { harmless?.insert(field.value, .field, name: field.name) }
         return LoggedField(field.name, shown)
     }
@@ -124,7 +127,8 @@ struct EntryRedaction {
         }
     }
 
-    fileprivate mutating func omit(_ content: inout LoggedBody.Content, _ reason: RedactedBody.Reason, at place: String) {
+    fileprivate mutating func omit(_ content: inout LoggedBody.Content, _ reason: RedactedBody.Reason, at place: String)
+    {
         opaque.append("\(place).text:[\(reason.rawValue)]")
         content = .omitted("unredactable")
     }
@@ -189,7 +193,9 @@ extension LoggedResponse {
         redaction.redact(&trailers, at: "_beagle.trailers")
         redirectURL = redaction.redacted(url: redirectURL, at: "response.redirectURL")
         body.redact(by: &redaction, at: "response.content")
-        for index in interim.indices { redaction.redact(&interim[index].fields, at: "_beagle.interim[\(index)].headers") }
+        for index in interim.indices {
+            redaction.redact(&interim[index].fields, at: "_beagle.interim[\(index)].headers")
+        }
     }
 }
 

@@ -48,6 +48,22 @@ import Testing
         }
     }
 
+    @Test func sizesOfFormsFitWhatIsLeft() async throws {
+        var sent = LogEntry.sample()
+        let fields = [
+            LoggedParameter(name: "password", value: "canary-canary"), LoggedParameter(name: "a", value: "b"),
+        ]
+        let type = "application/x-www-form-urlencoded"
+        sent.request.body = LoggedBody(.parameters(fields), mediaType: type, size: 26)
+        sent.request.bodyBytes = 26
+        sent.request.fields = [LoggedField("Content-Length", "26")]
+        let left = Int64("password=REDACTED&a=b".utf8.count)
+        for entry in [try await logged(sent), sent.redacted(by: Redactor())] {
+            #expect(entry.request.body?.size == left && entry.request.bodyBytes == left)
+            #expect(entry.request.fields["Content-Length"] == "\(left)")
+        }
+    }
+
     @Test func whatIsTakenOutOfMessagesIsNoted() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)

@@ -68,6 +68,26 @@ import Testing
         #expect(try form([("code", ""), ("state", "xyz")], .mask).map(\.value) == ["", "xyz"])
     }
 
+    @Test func headerFieldsGoByTheMode() {
+        var entry = SampleRecording.exchange("https://a.example/", at: 0)
+        let names = ["Accept", "X-Auth-Token", "Authorization", "X-A", "X-Api-Key"]
+        entry.request.fields = names.map { LoggedField($0, "Basic abcdefgh") }
+        #expect(entry.redacted(by: Redactor(mode: .drop)).request.fields.map(\.name) == ["Accept", "X-A"])
+        let masked = entry.redacted(by: Redactor()).request.fields.map(\.value)
+        #expect(
+            masked.count == 5 && masked[1] == "REDACTED" && masked[2] == "Basic REDACTED" && masked[4] == "REDACTED"
+        )
+    }
+
+    @Test func controlCharactersHideNothing() {
+        let secret = SampleRecording.secret
+        var entry = SampleRecording.exchange("https://a.example/", at: 0)
+        entry.request.fields = ["X-Debug", "Authorization"].map { LoggedField($0, "Bearer\u{1}\(secret)") }
+        let redacted = entry.redacted(by: Redactor())
+        #expect(!"\(redacted)".contains(secret), "\(redacted.request.fields)")
+        #expect(entry.findings() == ["request.headers.X-Debug:<Bearer>", "request.headers.Authorization"])
+    }
+
     @Test func namesAndCommentsAreText() {
         let secret = SampleRecording.secret
         var entry = SampleRecording.exchange("https://a.example/", at: 0)
