@@ -31,9 +31,16 @@ struct LogJob: Sendable {
         func makeEntry() -> LogEntry { make() }
     }
 
+    /// What of an exchange begins.
+    enum Start: Sendable {
+        case exchange, head
+    }
+
     /// The exchange; 0 where it is none.
     let exchange: Int
-    var work: Work
+    let work: Work
+    /// What `work` begins; nil where that is something else. At hand, as the queue is looked through for it at each end.
+    let start: Start?
     /// About how much memory waits with it.
     var bytes: Int
     /// Whether it tells of a failure, which is the last to be left out.
@@ -42,6 +49,15 @@ struct LogJob: Sendable {
     var isBodiless = false
     /// When a beginning came into the queue.
     var began = DispatchTime(uptimeNanoseconds: 0)
+
+    init(exchange: Int, work: Work, bytes: Int, isFailure: Bool = false, isBodiless: Bool = false) {
+        self.exchange = exchange
+        self.work = work
+        self.bytes = bytes
+        self.isFailure = isFailure
+        self.isBodiless = isBodiless
+        if case .start(_, let hasHead) = work { start = hasHead ? .head : .exchange } else { start = nil }
+    }
 
     /// What an entry's heads take, about.
     static let headBytes = 1 << 10

@@ -140,7 +140,7 @@ final class LogQueue: Sendable {
 
     /// Whether the writer has more to do than what it took last.
     var isBusy: Bool {
-        state.withLock { state in state.isClosed || state.jobs.contains { !$0.isStart(of: $0.exchange) } }
+        state.withLock { state in state.isClosed || state.jobs.contains { $0.start == nil } }
     }
 
     /// Takes nothing more; what is there is still written.
@@ -283,9 +283,9 @@ extension LogQueue.State {
 
     /// Where beginnings are that came later, of exchanges of which nothing else is to be written.
     private func beginnings(after latest: DispatchTime) -> [Int] {
-        let young = jobs.indices.filter { jobs[$0].isStart(of: jobs[$0].exchange) && jobs[$0].began > latest }
+        let young = jobs.indices.filter { jobs[$0].start != nil && jobs[$0].began > latest }
         if young.isEmpty { return [] }
-        let others = Set(jobs.lazy.filter { !$0.isStart(of: $0.exchange) }.map(\.exchange))
+        let others = Set(jobs.lazy.filter { $0.start == nil }.map(\.exchange))
         return young.filter { !others.contains(jobs[$0].exchange) }
     }
 
@@ -299,10 +299,10 @@ extension LogQueue.State {
         case .chunk(let side, _): if cuts.contains(BodyPlace(exchange: job.exchange, side: side)) { return }
         case .end:
             // The end has all that its beginnings would say.
-            for index in jobs.indices.reversed() where jobs[index].isStart(of: job.exchange) {
-                let hasEarlier = jobs[index].hasEarlierStart
+            for index in jobs.indices.reversed() where jobs[index].exchange == job.exchange {
+                guard let start = jobs[index].start else { continue }
                 remove(index)
-                if !hasEarlier { break }
+                if start == .exchange { break }
             }
             for side in BodySide.allCases { cuts.remove(BodyPlace(exchange: job.exchange, side: side)) }
         // Somebody waits for it.
@@ -381,17 +381,6 @@ extension LogQueue.State {
 }
 
 extension LogJob {
-    fileprivate func isStart(of exchange: Int) -> Bool {
-        if case .start = work { return exchange == self.exchange }
-        return false
-    }
-
-    /// Whether it is a beginning, and not the first of its exchange.
-    fileprivate var hasEarlierStart: Bool {
-        if case .start(_, let hasHead) = work { return hasHead }
-        return false
-    }
-
     fileprivate var hasBodies: Bool {
         if case .end = work { return !isBodiless && bytes > Self.headBytes }
         return false
