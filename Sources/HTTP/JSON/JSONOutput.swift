@@ -1,11 +1,10 @@
 /// Writes JSON text member by member, in the order in which they come.
 ///
-/// What is generic is inlinable, or it would ask the number's type for each step from another module. `@unchecked Sendable`
-/// is sound because nobody else has `room`, which is made here, given to no one and freed at the end: a value that is not
-/// copied is in one place at a time.
+/// What is generic is inlinable, or it would ask the number's type for each step from another module.
 @usableFromInline
-package struct JSONOutput: ~Copyable, @unchecked Sendable {
-    /// What was written, and room for more. An array would be asked before each byte whether it is shared.
+package struct JSONOutput: ~Copyable {
+    /// What was written, and room for more: made here, given to no one and freed at the end, so that, as this is not copied,
+    /// nobody else writes to it. An array would be asked before each byte whether it is shared.
     private var room: UnsafeMutableBufferPointer<UInt8>
     private var count = 0
     private var needsComma = false

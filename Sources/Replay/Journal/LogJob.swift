@@ -21,7 +21,7 @@ struct LogJob: Sendable {
         case call(@Sendable () -> Void)
     }
 
-    /// A draft that whoever queues it writes down in its place.
+    /// A draft of closures, for entries that nobody makes often.
     struct Draft: LogDraft {
         let redactor: Redactor
         var coding: @Sendable (BodySide) -> BodyCoding? = { _ in nil }

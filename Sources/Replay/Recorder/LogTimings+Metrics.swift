@@ -21,6 +21,9 @@ extension LogTimings {
             self.init(blocked: .microseconds(queued), send: .zero, wait: .zero, receive: .zero)
             return
         }
+        // A mark may be there before the first microsecond is over.
+        let (isSent, isSecure) = (metrics.requestStart > .zero, metrics.tlsHandshake > .zero)
+        let (isUploaded, isAnswered) = (metrics.requestEnd > .zero, metrics.firstByte > .zero)
         var cursor: Int64 = 0
         /// The time up to a mark, or to the end where the phase did not come to its own.
         func phase(to mark: Int64, isOver: Bool = true) -> Duration {
@@ -30,16 +33,16 @@ extension LogTimings {
         }
         var (dns, connect, tls) = (Duration?.none, Duration?.none, Duration?.none)
         if !metrics.isConnectionReused {
-            if !isAddress() { dns = phase(to: lookup, isOver: lookup > 0) }
-            if cursor < end || began > 0 {
+            if !isAddress() { dns = phase(to: lookup, isOver: metrics.nameLookup > .zero) }
+            if cursor < end || isSent {
                 let begin = cursor
-                connect = phase(to: max(connected, secured), isOver: began > 0)
-                if secured > 0 { tls = .microseconds(max(0, cursor - max(begin, connected))) }
+                connect = phase(to: max(connected, secured), isOver: isSent)
+                if isSecure { tls = .microseconds(max(0, cursor - max(begin, connected))) }
             }
         }
-        let blocked = .microseconds(queued) + phase(to: began, isOver: began > 0)
-        let send = phase(to: uploaded > 0 ? uploaded : answered, isOver: uploaded > 0 || answered > 0)
-        let wait = phase(to: answered, isOver: answered > 0)
+        let blocked = .microseconds(queued) + phase(to: began, isOver: isSent)
+        let send = phase(to: isUploaded ? uploaded : answered, isOver: isUploaded || isAnswered)
+        let wait = phase(to: answered, isOver: isAnswered)
         self.init(
             blocked: blocked,
             dns: dns,

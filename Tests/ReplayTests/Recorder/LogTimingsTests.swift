@@ -105,4 +105,14 @@ import Testing
         #expect(timings.total == .microseconds(41))
         #expect(timings.send == .microseconds(10))
     }
+
+    @Test func aMarkCountsBeforeTheFirstMicrosecondIsOver() {
+        var metrics = TransferMetrics()
+        metrics.isConnectionReused = true
+        (metrics.requestStart, metrics.requestEnd) = (.nanoseconds(400), .nanoseconds(500))
+        (metrics.firstByte, metrics.total) = (.microseconds(300), .microseconds(310))
+        let timings = LogTimings(metrics)
+        #expect(timings.blocked == .zero && timings.send == .zero)
+        #expect(timings.wait == .microseconds(300) && timings.receive == .microseconds(10))
+    }
 }
