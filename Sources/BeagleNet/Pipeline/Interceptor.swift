@@ -69,6 +69,23 @@ extension BriefInterceptor {
 /// An interceptor that asks `NetworkOperation.messages` how many went out before.
 package protocol CountingInterceptor: Interceptor {}
 
+/// An interceptor that looks on: it hears what goes out and what comes of it, and needs no task for that.
+package protocol OnlookingInterceptor: Interceptor {
+    /// A message is about to go out, and is answered as a whole.
+    ///
+    /// - Parameters:
+    ///   - operation: what is sent; who wants to hear how it goes on its way may make its transfer tell.
+    ///   - messages: counts those of its run; nil where nobody counts.
+    /// - Returns: who hears what comes of it.
+    func onlooker(of operation: inout NetworkOperation, _ messages: MessageCount?) -> any Onlooker
+}
+
+/// Who looks on at one message.
+package protocol Onlooker: AnyObject, Sendable {
+    /// What came of it: heard once, before anybody else does, and possibly on the transport's thread.
+    func hear(_ outcome: Result<NetworkOperation.Result, NetworkError>)
+}
+
 /// An interceptor that hears of the answers that a store above it gives, which never come to it.
 package protocol StoreObservingInterceptor: Interceptor {
     /// A store has given this answer.

@@ -8,10 +8,10 @@ extension NetworkOperation {
     /// has no `CountingInterceptor`.
     package var messages: MessageCount? { context[MessagesKey.self] }
 
-    /// The operation with a count of its own. Never inlined: the frame of each operation would have room for it.
-    @inline(never) func counted() -> NetworkOperation {
+    /// The operation, whose messages are counted here. Never inlined: the frame of each operation would have room for it.
+    @inline(never) func counted(by messages: MessageCount) -> NetworkOperation {
         var operation = self
-        operation.context[MessagesKey.self] = MessageCount()
+        operation.context[MessagesKey.self] = messages
         return operation
     }
 }

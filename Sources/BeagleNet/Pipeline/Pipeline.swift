@@ -101,10 +101,13 @@ public final class Pipeline: Sendable {
         let interceptor: any Interceptor
         /// The interceptor, where it is this one.
         let retry: RetryInterceptor?
+        /// The interceptor, where it only looks on.
+        let onlooking: (any OnlookingInterceptor)?
 
         init(_ interceptor: any Interceptor) {
             self.interceptor = interceptor
             retry = interceptor as? RetryInterceptor
+            onlooking = interceptor as? any OnlookingInterceptor
         }
     }
 
@@ -246,7 +249,7 @@ public final class Pipeline: Sendable {
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        if countsMessages { return try await Next(pipeline: self, index: 0)(operation.counted(), emit) }
+        if countsMessages { return try await Next(pipeline: self, index: 0)(operation.counted(by: MessageCount()), emit) }
         return try await Next(pipeline: self, index: 0)(operation, emit)
     }
 
@@ -304,12 +307,16 @@ public final class Pipeline: Sendable {
 // MARK: - Without a task
 
 extension Pipeline {
-    /// The way of an operation on which nobody stands but who looks at the outcome of its one message: a task is needed only
-    /// where another message follows.
+    /// The way of an operation on which nobody stands but who looks at its one message and at the outcome of that: a task is
+    /// needed only where another message follows.
     struct DirectWay: Sendable {
         fileprivate let pipeline: Pipeline
         /// Which of the steps asks again; nil where none does.
         fileprivate let retryStep: Int?
+        /// Which of those below it looks on; nil where none does.
+        fileprivate let onlookingStep: Int?
+        /// Counts the messages of the run; nil where nobody asks.
+        fileprivate let messages: MessageCount?
 
         private var retry: RetryInterceptor? { retryStep.flatMap { pipeline.steps[$0].retry } }
 
@@ -326,13 +333,37 @@ extension Pipeline {
         ) -> any RequestToken {
             operation.departure?.note(operation, keepsCookies: pipeline.keepsCookies)
             let operation = operation.reportsProgress ? operation.telling(emit) : operation
-            return pipeline.transport.perform(operation.transfer) { [pipeline] answer in
+            if onlookingStep != nil {
+                let (operation, onlooker) = lookedAt(operation)
+                return transfer(operation) { outcome in
+                    onlooker?.hear(outcome)
+                    completion(outcome)
+                }
+            }
+            return transfer(operation, completion)
+        }
+
+        private func transfer(
+            _ operation: NetworkOperation,
+            _ completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
+        ) -> any RequestToken {
+            pipeline.transport.perform(operation.transfer) { [pipeline] answer in
                 do throws(NetworkError) {
                     completion(.success(try pipeline.checked(.of(answer.get(), isStream: false), operation)))
                 } catch {
                     completion(.failure(error))
                 }
             }
+        }
+
+        /// The operation as who looks on wants it, and who hears what comes of it. Never inlined: the frame of each operation
+        /// would have room for it.
+        @inline(never)
+        private func lookedAt(_ operation: NetworkOperation) -> (NetworkOperation, (any Onlooker)?) {
+            var operation = operation
+            let onlooking = onlookingStep.flatMap { pipeline.steps[$0].onlooking }
+            let onlooker = onlooking?.onlooker(of: &operation, messages)
+            return (operation, onlooker)
         }
 
         /// Runs the operation for who has no task: its message goes out at once, and those that follow go out from a task.
@@ -359,12 +390,14 @@ extension Pipeline {
             _ operation: NetworkOperation,
             _ emit: @escaping Interceptor.Emit
         ) async throws(NetworkError) -> NetworkOperation.Result {
+            let (sent, onlooker) = onlookingStep == nil ? (operation, nil) : lookedAt(operation)
             let outcome: Result<NetworkOperation.Result, NetworkError>
             do throws(NetworkError) {
-                outcome = .success(try await pipeline.transfer(operation, emit))
+                outcome = .success(try await pipeline.transfer(sent, emit))
             } catch {
                 outcome = .failure(error)
             }
+            onlooker?.hear(outcome)
             if ends(with: outcome, operation) { return try outcome.get() }
             return try await goOn(after: outcome, operation, emit)
         }
@@ -401,6 +434,7 @@ extension Pipeline {
         ) async throws(NetworkError) -> NetworkOperation.Result {
             guard let retry, let retryStep else { return try outcome.get() }
             let next = Next(pipeline: pipeline, index: retryStep + 1)
+            let operation = messages.map { operation.counted(by: $0) } ?? operation
             return try await retry.repeated(operation, next, emit, after: outcome, nil)
         }
     }
@@ -408,16 +442,23 @@ extension Pipeline {
     /// The direct way of an operation; nil where it has none, or where somebody logs, who may want to know in whose task. What
     /// is asked again goes on in a task of nobody's: none of those that apply then, all of them brief, looks at whose it is.
     func directWay(of operation: NetworkOperation) -> DirectWay? {
-        guard executor != nil, !countsMessages, operation.isOneMessage,
-            NetworkOperation.Kind.transfers.contains(operation.kind), !operation.isForStoreAlone,
-            operation.transfer.delivery == .collect, !operation.logger.accepts(.error)
+        guard executor != nil, operation.isOneMessage, NetworkOperation.Kind.transfers.contains(operation.kind),
+            !operation.isForStoreAlone, operation.transfer.delivery == .collect, !operation.logger.accepts(.error)
         else { return nil }
-        var retryStep: Int?
+        var (retryStep, onlookingStep): (Int?, Int?)
         for index in steps.indices where steps[index].interceptor.applies(to: operation) {
-            guard retryStep == nil, let retry = steps[index].retry, retry.maxTime == nil else { return nil }
-            retryStep = index
+            // One that looks on stands below what asks again, and looks on once.
+            guard onlookingStep == nil else { return nil }
+            if steps[index].onlooking != nil {
+                onlookingStep = index
+            } else if retryStep == nil, let retry = steps[index].retry, retry.maxTime == nil {
+                retryStep = index
+            } else {
+                return nil
+            }
         }
-        return DirectWay(pipeline: self, retryStep: retryStep)
+        let messages = countsMessages ? MessageCount() : nil
+        return DirectWay(pipeline: self, retryStep: retryStep, onlookingStep: onlookingStep, messages: messages)
     }
 }
 

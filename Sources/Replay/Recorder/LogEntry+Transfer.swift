@@ -130,15 +130,30 @@ extension LoggedBody {
 extension WireHead {
     /// The fields in the order and spelling in which they were sent.
     fileprivate var fields: [LoggedField] {
-        Array(bytes).split(separator: UInt8(ascii: "\n")).dropFirst().compactMap { line in
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-            let value = line[(colon + 1)...].drop { $0 == 0x20 || $0 == 0x09 }
-            return LoggedField(
-                String(decoding: line[..<colon], as: UTF8.self),
-                String(decoding: value.last == 0x0D ? value.dropLast() : value, as: UTF8.self)
-            )
+        bytes.withUnsafeBytes { head in
+            var fields: [LoggedField] = []
+            fields.reserveCapacity(8)
+            // Behind the request line.
+            var rest = head.drop { $0 != .lineFeed }.dropFirst()
+            while !rest.isEmpty {
+                let line = rest.prefix { $0 != .lineFeed }
+                rest = rest[line.endIndex...].dropFirst()
+                guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+                let value = line[(colon + 1)...].drop { $0 == 0x20 || $0 == 0x09 }
+                fields.append(
+                    LoggedField(
+                        String(decoding: line[..<colon], as: UTF8.self),
+                        String(decoding: value.last == 0x0D ? value.dropLast() : value, as: UTF8.self)
+                    )
+                )
+            }
+            return fields
         }
     }
+}
+
+extension UInt8 {
+    fileprivate static let lineFeed: UInt8 = 0x0A
 }
 
 /// An answer, as far as a log needs it.

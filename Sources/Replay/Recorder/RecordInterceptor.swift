@@ -9,7 +9,7 @@ import BeagleNetHTTP
 /// It stands below whatever adds to messages, so that entries have what was really sent, without its secrets: they go by
 /// the log's redactor, or else by the client's. Streamed bodies are recorded as they are read, at the reader's pace; what
 /// nobody reads is not recorded.
-public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, StoreObservingInterceptor {
+public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, OnlookingInterceptor, StoreObservingInterceptor {
     /// `.recorder`.
     public var place: Pipeline.Place? { .recorder }
     /// Where it is recorded.
@@ -35,15 +35,23 @@ public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, StoreObs
             operation.performer = RecordedPerformer(performer: performer, log: log, context: context)
             return try await next(operation, emit)
         }
-        let messages = operation.messages
-        let recorder = TransferRecorder(log, context(of: operation, messages))
         var operation = operation
-        recorder.begin(&operation.transfer)
+        let recorder = begin(&operation, operation.messages)
         let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
             try await next(operation, emit)
         }
-        messages?.lastEntry.withLock { $0 = recorder.entryID }
         return try recorder.take(outcome, operation.transfer.delivery).get()
+    }
+
+    /// Records what goes out; what comes of it when that is heard.
+    package func onlooker(of operation: inout NetworkOperation, _ messages: MessageCount?) -> any Onlooker {
+        begin(&operation, messages)
+    }
+
+    private func begin(_ operation: inout NetworkOperation, _ messages: MessageCount?) -> TransferRecorder {
+        let recorder = TransferRecorder(log, context(of: operation, messages))
+        recorder.begin(&operation.transfer)
+        return recorder
     }
 
     /// Records the answer of a store.
@@ -61,6 +69,7 @@ public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, StoreObs
             kind: operation.kind.name,
             operationName: operation.operationName,
             attempt: operation.attempt,
+            messages: messages,
             parent: messages?.lastEntry.withLock { $0 }?.description
         )
     }
@@ -88,12 +97,17 @@ private struct RecordedPerformer: OperationPerformer {
     }
 }
 
-extension TransferRecorder {
+extension TransferRecorder: Onlooker {
+    func hear(_ outcome: Result<NetworkOperation.Result, NetworkError>) {
+        _ = take(outcome, .collect)
+    }
+
     /// Records an outcome: at once, or where the body is streamed when that has ended.
     func take(
         _ outcome: Result<NetworkOperation.Result, NetworkError>,
         _ delivery: TransferRequest.Delivery
     ) -> Result<NetworkOperation.Result, NetworkError> {
+        context.messages?.lastEntry.withLock { $0 = entryID }
         switch outcome {
         case .failure(let error): end(error)
         case .success(var result):

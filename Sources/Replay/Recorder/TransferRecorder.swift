@@ -15,6 +15,8 @@ final class TransferRecorder: Sendable {
         var kind: String?
         var operationName: String?
         var attempt = 1
+        /// Who wants to know the last entry of the run; nil where nobody does.
+        var messages: MessageCount?
         /// The entry that led to this transfer.
         var parent: String?
     }

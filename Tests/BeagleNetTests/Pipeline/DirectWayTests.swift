@@ -37,6 +37,83 @@ import Testing
         #expect(try !isDirect([retry]))
     }
 
+    /// Looks on, and does nothing else.
+    private struct Spectator: BriefInterceptor, OnlookingInterceptor, CountingInterceptor {
+        let place: Pipeline.Place? = .recorder
+        let seen = Lock<[String]>([])
+
+        final class Seat: Onlooker {
+            let seen: @Sendable (String) -> Void
+
+            init(_ seen: @escaping @Sendable (String) -> Void) {
+                self.seen = seen
+            }
+
+            func hear(_ outcome: Result<NetworkOperation.Result, NetworkError>) {
+                switch outcome {
+                case .success(let result): seen("\(result.response?.response.status.code ?? 0)")
+                case .failure(let error): seen(error.response.map { "\($0.status.code)" } ?? "\(error.kind)")
+                }
+            }
+        }
+
+        func onlooker(of operation: inout NetworkOperation, _ messages: MessageCount?) -> any Onlooker {
+            operation.transfer.head.headerFields[.userAgent] = "seen"
+            seen.withLock { $0.append("sent \(messages?.add() ?? -1)") }
+            return Seat { [seen] what in seen.withLock { $0.append(what) } }
+        }
+
+        func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            seen.withLock { $0.append("in a task, \(operation.messages?.add() ?? -1)") }
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test func whoLooksOnStandsInNobodysWay() throws {
+        let url = try #require(URL(string: "http://host/screen"))
+        let operation = NetworkOperation(Request(url: url, type: .fetchComponent))
+        func isDirect(_ interceptors: [any Interceptor]) throws -> Bool {
+            try Pipeline(interceptors, transport: CurlTransport()).directWay(of: operation) != nil
+        }
+        #expect(try isDirect([RetryInterceptor(), Spectator(), StatusInterceptor()]))
+        #expect(try isDirect([Spectator()]))
+        #expect(try !isDirect([HeadersInterceptor { _ in [:] }, Spectator()]))
+    }
+
+    private enum Asked: CaseIterable {
+        case inATask, withOthers, withACompletion
+    }
+
+    /// It hears each message, whoever asks: the first on the direct way, those that follow in their task.
+    @Test(arguments: Asked.allCases) private func whoLooksOnHearsEachOutcome(asked: Asked) async throws {
+        let count = Atomic(0)
+        let server = try LoopbackServer { _ in
+            count.add(1, ordering: .relaxed).newValue == 1 ? .response(503) : .response(404, [:], "no")
+        }
+        let spectator = Spectator()
+        Beagle.dependencies.interceptors.add(spectator)
+        let url = try #require(URL(string: "\(server.url)/screen"))
+        let type: Request.RequestType = asked == .withOthers ? .fetchComponent : .rawRequest(.init())
+        let request = Request(url: url, type: type)
+        let failure: NetworkError?
+        if asked == .withACompletion {
+            failure = try await Self.all(of: ask(server)).first.flatMap { outcome in
+                if case .failure(let error) = outcome { error } else { nil }
+            }
+        } else {
+            let client = client()
+            failure = await Task { try await client.run(NetworkOperation(request)) }.result.failure
+        }
+        #expect(failure?.response?.status.code == 404)
+        #expect(spectator.seen.withLock { $0 } == ["sent 0", "503", "in a task, 1"])
+        let agents = server.requests.map { $0.fields.first { $0.0.lowercased() == "user-agent" }?.1 }
+        #expect(agents.first == "seen")
+    }
+
     @Test func refusalThatMayPassIsAskedAgain() async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in

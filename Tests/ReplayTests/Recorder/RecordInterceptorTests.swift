@@ -155,7 +155,8 @@ import Testing
         #expect(entries.allSatisfy { $0.request.fields["Host"] != nil })
     }
 
-    @Test func eachAttemptIsAnEntryThatTheNextOneNames() async throws {
+    /// The first without a task, where nobody logs.
+    @Test(arguments: [false, true]) func eachAttemptIsAnEntryThatTheNextOneNames(isDirect: Bool) async throws {
         let attempts = Lock(0)
         let entries = try await recorded({ _ in
             attempts.withLock { attempts in
@@ -163,6 +164,7 @@ import Testing
                 return attempts < 3 ? .response(503) : .response(200)
             }
         }) { dependencies in
+            if isDirect { dependencies.logger = .off }
             dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(base: .zero, limit: 3)))
         } _: { client, url in
             _ = try await client.executeRequest(Request(url: URL(string: url)!, type: .fetchComponent))
