@@ -86,7 +86,7 @@ struct TextScan {
         var place = start
         while place < end {
             let trigger = triggers[Int(bytes[place])]
-            if trigger == .none {
+            if trigger == .none || trigger == .letter && isPassed(place) {
                 place += 1
                 continue
             }
@@ -99,6 +99,15 @@ struct TextScan {
             }
         }
         return end
+    }
+
+    /// Whether nothing begins at a letter, as one quick look tells: that most letters stand within words, where no more than a
+    /// JWT may begin.
+    @inline(__always)
+    private func isPassed(_ place: Int) -> Bool {
+        if bytes[place] == UInt8(ascii: "e") { return place + 1 < end && bytes[place + 1] != UInt8(ascii: "y") }
+        // With three of the word before it, none of them is of an escape.
+        return place - floor > 2 && bytes[place - 1].isWord && bytes[place - 2].isWord && bytes[place - 3].isWord
     }
 
     private mutating func step(_ trigger: Trigger, at candidate: Candidate) -> Step {

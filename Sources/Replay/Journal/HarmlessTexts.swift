@@ -38,22 +38,22 @@ final class HarmlessTexts {
     /// Whether this text is one that was noted.
     func contain(_ value: String, _ sort: Sort, name: String = "") -> Bool {
         let place = place(of: name, value)
-        return texts[place]?.isThis(sort, name, value) == true || texts[place ^ 1]?.isThis(sort, name, value) == true
+        return texts[place]?.isThis(sort, name, value) == true || texts[place + 1]?.isThis(sort, name, value) == true
     }
 
-    /// Notes one. What was in its place is beside it then: two that have the same would take turns at every message.
+    /// Notes one. What was in its place is behind it then: two that have the same would take turns at every message.
     func insert(_ value: String, _ sort: Sort, name: String = "") {
         guard name.utf8.count + value.utf8.count <= Self.maxBytes,
             [name, value].allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } })
         else { return }
         let place = place(of: name, value)
-        texts[place ^ 1] = texts[place]
+        texts[place + 1] = texts[place]
         texts[place] = Text(sort: sort, name: name, value: value)
     }
 
-    /// By lengths and a few bytes: that two share a place costs no more than a look.
+    /// The first of two places, by lengths and a few bytes: that two share it costs no more than a look.
     private func place(of name: String, _ value: String) -> Int {
-        (ends(of: name) &* 31 &+ ends(of: value)) & (Self.count - 1)
+        (ends(of: name) &* 31 &+ ends(of: value)) & (Self.count / 2 - 1) &* 2
     }
 
     private func ends(of text: String) -> Int {

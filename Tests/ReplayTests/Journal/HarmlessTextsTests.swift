@@ -27,6 +27,19 @@ import Testing
         #expect(["xaz", "xbz", "xcz"].map { texts.contain($0, .field, name: "A") } == [false, true, true])
     }
 
+    /// Places come in pairs: of two in one, none may put the other out of its own time and again.
+    @Test func neighboursAreBothKnown() {
+        let texts = HarmlessTexts()
+        let values = (0..<26).map { String(Unicode.Scalar(UInt8(ascii: "a") + $0)) }
+        for (value, next) in zip(values, values.dropFirst()) {
+            for _ in 0..<2 {
+                texts.insert(value, .field, name: "A")
+                texts.insert(next, .field, name: "A")
+            }
+            #expect(texts.contain(value, .field, name: "A") && texts.contain(next, .field, name: "A"))
+        }
+    }
+
     /// The sign of the kelvin and the letter are equal as texts.
     @Test func textsOfOtherBytesAreOthers() {
         let texts = HarmlessTexts()
