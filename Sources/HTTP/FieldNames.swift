@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Names of response fields that servers send all the time, ready made: making one checks, copies and lowers its letters.
 enum FieldNames {
     /// A power of two, large enough that few of the names share a place.
@@ -30,8 +38,14 @@ enum FieldNames {
 
     /// The field name of these bytes, in their spelling; nil where they are none.
     static func name(_ bytes: UnsafeBufferPointer<UInt8>) -> HTTPField.Name? {
-        if let name = known[place(of: bytes)], name.rawName.utf8.elementsEqual(bytes) { return name }
+        if let name = known[place(of: bytes)], isSame(name.rawName, bytes) { return name }
         return HTTPField.Name(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static func isSame(_ text: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard text.utf8.count == bytes.count, let start = bytes.baseAddress else { return false }
+        var text = text
+        return text.withUTF8 { $0.baseAddress.map { memcmp($0, start, bytes.count) } == 0 }
     }
 
     /// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/).

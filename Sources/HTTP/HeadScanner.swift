@@ -53,14 +53,15 @@ enum HeadScanner {
     }
 
     /// Gives names and values as those of `fields(of:)` are.
-    static func forEachField(of block: [UInt8], _ body: (_ name: String, _ value: String) -> Void) {
-        block.withUnsafeBufferPointer { block in
-            var lines = LineReader(rest: block)
-            _ = lines.next()
-            while let line = lines.next(), !line.isEmpty {
-                guard let (name, value) = parts(of: line) else { continue }
-                body(name.rawName, value.text ?? HTTPField(name: name, value: value).value)
-            }
+    static func forEachField(
+        of block: UnsafeBufferPointer<UInt8>,
+        _ body: (_ name: String, _ value: String) -> Void
+    ) {
+        var lines = LineReader(rest: block)
+        _ = lines.next()
+        while let line = lines.next(), !line.isEmpty {
+            guard let (name, value) = parts(of: line) else { continue }
+            body(name.rawName, value.text ?? HTTPField(name: name, value: value).value)
         }
     }
 

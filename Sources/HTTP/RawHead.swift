@@ -75,7 +75,7 @@ package final class RawHead: Sendable {
         if let made = made.load() {
             for field in made.head.headerFields { body(field.name.rawName, field.value) }
         } else {
-            HeadScanner.forEachField(of: block, body)
+            block.withUnsafeBufferPointer { HeadScanner.forEachField(of: $0, body) }
         }
     }
 

@@ -15,6 +15,13 @@ public struct WireHead: Sendable, Hashable {
     public init(_ bytes: Data) {
         self.bytes = bytes
     }
+
+    /// Gives names and values in the order and spelling in which they were sent.
+    package func forEachField(_ body: (_ name: String, _ value: String) -> Void) {
+        bytes.withUnsafeBytes { head in
+            head.withMemoryRebound(to: UInt8.self) { HeadScanner.forEachField(of: $0, body) }
+        }
+    }
 }
 
 extension WireHead: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -74,10 +74,15 @@ package protocol OnlookingInterceptor: Interceptor {
     /// A message is about to go out, and is answered as a whole.
     ///
     /// - Parameters:
-    ///   - operation: what is sent; who wants to hear how it goes on its way may make its transfer tell.
-    ///   - messages: counts those of its run; nil where nobody counts.
+    ///   - operation: whose message it is.
+    ///   - transfer: the message; who wants to hear how it fares on its way may have it tell.
+    ///   - messages: counts those of the run; nil where nobody counts.
     /// - Returns: who hears what comes of it.
-    func onlooker(of operation: inout NetworkOperation, _ messages: MessageCount?) -> any Onlooker
+    func onlooker(
+        of operation: NetworkOperation,
+        sending transfer: inout TransferRequest,
+        _ messages: MessageCount?
+    ) -> any Onlooker
 }
 
 /// Who looks on at one message.

@@ -331,39 +331,33 @@ extension Pipeline {
             _ emit: @escaping Interceptor.Emit,
             _ completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
         ) -> any RequestToken {
-            operation.departure?.note(operation, keepsCookies: pipeline.keepsCookies)
-            let operation = operation.reportsProgress ? operation.telling(emit) : operation
-            if onlookingStep != nil {
-                let (operation, onlooker) = lookedAt(operation)
-                return transfer(operation) { outcome in
-                    onlooker?.hear(outcome)
-                    completion(outcome)
-                }
-            }
-            return transfer(operation, completion)
-        }
-
-        private func transfer(
-            _ operation: NetworkOperation,
-            _ completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
-        ) -> any RequestToken {
-            pipeline.transport.perform(operation.transfer) { [pipeline] answer in
+            let (transfer, onlooker) = message(of: operation, emit)
+            return pipeline.transport.perform(transfer) { [pipeline] answer in
+                let outcome: Result<NetworkOperation.Result, NetworkError>
                 do throws(NetworkError) {
-                    completion(.success(try pipeline.checked(.of(answer.get(), isStream: false), operation)))
+                    outcome = .success(try pipeline.checked(.of(answer.get(), isStream: false), operation))
                 } catch {
-                    completion(.failure(error))
+                    outcome = .failure(error)
                 }
+                onlooker?.hear(outcome)
+                completion(outcome)
             }
         }
 
-        /// The operation as who looks on wants it, and who hears what comes of it. Never inlined: the frame of each operation
-        /// would have room for it.
+        /// The message as it goes out, and who looks on at it. Never inlined: the frame of each operation would have room for
+        /// what it works on.
         @inline(never)
-        private func lookedAt(_ operation: NetworkOperation) -> (NetworkOperation, (any Onlooker)?) {
-            var operation = operation
-            let onlooking = onlookingStep.flatMap { pipeline.steps[$0].onlooking }
-            let onlooker = onlooking?.onlooker(of: &operation, messages)
-            return (operation, onlooker)
+        private func message(
+            of operation: NetworkOperation,
+            _ emit: @escaping Interceptor.Emit
+        ) -> (TransferRequest, (any Onlooker)?) {
+            operation.departure?.note(operation, keepsCookies: pipeline.keepsCookies)
+            var transfer = operation.transfer
+            if operation.reportsProgress { transfer.onProgress = { emit(NetworkOperation.Result(.progress($0))) } }
+            guard let onlookingStep else { return (transfer, nil) }
+            let onlooking = pipeline.steps[onlookingStep].onlooking
+            let onlooker = onlooking?.onlooker(of: operation, sending: &transfer, messages)
+            return (transfer, onlooker)
         }
 
         /// Runs the operation for who has no task: its message goes out at once, and those that follow go out from a task.
@@ -390,10 +384,12 @@ extension Pipeline {
             _ operation: NetworkOperation,
             _ emit: @escaping Interceptor.Emit
         ) async throws(NetworkError) -> NetworkOperation.Result {
-            let (sent, onlooker) = onlookingStep == nil ? (operation, nil) : lookedAt(operation)
+            if Task.isCancelled { throw .cancelledBeforeStart }
+            let (transfer, onlooker) = message(of: operation, emit)
             let outcome: Result<NetworkOperation.Result, NetworkError>
             do throws(NetworkError) {
-                outcome = .success(try await pipeline.transfer(sent, emit))
+                let answer = try await pipeline.transport.perform(transfer)
+                outcome = .success(try pipeline.checked(.of(consume answer, isStream: false), operation))
             } catch {
                 outcome = .failure(error)
             }

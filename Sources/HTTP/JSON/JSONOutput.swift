@@ -41,15 +41,14 @@ package struct JSONOutput: ~Copyable {
     /// The name of the member whose value comes next, in which nothing is to be escaped.
     @usableFromInline
     package mutating func name(_ name: StaticString) {
-        name.withUTF8Buffer { name in
-            assert(JSONText.endOfPlain(name, from: 0) == name.count, "this name needs escapes")
-            makeRoom(for: name.count + 4)
-            if needsComma { write(UInt8(ascii: ",")) }
-            write(UInt8(ascii: "\""))
-            write(name)
-            write(UInt8(ascii: "\""))
-            write(UInt8(ascii: ":"))
-        }
+        let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        assert(JSONText.endOfPlain(name, from: 0) == name.count, "this name needs escapes")
+        makeRoom(for: name.count + 4)
+        if needsComma { write(UInt8(ascii: ",")) }
+        write(UInt8(ascii: "\""))
+        write(name)
+        write(UInt8(ascii: "\""))
+        write(UInt8(ascii: ":"))
         needsComma = false
     }
 
@@ -152,6 +151,7 @@ package struct JSONOutput: ~Copyable {
 // MARK: - Bytes
 
 extension JSONOutput {
+    @inline(__always)
     private mutating func put(_ byte: UInt8) {
         makeRoom(for: 1)
         write(byte)
@@ -182,24 +182,31 @@ extension JSONOutput {
     }
 
     private mutating func quote(_ text: UnsafeBufferPointer<UInt8>, isName: Bool) {
-        if needsComma { put(UInt8(ascii: ",")) }
-        put(UInt8(ascii: "\""))
+        makeRoom(for: 6 * min(text.count, Self.piece) + 12)
+        if needsComma { write(UInt8(ascii: ",")) }
+        write(UInt8(ascii: "\""))
         var start = 0
         while start < text.count {
-            let end = min(text.count, start + 1_024)
-            makeRoom(for: 6 * (end - start) + 8)
+            let end = min(text.count, start + Self.piece)
+            makeRoom(for: 6 * (end - start) + 10)
             count = JSONText.escape(text, start..<end, to: room, from: count)
             start = end
         }
-        put(UInt8(ascii: "\""))
-        if isName { put(UInt8(ascii: ":")) }
+        // For which there is room.
+        write(UInt8(ascii: "\""))
+        if isName { write(UInt8(ascii: ":")) }
         needsComma = !isName
     }
 
+    /// Bytes of text for whose escapes room is made at a time.
+    private static let piece = 1_024
+
+    @inline(__always)
     private mutating func makeRoom(for more: Int) {
         if room.count - count < more { replaceRoom(room.count + max(more, room.count, 256)) }
     }
 
+    @inline(never)
     private mutating func replaceRoom(_ capacity: Int) {
         let old = room
         room = .allocate(capacity: capacity)

@@ -170,6 +170,7 @@ struct PlainJSON {
 
 extension UnsafeBufferPointer<UInt8> {
     /// Whether so many bytes are the same at two places, many looked at together.
+    @inline(__always)
     fileprivate func areSame(_ count: Int, at place: Int, andBefore earlier: Int) -> Bool {
         let bytes = UnsafeRawBufferPointer(self)
         func difference(at offset: Int) -> UInt64 {

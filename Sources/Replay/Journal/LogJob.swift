@@ -4,15 +4,16 @@ import Dispatch
 
 /// Something for the writer of a log to do.
 struct LogJob: Sendable {
+    /// What is large is behind a reference, as jobs are moved about in the queue.
     enum Work: Sendable {
         /// An exchange has begun; or it has its head, and a beginning of it was queued before.
         case start(any LogDraft, hasHead: Bool = false)
         /// A body begins to come in pieces; one of the same place before is forgotten.
-        case open(BodySide, mediaType: String, coding: BodyCoding? = nil, Redactor)
+        indirect case open(BodySide, mediaType: String, coding: BodyCoding? = nil, Redactor)
         /// The next piece of a body.
         case chunk(BodySide, Data)
         /// A message of a WebSocket or an event stream.
-        case message(LoggedMessage, Redactor)
+        indirect case message(LoggedMessage, Redactor)
         /// An exchange has ended.
         case end(any LogDraft)
         /// Words for whoever reads the log.
@@ -22,10 +23,20 @@ struct LogJob: Sendable {
     }
 
     /// A draft of closures, for entries that nobody makes often.
-    struct Draft: LogDraft {
+    final class Draft: LogDraft {
         let redactor: Redactor
-        var coding: @Sendable (BodySide) -> BodyCoding? = { _ in nil }
-        let make: @Sendable () -> LogEntry
+        private let coding: @Sendable (BodySide) -> BodyCoding?
+        private let make: @Sendable () -> LogEntry
+
+        init(
+            redactor: Redactor,
+            coding: @escaping @Sendable (BodySide) -> BodyCoding? = { _ in nil },
+            make: @escaping @Sendable () -> LogEntry
+        ) {
+            self.redactor = redactor
+            self.coding = coding
+            self.make = make
+        }
 
         func coding(of side: BodySide) -> BodyCoding? { coding(side) }
         func makeEntry() -> LogEntry { make() }
@@ -81,7 +92,7 @@ struct LogJob: Sendable {
 }
 
 /// An entry as it is before anything was taken out of it, made by the writer: who asks does not pay for it.
-protocol LogDraft: Sendable {
+protocol LogDraft: AnyObject, Sendable {
     var redactor: Redactor { get }
     /// What a body in it is still coded in.
     func coding(of side: BodySide) -> BodyCoding?

@@ -24,8 +24,8 @@ struct LogLimits {
 
     private let directory: LogDirectory
     private let options: RequestLog.Options
-    /// When it was seen that there is too much; nil where there is not.
-    private var begun: Int?
+    /// When it was seen that there is too much, and whether there were bodies; nil where there is not.
+    private var begun: (at: Int, hasBodies: Bool)?
     /// What the segments name, as far as they were read: their lines never change.
     private(set) var known: [Int: Names] = [:]
     private var linesRead = 0
@@ -36,20 +36,21 @@ struct LogLimits {
     }
 
     /// Removes closed segments, the oldest first, and then the bodies that no segment left refers to. Only where there is too
-    /// much are segments read to see what they refer to.
+    /// much, and there are bodies, are segments read to see what they refer to.
     ///
     /// - Parameter isBusy: asked every few lines; where it is so, the next call goes on from there.
     /// - Returns: whether all is done.
     mutating func clear(unless isBusy: () -> Bool = { false }) throws(NetworkError) -> Bool {
         let segments = try segments()
         if begun == nil {
-            let now = time(nil)
-            guard try isTooMuch(segments, now) else { return true }
-            begun = now
+            let (now, bodies) = (time(nil), try files(in: "bodies"))
+            guard isTooMuch(segments, bodies, now) else { return true }
+            begun = (now, !bodies.isEmpty)
         }
-        guard let now = begun else { return true }
+        guard let (now, hasBodies) = begun else { return true }
         known = known.filter { number, _ in segments.contains { $0.number == number } }
-        for segment in segments {
+        // A body that comes from now on is too young to be removed, whoever names it.
+        for segment in segments where hasBodies {
             guard try read(segment, unless: isBusy) else { return false }
         }
         begun = nil
@@ -58,8 +59,7 @@ struct LogLimits {
         return true
     }
 
-    private func isTooMuch(_ segments: [File], _ now: Int) throws(NetworkError) -> Bool {
-        let bodies = try files(in: "bodies")
+    private func isTooMuch(_ segments: [File], _ bodies: [File], _ now: Int) -> Bool {
         if (bodies + segments).reduce(0, { $0 + $1.bytes }) > options.maxBytes { return true }
         guard let oldest = segments.first else { return false }
         if isTooOld(oldest, now) { return true }

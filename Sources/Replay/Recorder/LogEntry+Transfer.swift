@@ -65,7 +65,7 @@ struct SentMessage: Sendable {
             method: head.method.rawValue,
             url: head.urlText,
             httpVersion: version,
-            fields: metrics?.requestHead?.fields ?? [LoggedField](head.headerFields),
+            fields: metrics?.requestHead.map { [LoggedField]($0) } ?? [LoggedField](head.headerFields),
             body: loggedBody(metrics, sent: sent, limit: limit),
             headBytes: isText ? metrics?.headBytesSent ?? -1 : -1,
             bodyBytes: metrics?.bytesSent ?? -1
@@ -127,35 +127,6 @@ extension LoggedBody {
     }
 }
 
-extension WireHead {
-    /// The fields in the order and spelling in which they were sent.
-    fileprivate var fields: [LoggedField] {
-        bytes.withUnsafeBytes { head in
-            var fields: [LoggedField] = []
-            fields.reserveCapacity(8)
-            // Behind the request line.
-            var rest = head.drop { $0 != .lineFeed }.dropFirst()
-            while !rest.isEmpty {
-                let line = rest.prefix { $0 != .lineFeed }
-                rest = rest[line.endIndex...].dropFirst()
-                guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
-                let value = line[(colon + 1)...].drop { $0 == 0x20 || $0 == 0x09 }
-                fields.append(
-                    LoggedField(
-                        String(decoding: line[..<colon], as: UTF8.self),
-                        String(decoding: value.last == 0x0D ? value.dropLast() : value, as: UTF8.self)
-                    )
-                )
-            }
-            return fields
-        }
-    }
-}
-
-extension UInt8 {
-    fileprivate static let lineFeed: UInt8 = 0x0A
-}
-
 /// An answer, as far as a log needs it.
 struct ReceivedAnswer: Sendable {
     var head: RawHead
@@ -186,6 +157,12 @@ struct ReceivedAnswer: Sendable {
 }
 
 extension [LoggedField] {
+    fileprivate init(_ head: WireHead) {
+        self = []
+        reserveCapacity(8)
+        head.forEachField { append(LoggedField($0, $1)) }
+    }
+
     fileprivate init(_ head: RawHead) {
         self = []
         reserveCapacity(16)

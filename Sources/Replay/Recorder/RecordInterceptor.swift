@@ -36,21 +36,22 @@ public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, Onlookin
             return try await next(operation, emit)
         }
         var operation = operation
-        let recorder = begin(&operation, operation.messages)
+        let recorder = TransferRecorder(log, context(of: operation, operation.messages))
+        recorder.begin(&operation.transfer)
         let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
             try await next(operation, emit)
         }
         return try recorder.take(outcome, operation.transfer.delivery).get()
     }
 
-    /// Records what goes out; what comes of it when that is heard.
-    package func onlooker(of operation: inout NetworkOperation, _ messages: MessageCount?) -> any Onlooker {
-        begin(&operation, messages)
-    }
-
-    private func begin(_ operation: inout NetworkOperation, _ messages: MessageCount?) -> TransferRecorder {
+    /// Records what goes out, and what comes of it when that is heard.
+    package func onlooker(
+        of operation: NetworkOperation,
+        sending transfer: inout TransferRequest,
+        _ messages: MessageCount?
+    ) -> any Onlooker {
         let recorder = TransferRecorder(log, context(of: operation, messages))
-        recorder.begin(&operation.transfer)
+        recorder.begin(&transfer)
         return recorder
     }
 

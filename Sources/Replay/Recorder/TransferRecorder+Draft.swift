@@ -7,8 +7,12 @@ import BeagleNetHTTP
 #endif
 
 extension TransferRecorder {
-    /// A message that is out: one reference, as all that waits for the writer has it.
-    final class Sent: Sendable {
+    /// A message that is out, and the entry of its beginning: one reference, as all that waits for the writer has it.
+    final class Sent: LogDraft {
+        let session: LogSession
+        let context: Context
+        /// The most bytes of a file that are looked at.
+        let limit: Int
         let number: Int
         let message: SentMessage
         let started: ContinuousClock.Instant
@@ -19,12 +23,15 @@ extension TransferRecorder {
 
         init(
             _ transfer: TransferRequest,
-            _ number: Int,
-            redirects: Int,
+            by recorder: TransferRecorder,
+            redirects: Int = 0,
             _ parent: String?,
-            queuedBefore: Duration
+            queuedBefore: Duration = .zero
         ) {
-            self.number = number
+            session = recorder.session
+            context = recorder.context
+            limit = recorder.log.options.maxBodyBytes
+            number = session.nextNumber()
             message = SentMessage(transfer)
             started = .now
             self.redirects = redirects
@@ -34,10 +41,17 @@ extension TransferRecorder {
 
         /// Bytes of the body that wait with it.
         var inMemory: Int { message.body?.data?.count ?? 0 }
+
+        var redactor: Redactor { context.redactor }
+
+        func coding(of side: BodySide) -> BodyCoding? { message.coding(of: side, with: nil) }
+
+        func makeEntry() -> LogEntry { entry(nil) }
     }
 
-    /// What became of a message: one reference, as all that waits for the writer has it.
-    final class Outcome: Sendable {
+    /// What became of a message, and its entry: one reference, as all that waits for the writer has it.
+    final class Outcome: LogDraft {
+        let sent: Sent
         let answer: ReceivedAnswer?
         let error: NetworkError?
         /// Where there is no answer that has them.
@@ -51,6 +65,7 @@ extension TransferRecorder {
         let isFromStore: Bool
 
         init(
+            of sent: Sent,
             _ answer: ReceivedAnswer?,
             _ error: NetworkError? = nil,
             _ metrics: TransferMetrics? = nil,
@@ -59,6 +74,7 @@ extension TransferRecorder {
             elapsed: Duration? = nil,
             isFromStore: Bool = false
         ) {
+            self.sent = sent
             self.answer = answer
             self.error = error
             self.metrics = metrics
@@ -67,60 +83,56 @@ extension TransferRecorder {
             self.elapsed = elapsed
             self.isFromStore = isFromStore
         }
+
+        var redactor: Redactor { sent.redactor }
+
+        func coding(of side: BodySide) -> BodyCoding? { sent.message.coding(of: side, with: answer?.head) }
+
+        func makeEntry() -> LogEntry { sent.entry(self) }
+    }
+}
+
+// MARK: - Entries
+
+extension TransferRecorder.Sent {
+    /// The entry of the message, with what became of it as far as that is known. Inlined, as it is large to be handed on.
+    @inline(__always)
+    fileprivate func entry(_ outcome: TransferRecorder.Outcome?) -> LogEntry {
+        let metrics = outcome?.answer?.metrics ?? outcome?.metrics
+        return LogEntry(
+            started: session.date(of: started),
+            request: message.logged(metrics, sent: outcome?.uploaded ?? 0, limit: limit),
+            response: outcome?.answer.map { response($0, outcome?.file) },
+            timings: timings(metrics, outcome?.elapsed),
+            error: outcome?.error.map { "\($0.kind.rawValue): \($0.message)" },
+            serverAddress: metrics?.serverAddress,
+            connection: metrics?.connectionName,
+            kind: context.kind,
+            operationName: context.operationName,
+            attempt: context.attempt,
+            redirects: redirects,
+            parent: parent,
+            isFromStore: outcome?.isFromStore ?? false
+        )
     }
 
-    /// The entry of a message, as far as there is one: references alone, which no memory has to be found for.
-    struct Draft: LogDraft {
-        let recorder: TransferRecorder
-        let sent: Sent
-        /// nil at the beginning.
-        var outcome: Outcome?
-
-        var redactor: Redactor { recorder.context.redactor }
-
-        func coding(of side: BodySide) -> BodyCoding? { sent.message.coding(of: side, with: outcome?.answer?.head) }
-
-        func makeEntry() -> LogEntry {
-            let context = recorder.context
-            let metrics = outcome?.answer?.metrics ?? outcome?.metrics
-            let request = sent.message.logged(metrics, sent: outcome?.uploaded ?? 0, limit: limit)
-            return LogEntry(
-                started: recorder.session.date(of: sent.started),
-                request: request,
-                response: outcome?.answer.map(response),
-                timings: timings(metrics),
-                error: outcome?.error.map { "\($0.kind.rawValue): \($0.message)" },
-                serverAddress: metrics?.serverAddress,
-                connection: metrics?.connectionName,
-                kind: context.kind,
-                operationName: context.operationName,
-                attempt: context.attempt,
-                redirects: sent.redirects,
-                parent: sent.parent,
-                isFromStore: outcome?.isFromStore ?? false
-            )
+    private func response(_ answer: ReceivedAnswer, _ file: (path: String, stamp: FileStamp?)?) -> LoggedResponse {
+        var response = answer.logged
+        let mediaType = answer.head.contentType ?? ""
+        response.body.mediaType = mediaType
+        if let file {
+            response.body = LoggedBody(fileAt: file.path, as: file.stamp, upTo: limit, mediaType: mediaType)
         }
+        return response
+    }
 
-        private var limit: Int { recorder.log.options.maxBodyBytes }
-
-        private func response(_ answer: ReceivedAnswer) -> LoggedResponse {
-            var response = answer.logged
-            let mediaType = answer.head.contentType ?? ""
-            response.body.mediaType = mediaType
-            if let file = outcome?.file {
-                response.body = LoggedBody(fileAt: file.path, as: file.stamp, upTo: limit, mediaType: mediaType)
-            }
-            return response
+    private func timings(_ metrics: TransferMetrics?, _ elapsed: Duration?) -> LogTimings {
+        guard let metrics else { return elapsed.map(LogTimings().lasting) ?? LogTimings() }
+        func isAddress() -> Bool {
+            let host = RecordedURL(message.head.urlText).flatMap { IPAddress($0.hostName) }
+            return host != nil && (metrics.serverAddress.flatMap { IPAddress($0) } ?? host) == host
         }
-
-        private func timings(_ metrics: TransferMetrics?) -> LogTimings {
-            guard let metrics else { return outcome?.elapsed.map(LogTimings().lasting) ?? LogTimings() }
-            func isAddress() -> Bool {
-                let host = RecordedURL(sent.message.head.urlText).flatMap { IPAddress($0.hostName) }
-                return host != nil && (metrics.serverAddress.flatMap { IPAddress($0) } ?? host) == host
-            }
-            let timings = LogTimings(metrics, queuedBefore: sent.queuedBefore, isAddress: isAddress())
-            return outcome?.elapsed.map(timings.lasting) ?? timings
-        }
+        let timings = LogTimings(metrics, queuedBefore: queuedBefore, isAddress: isAddress())
+        return elapsed.map(timings.lasting) ?? timings
     }
 }

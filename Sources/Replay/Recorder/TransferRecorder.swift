@@ -56,7 +56,7 @@ final class TransferRecorder: Sendable {
             earlier?(answer, metrics, next)
             hop(answer, metrics, next)
         }
-        send(Sent(transfer, session.nextNumber(), redirects: 0, context.parent, queuedBefore: .zero))
+        send(Sent(transfer, by: self, context.parent))
     }
 
     private func send(_ sent: Sent, mayWait: Bool = true) {
@@ -66,7 +66,7 @@ final class TransferRecorder: Sendable {
         }
         add(
             sent.number,
-            .start(Draft(recorder: self, sent: sent)),
+            .start(sent),
             bytes: LogJob.headBytes + sent.inMemory,
             mayWait: mayWait
         )
@@ -86,7 +86,7 @@ final class TransferRecorder: Sendable {
         send(
             Sent(
                 next,
-                session.nextNumber(),
+                by: self,
                 redirects: sent.redirects + (isRedirect ? 1 : 0),
                 session.entryID(sent.number).description,
                 queuedBefore: metrics.queued
@@ -169,7 +169,7 @@ final class TransferRecorder: Sendable {
         told.body = HTTPBody()
         let (begun, head) = (told, RawHead(stream.response))
         let interrupted = LoggedBody(.omitted("interrupted"), mediaType: begun.response.mediaType, size: -1)
-        let start = Draft(recorder: self, sent: sent, outcome: Outcome(ReceivedAnswer(begun, head, interrupted)))
+        let start = Outcome(of: sent, ReceivedAnswer(begun, head, interrupted))
         // On the transport's thread, as it may be; who reads the pieces waits.
         let opened = LogJob.Work.open(
             .response,
@@ -246,8 +246,7 @@ final class TransferRecorder: Sendable {
                 return state.hasEnded ? nil : state.sent
             })
         else { return }
-        let begun = Draft(recorder: self, sent: sent, outcome: Outcome(answer))
-        add(sent.number, .start(begun, hasHead: true), bytes: LogJob.headBytes)
+        add(sent.number, .start(Outcome(of: sent, answer), hasHead: true), bytes: LogJob.headBytes)
     }
 
     func record(_ direction: LoggedMessage.Direction, _ opcode: Int, _ data: Data) {
@@ -288,6 +287,7 @@ final class TransferRecorder: Sendable {
     ) {
         let isUntimed = (answer?.metrics ?? metrics)?.total == .zero
         let outcome = Outcome(
+            of: sent,
             answer,
             error,
             metrics,
@@ -299,8 +299,7 @@ final class TransferRecorder: Sendable {
         var bytes = LogJob.headBytes + sent.inMemory
         if case .data(let data)? = answer?.body.content { bytes += data.count }
         // Ends are heard on the transport's thread; who begins has waited.
-        let draft = Draft(recorder: self, sent: sent, outcome: outcome)
-        add(sent.number, .end(draft), bytes: bytes, isFailure: error != nil, mayWait: false)
+        add(sent.number, .end(outcome), bytes: bytes, isFailure: error != nil, mayWait: false)
     }
 
     private func add(

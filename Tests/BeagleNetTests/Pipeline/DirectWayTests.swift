@@ -57,8 +57,12 @@ import Testing
             }
         }
 
-        func onlooker(of operation: inout NetworkOperation, _ messages: MessageCount?) -> any Onlooker {
-            operation.transfer.head.headerFields[.userAgent] = "seen"
+        func onlooker(
+            of operation: NetworkOperation,
+            sending transfer: inout TransferRequest,
+            _ messages: MessageCount?
+        ) -> any Onlooker {
+            transfer.head.headerFields[.userAgent] = "seen"
             seen.withLock { $0.append("sent \(messages?.add() ?? -1)") }
             return Seat { [seen] what in seen.withLock { $0.append(what) } }
         }
