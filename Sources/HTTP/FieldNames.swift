@@ -6,12 +6,12 @@
     import Darwin
 #endif
 
-/// Names of response fields that servers send all the time, ready made: making one checks, copies and lowers its letters.
+/// Names of fields that are sent all the time, ready made: making one checks, copies and lowers its letters.
 enum FieldNames {
-    /// A power of two, large enough that few of the names share a place.
-    private static let size = 256
+    /// A power of two, large enough that each of the names has one of its two places.
+    private static let size = 1_024
 
-    private static let usual = [
+    static let usual = [
         "Accept-Ranges", "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers",
         "Access-Control-Allow-Methods", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
         "Access-Control-Max-Age", "Age", "Allow", "Alt-Svc", "Cache-Control", "CF-Cache-Status", "CF-RAY", "Connection",
@@ -23,22 +23,28 @@ enum FieldNames {
         "Server-Timing", "Set-Cookie", "Strict-Transport-Security", "Trailer", "Transfer-Encoding", "Upgrade", "Vary",
         "Via", "Warning", "WWW-Authenticate", "X-Cache", "X-Content-Type-Options", "X-Frame-Options", "X-Powered-By",
         "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-ID", "X-XSS-Protection",
+        // Of requests, as logs have them.
+        "Accept", "Accept-Encoding", "Accept-Language", "Authorization", "beagle-hash", "beagle-platform", "Cookie",
+        "Expect", "Host", "Idempotency-Key", "If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "Origin",
+        "Range", "Referer", "TE", "traceparent", "tracestate", "User-Agent", "X-Requested-With",
     ]
 
-    /// The usual names at the place of their hash, as HTTP/1.1 and as HTTP/2 spell them; of two that share a place, the
-    /// later.
-    private static let known: [HTTPField.Name?] = {
+    /// The usual names, as HTTP/1.1 and as HTTP/2 spell them, at the place of their hash or beside it.
+    static let known: [HTTPField.Name?] = {
         var known: [HTTPField.Name?] = Array(repeating: nil, count: size)
         for spelling in usual.flatMap({ [$0, $0.lowercased()] }) {
             var spelling = spelling
-            known[spelling.withUTF8(place)] = HTTPField.Name(spelling)
+            let place = spelling.withUTF8(place)
+            known[known[place] == nil ? place : place ^ 1] = HTTPField.Name(spelling)
         }
         return known
     }()
 
     /// The field name of these bytes, in their spelling; nil where they are none.
     static func name(_ bytes: UnsafeBufferPointer<UInt8>) -> HTTPField.Name? {
-        if let name = known[place(of: bytes)], isSame(name.rawName, bytes) { return name }
+        let place = place(of: bytes)
+        if let name = known[place], isSame(name.rawName, bytes) { return name }
+        if let name = known[place ^ 1], isSame(name.rawName, bytes) { return name }
         return HTTPField.Name(String(decoding: bytes, as: UTF8.self))
     }
 

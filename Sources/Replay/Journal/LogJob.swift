@@ -39,7 +39,10 @@ struct LogJob: Sendable {
         }
 
         func coding(of side: BodySide) -> BodyCoding? { coding(side) }
-        func makeEntry() -> LogEntry { make() }
+        func withEntry(_ body: (inout LogEntry) -> Void) {
+            var entry = make()
+            body(&entry)
+        }
     }
 
     /// What of an exchange begins.
@@ -96,7 +99,8 @@ protocol LogDraft: AnyObject, Sendable {
     var redactor: Redactor { get }
     /// What a body in it is still coded in.
     func coding(of side: BodySide) -> BodyCoding?
-    func makeEntry() -> LogEntry
+    /// Makes the entry. Not given back, as it is large: on its way it would be copied.
+    func withEntry(_ body: (inout LogEntry) -> Void)
 }
 
 /// A body of an exchange.

@@ -304,7 +304,9 @@ extension LogQueue.State {
                 remove(index)
                 if start == .exchange { break }
             }
-            for side in BodySide.allCases { cuts.remove(BodyPlace(exchange: job.exchange, side: side)) }
+            for side in BodySide.allCases where !cuts.isEmpty {
+                cuts.remove(BodyPlace(exchange: job.exchange, side: side))
+            }
         // Somebody waits for it.
         case .call:
             isCalled = true

@@ -103,32 +103,32 @@ final class LogWriter: @unchecked Sendable {
     }
 
     private func begin(_ job: LogJob, _ draft: any LogDraft) {
-        let redactor = options.redactor ?? draft.redactor
-        var entry = draft.makeEntry()
-        entry.id = session.entryID(job.exchange).description
-        if let body = entry.request.body {
-            if case .data(let data) = body.content, data.count <= options.maxInlineBytes {
-                entry.take(stored(body, of: job, .request, draft), .request)
-            } else {
-                entry.request.body = body.omitted("not sent yet")
+        draft.withEntry { entry in
+            entry.id = session.entryID(job.exchange).description
+            if let body = entry.request.body {
+                if case .data(let data) = body.content, data.count <= options.maxInlineBytes {
+                    entry.take(stored(body, of: job, .request, draft), .request)
+                } else {
+                    entry.request.body = body.omitted("not sent yet")
+                }
             }
+            write("start", &entry, draft.redactor)
         }
-        write("start", entry, redactor)
     }
 
     private func end(_ job: LogJob, _ draft: any LogDraft) {
-        let redactor = options.redactor ?? draft.redactor
-        var entry = draft.makeEntry()
-        entry.id = session.entryID(job.exchange).description
         let before = fileBytes
         func kept(_ body: LoggedBody, _ side: BodySide) -> StoredBody {
             let comesInPieces = bodies[BodyPlace(exchange: job.exchange, side: side)] != nil
             if job.isBodiless, !comesInPieces, case .data = body.content { return StoredBody(body.omitted("no room")) }
             return stored(body, of: job, side, draft)
         }
-        if let body = entry.request.body { entry.take(kept(body, .request), .request) }
-        if let body = entry.response?.body { entry.take(kept(body, .response), .response) }
-        write("end", entry, redactor)
+        draft.withEntry { entry in
+            entry.id = session.entryID(job.exchange).description
+            if let body = entry.request.body { entry.take(kept(body, .request), .request) }
+            if let body = entry.response?.body { entry.take(kept(body, .response), .response) }
+            write("end", &entry, draft.redactor)
+        }
         output.count(bodyBytes: fileBytes - before)
     }
 
@@ -207,9 +207,9 @@ final class LogWriter: @unchecked Sendable {
 
     // MARK: records
 
-    private func write(_ kind: String, _ entry: consuming LogEntry, _ redactor: Redactor) {
+    private func write(_ kind: String, _ entry: inout LogEntry, _ redactor: Redactor) {
         guard !output.isResting else { return output.losses.records += 1 }
-        var redaction = EntryRedaction(redactor: redactor, leavesBodies: true, harmless: harmless)
+        var redaction = EntryRedaction(redactor: options.redactor ?? redactor, leavesBodies: true, harmless: harmless)
         redaction.redact(&entry)
         output.append(kind) { output in
             output.name("entry")

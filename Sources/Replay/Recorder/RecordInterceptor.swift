@@ -99,8 +99,17 @@ private struct RecordedPerformer: OperationPerformer {
 }
 
 extension TransferRecorder: Onlooker {
-    func hear(_ outcome: Result<NetworkOperation.Result, NetworkError>) {
-        _ = take(outcome, .collect)
+    func hear(_ outcome: Result<NetworkOperation.Result, NetworkError>) { hear(outcome, .collect) }
+
+    private func hear(
+        _ outcome: Result<NetworkOperation.Result, NetworkError>,
+        _ delivery: TransferRequest.Delivery
+    ) {
+        context.messages?.lastEntry.withLock { $0 = entryID }
+        switch outcome {
+        case .failure(let error): end(error)
+        case .success(let result): if case .response(let response) = result.content { end(response, delivery) }
+        }
     }
 
     /// Records an outcome: at once, or where the body is streamed when that has ended.
@@ -108,19 +117,10 @@ extension TransferRecorder: Onlooker {
         _ outcome: Result<NetworkOperation.Result, NetworkError>,
         _ delivery: TransferRequest.Delivery
     ) -> Result<NetworkOperation.Result, NetworkError> {
-        context.messages?.lastEntry.withLock { $0 = entryID }
-        switch outcome {
-        case .failure(let error): end(error)
-        case .success(var result):
-            switch result.content {
-            case .response(let response): end(response, delivery)
-            case .stream(let stream):
-                result.content = .stream(receive(stream))
-                return .success(result)
-            case .progress, .connection: break
-            }
-        }
-        return outcome
+        hear(outcome, delivery)
+        guard case .success(var result) = outcome, case .stream(let stream) = result.content else { return outcome }
+        result.content = .stream(receive(stream))
+        return .success(result)
     }
 }
 

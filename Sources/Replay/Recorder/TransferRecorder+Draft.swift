@@ -46,7 +46,10 @@ extension TransferRecorder {
 
         func coding(of side: BodySide) -> BodyCoding? { message.coding(of: side, with: nil) }
 
-        func makeEntry() -> LogEntry { entry(nil) }
+        func withEntry(_ body: (inout LogEntry) -> Void) {
+            var entry = entry(nil)
+            body(&entry)
+        }
     }
 
     /// What became of a message, and its entry: one reference, as all that waits for the writer has it.
@@ -88,7 +91,10 @@ extension TransferRecorder {
 
         func coding(of side: BodySide) -> BodyCoding? { sent.message.coding(of: side, with: answer?.head) }
 
-        func makeEntry() -> LogEntry { sent.entry(self) }
+        func withEntry(_ body: (inout LogEntry) -> Void) {
+            var entry = sent.entry(self)
+            body(&entry)
+        }
     }
 }
 

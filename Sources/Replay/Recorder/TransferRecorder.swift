@@ -278,7 +278,7 @@ final class TransferRecorder: Sendable {
     ///   - elapsed: how long it took, where the marks may not tell.
     private func end(
         _ sent: Sent,
-        _ answer: ReceivedAnswer?,
+        _ answer: consuming ReceivedAnswer?,
         _ error: NetworkError?,
         _ metrics: TransferMetrics? = nil,
         file: String? = nil,
@@ -288,7 +288,7 @@ final class TransferRecorder: Sendable {
         let isUntimed = (answer?.metrics ?? metrics)?.total == .zero
         let outcome = Outcome(
             of: sent,
-            answer,
+            consume answer,
             error,
             metrics,
             uploaded: state.withLock { $0.sent === sent ? $0.uploaded : 0 },
@@ -297,7 +297,7 @@ final class TransferRecorder: Sendable {
             isFromStore: isFromStore
         )
         var bytes = LogJob.headBytes + sent.inMemory
-        if case .data(let data)? = answer?.body.content { bytes += data.count }
+        if case .data(let data)? = outcome.answer?.body.content { bytes += data.count }
         // Ends are heard on the transport's thread; who begins has waited.
         add(sent.number, .end(outcome), bytes: bytes, isFailure: error != nil, mayWait: false)
     }
