@@ -249,8 +249,9 @@ public final class Pipeline: Sendable {
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        if countsMessages { return try await Next(pipeline: self, index: 0)(operation.counted(by: MessageCount()), emit) }
-        return try await Next(pipeline: self, index: 0)(operation, emit)
+        let first = Next(pipeline: self, index: 0)
+        if countsMessages { return try await first(operation.counted(by: MessageCount()), emit) }
+        return try await first(operation, emit)
     }
 
     /// Takes an operation through the interceptors, up to the head of its answer, which only one can read.

@@ -9,7 +9,9 @@ import BeagleNetHTTP
 /// It stands below whatever adds to messages, so that entries have what was really sent, without its secrets: they go by
 /// the log's redactor, or else by the client's. Streamed bodies are recorded as they are read, at the reader's pace; what
 /// nobody reads is not recorded.
-public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, OnlookingInterceptor, StoreObservingInterceptor {
+public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, OnlookingInterceptor,
+    StoreObservingInterceptor
+{
     /// `.recorder`.
     public var place: Pipeline.Place? { .recorder }
     /// Where it is recorded.

@@ -53,7 +53,7 @@ struct EntryRedaction {
     mutating func redact(_ entry: inout LogEntry) {
         // What becomes of a body goes by the fields that it came with.
         let whole = leavesBodies ? nil : entry.request
-        let (sent, received) = leavesBodies ? (nil, nil) : (entry.request.body, entry.response?.body)
+        let (sent, received) = (entry.request.body, entry.response?.body)
         entry.request.url = redacted(url: entry.request.url, at: "request.url")
         redact(&entry.request.fields, at: "request.headers")
         entry.request.body?.redact(by: &self, of: whole)

@@ -131,9 +131,26 @@ import Testing
         }
     }
 
+    /// What names nothing need not be read to be removed.
+    @Test func aLogWithoutBodiesIsClearedUnread() async throws {
+        try await withLogDirectory { path in
+            let log = try RequestLog(directory: path)
+            for number in 0..<100 { log.append(.sample(Double(number))) }
+            await log.close()
+            let segments = (1...2).map { LogDirectory(path: path).segment($0) }
+            try FileManager.default.copyItem(atPath: segments[0], toPath: segments[1])
+            try age(path, 30, where: isSegment)
+            var limits = limits(path, maxBytes: 1)
+            #expect(try limits.clear(unless: { true }))
+            #expect(limits.known.isEmpty)
+            #expect(try LogDirectory(path: path).segments() == [2])
+        }
+    }
+
     @Test func aSegmentThatAnotherProcessRemovesMeanwhileIsPassedOver() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
+            log.append(.sample(body: Data(count: Self.bodyBytes), mediaType: "image/png"))
             for number in 0..<100 { log.append(.sample(Double(number))) }
             await log.close()
             let segments = (1...3).map { LogDirectory(path: path).segment($0) }
