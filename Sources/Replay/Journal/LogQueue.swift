@@ -21,7 +21,11 @@ final class LogQueue: Sendable {
     }
 
     fileprivate enum Writer: Sendable {
-        case busy, lingering, idle
+        case busy, idle
+        /// Waits for more.
+        case lingering
+        /// Waits for the ends of what has begun: another beginning is nothing to it.
+        case expecting
     }
 
     fileprivate struct State: Sendable {
@@ -86,7 +90,7 @@ final class LogQueue: Sendable {
         while true {
             let (reception, wakes) = state.withLock { state in
                 let reception = state.receive(job, isLossless, mayWait: mayWait, maxBytes, maxCount)
-                return (reception, state.wakes(maxBytes, maxCount))
+                return (reception, state.wakes(for: job, maxBytes, maxCount))
             }
             if wakes { arrival.signal() }
             switch reception {
@@ -196,9 +200,15 @@ extension LogQueue.State {
         return .added
     }
 
-    /// Whether the writer is to be woken; it is then.
-    fileprivate mutating func wakes(_ maxBytes: Int, _ maxCount: Int) -> Bool {
-        let wakes = writer == .idle || (writer == .lingering && isUrgent(maxBytes, maxCount))
+    /// Whether the writer is to be woken by a job; it is then.
+    fileprivate mutating func wakes(for job: LogJob, _ maxBytes: Int, _ maxCount: Int) -> Bool {
+        let wakes =
+            switch writer {
+            case .busy: false
+            case .idle: true
+            case .lingering: isUrgent(maxBytes, maxCount)
+            case .expecting: job.start == nil || isUrgent(maxBytes, maxCount)
+            }
         if wakes { writer = .busy }
         return wakes
     }
@@ -250,8 +260,7 @@ extension LogQueue.State {
         }
         jobs = young.map { jobs[$0] } + jobs[due.endIndex...]
         if batch.jobs.isEmpty, losses.isEmpty, let first = jobs.first {
-            // Whatever comes wakes it.
-            writer = .idle
+            writer = .expecting
             return .onlyBeginnings(first.began)
         }
         isCalled = jobs.contains(where: \.isCall)
