@@ -32,7 +32,7 @@ enum FieldNames {
     /// The usual names, as HTTP/1.1 and as HTTP/2 spell them, at the place of their hash or beside it.
     static let known: [HTTPField.Name?] = {
         var known: [HTTPField.Name?] = Array(repeating: nil, count: size)
-        for spelling in usual.flatMap({ [$0, $0.lowercased()] }) {
+        for spelling in Set(usual.flatMap { [$0, $0.lowercased()] }).sorted() {
             var spelling = spelling
             let place = spelling.withUTF8(place)
             known[known[place] == nil ? place : place ^ 1] = HTTPField.Name(spelling)

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// Reads a block of header lines: checks it in one pass without making anything, and makes fields of a checked one.
+/// Reads a block of header lines: checks it in one pass without making anything, and makes fields of its lines.
 enum HeadScanner {
     struct Scanned {
         fileprivate(set) var status: HTTPResponse.Status
@@ -173,7 +173,7 @@ enum HeadScanner {
         return HTTPField(name: name, value: value)
     }
 
-    /// Nil only for a line that `scan` would have refused.
+    /// Nil for a line that `scan` refuses.
     private static func parts(of line: Bytes) -> (name: HTTPField.Name, value: Bytes)? {
         guard let colon = line.firstIndex(.colon), let name = FieldNames.name(Bytes(rebasing: line[..<colon])) else {
             return nil

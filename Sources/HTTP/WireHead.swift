@@ -16,7 +16,8 @@ public struct WireHead: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// Gives names and values in the order and spelling in which they were sent.
+    /// Gives names and values in the order and spelling in which they were sent: of whole lines, as of a head that was cut
+    /// off the last one may say anything.
     package func forEachField(_ body: (_ name: String, _ value: String) -> Void) {
         bytes.withUnsafeBytes { head in
             head.withMemoryRebound(to: UInt8.self) { HeadScanner.forEachField(of: $0, body) }

@@ -19,6 +19,8 @@ import Testing
         ("AKIAIOSFODNN7EXAMPLEX", "AKIAIOSFODNN7EXAMPLEX"), ("xAKIAIOSFODNN7EXAMPLE", "xAKIAIOSFODNN7EXAMPLE"),
         (#"\nAKIAIOSFODNN7EXAMPLE"#, #"\nREDACTED"#), ("%20AKIAIOSFODNN7EXAMPLE", "%20REDACTED"),
         (github, "REDACTED"), ("ghp_short", "ghp_short"), ("github_pat_0123456789abcdefABCDEF_1", "REDACTED"),
+        ("\\n\(github)", "\\nREDACTED"), ("%20\(github)", "%20REDACTED"), ("xyz\(github)", "xyz\(github)"),
+        ("xyz\(jwt) e", "xyzREDACTED e"), ("xyze", "xyze"),
         ("xoxb-1234567890-abc", "REDACTED"), ("sk_live_0123456789", "REDACTED"), ("whsec_0123456789ab", "REDACTED"),
         ("sk-proj-0123456789abcdefABC_-", "REDACTED"),
         ("sk-fading-circle-container-box", "sk-fading-circle-container-box"),

@@ -245,6 +245,31 @@ import Testing
         queue.close()
     }
 
+    @Test(.timeLimit(.minutes(1))) func otherBeginningsNeitherHoldOneUpNorCrowdTheQueue() async throws {
+        let queue = LogQueue(maxCount: 40, isLossless: false, patience: .milliseconds(1), withBeginnings: patience)
+        var exchanges = write(queue).makeAsyncIterator()
+        for exchange in 1...8 {
+            queue.add(start(exchange))
+            try await Task.sleep(for: patience / 4)
+        }
+        for exchange in 1...8 { #expect(await exchanges.next() == exchange) }
+        queue.close()
+
+        let crowded = LogQueue(
+            maxCount: 40,
+            isLossless: false,
+            patience: .milliseconds(1),
+            withBeginnings: .seconds(90)
+        )
+        exchanges = write(crowded).makeAsyncIterator()
+        crowded.add(start(1))
+        // In which the writer begins to wait.
+        try await Task.sleep(for: .milliseconds(50))
+        for exchange in 2...11 { crowded.add(start(exchange)) }
+        #expect(await exchanges.next() == 1)
+        crowded.close()
+    }
+
     @Test func whatIsDueIsDoneWhileBeginningsWait() {
         let queue = LogQueue(isLossless: false, patience: .milliseconds(1), withBeginnings: .seconds(90))
         queue.add(start(1))

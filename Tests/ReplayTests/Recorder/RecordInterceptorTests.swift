@@ -137,14 +137,17 @@ import Testing
         #expect(!"\(entries)".contains("c4n4ry"))
     }
 
-    @Test func eachRedirectIsAnEntryThatTheNextOneNames() async throws {
+    /// The first without a task, where nobody logs.
+    @Test(arguments: [false, true]) func eachRedirectIsAnEntryThatTheNextOneNames(isDirect: Bool) async throws {
         let entries = try await recorded({ request in
             switch request.target {
             case "/1": .response(302, ["Location": "/2"])
             case "/2": .response(307, ["Location": "/3"])
             default: .response(200, [:], "end")
             }
-        }) { client, url in
+        }) {
+            if isDirect { $0.logger = .off }
+        } _: { client, url in
             _ = try await client.executeRequest(Request(url: URL(string: "\(url)/1")!, type: .rawRequest(.init())))
         }
         #expect(entries.map { $0.request.url.suffix(2) } == ["/1", "/2", "/3"])
@@ -193,6 +196,29 @@ import Testing
         // The last one is a stored answer and the network's.
         #expect(entries.map(\.isFromStore).sorted { !$0 && $1 } == [false, false, true, true])
         #expect(entries.allSatisfy { $0.response?.body.content == .data(Data("screen".utf8)) })
+    }
+
+    /// The first without a task, where nobody logs.
+    @Test(arguments: [false, true]) func whatIsCancelledUnderWayIsTold(isDirect: Bool) async throws {
+        let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+        let entries = try await recorded({ _ in
+            arrived.yield()
+            return .stall
+        }) {
+            if isDirect { $0.logger = .off }
+        } _: { client, url in
+            let request = Request(url: URL(string: url)!, type: .rawRequest(.init()))
+            await withCheckedContinuation { continuation in
+                let token = client.executeRequest(request) { _ in continuation.resume() }
+                Task {
+                    _ = await arrivals.first { _ in true }
+                    token?.cancel()
+                }
+            }
+        }
+        #expect(entries.count == 1)
+        #expect(entries.first?.response == nil)
+        #expect(entries.first?.error?.hasPrefix("cancelled: ") == true, "\(entries.first?.error ?? "")")
     }
 
     @Test func aFailureIsTold() async throws {
