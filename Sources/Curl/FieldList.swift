@@ -17,36 +17,24 @@ struct FieldList: ~Copyable {
     ///   libcurl adds by itself.
     init(_ fields: HTTPFields, lines: [String]) {
         let count = fields.count + lines.count
-        var textSize = 0
-        for field in fields { textSize += field.name.rawName.utf8.count + field.value.utf8.count + 3 }
-        for line in lines { textSize += line.utf8.count + 1 }
-        let nodesSize = count * MemoryLayout<curl_slist>.stride
-        let errorSize = Int(CURL_ERROR_SIZE)
-        block = .allocate(byteCount: errorSize + nodesSize + textSize, alignment: MemoryLayout<curl_slist>.alignment)
-        block.storeBytes(of: 0, as: CChar.self)
-
-        let nodes = (block + errorSize).bindMemory(to: curl_slist.self, capacity: count)
-        var text = (block + errorSize + nodesSize).bindMemory(to: CChar.self, capacity: textSize)
-        var index = 0
-        func end(_ start: UnsafeMutablePointer<CChar>) {
-            text.pointee = 0
-            text += 1
-            let next = index + 1 < count ? nodes + index + 1 : nil
-            (nodes + index).initialize(to: curl_slist(data: start, next: next))
-            index += 1
-        }
+        var writer = LineWriter(count)
+        // Once, as each look at a field copies it.
         for field in fields {
-            let start = text
             let value = field.value
-            text = text.write(field.name.rawName).write(value.isEmpty ? ";" : ": ").write(value)
-            end(start)
+            writer.begin()
+            writer.write(field.name.rawName)
+            writer.write(value.isEmpty ? UInt8(ascii: ";") : UInt8(ascii: ":"))
+            if !value.isEmpty { writer.write(UInt8(ascii: " ")) }
+            writer.write(value)
+            writer.write(0)
         }
         for line in lines {
-            let start = text
-            text = text.write(line)
-            end(start)
+            writer.begin()
+            writer.write(line)
+            writer.write(0)
         }
-        first = count > 0 ? nodes : nil
+        block = writer.memory
+        first = count > 0 ? writer.linked() : nil
     }
 
     deinit {
@@ -65,15 +53,67 @@ final class LineList {
     var first: UnsafeMutablePointer<curl_slist>? { list.first }
 }
 
-extension UnsafeMutablePointer<CChar> {
-    /// Writes the text's bytes here and gives the place behind them. There has to be room.
-    fileprivate func write(_ text: String) -> Self {
+/// Writes a `FieldList` into one block of memory: room for the error text, nodes, lines. The block grows with its lines, and is
+/// whoever's that takes it.
+private struct LineWriter {
+    private(set) var memory: UnsafeMutableRawPointer
+    private let count: Int
+    private var index = 0
+    /// Where the lines end.
+    private var end: Int
+    private var size: Int
+
+    init(_ count: Int) {
+        self.count = count
+        end = Int(CURL_ERROR_SIZE) + count * MemoryLayout<curl_slist>.stride
+        size = end + 64 * count
+        memory = .allocate(byteCount: size, alignment: MemoryLayout<curl_slist>.alignment)
+        memory.storeBytes(of: 0, as: CChar.self)
+    }
+
+    private var nodes: UnsafeMutablePointer<curl_slist> {
+        (memory + Int(CURL_ERROR_SIZE)).assumingMemoryBound(to: curl_slist.self)
+    }
+
+    /// A line begins here. Its node holds its place in the block until that does not move any more.
+    mutating func begin() {
+        (nodes + index).initialize(to: curl_slist(data: UnsafeMutablePointer(bitPattern: end), next: nil))
+        index += 1
+    }
+
+    mutating func write(_ text: String) {
         var text = text
-        return text.withUTF8 { bytes in
-            if let base = bytes.baseAddress {
-                UnsafeMutableRawPointer(self).copyMemory(from: base, byteCount: bytes.count)
-            }
-            return self + bytes.count
+        text.withUTF8 { bytes in
+            guard let base = bytes.baseAddress else { return }
+            makeRoom(for: bytes.count)
+            (memory + end).copyMemory(from: base, byteCount: bytes.count)
+            end += bytes.count
         }
+    }
+
+    mutating func write(_ byte: UInt8) {
+        makeRoom(for: 1)
+        memory.storeBytes(of: byte, toByteOffset: end, as: UInt8.self)
+        end += 1
+    }
+
+    /// The first of the nodes, which are now a list.
+    func linked() -> UnsafeMutablePointer<curl_slist> {
+        let nodes = nodes
+        for index in 0..<count {
+            let line = memory + Int(bitPattern: nodes[index].data)
+            nodes[index].data = line.assumingMemoryBound(to: CChar.self)
+            nodes[index].next = index + 1 < count ? nodes + index + 1 : nil
+        }
+        return nodes
+    }
+
+    private mutating func makeRoom(for count: Int) {
+        if end + count <= size { return }
+        size = 2 * (size + count)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<curl_slist>.alignment)
+        larger.copyMemory(from: memory, byteCount: end)
+        memory.deallocate()
+        memory = larger
     }
 }

@@ -30,7 +30,7 @@ enum MessageCheck {
         guard path.utf8.first == UInt8(ascii: "/") || (path == "*" && method == .options) else {
             throw .unsent(.badURL, "the path does not begin with a slash")
         }
-        guard path.withUTF8({ $0.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") } }) else {
+        guard path.withUTF8(mayBePath) else {
             throw .unsent(.badURL, "the path holds a space, a control, # or a character that is not percent-encoded")
         }
         guard method != .connect else {
@@ -42,16 +42,25 @@ enum MessageCheck {
         try message.request.options.timeouts.check()
         if let extras { try OptionsCheck.check(extras, for: head) }
         for field in head.headerFields {
-            guard HTTPField.isValidValue(field.value) else {
+            guard field.maySend else {
                 throw .unsent(.badRequest, "the value of header \(field.name.rawName) holds a line break or NUL")
             }
-            guard field.name != .contentLength, field.name != .transferEncoding else {
+            guard !isFraming(field.name) else {
                 throw .unsent(
                     .badRequest,
                     "the header \(field.name.rawName) belongs to the transport, which derives it from the body",
                     "leave it out"
                 )
             }
+        }
+    }
+
+    /// Whether a field says where the message ends. Lengths tell apart nearly all names, in less time than a comparison.
+    private static func isFraming(_ name: HTTPField.Name) -> Bool {
+        switch name.canonicalName.utf8.count {
+        case "content-length".utf8.count: name == .contentLength
+        case "transfer-encoding".utf8.count: name == .transferEncoding
+        default: false
         }
     }
 
@@ -79,6 +88,13 @@ enum MessageCheck {
         guard let number = Int(port), (1...65_535).contains(number), port.utf8.allSatisfy({ $0 >= 0x30 }) else {
             throw .unsent(.badURL, "the port is not a number from 1 to 65535")
         }
+    }
+
+    /// Whether these may stand in a path with its query; all are looked at, many at once.
+    private static func mayBePath(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var odd: UInt8 = 0
+        for byte in bytes { odd |= byte &- 0x21 < 0x5E && byte != UInt8(ascii: "#") ? 0 : 1 }
+        return odd == 0
     }
 
     /// Which bytes may stand in an authority.

@@ -405,16 +405,10 @@ extension HTTPRequest {
         let count = scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count
         // Bytes into a string of their number: less than half the work of joining strings.
         return String(unsafeUninitializedCapacity: count) { bytes in
-            var end = 0
-            func write(_ part: String) {
-                var part = part
-                end = part.withUTF8 { bytes[end...].initialize(fromContentsOf: $0) }
-            }
-            write(scheme)
-            write("://")
-            write(authority)
-            write(path)
-            return end
+            var end = bytes.write(scheme, at: 0)
+            end = bytes.write("://", at: end)
+            end = bytes.write(authority, at: end)
+            return bytes.write(path, at: end)
         }
     }
 
@@ -425,5 +419,13 @@ extension HTTPRequest {
         let path = path ?? "/"
         guard let mark = path.unicodeScalars.firstIndex(of: "?") else { return "\(scheme ?? "")://\(authority)\(path)" }
         return "\(scheme ?? "")://\(authority)\(path[..<mark])?…"
+    }
+}
+
+extension UnsafeMutableBufferPointer<UInt8> {
+    /// Writes a text's bytes from a place on and gives the place behind them. There has to be room.
+    fileprivate func write(_ text: String, at place: Int) -> Int {
+        var text = text
+        return text.withUTF8 { self[place...].initialize(fromContentsOf: $0) }
     }
 }

@@ -9,20 +9,35 @@ struct HeaderList {
     }
 
     /// Adds a field of ours, before any other of its name, that we know to be right.
-    mutating func add(_ name: HTTPField.Name, _ value: String) {
-        fields.append(HTTPField(name: name, value: value))
+    mutating func add(_ field: HTTPField) {
+        fields.append(field)
     }
 
     /// Adds a field of ours, before any other of its name, with a value that the app chose.
     mutating func add(_ name: HTTPField.Name, checking value: String) throws(NetworkError) {
         try Self.check(name, value)
-        add(name, value)
+        add(HTTPField(name: name, value: value))
+    }
+
+    /// Adds a field of ours, before any other of its name, with the value that it mostly has or another that the app chose.
+    mutating func add(_ usual: HTTPField, or value: String) throws(NetworkError) {
+        if value == usual.value { add(usual) } else { try add(usual.name, checking: value) }
     }
 
     /// Sets a field that a user or server named. `HTTPField` would repair what is wrong without a word, so that it is
     /// refused before.
     mutating func set(_ name: String, _ value: String) throws(NetworkError) {
-        fields[try Self.check(name, value)] = value
+        let name = try Self.check(name, value)
+        // A cookie becomes a field for each of its pairs.
+        if name == .cookie { return fields[name] = value }
+        let field = HTTPField(name: name, value: value)
+        if let place = place(of: name) { fields[place] = field } else { fields.append(field) }
+    }
+
+    /// Where the one field of a name stands.
+    private func place(of name: HTTPField.Name) -> Int? {
+        // Nearly always there is none, which costs less to tell.
+        fields.contains(name) ? fields.firstIndex { $0.name == name } : nil
     }
 
     /// Sets fields in the order of their names.
@@ -43,7 +58,7 @@ struct HeaderList {
     }
 
     mutating func remove(_ name: HTTPField.Name) {
-        fields[name] = nil
+        if fields.contains(name) { fields[name] = nil }
     }
 
     /// The name of a field that may be sent (RFC 9110, 5.1 and 5.5). Errors quote the name, never the value.
@@ -56,13 +71,13 @@ struct HeaderList {
                 "use letters, digits and hyphens"
             )
         }
-        if let reason = reserved[checked] { throw .badRequest("the header \(name) may not be set", reason) }
+        if mayBeReserved(checked), let reason = reserved[checked] { throw .badRequest("the header \(name) may not be set", reason) }
         try check(checked, value)
         return checked
     }
 
     private static func check(_ name: HTTPField.Name, _ value: String) throws(NetworkError) {
-        guard HTTPField.isValidValue(value) else {
+        guard HTTPField.maySend(value) else {
             throw .badRequest(
                 "the value of header \(name.rawName) begins or ends with a space, or holds a line break or control character",
                 "trim it, or encode what is in it"
@@ -75,6 +90,14 @@ struct HeaderList {
             )
         }
     }
+
+    /// Whether a name is as long as one of the reserved ones: it costs less than a look into the table.
+    private static func mayBeReserved(_ name: HTTPField.Name) -> Bool {
+        let length = name.canonicalName.utf8.count
+        return length < UInt32.bitWidth && reservedLengths & 1 << UInt32(length) != 0
+    }
+
+    private static let reservedLengths = reserved.keys.reduce(0 as UInt32) { $0 | 1 << UInt32($1.canonicalName.utf8.count) }
 
     /// Fields that frame the message or belong to the connection (RFC 9110, 7.2 and 7.6.1; RFC 9112, 6), with what to
     /// do instead.

@@ -90,16 +90,17 @@ public struct HttpRequestBuilder: Sendable {
         _ delivery: TransferRequest.Delivery
     ) throws(NetworkError) -> TransferRequest {
         var url = try target(of: request)
-        let content = try content(of: request)
+        let extra = request.additionalData
+        let content = try content(of: request, extra?.httpData)
         url.append(content.items)
         url.append(request.query)
         var headers = HeaderList()
-        headers.add(.accept, request.type.accepted)
-        if let platform { try headers.add(.beaglePlatform, checking: platform) }
-        if let userAgent { try headers.add(.userAgent, checking: userAgent) }
+        headers.add(request.type.accepted)
+        if let platform { try headers.add(.usualPlatform, or: platform) }
+        if let userAgent { try headers.add(.usualUserAgent, or: userAgent) }
         if let contentType = content.contentType { try headers.add(.contentType, checking: contentType) }
-        try headers.set(request.additionalData?.headers ?? [:])
-        if case .rawRequest(let data) = request.type { try headers.set(data.headers ?? [:]) }
+        if let extra { try headers.set(extra.headers) }
+        if case .rawRequest(let data) = request.type, let own = data.headers { try headers.set(own) }
         let environment = environmentHeaders(for: url)
         let additional = try additionalHeaders(for: url)
         try headers.set(environment)
@@ -178,13 +179,24 @@ extension HTTPField.Name {
     static let beaglePlatform = HTTPField.Name("beagle-platform")!
 }
 
+extension HTTPField {
+    fileprivate static let usualPlatform = HTTPField(name: .beaglePlatform, value: "IOS")
+    fileprivate static let usualUserAgent = HTTPField(name: .userAgent, value: "BeagleNet/\(beagleNetVersion)")
+    fileprivate static let acceptsJSON = HTTPField(name: .accept, value: "application/json")
+    fileprivate static let acceptsImages = HTTPField(
+        name: .accept,
+        value: "image/avif,image/webp,image/png,image/jpeg,*/*;q=0.5"
+    )
+    fileprivate static let acceptsAnything = HTTPField(name: .accept, value: "*/*")
+}
+
 extension Request.RequestType {
     /// What the app can take (RFC 9110, 12.5.1).
-    fileprivate var accepted: String {
+    fileprivate var accepted: HTTPField {
         switch self {
-        case .fetchComponent, .submitForm: "application/json"
-        case .fetchImage: "image/avif,image/webp,image/png,image/jpeg,*/*;q=0.5"
-        case .rawRequest: "*/*"
+        case .fetchComponent, .submitForm: .acceptsJSON
+        case .fetchImage: .acceptsImages
+        case .rawRequest: .acceptsAnything
         }
     }
 }

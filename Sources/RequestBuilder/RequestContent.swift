@@ -10,8 +10,10 @@ struct RequestContent {
 
 extension HttpRequestBuilder {
     /// Method, body and query items of a request by our rules.
-    func content(of request: Request) throws(NetworkError) -> RequestContent {
-        let httpData = request.additionalData?.httpData
+    func content(
+        of request: Request,
+        _ httpData: HttpAdditionalData.HttpData?
+    ) throws(NetworkError) -> RequestContent {
         var content: RequestContent
         switch request.type {
         case .fetchComponent, .fetchImage: content = RequestContent(method: try method(httpData?.method.rawValue))
@@ -61,7 +63,9 @@ extension HttpRequestBuilder {
     /// The method of this name; nil is GET. Methods are case-sensitive (RFC 9110, 9.1), yet nobody means `get` to be
     /// anything but GET.
     private func method(_ name: String?) throws(NetworkError) -> HTTPRequest.Method {
-        guard let name else { return .get }
+        // Most requests by far are one of these.
+        guard let name, name != "GET" else { return .get }
+        if name == "POST" { return .post }
         let method = try HTTPRequest.Method(checking: name)
         let upper = name.uppercased()
         if name == upper { return method }

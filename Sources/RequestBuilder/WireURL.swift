@@ -20,20 +20,31 @@ struct WireURL {
     init(_ url: URL, base: URL?) throws(NetworkError) {
         var text = url.absoluteString
         guard !Expression.occurs(in: text) else { throw .unevaluated }
-        if !Self.hasScheme(text) { text = try Self.absolute(text, base) }
-        self = try text.withUTF8 { bytes in
-            Result { () throws(NetworkError) in try WireURL(bytes[...]) }
-        }.get()
+        if let parsed = try Self(parsing: &text) {
+            self = parsed
+            return
+        }
+        text = try Self.absolute(text, base)
+        guard let parsed = try Self(parsing: &text) else { throw .noScheme }
+        self = parsed
     }
 
-    private init(_ bytes: Bytes) throws(NetworkError) {
-        let scheme = Self.scheme(of: bytes)
-        self.scheme = Self.text(scheme).lowercased()
-        guard self.scheme == "http" || self.scheme == "https" else {
-            throw .build(.unsupportedScheme, "the scheme \(self.scheme) is not supported", "use http or https")
-        }
+    /// nil where there is no scheme.
+    private init?(parsing text: inout String) throws(NetworkError) {
+        let parsed = try text.withUTF8 { bytes in
+            Result { () throws(NetworkError) in
+                let scheme = Self.scheme(of: bytes[...])
+                return scheme.isEmpty ? nil : try WireURL(bytes[...], scheme)
+            }
+        }.get()
+        guard let parsed else { return nil }
+        self = parsed
+    }
+
+    private init(_ bytes: Bytes, _ scheme: Bytes) throws(NetworkError) {
+        self.scheme = try Self.name(of: scheme)
         let rest = bytes[scheme.endIndex...].dropFirst()
-        guard rest.starts(with: "//".utf8) else { throw .noHost }
+        guard rest.first == UInt8(ascii: "/"), rest.dropFirst().first == UInt8(ascii: "/") else { throw .noHost }
         let (authority, target) = Self.cut(rest.dropFirst(2).prefix { $0 != UInt8(ascii: "#") }) {
             $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?")
         }
@@ -75,14 +86,27 @@ struct WireURL {
             throw .noScheme
         }
         let joined = try UrlBuilder(baseUrl: base).url(for: text).absoluteString
-        guard hasScheme(joined) else { throw .noScheme }
         guard !Expression.occurs(in: joined) else { throw .unevaluated }
         return joined
     }
 
-    private static func hasScheme(_ text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { !scheme(of: $0[...]).isEmpty }
+    private static func name(of scheme: Bytes) throws(NetworkError) -> String {
+        // Nearly always it is written so, and no text has to be made.
+        if spells("https", scheme) { return "https" }
+        if spells("http", scheme) { return "http" }
+        let name = text(scheme).lowercased()
+        guard name == "http" || name == "https" else {
+            throw .build(.unsupportedScheme, "the scheme \(name) is not supported", "use http or https")
+        }
+        return name
+    }
+
+    private static func spells(_ name: StaticString, _ bytes: Bytes) -> Bool {
+        name.withUTF8Buffer { name in
+            guard name.count == bytes.count else { return false }
+            for index in name.indices where name[index] != bytes[bytes.startIndex + index] { return false }
+            return true
+        }
     }
 
     /// What stands before the first colon, unless a path, query or fragment begins earlier.
@@ -124,6 +148,8 @@ struct WireURL {
     private static func host(_ bytes: Bytes) throws(NetworkError) -> String {
         guard !bytes.isEmpty else { throw .noHost }
         let text = Self.text(bytes)
+        let isPlain = isPlain
+        if bytes.allSatisfy({ isPlain[Int($0)] }) { return text }
         if bytes.first == UInt8(ascii: "[") {
             guard isAddress(bytes) else {
                 throw .badURL("the IPv6 address in brackets is none", "write it as in [::1]")
@@ -146,6 +172,9 @@ struct WireURL {
             && Self.text(address).allSatisfy { ($0.isASCII && $0.isHexDigit) || $0 == ":" || $0 == "." }
     }
 
+    /// Which bytes stand for themselves in a host; brackets and escapes do not.
+    private static let isPlain = (UInt8.min...UInt8.max).map { $0 < 0x80 && mayBeInHost($0) }
+
     private static func mayBeInHost(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."): true
@@ -156,7 +185,12 @@ struct WireURL {
     /// An empty port is the scheme's own (RFC 3986, 3.2.3).
     private static func port(_ digits: Bytes) throws(NetworkError) -> Int? {
         if digits.isEmpty { return nil }
-        guard let port = Int(text(digits)), (1...65_535).contains(port), digits.first != UInt8(ascii: "+") else {
+        var port = 0
+        for digit in digits where port <= 65_535 {
+            let value = Int(digit) - 0x30
+            port = (0...9).contains(value) ? port * 10 + value : .max
+        }
+        guard (1...65_535).contains(port) else {
             // Not quoted: in front of an unescaped slash it may be a part of a password.
             throw .badURL("the port is not a number from 1 to 65535")
         }
