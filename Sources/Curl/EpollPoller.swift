@@ -10,6 +10,9 @@
 
     /// epoll, told of a socket as rarely as can be: one that we opened stays registered while libcurl does not want
     /// it, and is taken out only when it stirs unwanted. That saves two system calls per request.
+    ///
+    /// What is `@exclusivity(unchecked)` here is read and set on the loop's thread, in steps none of which calls anything that
+    /// could come back to it.
     final class EpollPoller: Poller {
         private static let eventCount: Int32 = 256
 
@@ -37,13 +40,13 @@
         /// Owned by this object and reached only on the loop's thread.
         private let events: UnsafeMutablePointer<epoll_event>
         /// Found by the last wait and not told of yet.
-        private(set) var eventCount: Int32 = 0
-        private(set) var looks: UInt64 = 0
+        @exclusivity(unchecked) private(set) var eventCount: Int32 = 0
+        @exclusivity(unchecked) private(set) var looks: UInt64 = 0
         /// Whether the last look told of all that stirred.
-        private var sawAll = false
-        private var sockets: [Socket] = Array(repeating: Socket(), count: 256)
-        private var changed: [Int32] = []
-        private var stirred: [Int32] = []
+        @exclusivity(unchecked) private var sawAll = false
+        @exclusivity(unchecked) private var sockets: [Socket] = Array(repeating: Socket(), count: 256)
+        @exclusivity(unchecked) private var changed: [Int32] = []
+        @exclusivity(unchecked) private var stirred: [Int32] = []
         private var running: Int32 = 0
         private let watchdog = Watchdog()
 

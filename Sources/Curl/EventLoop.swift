@@ -14,6 +14,9 @@ import Synchronization
 ///
 /// `@unchecked Sendable` is sound because everything but `inbox`, `isSleeping` and the poller's `wake` is reached
 /// only on the loop's thread, which begins after `init` and keeps the loop alive to its end.
+///
+/// What is `@exclusivity(unchecked)` is read and set there in steps none of which calls anything that could come back to it:
+/// collections of it change by themselves, and what is handed out is a copy.
 final class EventLoop: @unchecked Sendable {
     enum Command {
         case start(Transfer), cancel(Transfer), resume(Transfer), raise(Transfer, Priority)
@@ -56,10 +59,10 @@ final class EventLoop: @unchecked Sendable {
     private let multi: UnsafeMutableRawPointer
     let poller: any Poller
     /// The time of this turn, in nanoseconds of the monotonic clock.
-    private(set) var now: UInt64 = EventLoop.clock()
+    @exclusivity(unchecked) private(set) var now: UInt64 = EventLoop.clock()
     private var sockets = OpenSockets()
-    var connections = Connections()
-    var sites = Sites()
+    @exclusivity(unchecked) var connections = Connections()
+    @exclusivity(unchecked) var sites = Sites()
     /// Those options that were checked last: mostly all messages have the same.
     var checkedExtras: TransferOptions.Extras?
     let memory: ClientMemory?
@@ -72,9 +75,9 @@ final class EventLoop: @unchecked Sendable {
     /// Numbers of sockets that had found their peer when they were closed, until they are given out again.
     private var closedAfterConnecting: Set<Int32> = []
     /// Who of the active transfers is out, and who waits.
-    private var admission: Admission<Transfer>
+    @exclusivity(unchecked) private var admission: Admission<Transfer>
     let prefetchBytesPerSecond: Int?
-    private var active: [Transfer] = []
+    @exclusivity(unchecked) private var active: [Transfer] = []
     private var progressing: [Transfer] = []
     /// When progress may be told again.
     private var nextProgress: UInt64 = 0
@@ -89,13 +92,13 @@ final class EventLoop: @unchecked Sendable {
     private var ending = Ending.no
     private var hasLeftNetwork = false
     /// Whether a connection fell idle that the poller has not looked at since.
-    private var hasIdled = false
+    @exclusivity(unchecked) private var hasIdled = false
     /// Whether this turn had to shut a connection.
     private var hasShutSocket = false
     /// When libcurl wants to be called.
-    private var timer: UInt64?
+    @exclusivity(unchecked) private var timer: UInt64?
     /// When the first of the active transfers may have run out of time.
-    private var sweep: UInt64?
+    @exclusivity(unchecked) private var sweep: UInt64?
     /// What had come by then has been taken. Deadlines are judged by it: where the thread was held up, by a task or by the
     /// machine, answers that are there already are in time.
     private var takenUntil: UInt64 = 0

@@ -10,6 +10,8 @@ import CBeagleNetCurl
 #endif
 
 /// One message on the wire and its answer, on an easy handle of its own. Reached only on the loop's thread.
+///
+/// What is `@exclusivity(unchecked)` is read and set in steps none of which calls anything that could come back to it.
 final class Hop {
     /// What the answer leads to.
     enum Route {
@@ -44,11 +46,11 @@ final class Hop {
     private let entry: Ledger.Entry
 
     private let head = ResponseHead()
-    private var collected = BodyBuffer()
+    @exclusivity(unchecked) private var collected = BodyBuffer()
     private var decoder: ContentDecoder?
     /// Bytes that the decoder has used of those that libcurl keeps during a pause.
     private var usedBytes = 0
-    private var sink = Sink.none
+    @exclusivity(unchecked) private var sink = Sink.none
     private(set) var response: RawHead?
     private(set) var interim: [HTTPResponse] = []
     private(set) var route = Route.final
@@ -68,7 +70,7 @@ final class Hop {
     private var sentBefore: Int64 = 0
     private(set) var bytesReceived: Int64 = 0
     private(set) var decodedBytes: Int64 = 0
-    private(set) var connection: Connections.Connection?
+    @exclusivity(unchecked) private(set) var connection: Connections.Connection?
     private(set) var openedSockets: [Int32] = []
     private var knownConnects = 0
     private(set) var lastActivity: UInt64

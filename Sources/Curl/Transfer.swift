@@ -8,6 +8,8 @@ import Synchronization
 /// thread, to which the transfer is handed through the loop's inbox. Before that only its maker has it, and one that
 /// the loop refused is ended by the only task that has it; its token reaches no more than `state` and `loop`. The
 /// outcome is written before `state` says that there is one, and read after, by the task that waited for it.
+///
+/// What is `@exclusivity(unchecked)` is read and set whole, or changed by what calls nothing else.
 final class Transfer: PrioritizedToken, @unchecked Sendable {
     typealias Outcome = Result<TransferResponse, NetworkError>
 
@@ -40,13 +42,13 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     let started: UInt64
     private let state = Atomic<UInt8>(0)
 
-    private(set) var message: Message
+    @exclusivity(unchecked) private(set) var message: Message
     var request: TransferRequest { message.request }
     /// What the connection becomes where it is to be a WebSocket.
     let webSocket: WebSocketLink?
-    private(set) var hop: Hop?
+    @exclusivity(unchecked) private(set) var hop: Hop?
     /// At its origin; nil before it starts, and once it takes none from others.
-    var place: Admission<Transfer>.Place?
+    @exclusivity(unchecked) var place: Admission<Transfer>.Place?
     /// When it began to wait for its turn; nil while it does not.
     private var waitingSince: UInt64?
     /// Nanoseconds of such waits after the first hop.
@@ -55,24 +57,24 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     /// What the server asked for with a 401.
     private(set) var digest: DigestSession?
     /// Those that led to the hop that is there.
-    private var hops: [TransferHop] = []
+    @exclusivity(unchecked) private var hops: [TransferHop] = []
     private var resends = 0
     /// An alternative failed: the origin itself is asked.
     private var staysAtOrigin = false
     /// Whether the server may have acted on a message of this transfer.
     private var hasReachedServer = false
-    private var pipe: BodyPipe?
+    @exclusivity(unchecked) private var pipe: BodyPipe?
     /// What a streamed response reads when its body has ended. Not of the pipe, which would stay with the response.
     private var end: Lock<TransferEnd?>?
     /// When the first message was taken up.
     private var begun: UInt64 = 0
-    private var completion: Completion?
+    @exclusivity(unchecked) private var completion: Completion?
     /// Asks the app's resolver; ended with the transfer.
     var resolving: Task<Void, Never>?
-    private var outcome: Outcome?
+    @exclusivity(unchecked) private var outcome: Outcome?
     private let entry: Ledger.Entry
     /// Place among the loop's active transfers; nil before it is one of them.
-    var index: Int?
+    @exclusivity(unchecked) var index: Int?
     /// Whether the loop is about to report progress.
     var isProgressDue = false
     /// Whether others like it have been told that it lasts.
