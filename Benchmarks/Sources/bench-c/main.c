@@ -177,10 +177,12 @@ static void configure(struct slot *slot) {
         curl_easy_setopt(easy, CURLOPT_CAINFO, arguments.authorities);
         curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     }
+    // Those that a client of ours sends, transport and C alike.
     slot->fields = curl_slist_append(NULL, "accept: application/json");
+    slot->fields = curl_slist_append(slot->fields, "beagle-platform: IOS");
+    slot->fields = curl_slist_append(slot->fields, "User-Agent: BeagleNet/0.1.0");
     slot->fields = curl_slist_append(slot->fields, "accept-encoding: gzip, deflate, br, zstd");
     slot->fields = curl_slist_append(slot->fields, "Expect:");
-    slot->fields = curl_slist_append(slot->fields, "User-Agent:");
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, must(slot->fields));
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, slot);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_head);

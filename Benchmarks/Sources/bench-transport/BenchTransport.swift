@@ -79,7 +79,10 @@ struct BenchTransport {
             throw URLError()
         }
         var head = HTTPRequest(method: .get, scheme: scheme, authority: "\(host):\(url.port ?? 80)", path: url.path)
+        // Those that a client sends.
         head.headerFields[.accept] = "application/json"
+        head.headerFields[HTTPField.Name("beagle-platform")!] = "IOS"
+        head.headerFields[.userAgent] = "BeagleNet/\(beagleNetVersion)"
         var options = TransferOptions(version: arguments.isHTTP2 ? .automatic : .http1)
         if let file = arguments.authorities { options.trust = .file(path: file) }
         if arguments.shape == .big { options.maxBodyBytes = nil }
