@@ -315,11 +315,12 @@ final class EventLoop: @unchecked Sendable {
 
     /// Lets a transfer go out, or wait until it may.
     private func admit(_ transfer: Transfer) {
+        let message = transfer.message
         let place = admission.enter(
             transfer,
-            scheme: transfer.request.head.scheme,
-            authority: transfer.request.head.authority,
-            priority: transfer.request.options.priority
+            scheme: message.scheme,
+            authority: message.authority,
+            priority: message.request.options.priority
         )
         transfer.place = place
         if place.isWaiting {
@@ -620,6 +621,12 @@ final class EventLoop: @unchecked Sendable {
         return Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue()
     }
 
+    /// Calls with the loop behind a callback's context, which is not counted for that.
+    private static func with(_ context: UnsafeMutableRawPointer?, _ body: (EventLoop) -> Void) {
+        guard let context else { preconditionFailure("libcurl lost the context that we gave it") }
+        Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
+    }
+
     private func configureMulti() {
         let me = Unmanaged.passUnretained(self).toOpaque()
         beagle_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
@@ -631,13 +638,13 @@ final class EventLoop: @unchecked Sendable {
         beagle_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, limits.connectionsPerOrigin ?? unlimited)
         beagle_multi_set_pointer(multi, CURLMOPT_TIMERDATA, me)
         beagle_multi_set_timer_callback(multi) { _, milliseconds, context in
-            EventLoop.from(context).setTimer(milliseconds)
+            EventLoop.with(context) { $0.setTimer(milliseconds) }
             return 0
         }
         guard poller.watchesSockets else { return }
         beagle_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, me)
         beagle_multi_set_socket_callback(multi) { _, socket, what, context, _ in
-            EventLoop.from(context).poller.watch(socket, what)
+            EventLoop.with(context) { $0.poller.watch(socket, what) }
             return 0
         }
     }

@@ -10,7 +10,8 @@ extension Hop {
         answering digest: DigestSession?
     ) throws(NetworkError) -> HTTPFields {
         var fields = message.request.head.headerFields
-        if let cookies = memory?.cookieField(of: message.request) ?? fields[.cookie] {
+        let own = message.names.contains(.cookie) ? fields[.cookie] : nil
+        if let cookies = memory?.cookieField(of: message.request) ?? own {
             // Of a text, HTTPFields makes a field of each cookie; one is what servers expect (RFC 6265, 5.4).
             let name = fields[fields: .cookie].first?.name ?? .cookie
             fields[fields: .cookie] = [HTTPField(name: name, value: cookies)]

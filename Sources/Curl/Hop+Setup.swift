@@ -5,31 +5,29 @@ import CBeagleNetCurl
 extension Hop {
     /// Whether the answer's content encoding is ours to ask for and to undo.
     static func decodes(_ message: Message) -> Bool {
-        let asked = message.request.head.headerFields
         // A range is one of the encoded bytes (RFC 9110, 14.2).
-        return !asked.contains(.acceptEncoding) && !asked.contains(.range) && message.method != .head
+        message.names.isDisjoint(with: [.acceptEncoding, .range]) && message.method != .head
             && message.request.options.extras?.codings != []
     }
 
     /// What goes behind the fields of a message: see `FieldList`.
     static func addedLines(to message: Message, decodes: Bool) -> [String] {
-        let fields = message.request.head.headerFields
         let extras = message.request.options.extras
         let method = message.method
         // The common case, for which nothing is made.
         if method == .get, decodes, message.request.body == nil, extras?.codings == nil {
-            return fields.contains(.accept) ? linesBesideAccept : usualLines
+            return message.names.contains(.accept) ? linesBesideAccept : usualLines
         }
         // Few, as libcurl goes through all of them for each field that it may add.
         var lines: [String] = []
         if decodes { lines.append(acceptEncoding(extras?.codings)) }
-        if !fields.contains(.accept) { lines.append("Accept:") }
+        if !message.names.contains(.accept) { lines.append("Accept:") }
         if message.request.body == nil {
             // A method that expects a body and has none says so (RFC 9110, 8.6).
             if method == .post || method == .put || method == .patch { lines.append("Content-Length: 0") }
         } else {
             lines.append(asksConsent(message.request) ? "Expect: 100-continue" : "Expect:")
-            if !fields.contains(.contentType) { lines.append("Content-Type:") }
+            if !message.names.contains(.contentType) { lines.append("Content-Type:") }
         }
         return lines
     }
@@ -95,10 +93,10 @@ extension Hop {
     }
 
     private func configureTarget() throws(NetworkError) {
-        let path = request.head.path ?? "/"
+        let path = message.path
         // A proxy wants the whole URL, but not inside a tunnel, nor of OPTIONS of the server as a whole (RFC 9110, 9.3.7).
         if mayAskProxy, !site.isSecure, path != "*" {
-            let url = request.head.urlText
+            let url = message.urlText
             let parsed = ParsedURL(url)
             try configure(url, parsed)
             wholeURL = consume parsed
@@ -110,6 +108,7 @@ extension Hop {
     }
 
     private func configure(_ url: String, _ parsed: borrowing ParsedURL) throws(NetworkError) {
+        // As text, too: libcurl would write it of the parts, byte by byte.
         try require(easy.set(.url, url))
         // Without one, libcurl will say what is wrong with the text.
         if let pointer = parsed.pointer { easy.set(.parsedURL, UnsafeMutableRawPointer(pointer)) }

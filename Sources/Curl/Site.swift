@@ -36,9 +36,8 @@ struct Sites {
     /// Where a message goes.
     ///
     /// - Throws: `NetworkError` where it must not go out: see `MessageCheck`.
-    mutating func site(of head: HTTPRequest) throws(NetworkError) -> Site {
-        let scheme = head.scheme ?? ""
-        let authority = head.authority ?? ""
+    mutating func site(of message: Message) throws(NetworkError) -> Site {
+        let (scheme, authority) = (message.scheme, message.authority)
         if let latest, latest.authority == authority, latest.scheme == scheme { return latest }
         let key = Key(scheme: scheme, authority: authority)
         if known[key] == nil, known.count >= Self.limit { known.removeAll() }

@@ -143,7 +143,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         if let memory = loop.memory, memory.upgrades(request.head) { message = message.changed { $0.head.upgrade() } }
         if begun == 0 { begun = loop.now }
         let message = message
-        let site = try loop.sites.site(of: message.request.head)
+        let site = try loop.sites.site(of: message)
         let extras = message.request.options.extras
         try MessageCheck.checkRest(of: message, extras === loop.checkedExtras ? nil : extras)
         if let extras, OptionsCheck.isLasting(extras) { loop.checkedExtras = extras }
@@ -328,7 +328,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         hops.append(
             TransferHop(
                 method: request.head.method.rawValue,
-                url: request.head.urlText,
+                url: message.urlText,
                 status: hop.response?.status.code ?? 0,
                 duration: .microseconds(hop.easy.offset(CURLINFO_TOTAL_TIME_T))
             )
@@ -436,7 +436,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         TransferResponse(
             response,
             body: body,
-            url: request.head.urlText,
+            url: message.urlText,
             interim: hop.interim,
             trailers: trailers,
             metrics: metrics(of: hop),

@@ -151,7 +151,7 @@ enum HeadScanner {
     }
 
     private static func status(of line: Bytes) -> HTTPResponse.Status? {
-        guard line.prefix(5).elementsEqual("HTTP/".utf8), let space = line.firstIndex(.space) else { return nil }
+        guard line.begins(with: "HTTP/"), let space = line.firstIndex(.space) else { return nil }
         let rest = line[(space + 1)...]
         guard rest.count >= 3 else { return nil }
         var code = 0
@@ -162,7 +162,7 @@ enum HeadScanner {
         guard code >= 100, rest.count == 3 || rest[rest.startIndex + 3] == .space else { return nil }
         let reason = rest.dropFirst(3).drop { $0 == .space }
         // Most answers by far, without a string made and checked.
-        if code == 200, reason.elementsEqual("OK".utf8) { return .ok }
+        if code == 200, reason.count == 2, Bytes(rebasing: reason).begins(with: "OK") { return .ok }
         return .init(code: code, reasonPhrase: reason.isEmpty ? "" : String(decoding: reason, as: UTF8.self))
     }
 
@@ -239,6 +239,13 @@ extension Bytes {
     fileprivate func range(of part: Self) -> Range<Int> {
         guard let baseAddress, let start = part.baseAddress else { return 0..<0 }
         return start - baseAddress..<start - baseAddress + part.count
+    }
+
+    /// Whether these begin with a text.
+    fileprivate func begins(with text: StaticString) -> Bool {
+        guard count >= text.utf8CodeUnitCount else { return false }
+        for index in 0..<text.utf8CodeUnitCount where self[index] != text.utf8Start[index] { return false }
+        return true
     }
 
     /// Whether these are the letters of a name, in whichever case.

@@ -400,8 +400,10 @@ extension HTTPRequest.Method {
 
 extension HTTPRequest {
     /// The URL on the wire.
-    package var urlText: String {
-        let (scheme, authority, path) = (scheme ?? "", authority ?? "", path ?? "/")
+    package var urlText: String { Self.urlText(scheme ?? "", authority ?? "", path ?? "/") }
+
+    /// A URL of these parts.
+    package static func urlText(_ scheme: String, _ authority: String, _ path: String) -> String {
         let count = scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count
         // Bytes into a string of their number: less than half the work of joining strings.
         return String(unsafeUninitializedCapacity: count) { bytes in

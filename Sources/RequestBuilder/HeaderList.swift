@@ -71,7 +71,9 @@ struct HeaderList {
                 "use letters, digits and hyphens"
             )
         }
-        if mayBeReserved(checked), let reason = reserved[checked] { throw .badRequest("the header \(name) may not be set", reason) }
+        if mayBeReserved(checked), let reason = reserved[checked] {
+            throw .badRequest("the header \(name) may not be set", reason)
+        }
         try check(checked, value)
         return checked
     }
@@ -97,7 +99,9 @@ struct HeaderList {
         return length < UInt32.bitWidth && reservedLengths & 1 << UInt32(length) != 0
     }
 
-    private static let reservedLengths = reserved.keys.reduce(0 as UInt32) { $0 | 1 << UInt32($1.canonicalName.utf8.count) }
+    private static let reservedLengths = reserved.keys.reduce(0 as UInt32) { lengths, name in
+        lengths | 1 << UInt32(name.canonicalName.utf8.count)
+    }
 
     /// Fields that frame the message or belong to the connection (RFC 9110, 7.2 and 7.6.1; RFC 9112, 6), with what to
     /// do instead.

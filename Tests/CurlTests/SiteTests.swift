@@ -25,10 +25,12 @@ struct SiteTests {
     @Test func sitesAreForgottenWhereThereAreMany() throws {
         var sites = Sites()
         for number in [1, 1, 2, 300, 1, 2] + Array(1...600) + [1] {
-            let head = HTTPRequest(method: .get, scheme: "http", authority: "h:\(number)", path: "/a")
-            #expect(try sites.site(of: head).url == "http://h:\(number)/")
+            #expect(try sites.site(of: message(to: "h:\(number)")).url == "http://h:\(number)/")
         }
-        let bad = HTTPRequest(method: .get, scheme: "http", authority: "h:0", path: "/")
-        for _ in 1...2 { #expect(throws: NetworkError.self) { try sites.site(of: bad) } }
+        for _ in 1...2 { #expect(throws: NetworkError.self) { try sites.site(of: message(to: "h:0")) } }
+    }
+
+    private func message(to authority: String) -> Message {
+        Message(TransferRequest(HTTPRequest(method: .get, scheme: "http", authority: authority, path: "/a")))
     }
 }

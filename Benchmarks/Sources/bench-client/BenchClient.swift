@@ -8,8 +8,8 @@ import Load
 import Synchronization
 
 /// The whole client, found through the container as an app finds it: builder, environment, logger (off), transport.
-/// Variant `raw` makes raw requests, `recorded` makes them with a log, `callback` makes them through completions, and
-/// `post` and `graphql` ask for the same with a raw request and with an operation, `post-coded` with a raw request whose body a
+/// Variant `raw` makes raw requests, `recorded` makes them with a log, `callback` makes them through completions, `executor` in
+/// tasks on the transport's thread, and `post` and `graphql` ask for the same with a raw request and with an operation, `post-coded` with a raw request whose body a
 /// `JSONEncoder` writes and whose answer a `JSONDecoder` reads, and `screen` asks for components, each for somebody else: those of one would share one request. `main` is not `async`, as in `BenchTransport`.
 @main
 struct BenchClient {
@@ -82,7 +82,12 @@ struct BenchClient {
 
         let dependencies = BeagleDependencies()
         dependencies.logger = .off
-        dependencies.networkClient = NetworkClientDefault(dependencies: dependencies, options: options)
+        let transport = CurlTransport()
+        dependencies.networkClient = NetworkClientDefault(
+            dependencies: dependencies,
+            transport: transport,
+            options: options
+        )
         Beagle.dependencies = dependencies
         if arguments.variant == "recorded" { return try await record(arguments, url, dependencies) }
 
@@ -94,6 +99,15 @@ struct BenchClient {
                 let request = Request(url: url, type: .rawRequest(Request.RequestData(headers: accept)))
                 Beagle.dependencies.networkClient.executeRequest(request) { result in
                     completion(result.map(\.data.count).mapError { $0 })
+                }
+            }
+            return
+        }
+        if arguments.variant == "executor" {
+            try await withTaskExecutorPreference(transport) {
+                try await Load.measure("client-executor", arguments) {
+                    let request = Request(url: url, type: .rawRequest(Request.RequestData(headers: accept)))
+                    return try await Beagle.dependencies.networkClient.executeRequest(request).data.count
                 }
             }
             return

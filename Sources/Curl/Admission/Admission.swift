@@ -90,8 +90,8 @@ struct Admission<Element> {
     // MARK: coming and going
 
     /// Takes a place at an origin, or one in its line: `isWaiting` tells.
-    mutating func enter(_ element: Element, scheme: String?, authority: String?, priority: Priority) -> Place {
-        let origin = origin(scheme ?? "", authority ?? "")
+    mutating func enter(_ element: Element, scheme: String, authority: String, priority: Priority) -> Place {
+        let origin = origin(scheme, authority)
         var place = Place(origin: origin, priority: priority)
         if waiting == 0, hasRoom(at: origin), hasRoom(for: origin) {
             take(origin)
