@@ -68,8 +68,7 @@ struct ResponseHead: ~Copyable {
 
     /// A head has come to its end.
     private func conclude() throws(NetworkError) -> Progress {
-        let head = try RawHead(parsing: lines)
-        forgetLines()
+        let head = try RawHead(taking: takeLines())
         guard (100..<200).contains(head.status.code) else {
             state.pointee.isComplete = true
             return .complete(head)
@@ -104,10 +103,14 @@ struct ResponseHead: ~Copyable {
 
     private var lines: [UInt8] { state.pointee.lines.map { Array($0[..<state.pointee.length]) } ?? [] }
 
-    private func forgetLines() {
-        state.pointee.lines?.deallocate()
-        state.pointee.lines = nil
-        state.pointee.length = 0
+    /// The lines in their memory, which is whoever's that takes them.
+    private func takeLines() -> UnsafeBufferPointer<UInt8> {
+        defer {
+            state.pointee.lines = nil
+            state.pointee.length = 0
+        }
+        let start = state.pointee.lines?.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        return UnsafeBufferPointer(start: start, count: start == nil ? 0 : state.pointee.length)
     }
 
     /// The fields that came behind the body.

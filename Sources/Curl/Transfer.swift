@@ -213,7 +213,8 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     /// When the transfer runs out of time if nothing happens; nil where it may go on for ever.
     func deadline(at now: UInt64) -> UInt64? {
         if let webSocket, webSocket.isOpen { return webSocket.deadline }
-        let overall = request.options.timeouts.total.map { started.advanced(by: $0) }
+        let message = message
+        let overall = message.request.options.timeouts.total.map { started.advanced(by: $0) }
         let ofHop = hop?.deadline ?? hop?.earliestDeadline(at: now)
         guard let overall, let ofHop else { return overall ?? ofHop }
         return min(overall, ofHop)

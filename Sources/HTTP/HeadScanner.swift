@@ -24,32 +24,28 @@ enum HeadScanner {
         case often
     }
 
-    static func scan(_ block: [UInt8]) throws(NetworkError) -> Scanned {
-        try block.withUnsafeBufferPointer { (block) throws(NetworkError) in
-            guard block.firstIndex(0) == nil else { throw .head("the response head holds NUL") }
-            var lines = LineReader(rest: block)
-            guard let statusLine = lines.next(), let status = status(of: statusLine) else {
-                throw .head("the status line is malformed")
-            }
-            var scanned = Scanned(status: status)
-            // Asked for once, as a static property is looked after at each use.
-            let tokens = tokens
-            while let line = lines.next(), !line.isEmpty { try scan(line, of: block, tokens, &scanned) }
-            return scanned
+    static func scan(_ block: UnsafeBufferPointer<UInt8>) throws(NetworkError) -> Scanned {
+        guard block.firstIndex(0) == nil else { throw .head("the response head holds NUL") }
+        var lines = LineReader(rest: block)
+        guard let statusLine = lines.next(), let status = status(of: statusLine) else {
+            throw .head("the status line is malformed")
         }
+        var scanned = Scanned(status: status)
+        // Asked for once, as a static property is looked after at each use.
+        let tokens = tokens
+        while let line = lines.next(), !line.isEmpty { try scan(line, of: block, tokens, &scanned) }
+        return scanned
     }
 
-    static func fields(of block: [UInt8]) -> HTTPFields {
-        block.withUnsafeBufferPointer { block in
-            var lines = LineReader(rest: block)
-            _ = lines.next()
-            var fields = HTTPFields()
-            fields.reserveCapacity(16)
-            while let line = lines.next(), !line.isEmpty {
-                if let field = field(of: line) { fields.append(field) }
-            }
-            return fields
+    static func fields(of block: UnsafeBufferPointer<UInt8>) -> HTTPFields {
+        var lines = LineReader(rest: block)
+        _ = lines.next()
+        var fields = HTTPFields()
+        fields.reserveCapacity(16)
+        while let line = lines.next(), !line.isEmpty {
+            if let field = field(of: line) { fields.append(field) }
         }
+        return fields
     }
 
     /// Gives names and values as those of `fields(of:)` are.
@@ -66,25 +62,19 @@ enum HeadScanner {
     }
 
     /// What the line of a field says; nil where an `HTTPField` has to tell.
-    static func value(ofLine line: Range<Int>, in block: [UInt8]) -> String? {
-        block.withUnsafeBufferPointer { block in
-            let line = Bytes(rebasing: block[line])
-            guard let colon = line.firstIndex(.colon) else { return nil }
-            return line.value(after: colon).text
-        }
+    static func value(ofLine line: Range<Int>, in block: UnsafeBufferPointer<UInt8>) -> String? {
+        let line = Bytes(rebasing: block[line])
+        guard let colon = line.firstIndex(.colon) else { return nil }
+        return line.value(after: colon).text
     }
 
     /// Whether the value of a line is this text; nil where an `HTTPField` has to tell.
-    static func hasValue(_ text: StaticString, _ line: Range<Int>, in block: [UInt8]) -> Bool? {
-        block.withUnsafeBufferPointer { block in
-            let line = Bytes(rebasing: block[line])
-            guard let colon = line.firstIndex(.colon) else { return nil }
-            let value = line.value(after: colon)
-            let isSame = text.withUTF8Buffer { text in
-                text.count == value.count && text.indices.allSatisfy { text[$0] == value[$0] }
-            }
-            return isSame || value.isText ? isSame : nil
-        }
+    static func hasValue(_ text: StaticString, _ line: Range<Int>, in block: UnsafeBufferPointer<UInt8>) -> Bool? {
+        let line = Bytes(rebasing: block[line])
+        guard let colon = line.firstIndex(.colon) else { return nil }
+        let value = line.value(after: colon)
+        let isSame = value.count == text.utf8CodeUnitCount && value.begins(with: text)
+        return isSame || value.isText ? isSame : nil
     }
 
     /// The fields of lines that stand behind a body.

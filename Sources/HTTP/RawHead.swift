@@ -10,8 +10,9 @@ package final class RawHead: Sendable {
     /// Whether the body has a `Content-Encoding`.
     package let isEncoded: Bool
 
-    /// Checked lines, the status line first; empty where the head was made of fields.
-    private let block: [UInt8]
+    /// Checked lines, the status line first; empty where the head was made of fields. Unchecked, as they were written before
+    /// the head had them, are never changed, and are freed with it.
+    nonisolated(unsafe) private let block: UnsafeBufferPointer<UInt8>
     private let typeInBlock: HeadScanner.ContentType
     private let made = AtomicLazyReference<Made>()
 
@@ -29,7 +30,7 @@ package final class RawHead: Sendable {
         let isTransferEncoded = head.headerFields.contains(.transferEncoding)
         contentLength = isTransferEncoded ? nil : head.headerFields.joined(.contentLength).flatMap(Int64.init)
         isEncoded = head.headerFields.contains(.contentEncoding)
-        block = []
+        block = UnsafeBufferPointer(start: nil, count: 0)
         typeInBlock = .often
         _ = made.storeIfNil(Made(head))
     }
@@ -37,13 +38,32 @@ package final class RawHead: Sendable {
     /// A head of these lines.
     ///
     /// - Throws: `NetworkError` where they are no head (RFC 9112, 4 and 5; RFC 9113, 8.3.2).
-    package init(parsing block: [UInt8]) throws(NetworkError) {
-        let scanned = try HeadScanner.scan(block)
+    package convenience init(parsing block: [UInt8]) throws(NetworkError) {
+        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: block.count)
+        _ = copy.initialize(fromContentsOf: block)
+        try self.init(taking: UnsafeBufferPointer(copy))
+    }
+
+    /// A head of these lines, in memory that was allocated for them and is its own from now on, also where it throws.
+    ///
+    /// - Throws: as `init(parsing:)`.
+    package init(taking block: UnsafeBufferPointer<UInt8>) throws(NetworkError) {
+        let scanned: HeadScanner.Scanned
+        do throws(NetworkError) {
+            scanned = try HeadScanner.scan(block)
+        } catch {
+            block.deallocate()
+            throw error
+        }
         status = scanned.status
         contentLength = scanned.isTransferEncoded ? nil : scanned.contentLength
         isEncoded = scanned.isEncoded
         typeInBlock = scanned.contentType
         self.block = block
+    }
+
+    deinit {
+        block.deallocate()
     }
 
     /// The fields of lines that stand behind a body (RFC 9110, 6.5).
@@ -75,7 +95,7 @@ package final class RawHead: Sendable {
         if let made = made.load() {
             for field in made.head.headerFields { body(field.name.rawName, field.value) }
         } else {
-            block.withUnsafeBufferPointer { HeadScanner.forEachField(of: $0, body) }
+            HeadScanner.forEachField(of: block, body)
         }
     }
 
