@@ -18,11 +18,11 @@ struct FieldList: ~Copyable {
     init(_ fields: HTTPFields, lines: [String]) {
         let count = fields.count + lines.count
         var writer = LineWriter(count)
-        // Once, as each look at a field copies it.
-        for field in fields {
-            let value = field.value
+        // By their places: a loop over the fields would copy each.
+        for index in fields.indices {
+            let value = fields[index].value
             writer.begin()
-            writer.write(field.name.rawName)
+            writer.write(fields[index].name.rawName)
             writer.write(value.isEmpty ? UInt8(ascii: ";") : UInt8(ascii: ":"))
             if !value.isEmpty { writer.write(UInt8(ascii: " ")) }
             writer.write(value)

@@ -313,6 +313,7 @@ final class Hop {
     }
 
     private func receiveHead(_ line: UnsafeRawBufferPointer) -> Int {
+        if head.takes(line) { return line.count }
         do throws(NetworkError) {
             switch try head.feed(line) {
             case .more: break

@@ -50,6 +50,24 @@ struct ResponseHead: ~Copyable {
     /// Whether the final head has come.
     var isComplete: Bool { state.pointee.isComplete }
 
+    /// Takes a line within a head, of which nothing more is to be said: as nearly all are.
+    ///
+    /// - Returns: false where `feed` has to take it.
+    @inline(__always)
+    func takes(_ line: UnsafeRawBufferPointer) -> Bool {
+        let count = line.count
+        let state = state
+        guard count > 2, state.pointee.count < Limit.lines, state.pointee.bytes + count <= Limit.bytes,
+            !state.pointee.isComplete, let lines = state.pointee.lines, state.pointee.length + count <= lines.count,
+            line[0] != .space, line[0] != .tab, let start = lines.baseAddress, let source = line.baseAddress
+        else { return false }
+        (start + state.pointee.length).copyMemory(from: source, byteCount: count)
+        state.pointee.length += count
+        state.pointee.bytes += count
+        state.pointee.count += 1
+        return true
+    }
+
     /// Takes a line.
     func feed(_ line: UnsafeRawBufferPointer) throws(NetworkError) -> Progress {
         state.pointee.bytes += line.count

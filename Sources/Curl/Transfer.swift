@@ -382,8 +382,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
 
     /// Ends a transfer that the loop does not take any more; called by the only one that has it.
     func refuse(_ error: NetworkError) {
-        let waiting = completion
-        completion = nil
+        let waiting = completion.take()
         var error = error
         error.request = request.head
         release()
@@ -397,8 +396,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     }
 
     private func complete(_ outcome: Outcome) {
-        let waiting = completion
-        completion = nil
+        let waiting = completion.take()
         switch waiting {
         case .callback(let call):
             call(outcome)

@@ -9,7 +9,7 @@ extension HTTPField {
     package var maySend: Bool { withUnsafeBytesOfValue(Self.isPlain) || Self.isValidValue(value) }
 
     /// Whether these are printable ASCII without a blank at either end. All of them are looked at, many at once.
-    private static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    package static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard bytes.first != 0x20, bytes.last != 0x20 else { return false }
         var odd: UInt8 = 0
         for byte in bytes { odd |= byte &- 0x20 < 0x5F ? 0 : 1 }

@@ -163,7 +163,7 @@ enum HeadScanner {
         return HTTPField(name: name, value: value)
     }
 
-    /// Nil for a line that `scan` refuses.
+    /// Nil for a line without a colon, and where no name stands before it.
     private static func parts(of line: Bytes) -> (name: HTTPField.Name, value: Bytes)? {
         guard let colon = line.firstIndex(.colon), let name = FieldNames.name(Bytes(rebasing: line[..<colon])) else {
             return nil

@@ -77,16 +77,17 @@ package final class RawHead: Sendable {
     package var contentType: String? {
         switch typeInBlock {
         case .none: nil
-        case .once(let line): HeadScanner.value(ofLine: line, in: block) ?? head.headerFields.joined(.contentType)
+        case .once(let line):
+            withBlock { HeadScanner.value(ofLine: line, in: $0) } ?? head.headerFields.joined(.contentType)
         case .often: head.headerFields.joined(.contentType)
         }
     }
 
     /// Whether the body's type is this and no other word, as text in ASCII; mostly no text has to be made for it.
     package func hasContentType(_ type: StaticString) -> Bool {
-        guard case .once(let line) = typeInBlock, let isSame = HeadScanner.hasValue(type, line, in: block) else {
-            return contentType == type.description
-        }
+        guard case .once(let line) = typeInBlock,
+            let isSame = withBlock({ HeadScanner.hasValue(type, line, in: $0) })
+        else { return contentType == type.description }
         return isSame
     }
 
@@ -95,14 +96,19 @@ package final class RawHead: Sendable {
         if let made = made.load() {
             for field in made.head.headerFields { body(field.name.rawName, field.value) }
         } else {
-            HeadScanner.forEachField(of: block, body)
+            withBlock { HeadScanner.forEachField(of: $0, body) }
         }
     }
 
     /// Status and fields, in the order and spelling received.
     package var head: HTTPResponse {
         if let made = made.load() { return made.head }
-        let fields = HeadScanner.fields(of: block)
+        let fields = withBlock { HeadScanner.fields(of: $0) }
         return made.storeIfNil(Made(HTTPResponse(status: status, headerFields: fields))).head
+    }
+
+    /// The block, which lives no longer than the head.
+    private func withBlock<Value>(_ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
+        withExtendedLifetime(self) { body(block) }
     }
 }

@@ -63,6 +63,10 @@ import Testing
         builder.additionalHeaders = ["content-type": "text/plain", "Y": "app"]
         #expect(try value("content-type") == ["content-type: text/plain"])
         #expect(try value("y") == ["Y: app"])
+        // Its spelling, too, where the value is the same.
+        builder.additionalHeaders = ["Beagle-Platform": "IOS", "CONTENT-TYPE": "application/json"]
+        #expect(try value("beagle-platform") == ["Beagle-Platform: IOS"])
+        #expect(try value("content-type") == ["CONTENT-TYPE: application/json"])
     }
 
     @Test func headersOfADictionaryGoOutByName() throws {

@@ -15,6 +15,7 @@ import Testing
             ("http://[::1]/", "http://[::1]/"),
             ("http://[::1]:8080/", "http://[::1]:8080/"), ("http://[fe80::1%25eth0]/", "http://[fe80::1%25eth0]/"),
             ("http://127.0.0.1:1/", "http://127.0.0.1:1/"), ("http://h:65535/", "http://h:65535/"),
+            ("http://h:0080/a", "http://h:80/a"), ("http://h:00000000000000000000080/a", "http://h:80/a"),
             ("http://a_b.c/", "http://a_b.c/"), ("http://h/ü", "http://h/%C3%BC"),
             ("http://exa%6Dple.com/%2f", "http://example.com/%2f"), ("http://h/a b", "http://h/a%20b"),
         ]
@@ -36,7 +37,8 @@ import Testing
             ("/a", .badURL, "no scheme"), ("www.x", .badURL, "no scheme"), ("//h/a", .badURL, "no scheme"),
             ("http:///a", .badURL, "no host"), ("http://", .badURL, "no host"), ("http:a", .badURL, "no host"),
             ("http://:80/", .badURL, "no host"), ("http://?a", .badURL, "no host"),
-            ("http://h:0/", .badURL, "the port"),
+            ("http://h:0/", .badURL, "the port"), ("http://h:+80/", .badURL, "the port"),
+            ("http://h:-80/", .badURL, "the port"), ("http://h:8x/", .badURL, "the port"),
             ("http://h:65536/", .badURL, "the port"), ("http://h:99999999999999999999/", .badURL, "port"),
             ("http://u:987654/x@h/", .badURL, "the port"),
             ("http://u:hidden@h/", .badURL, "user name or password"), ("http://u@h/", .badURL, "user name or password"),

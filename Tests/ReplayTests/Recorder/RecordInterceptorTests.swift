@@ -137,7 +137,7 @@ import Testing
         #expect(!"\(entries)".contains("c4n4ry"))
     }
 
-    /// The first without a task, where nobody logs.
+    /// With `isDirect` without a task, as nobody logs.
     @Test(arguments: [false, true]) func eachRedirectIsAnEntryThatTheNextOneNames(isDirect: Bool) async throws {
         let entries = try await recorded({ request in
             switch request.target {
@@ -198,7 +198,7 @@ import Testing
         #expect(entries.allSatisfy { $0.response?.body.content == .data(Data("screen".utf8)) })
     }
 
-    /// The first without a task, where nobody logs.
+    /// With `isDirect` without a task, as nobody logs.
     @Test(arguments: [false, true]) func whatIsCancelledUnderWayIsTold(isDirect: Bool) async throws {
         let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
         let entries = try await recorded({ _ in
