@@ -45,7 +45,7 @@ final class Hop {
     var lists: [LineList] = []
     private let entry: Ledger.Entry
 
-    private let head = ResponseHead()
+    @exclusivity(unchecked) private var head = ResponseHead()
     @exclusivity(unchecked) private var collected = BodyBuffer()
     private var decoder: ContentDecoder?
     /// Bytes that the decoder has used of those that libcurl keeps during a pause.

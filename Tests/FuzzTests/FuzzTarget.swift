@@ -99,7 +99,7 @@ private func fuzzRequest(_ text: String) {
 
 /// Header lines as libcurl would give them.
 private func fuzzHead(_ bytes: UnsafeRawBufferPointer) {
-    let head = ResponseHead()
+    var head = ResponseHead()
     var rest = bytes[...]
     while !rest.isEmpty {
         let end = rest.firstIndex(of: 10).map { $0 + 1 } ?? rest.endIndex
