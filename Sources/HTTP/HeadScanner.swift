@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// Reads a block of header lines: checks it in one pass without making anything, and makes fields of its lines.
 enum HeadScanner {
     struct Scanned {
@@ -25,7 +17,7 @@ enum HeadScanner {
     }
 
     static func scan(_ block: UnsafeBufferPointer<UInt8>) throws(NetworkError) -> Scanned {
-        guard block.firstIndex(0) == nil else { throw .head("the response head holds NUL") }
+        guard block.firstPlace(of: 0) == nil else { throw .head("the response head holds NUL") }
         var lines = LineReader(rest: block)
         guard let statusLine = lines.next(), let status = status(of: statusLine) else {
             throw .head("the status line is malformed")
@@ -64,14 +56,14 @@ enum HeadScanner {
     /// What the line of a field says; nil where an `HTTPField` has to tell.
     static func value(ofLine line: Range<Int>, in block: UnsafeBufferPointer<UInt8>) -> String? {
         let line = Bytes(rebasing: block[line])
-        guard let colon = line.firstIndex(.colon) else { return nil }
+        guard let colon = line.firstPlace(of: .colon) else { return nil }
         return line.value(after: colon).text
     }
 
     /// Whether the value of a line is this text; nil where an `HTTPField` has to tell.
     static func hasValue(_ text: StaticString, _ line: Range<Int>, in block: UnsafeBufferPointer<UInt8>) -> Bool? {
         let line = Bytes(rebasing: block[line])
-        guard let colon = line.firstIndex(.colon) else { return nil }
+        guard let colon = line.firstPlace(of: .colon) else { return nil }
         let value = line.value(after: colon)
         let isSame = value.count == text.utf8CodeUnitCount && value.begins(with: text)
         return isSame || value.isText ? isSame : nil
@@ -80,7 +72,7 @@ enum HeadScanner {
     /// The fields of lines that stand behind a body.
     static func trailers(of block: [UInt8]) throws(NetworkError) -> HTTPFields {
         try block.withUnsafeBufferPointer { (block) throws(NetworkError) in
-            guard block.firstIndex(0) == nil else { throw .head("a trailer of the response holds NUL") }
+            guard block.firstPlace(of: 0) == nil else { throw .head("a trailer of the response holds NUL") }
             var lines = LineReader(rest: block)
             var fields = HTTPFields()
             let tokens = tokens
@@ -97,7 +89,7 @@ enum HeadScanner {
 
     /// Where the name of a well-formed field ends.
     private static func colon(of line: Bytes, _ tokens: [Bool]) -> Int? {
-        guard let colon = line.firstIndex(.colon), colon > 0, line[..<colon].allSatisfy({ tokens[Int($0)] })
+        guard let colon = line.firstPlace(of: .colon), colon > 0, line[..<colon].allSatisfy({ tokens[Int($0)] })
         else { return nil }
         return colon
     }
@@ -141,7 +133,7 @@ enum HeadScanner {
     }
 
     private static func status(of line: Bytes) -> HTTPResponse.Status? {
-        guard line.begins(with: "HTTP/"), let space = line.firstIndex(.space) else { return nil }
+        guard line.begins(with: "HTTP/"), let space = line.firstPlace(of: .space) else { return nil }
         let rest = line[(space + 1)...]
         guard rest.count >= 3 else { return nil }
         var code = 0
@@ -165,7 +157,7 @@ enum HeadScanner {
 
     /// Nil for a line without a colon, and where no name stands before it.
     private static func parts(of line: Bytes) -> (name: HTTPField.Name, value: Bytes)? {
-        guard let colon = line.firstIndex(.colon), let name = FieldNames.name(Bytes(rebasing: line[..<colon])) else {
+        guard let colon = line.firstPlace(of: .colon), let name = FieldNames.name(Bytes(rebasing: line[..<colon])) else {
             return nil
         }
         return (name, line.value(after: colon))
@@ -189,7 +181,7 @@ private struct LineReader {
     var rest: Bytes
 
     mutating func next() -> Bytes? {
-        guard let end = rest.firstIndex(.lineFeed) else { return nil }
+        guard let end = rest.firstPlace(of: .lineFeed) else { return nil }
         let line = rest[..<end]
         rest = Bytes(rebasing: rest[(end + 1)...])
         return Bytes(rebasing: line.last == .carriageReturn ? line.dropLast() : line)
@@ -205,12 +197,6 @@ extension UInt8 {
 }
 
 extension Bytes {
-    /// Where the byte stands first; by `memchr`, which looks at many at a time.
-    fileprivate func firstIndex(_ byte: UInt8) -> Int? {
-        guard let baseAddress, let found = memchr(baseAddress, Int32(byte), count) else { return nil }
-        return UnsafeRawPointer(found) - UnsafeRawPointer(baseAddress)
-    }
-
     /// A field's value: what stands behind its colon, without white space around it.
     fileprivate func value(after colon: Int) -> Self {
         var value = self[(colon + 1)...]

@@ -1,9 +1,11 @@
+import BeagleNetHTTP
+
 /// A binding such as `@{context.value}`, which a screen evaluates before its request is made.
 enum Expression {
     /// Whether a text still holds a binding, with its braces as they are or percent-encoded.
     static func occurs(in text: String) -> Bool {
         // Nearly always there is none, and a look at bytes side by side is quick.
-        if text.utf8.withContiguousStorageIfAvailable({ !$0.has(UInt8(ascii: "@")) }) == true { return false }
+        if text.utf8.withContiguousStorageIfAvailable({ $0.firstPlace(of: UInt8(ascii: "@")) == nil }) == true { return false }
         var rest = text.utf8[...]
         while let at = rest.firstIndex(of: UInt8(ascii: "@")) {
             rest = rest[rest.index(after: at)...]
@@ -20,14 +22,5 @@ enum Expression {
         text.starts(with: brace.utf8)
             || text.prefix(3).map { $0 == UInt8(ascii: "B") || $0 == UInt8(ascii: "D") ? $0 | 0x20 : $0 }
                 .elementsEqual(escape.utf8)
-    }
-}
-
-extension UnsafeBufferPointer<UInt8> {
-    /// Whether it has a byte; looks at all of them, which lets many be looked at at once.
-    fileprivate func has(_ byte: UInt8) -> Bool {
-        var found = false
-        for other in self { found = found || other == byte }
-        return found
     }
 }

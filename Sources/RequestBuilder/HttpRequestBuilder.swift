@@ -90,17 +90,20 @@ public struct HttpRequestBuilder: Sendable {
         _ delivery: TransferRequest.Delivery
     ) throws(NetworkError) -> TransferRequest {
         var url = try target(of: request)
-        let extra = request.additionalData
-        let content = try content(of: request, extra?.httpData)
+        var (screen, headersOfScreen): (HttpAdditionalData.HttpData?, [String: String]) = (nil, [:])
+        if let additional = request.additionalData {
+            (screen, headersOfScreen) = (additional.httpData, additional.headers)
+        }
+        let content = try content(of: request, screen)
         url.append(content.items)
         url.append(request.query)
         var headers = HeaderList()
-        headers.add(request.type.accepted)
+        headers.add(content.accepted)
         if let platform { try headers.add(.usualPlatform, or: platform) }
         if let userAgent { try headers.add(.usualUserAgent, or: userAgent) }
         if let contentType = content.contentType { try headers.add(.contentType, checking: contentType) }
-        if let extra { try headers.set(extra.headers) }
-        if case .rawRequest(let data) = request.type, let own = data.headers { try headers.set(own) }
+        try headers.set(headersOfScreen)
+        if let own = content.headers { try headers.set(own) }
         let environment = environmentHeaders(for: url)
         let additional = try additionalHeaders(for: url)
         try headers.set(environment)
@@ -182,21 +185,4 @@ extension HTTPField.Name {
 extension HTTPField {
     fileprivate static let usualPlatform = HTTPField(name: .beaglePlatform, value: "IOS")
     fileprivate static let usualUserAgent = HTTPField(name: .userAgent, value: "BeagleNet/\(beagleNetVersion)")
-    fileprivate static let acceptsJSON = HTTPField(name: .accept, value: "application/json")
-    fileprivate static let acceptsImages = HTTPField(
-        name: .accept,
-        value: "image/avif,image/webp,image/png,image/jpeg,*/*;q=0.5"
-    )
-    fileprivate static let acceptsAnything = HTTPField(name: .accept, value: "*/*")
-}
-
-extension Request.RequestType {
-    /// What the app can take (RFC 9110, 12.5.1).
-    fileprivate var accepted: HTTPField {
-        switch self {
-        case .fetchComponent, .submitForm: .acceptsJSON
-        case .fetchImage: .acceptsImages
-        case .rawRequest: .acceptsAnything
-        }
-    }
 }

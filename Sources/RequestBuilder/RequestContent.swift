@@ -1,8 +1,12 @@
 import BeagleNetHTTP
 
-/// What a request sends beside its headers.
+/// What a request sends beside the headers of others.
 struct RequestContent {
     var method: HTTPRequest.Method
+    /// What the app can take.
+    var accepted = HTTPField.acceptsJSON
+    /// Headers of its own.
+    var headers: [String: String]?
     var items: [URLQueryItem] = []
     var body: HTTPBody?
     var contentType: String?
@@ -16,7 +20,9 @@ extension HttpRequestBuilder {
     ) throws(NetworkError) -> RequestContent {
         var content: RequestContent
         switch request.type {
-        case .fetchComponent, .fetchImage: content = RequestContent(method: try method(httpData?.method.rawValue))
+        case .fetchComponent: content = RequestContent(method: try method(httpData?.method.rawValue))
+        case .fetchImage:
+            content = RequestContent(method: try method(httpData?.method.rawValue), accepted: .acceptsImages)
         case .submitForm(let form): content = try self.content(of: form)
         case .rawRequest(let data): content = try self.content(of: data, httpData)
         }
@@ -53,11 +59,13 @@ extension HttpRequestBuilder {
         of data: Request.RequestData,
         _ httpData: HttpAdditionalData.HttpData?
     ) throws(NetworkError) -> RequestContent {
-        RequestContent(
-            method: try method(data.method ?? httpData?.method.rawValue),
-            body: try data.content?.encoded(by: bodyEncoder),
-            contentType: data.content?.contentType
-        )
+        let method = try method(data.method ?? httpData?.method.rawValue)
+        var content = RequestContent(method: method, accepted: .acceptsAnything, headers: data.headers)
+        if let body = data.content {
+            content.body = try body.encoded(by: bodyEncoder)
+            content.contentType = body.contentType
+        }
+        return content
     }
 
     /// The method of this name; nil is GET. Methods are case-sensitive (RFC 9110, 9.1), yet nobody means `get` to be
@@ -72,6 +80,16 @@ extension HttpRequestBuilder {
         let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"].contains(upper)
         return known ? try HTTPRequest.Method(checking: upper) : method
     }
+}
+
+/// What the app can take (RFC 9110, 12.5.1).
+extension HTTPField {
+    fileprivate static let acceptsJSON = HTTPField(name: .accept, value: "application/json")
+    fileprivate static let acceptsImages = HTTPField(
+        name: .accept,
+        value: "image/avif,image/webp,image/png,image/jpeg,*/*;q=0.5"
+    )
+    fileprivate static let acceptsAnything = HTTPField(name: .accept, value: "*/*")
 }
 
 extension HTTPRequest.Method {
