@@ -157,9 +157,8 @@ enum HeadScanner {
 
     /// Nil for a line without a colon, and where no name stands before it.
     private static func parts(of line: Bytes) -> (name: HTTPField.Name, value: Bytes)? {
-        guard let colon = line.firstPlace(of: .colon), let name = FieldNames.name(Bytes(rebasing: line[..<colon])) else {
-            return nil
-        }
+        guard let colon = line.firstPlace(of: .colon), let name = FieldNames.name(Bytes(rebasing: line[..<colon]))
+        else { return nil }
         return (name, line.value(after: colon))
     }
 

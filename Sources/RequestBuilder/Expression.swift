@@ -5,7 +5,9 @@ enum Expression {
     /// Whether a text still holds a binding, with its braces as they are or percent-encoded.
     static func occurs(in text: String) -> Bool {
         // Nearly always there is none, and a look at bytes side by side is quick.
-        if text.utf8.withContiguousStorageIfAvailable({ $0.firstPlace(of: UInt8(ascii: "@")) == nil }) == true { return false }
+        if text.utf8.withContiguousStorageIfAvailable({ $0.firstPlace(of: UInt8(ascii: "@")) == nil }) == true {
+            return false
+        }
         var rest = text.utf8[...]
         while let at = rest.firstIndex(of: UInt8(ascii: "@")) {
             rest = rest[rest.index(after: at)...]
