@@ -123,11 +123,8 @@ struct ResponseHead: ~Copyable {
             throw .head(.protocol, "the first header line of the response is a continuation")
         }
         guard let lines else { return }
-        while length > 0 {
-            let last = lines[length - 1]
-            guard last == .lineFeed || last == .carriageReturn else { break }
-            length -= 1
-        }
+        if length > 0, lines[length - 1] == .lineFeed { length -= 1 }
+        if length > 0, lines[length - 1] == .carriageReturn { length -= 1 }
     }
 }
 

@@ -1,6 +1,6 @@
 import BeagleNetHTTP
 
-/// What a request sends beside the headers of others.
+/// What a request sends beside the headers of others. `accepted` and `headers` are of our own rules alone: `beagle1` reads neither.
 struct RequestContent {
     var method: HTTPRequest.Method
     /// What the app can take.

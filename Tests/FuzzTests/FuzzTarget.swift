@@ -97,20 +97,34 @@ private func fuzzRequest(_ text: String) {
     }
 }
 
-/// Header lines as libcurl would give them.
+/// Header lines as libcurl would give them, to a head that takes them as a hop has it and to one that looks long at each.
 private func fuzzHead(_ bytes: UnsafeRawBufferPointer) {
     var head = ResponseHead()
+    var plain = ResponseHead()
     var rest = bytes[...]
     while !rest.isEmpty {
         let end = rest.firstIndex(of: 10).map { $0 + 1 } ?? rest.endIndex
-        switch try? head.feed(UnsafeRawBufferPointer(rebasing: rest[..<end])) {
-        case nil: return
-        case .complete(let raw): precondition(raw.head.headerFields.count < 2_000, "more fields than lines")
-        case .more, .interim: break
-        }
+        let line = UnsafeRawBufferPointer(rebasing: rest[..<end])
         rest = rest[end...]
+        let expected = try? plain.feed(line)
+        if head.takes(line) {
+            guard case .more = expected else { preconditionFailure("a line was taken that says more") }
+            continue
+        }
+        switch (try? head.feed(line), expected) {
+        case (nil, nil): return
+        case (.complete(let raw), .complete(let expected)):
+            precondition(raw.head.headerFields.count < 2_000, "more fields than lines")
+            precondition(raw.head == expected.head, "the heads differ")
+        case (.interim(let raw), .interim(let expected)): precondition(raw == expected, "the interim heads differ")
+        case (.more, .more): break
+        default: preconditionFailure("a line was told otherwise")
+        }
+        precondition(head.bytes == plain.bytes && head.isComplete == plain.isComplete)
     }
-    if let trailers = try? head.trailers() { precondition(trailers.count < 2_000, "more trailers than lines") }
+    let trailers = try? head.trailers()
+    precondition(trailers == (try? plain.trailers()), "the trailers differ")
+    if let trailers { precondition(trailers.count < 2_000, "more trailers than lines") }
 }
 
 /// The first byte chooses the encodings, the second the size of the pieces.
