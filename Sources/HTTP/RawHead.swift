@@ -10,8 +10,10 @@ package final class RawHead: Sendable {
     /// Whether the body has a `Content-Encoding`.
     package let isEncoded: Bool
 
-    /// Checked lines, the status line first; empty where the head was made of fields. Unchecked, as they were written before
-    /// the head had them, are never changed, and are freed with it.
+    /// Checked lines, the status line first; empty where the head was made of fields.
+    // Safe because the pointer is constant, its bytes were all written before `init`, whose caller gave them up, nobody writes
+    // to them after, they are read in `withBlock` alone, which keeps the head alive meanwhile, and only `deinit`, which no
+    // thread's look outlasts, frees them.
     nonisolated(unsafe) private let block: UnsafeBufferPointer<UInt8>
     private let typeInBlock: HeadScanner.ContentType
     private let made = AtomicLazyReference<Made>()
