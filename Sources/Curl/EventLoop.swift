@@ -484,6 +484,7 @@ final class EventLoop: @unchecked Sendable {
 
     /// Takes a hop out of the multi; after that libcurl calls back for it no more.
     private func remove(_ hop: Hop) {
+        hop.dropPaused()
         curl_multi_remove_handle(multi, hop.easy.pointer)
         forgetLost(hop.openedSockets)
         guard let connection = hop.connection else { return }

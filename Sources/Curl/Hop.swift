@@ -75,6 +75,8 @@ final class Hop {
     private var knownConnects = 0
     private(set) var lastActivity: UInt64
     private(set) var isReceivePaused = false
+    /// What libcurl kept during a pause is not wanted any more.
+    private var isDropped = false
     private(set) var isSendPaused = false
     /// Whether the app is asked for the host's addresses; the hop is not yet in the multi.
     var resolving: Origin?
@@ -404,6 +406,7 @@ final class Hop {
     }
 
     private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if isDropped { return 0 }
         if isReaderBehind { return pause() }
         lastActivity = loop.now
         if request.onProgress != nil { loop.noteProgress(transfer) }
@@ -481,6 +484,14 @@ final class Hop {
         lastActivity = loop.now
         renewSpeed()
         curl_easy_pause(easy.pointer, isReceivePaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+    }
+
+    /// Has libcurl let go of what it keeps of the body during a pause, before the hop is taken out of the multi: libcurl 7.88 does
+    /// not where the connection still has other users (`multi_done` returns before it frees `tempwrite`).
+    func dropPaused() {
+        guard isReceivePaused else { return }
+        isDropped = true
+        curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
     }
 
     /// Checks that head and body are whole, after libcurl said that all went well.
