@@ -105,7 +105,7 @@ public struct CurlCapabilities: Sendable {
         Row(.brotli, "the library libbrotlidec (Debian: libbrotli1)") { _ in Brotli.library != nil },
         Row(.zstd, "the library libzstd (Debian: libzstd1)") { _ in Zstandard.library != nil },
         Row(.internationalNames, "a libcurl built with libidn2") { $0.bits & CURL_VERSION_IDN != 0 },
-        Row(.publicSuffixes, "a libcurl built with libpsl") { $0.bits & CURL_VERSION_PSL != 0 },
+        Row(.publicSuffixes, "the library libpsl (Debian: libpsl5)") { _ in PublicSuffixes.system != nil },
         // https://curl.se/libcurl/c/CURLOPT_SSL_OPTIONS.html
         Row(.earlyData, "libcurl 8.11 with GnuTLS, or 8.13 with OpenSSL") {
             $0.number >= ($0.tls.contains("GnuTLS") ? 0x08_0B_00 : 0x08_0D_00)

@@ -40,7 +40,7 @@ enum MessageCheck {
         guard message.request.body == nil || (method != .head && method != .trace) else {
             throw .unsent(.badRequest, "a \(method.rawValue) request has no body (RFC 9110, 9.3)", "leave it out")
         }
-        try message.request.options.timeouts.check()
+        try message.request.options.checkLimits()
         if let extras { try OptionsCheck.check(extras, for: head) }
         let fields = head.headerFields
         // By their places: a loop over the fields would copy each.

@@ -1,5 +1,18 @@
 import BeagleNetHTTP
 
+extension TransferOptions {
+    /// Finds limits that cannot be kept, of those that each transfer has.
+    func checkLimits() throws(NetworkError) {
+        try timeouts.check()
+        if let maxBodyBytes, maxBodyBytes < 0 {
+            throw .badOption("maxBodyBytes", "is \(maxBodyBytes)", advice: "take 0 or more, or nil for any size")
+        }
+        guard redirects.limit >= 0 else {
+            throw .badOption("redirects.limit", "is \(redirects.limit)", advice: "take 0 or more; 0 follows none")
+        }
+    }
+}
+
 extension Timeouts {
     /// Finds a limit that leaves no time.
     func check() throws(NetworkError) {

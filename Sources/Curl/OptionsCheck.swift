@@ -24,7 +24,7 @@ enum OptionsCheck {
                 throw .badOption("proxy", "a proxy connects to addresses that the AddressGuard never sees")
             }
         }
-        if let path = extras.unixSocket { try check(unixSocket: path, beside: extras.proxy) }
+        if let path = extras.unixSocket { try check(unixSocket: path, beside: extras) }
         for override in extras.overrides { try check(override) }
         if extras.ipVersion == .v6 { try CurlCapabilities.current.require(.ipv6, for: "TransferOptions.ipVersion") }
         try check(extras.local)
@@ -44,7 +44,11 @@ enum OptionsCheck {
     private static func check(_ trust: TLSTrust, _ option: String) throws(NetworkError) {
         switch trust {
         case .system: break
-        case .file(let path): try check(text: path, option)
+        case .file(let path):
+            try check(text: path, option)
+            guard access(path, R_OK) == 0 else {
+                throw .badOption(option, "cannot read \(path): \(String(cString: strerror(errno)))")
+            }
         case .authorities(let bytes):
             guard bytes.firstRange(of: Data("-----BEGIN ".utf8)) != nil else {
                 throw .badOption(option, "the bytes hold no certificate in PEM")
@@ -135,14 +139,20 @@ enum OptionsCheck {
     /// Room for a path in `sockaddr_un`, with the NUL at its end.
     private static let unixPathSize = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
 
-    private static func check(unixSocket path: String, beside proxy: ProxyRoute) throws(NetworkError) {
+    private static func check(
+        unixSocket path: String,
+        beside extras: TransferOptions.Extras
+    ) throws(NetworkError) {
         try CurlCapabilities.current.require(.unixSockets, for: "TransferOptions.unixSocket")
         try check(text: path, "unixSocket")
         guard path.utf8.count < unixPathSize else {
             throw .badOption("unixSocket", "the path is longer than \(unixPathSize - 1) bytes")
         }
-        if case .through = proxy {
+        if case .through = extras.proxy {
             throw .badOption("unixSocket", "a Unix socket is not reached through a proxy", advice: "leave out proxy")
+        }
+        guard extras.local == LocalEndpoint(), extras.ipVersion == .any else {
+            throw .badOption("unixSocket", "a Unix socket has no address", advice: "leave out local and ipVersion")
         }
     }
 

@@ -55,6 +55,16 @@ struct AddressGuardTests {
         try await transport.proveHealth()
     }
 
+    @Test func unixSocketIsRefusedAsItHasNoAddress() async throws {
+        let server = try LoopbackServer(.response(200))
+        var request = try request(server, host: "127.0.0.1")
+        request.options.addressGuard = .custom { _, _ in true }
+        request.options.unixSocket = "/nowhere/socket"
+        let error = try await transport.failure(of: request)
+        #expect(error.kind == .blocked, "\(error)")
+        #expect(error.message == "a Unix socket has no address that an AddressGuard could judge")
+    }
+
     @Test func redirectDoesNotLeadAroundTheGuard() async throws {
         let inside = try LoopbackServer(.response(200, [:], "secret"))
         let server = try LoopbackServer(.response(302, ["Location": "http://localhost:\(inside.port)/"]))

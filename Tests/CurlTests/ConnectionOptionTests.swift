@@ -147,6 +147,37 @@ struct ConnectionOptionTests {
         #endif
     }
 
+    /// libcurl counts whole seconds, and goes by more than so many.
+    @Test(arguments: [true, false]) func connectionIsNotUsedBeyondItsLifetime(_ isIdle: Bool) async throws {
+        var configuration = CurlConfiguration()
+        if isIdle {
+            configuration.idleConnectionLifetime = .seconds(1)
+        } else {
+            configuration.connectionLifetime = .seconds(1)
+        }
+        let server = try LoopbackServer(.response(200))
+        let transport = CurlTransport(configuration)
+        for isReused in [false, true, false] {
+            if !isReused, server.record.connections > 0 { try await Task.sleep(for: .milliseconds(2_100)) }
+            let metrics = try await transport.perform(server.request()).metrics
+            #expect(metrics.isConnectionReused == isReused)
+        }
+    }
+
+    @Test func noMoreConnectionsIdleThanAllowed() async throws {
+        var configuration = CurlConfiguration()
+        configuration.maxIdleConnections = 2
+        let server = try LoopbackServer(.response(200))
+        let transport = CurlTransport(configuration)
+        let request = try server.request()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 1...8 { group.addTask { _ = try await transport.perform(request) } }
+            try await group.waitForAll()
+        }
+        #expect(await server.until { $0.openConnections <= 2 })
+        #expect(try await transport.perform(request).metrics.isConnectionReused)
+    }
+
     #if os(Linux)
         /// Connections to a port that have a timer running for probes (proc(5): the timer 02), told apart by
         /// their own addresses: the table repeats rows while others open and close connections.
@@ -219,6 +250,17 @@ struct OptionsCheckTests {
             $0.unixSocket = "/tmp/socket"
             $0.proxy = .through(Proxy(.http, host: "proxy", port: 80))
         },
+        Row("unixSocket", "beside an address of our own") {
+            $0.unixSocket = "/tmp/socket"
+            $0.local.interface = "lo"
+        },
+        Row("unixSocket", "beside a version of IP") {
+            $0.unixSocket = "/tmp/socket"
+            $0.ipVersion = .v4
+        },
+        Row("maxBodyBytes", "less than nothing") { $0.maxBodyBytes = -1 },
+        Row("redirects.limit", "less than none") { $0.redirects = RedirectPolicy(limit: -1) },
+        Row("trust", "file that is not there") { $0.trust = .file(path: "/nowhere/ca.pem") },
         Row("overrides", "a name") { $0.overrides = [HostOverride(host: "a", address: "b")] },
         Row("overrides", "bare IPv6 host") { $0.overrides = [HostOverride(host: "::1", address: "::1")] },
         Row("overrides", "host with a port") { $0.overrides = [HostOverride(host: "a:1", address: "::1")] },

@@ -1,14 +1,8 @@
 import Foundation
 
-/// The memory that this process has in use; 0 where the system does not tell.
-var residentBytes: Int {
-    let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
-    return (pages.flatMap { Int($0[1]) } ?? 0) * Int(getpagesize())
-}
-
 /// What is allocated at this moment, of all threads: unlike resident memory it does not depend on how the allocator cuts it. nil where
 /// the C library is not glibc, whose `malloc_info` tells.
-var allocatedBytes: Int? {
+private var allocatedBytes: Int? {
     typealias Inform = @convention(c) (Int32, UnsafeMutablePointer<FILE>) -> Int32
     guard let symbol = dlsym(nil, "malloc_info") else { return nil }
     var bytes: UnsafeMutablePointer<CChar>?
@@ -28,4 +22,23 @@ var allocatedBytes: Int? {
         return nil
     }
     return arenas - small - free + mapped
+}
+
+/// Does something twice, and tells how many bytes more are allocated after the second time: beside other tests they are
+/// theirs, too. nil where the system does not tell.
+func growth(of work: () async throws -> Void) async throws -> Int? {
+    try await work()
+    guard let before = try await leastAllocatedBytes() else { return nil }
+    try await work()
+    return try await leastAllocatedBytes().map { $0 - before }
+}
+
+/// What is allocated once the threads of transports that were let go have ended.
+private func leastAllocatedBytes() async throws -> Int? {
+    var least = allocatedBytes
+    for _ in 0..<100 {
+        try await Task.sleep(for: .milliseconds(10))
+        least = [least, allocatedBytes].compactMap(\.self).min()
+    }
+    return least
 }

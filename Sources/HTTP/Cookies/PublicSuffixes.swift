@@ -2,7 +2,7 @@
 ///
 /// `@unchecked Sendable` is sound because both properties are constants: libpsl only reads the list that it has loaded,
 /// which is never freed.
-struct PublicSuffixes: @unchecked Sendable {
+package struct PublicSuffixes: @unchecked Sendable {
     /// `psl_is_public_suffix` of https://rockdaboot.github.io/libpsl/libpsl-Public-Suffix-List-functions.html
     private typealias IsSuffix = @convention(c) (OpaquePointer?, UnsafePointer<CChar>?) -> Int32
     private typealias Load = @convention(c) (UnsafePointer<CChar>?) -> OpaquePointer?
@@ -11,7 +11,7 @@ struct PublicSuffixes: @unchecked Sendable {
     private let isSuffix: IsSuffix
 
     /// The newest list that the system has; nil where there is no libpsl or no list.
-    static let system: PublicSuffixes? = SharedLibrary.functions(of: "libpsl.so.5", "libpsl.5.dylib") {
+    package static let system: PublicSuffixes? = SharedLibrary.functions(of: "libpsl.so.5", "libpsl.5.dylib") {
         library -> PublicSuffixes? in
         let load: Load = try library.function("psl_latest")
         guard let list = load(nil) else { return nil }
