@@ -1,7 +1,7 @@
 import Foundation
 
-/// What is allocated at this moment, of all threads: unlike resident memory it does not depend on how the allocator cuts it. nil where
-/// the C library is not glibc, whose `malloc_info` tells.
+/// What is allocated at this moment, of all threads: unlike resident memory it does not depend on how the allocator cuts
+/// it. nil where the C library is not glibc, whose `malloc_info` tells.
 private var allocatedBytes: Int? {
     typealias Inform = @convention(c) (Int32, UnsafeMutablePointer<FILE>) -> Int32
     guard let symbol = dlsym(nil, "malloc_info") else { return nil }
@@ -15,13 +15,13 @@ private var allocatedBytes: Int? {
     // The sums over all arenas stand behind the last of them.
     let sums = String(cString: bytes).components(separatedBy: "</heap>").last ?? ""
     func size(_ name: String) -> Int? {
-        let line = sums.split(separator: "\n").first { $0.contains("type=\"\(name)\"") }
-        return line?.components(separatedBy: "size=\"").dropFirst().first.flatMap { Int($0.prefix(while: \.isNumber)) }
+        let line = sums.components(separatedBy: "type=\"\(name)\"").dropFirst().first
+        let digits = line?.components(separatedBy: "size=\"").dropFirst().first?.prefix(while: \.isNumber)
+        return digits.flatMap { Int($0) }
     }
-    guard let arenas = size("current"), let small = size("fast"), let free = size("rest"), let mapped = size("mmap") else {
-        return nil
-    }
-    return arenas - small - free + mapped
+    guard let arenas = size("current"), let mapped = size("mmap") else { return nil }
+    guard let small = size("fast"), let other = size("rest") else { return nil }
+    return arenas + mapped - small - other
 }
 
 /// Does something twice, and tells how many bytes more are allocated after the second time: beside other tests they are

@@ -28,7 +28,8 @@ struct StormTests {
                 guard request.target == "/events" else {
                     return .response(200, [:], request.target == "/files/large" ? large : small)
                 }
-                return .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: a\n\n"), .stall])
+                let event = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: a\n\n"
+                return .sequence([.raw(event), .stall])
             }
             let storm = Storm(transport: CurlTransport(isPortable: isPortable), count: Self.count) {
                 method,
