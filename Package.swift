@@ -148,8 +148,14 @@ let package = Package(
         ),
         .testTarget(
             name: "CurlTests",
-            dependencies: ["BeagleNetCurl", "CBeagleNetCurl", "BeagleNetTesting", "ForkProbe"],
-            exclude: ["Certificates", "Peers/h2_peer.py", "Peers/tls_peer.py", "Peers/ws_peer.py"],
+            dependencies: ["BeagleNetCurl", "CBeagleNetCurl", "BeagleNetTesting", "CurlPeers", "ForkProbe"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "CurlPeers",
+            dependencies: ["BeagleNetHTTP", "BeagleNetTesting"],
+            path: "Tests/CurlPeers",
+            exclude: ["Certificates", "h2_peer.py", "tls_peer.py", "ws_peer.py"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -213,7 +219,8 @@ let package = Package(
         .testTarget(
             name: "ToolTests",
             dependencies: [
-                "beagle", "BeagleNetReplay", "BeagleNetTesting", "GraphQLPeers", "OutboxProbe", "RecordProbe",
+                "beagle", "BeagleNetReplay", "BeagleNetTesting", "CurlPeers", "GraphQLPeers", "OutboxProbe",
+                "RecordProbe",
             ],
             swiftSettings: settings
         ),

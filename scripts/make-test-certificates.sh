@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes the certificates of Tests/CurlTests/Certificates anew: an authority, server certificates that are good or wrong
+# Makes the certificates of Tests/CurlPeers/Certificates anew: an authority, server certificates that are good or wrong
 # in one way each, and a client's. Their keys are no secrets: nothing but these tests trusts them. They last 100 years.
 set -eu
-cd "$(dirname "$0")/../Tests/CurlTests/Certificates"
+cd "$(dirname "$0")/../Tests/CurlPeers/Certificates"
 rm -f ./*.pem ./*.p12 ./*.pin
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

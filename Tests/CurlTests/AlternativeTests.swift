@@ -1,6 +1,7 @@
 @testable import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 /// Servers that answer for another one's origin (RFC 7838), with nginx on two ports.

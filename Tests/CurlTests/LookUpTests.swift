@@ -1,5 +1,6 @@
 #if os(Linux)
     import BeagleNetTesting
+    import CurlPeers
     import Foundation
     import Testing
 

@@ -1,6 +1,7 @@
 import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 /// What is told of how a transfer went. More stands beside what it is about: phases in `MessageTests`, the ends of

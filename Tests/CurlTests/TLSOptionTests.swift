@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import CurlPeers
 import Testing
 
 @testable import BeagleNetCurl

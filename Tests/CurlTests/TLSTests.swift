@@ -1,6 +1,7 @@
 import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 /// Certificates and handshakes. Python is the peer where it is installed; without it there is nobody to talk TLS to.

@@ -1,5 +1,6 @@
 import BeagleNetCurl
 import BeagleNetTesting
+import CurlPeers
 
 @testable import BeagleNetHTTP
 

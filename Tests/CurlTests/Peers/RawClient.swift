@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import CurlPeers
 
 #if canImport(Glibc)
     import Glibc
@@ -47,21 +48,4 @@ struct RawClient: ~Copyable {
         }
         return String(decoding: received, as: UTF8.self)
     }
-}
-
-/// Connects a socket to a port of 127.0.0.1.
-func connectsTo(_ port: UInt16, _ descriptor: Int32) -> Bool {
-    var address = loopbackAddress(port: port)
-    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    return withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 }
-    }
-}
-
-func loopbackAddress(port: UInt16) -> sockaddr_in {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    return address
 }

@@ -1,6 +1,7 @@
 import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 extension LoopbackServer {
@@ -60,11 +61,6 @@ extension TransferResponse {
     func text() async throws -> String {
         String(decoding: try await body.collect(), as: UTF8.self)
     }
-}
-
-extension TransferOptions {
-    /// Ends a transfer that hangs, long before the test's own limit.
-    static let impatient = TransferOptions(timeouts: Timeouts(total: .seconds(40)))
 }
 
 /// What a table expects of a transfer.

@@ -1,19 +1,19 @@
-import BeagleNetHTTP
+package import BeagleNetHTTP
 
 /// The servers of `tls_peer.py`, by name.
-final class TLSPeer: Sendable {
+package final class TLSPeer: Sendable {
     /// One for all tests.
-    static let shared = Result { try TLSPeer() }
+    package static let shared = Result { try TLSPeer() }
 
     /// Python with its `ssl` module.
-    static var isAvailable: Bool { Peer.isInstalled("python3") }
+    package static var isAvailable: Bool { Peer.isInstalled("python3") }
 
-    let ports: [String: Int]
+    package let ports: [String: Int]
     private let peer: Peer
 
     private init() throws {
         var ports: [String: Int] = [:]
-        let command = "python3 '\(Peer.path("Peers/tls_peer.py"))' '\(Peer.path("Certificates"))'"
+        let command = "python3 '\(Peer.path("tls_peer.py"))' '\(Peer.path("Certificates"))'"
         peer = try Peer(command) { line in
             let words = line.split(separator: " ")
             if words.count == 2 { ports[String(words[0])] = Int(words[1]) }
@@ -22,7 +22,7 @@ final class TLSPeer: Sendable {
     }
 
     /// A GET of one of the servers, which trusts only the tests' own authority unless told otherwise.
-    func request(
+    package func request(
         _ name: String,
         _ path: String = "/",
         trust: TLSTrust = .tests,
@@ -40,5 +40,5 @@ final class TLSPeer: Sendable {
 
 extension TLSTrust {
     /// Only the authority of the tests.
-    static let tests = TLSTrust.file(path: Peer.path("Certificates/ca.pem"))
+    package static let tests = TLSTrust.file(path: Peer.path("Certificates/ca.pem"))
 }

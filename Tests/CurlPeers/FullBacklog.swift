@@ -12,11 +12,11 @@ import BeagleNetHTTP
 #endif
 
 /// A port whose queue of connections is full: the system drops the SYN of who comes next, as if the host were away.
-struct FullBacklog: ~Copyable {
-    let port: UInt16
+package struct FullBacklog: ~Copyable {
+    package let port: UInt16
     private let descriptors: [Int32]
 
-    init() throws {
+    package init() throws {
         let listener = socket(AF_INET, streamType, 0)
         var address = loopbackAddress(port: 0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -44,4 +44,21 @@ struct FullBacklog: ~Copyable {
             return descriptor
         }
     }
+}
+
+/// Connects a socket to a port of 127.0.0.1.
+package func connectsTo(_ port: UInt16, _ descriptor: Int32) -> Bool {
+    var address = loopbackAddress(port: port)
+    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    return withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 }
+    }
+}
+
+private func loopbackAddress(port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return address
 }

@@ -1,44 +1,48 @@
-import BeagleNetHTTP
+package import BeagleNetHTTP
 import BeagleNetTesting
 import Foundation
 import Testing
 
 /// nginx with HTTP/2 over TLS on one port, and without TLS on others.
-final class NginxPeer: Sendable {
+package final class NginxPeer: Sendable {
     /// One for all tests.
-    static let shared = Result { try NginxPeer() }
+    package static let shared = Result { try NginxPeer() }
 
-    static var isAvailable: Bool { Peer.isInstalled("nginx") }
+    package static var isAvailable: Bool { Peer.isInstalled("nginx") }
 
-    struct Ports: Sendable {
+    package struct Ports: Sendable {
         /// HTTP/2 over TLS.
-        let secure: UInt16
+        package let secure: UInt16
         /// HTTP/2 without TLS.
-        let plain: UInt16
+        package let plain: UInt16
         /// HTTP/2 over TLS, no more than five requests on a connection.
-        let few: UInt16
+        package let few: UInt16
         /// HTTP/1.1 without TLS.
-        let simple: UInt16
+        package let simple: UInt16
         /// HTTP/2 over TLS, one stream at a time on a connection.
-        let single: UInt16
+        package let single: UInt16
         /// HTTP/2 over TLS 1.2 and 1.3, which asks for a client's certificate; says what it sees: see `Sight`.
-        let mutual: UInt16
+        package let mutual: UInt16
         /// TLS 1.2 at most; says what it sees.
-        let old: UInt16
+        package let old: UInt16
         /// HTTP/1.1 without TLS, there and on `socket`; says what it sees.
-        let seeing: UInt16
+        package let seeing: UInt16
         /// HTTP/2 over TLS; answers as an alternative of `secure` does: see `Alternative`.
-        let alternative: UInt16
+        package let alternative: UInt16
         /// A Unix socket.
-        let socket: String
+        package let socket: String
     }
 
     /// What nginx says that it sees of a client.
-    struct Sight {
-        let address, port, tls, cipher, certificate, host, proxyCredentials: String
+    package struct Sight {
+        package let address, port, tls, cipher, certificate, host, proxyCredentials: String
 
-        init(_ response: TransferResponse) async throws {
-            let parts = try await response.text().split(separator: "|", omittingEmptySubsequences: false)
+        package init(_ response: TransferResponse) async throws {
+            try self.init(String(decoding: await response.body.collect(), as: UTF8.self))
+        }
+
+        package init(_ body: String) throws {
+            let parts = body.split(separator: "|", omittingEmptySubsequences: false)
             try #require(parts.count == 7)
             (address, port, tls, cipher) = (String(parts[0]), String(parts[1]), String(parts[2]), String(parts[3]))
             (certificate, host, proxyCredentials) = (String(parts[4]), String(parts[5]), String(parts[6]))
@@ -46,12 +50,16 @@ final class NginxPeer: Sendable {
     }
 
     /// Which server answered, and whom it was asked for.
-    struct Alternative: Equatable {
-        let port: UInt16?
-        let host, altUsed: String
+    package struct Alternative: Equatable {
+        package let port: UInt16?
+        package let host, altUsed: String
+
+        package init(port: UInt16?, host: String, altUsed: String) {
+            (self.port, self.host, self.altUsed) = (port, host, altUsed)
+        }
     }
 
-    let ports: Ports
+    package let ports: Ports
     private let peer: Peer
 
     private init() throws {
@@ -70,7 +78,7 @@ final class NginxPeer: Sendable {
     }
 
     /// A message, by default to the secure port; only the tests' own authority is trusted.
-    func request(
+    package func request(
         _ path: String,
         method: HTTPRequest.Method = .get,
         version: HTTPVersion = .automatic,
@@ -193,8 +201,9 @@ final class NginxPeer: Sendable {
 }
 
 extension NginxPeer.Alternative {
-    init(_ response: TransferResponse) async throws {
-        let parts = try await response.text().split(separator: "|", omittingEmptySubsequences: false)
+    package init(_ response: TransferResponse) async throws {
+        let body = String(decoding: try await response.body.collect(), as: UTF8.self)
+        let parts = body.split(separator: "|", omittingEmptySubsequences: false)
         try #require(parts.count == 3)
         self.init(port: UInt16(parts[0]), host: String(parts[1]), altUsed: String(parts[2]))
     }

@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import Foundation
 
 /// A server program in a process of its own. It ends with the tests, however they end: its input ends then.
-final class Peer: Sendable {
+package final class Peer: Sendable {
     /// One start at a time: a program that is started between another one's pipes and their marking would inherit
     /// them, and keep the other's input open.
     private static let starting = Lock(())
@@ -15,7 +15,7 @@ final class Peer: Sendable {
     ///   - command: run by the shell in a temporary folder of its own. It has to end when its input ends.
     ///   - files: written into the folder before.
     ///   - onLine: called with each line the program prints before "ready".
-    init(_ command: String, files: [String: String] = [:], onLine: (String) -> Void = { _ in }) throws {
+    package init(_ command: String, files: [String: String] = [:], onLine: (String) -> Void = { _ in }) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for (name, text) in files {
@@ -52,16 +52,15 @@ final class Peer: Sendable {
     }
 
     /// Whether a program is to be found in `PATH`.
-    static func isInstalled(_ program: String) -> Bool {
+    package static func isInstalled(_ program: String) -> Bool {
         (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
             FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
         }
     }
 
-    /// The path of a file beside the tests.
-    static func path(_ name: String) -> String {
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent(name).path
+    /// The path of a file beside this one.
+    package static func path(_ name: String) -> String {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(name).path
     }
 }
 

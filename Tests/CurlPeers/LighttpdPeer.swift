@@ -2,17 +2,17 @@ import BeagleNetTesting
 import Foundation
 
 /// lighttpd, which asks for Digest: with MD5 below `/md5/`, with SHA-256 below `/sha256/`, and for Basic below `/basic/`.
-final class LighttpdPeer: Sendable {
+package final class LighttpdPeer: Sendable {
     /// One for all tests. The user is `user`, the password `open sesame`.
-    static let shared = Result { try LighttpdPeer() }
+    package static let shared = Result { try LighttpdPeer() }
 
     /// Not in the `PATH` of those who are not root on Debian.
     private static let program: String? = ["/usr/sbin/lighttpd", "/usr/bin/lighttpd", "/opt/homebrew/bin/lighttpd"]
         .first { (path: String) in access(path, X_OK) == 0 }
 
-    static var isAvailable: Bool { program != nil }
+    package static var isAvailable: Bool { program != nil }
 
-    let authority: String
+    package let authority: String
     private let peer: Peer
 
     private init() throws {

@@ -1,23 +1,23 @@
-import BeagleNetHTTP
+package import BeagleNetHTTP
 import Foundation
 import Testing
 
 /// The servers of `ws_peer.py`, by name.
-final class WebSocketPeer: Sendable {
+package final class WebSocketPeer: Sendable {
     /// One for all tests.
-    static let shared = Result { try WebSocketPeer() }
+    package static let shared = Result { try WebSocketPeer() }
 
     /// The Python that `scripts/setup.sh --peers` makes, with PyPI's websockets.
     private static let python = Peer.path("../../.build/python/bin/python3")
 
-    static var isAvailable: Bool { FileManager.default.isExecutableFile(atPath: python) }
+    package static var isAvailable: Bool { FileManager.default.isExecutableFile(atPath: python) }
 
-    let ports: [String: Int]
+    package let ports: [String: Int]
     private let peer: Peer
 
     private init() throws {
         var ports: [String: Int] = [:]
-        let command = "'\(Self.python)' '\(Peer.path("Peers/ws_peer.py"))' '\(Peer.path("Certificates"))'"
+        let command = "'\(Self.python)' '\(Peer.path("ws_peer.py"))' '\(Peer.path("Certificates"))'"
         peer = try Peer(command) { line in
             let words = line.split(separator: " ")
             if words.count == 2 { ports[String(words[0])] = Int(words[1]) }
@@ -26,23 +26,24 @@ final class WebSocketPeer: Sendable {
     }
 
     /// How a server is reached.
-    enum Way: String, CaseIterable, CustomTestStringConvertible {
+    package enum Way: String, CaseIterable, CustomTestStringConvertible {
         case plain
         case secure
         /// Through the proxy, to ports where nobody listens: only the proxy knows the way.
         case tunnel
         case secureTunnel
 
-        var isSecure: Bool { self == .secure || self == .secureTunnel }
-        var testDescription: String { rawValue }
+        package var isSecure: Bool { self == .secure || self == .secureTunnel }
+        package var isTunnelled: Bool { self == .tunnel || self == .secureTunnel }
+        package var testDescription: String { rawValue }
     }
 
     /// A WebSocket at the servers of PyPI's websockets, or at the one that says what it is told to.
-    func request(_ way: Way, _ path: String, isRaw: Bool = false) -> WebSocketRequest {
+    package func request(_ way: Way, _ path: String, isRaw: Bool = false) -> WebSocketRequest {
         let name = way.isSecure ? isRaw ? "secure-raw" : "secure" : isRaw ? "raw" : "plain"
         var request = request(name, path)
         request.head.scheme = way.isSecure ? "wss" : "ws"
-        if way == .tunnel || way == .secureTunnel {
+        if way.isTunnelled {
             request.head.authority = isRaw ? way.isSecure ? "localhost:444" : "localhost:81" : "localhost"
             request.options.proxy = .through(Proxy(.http, host: "127.0.0.1", port: ports["proxy"] ?? 0))
         }
@@ -50,7 +51,7 @@ final class WebSocketPeer: Sendable {
     }
 
     /// A WebSocket at one of the servers; on `secure` over TLS.
-    func request(_ name: String = "plain", _ path: String, _ fields: HTTPFields = [:]) -> WebSocketRequest {
+    package func request(_ name: String = "plain", _ path: String, _ fields: HTTPFields = [:]) -> WebSocketRequest {
         let scheme = name == "secure" ? "wss" : "ws"
         let authority = "localhost:\(ports[name] ?? 0)"
         let head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path, headerFields: fields)

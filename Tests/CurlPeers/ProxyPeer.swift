@@ -1,24 +1,26 @@
-import BeagleNetHTTP
+package import BeagleNetHTTP
 import BeagleNetTesting
 
 /// Four proxies: tinyproxy and squid for HTTP and HTTP over TLS, microsocks and dante for SOCKS 5 and 4.
-final class ProxyPeer: Sendable {
+package final class ProxyPeer: Sendable {
     /// One of each for all tests.
-    static let shared = Result { try ProxyPeer() }
+    package static let shared = Result { try ProxyPeer() }
 
-    static var isAvailable: Bool { ["tinyproxy", "squid", "microsocks", "danted"].allSatisfy(Peer.isInstalled) }
+    package static var isAvailable: Bool {
+        ["tinyproxy", "squid", "microsocks", "danted"].allSatisfy(Peer.isInstalled)
+    }
 
     /// Whom tinyproxy and microsocks let in.
-    static let credentials = Credentials(user: "beagle", password: "openS3same")
+    package static let credentials = Credentials(user: "beagle", password: "openS3same")
 
     /// Talks HTTP; asks for the credentials.
-    let plain: Proxy
+    package let plain: Proxy
     /// Talks HTTP over TLS, with the certificate of the tests' "good" server.
-    let secure: Proxy
+    package let secure: Proxy
     /// Talks SOCKS 5; asks for the credentials.
-    let socks5: Proxy
+    package let socks5: Proxy
     /// Talks SOCKS 4 and 5 to anybody.
-    let socks4: Proxy
+    package let socks4: Proxy
     private let peer: Peer
 
     private init() throws {

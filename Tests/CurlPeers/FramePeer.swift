@@ -1,17 +1,17 @@
 import BeagleNetHTTP
 
 /// The servers of `h2_peer.py`, by name.
-final class FramePeer: Sendable {
+package final class FramePeer: Sendable {
     /// One for all tests.
-    static let shared = Result { try FramePeer() }
+    package static let shared = Result { try FramePeer() }
 
-    let ports: [String: Int]
+    package let ports: [String: Int]
     private let peer: Peer
 
     /// Servers of its own, where what they did before matters; else `shared`.
-    init() throws {
+    package init() throws {
         var ports: [String: Int] = [:]
-        peer = try Peer("python3 '\(Peer.path("Peers/h2_peer.py"))'") { line in
+        peer = try Peer("python3 '\(Peer.path("h2_peer.py"))'") { line in
             let words = line.split(separator: " ")
             if words.count == 2 { ports[String(words[0])] = Int(words[1]) }
         }
