@@ -453,8 +453,8 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         }
         metrics.queued = queued(at: loop.now)
         metrics.isConnectionReused = hop.sends > 0 && hop.easy.long(CURLINFO_NUM_CONNECTS) == 0
-        metrics.nameLookup = mark(CURLINFO_NAMELOOKUP_TIME_T)
         if !metrics.isConnectionReused {
+            metrics.nameLookup = mark(CURLINFO_NAMELOOKUP_TIME_T)
             metrics.connect = mark(CURLINFO_CONNECT_TIME_T)
             metrics.tlsHandshake = mark(CURLINFO_APPCONNECT_TIME_T)
         }

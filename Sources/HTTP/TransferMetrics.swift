@@ -1,7 +1,7 @@
 /// Where the time of one transfer went, what moved, and over which connection.
 ///
 /// Marks are distances from the start of the hop; a mark is zero when its phase did not take place (a reused
-/// connection has no `connect`). Source: https://curl.se/libcurl/c/curl_easy_getinfo.html
+/// connection has neither `nameLookup` nor `connect`). Source: https://curl.se/libcurl/c/curl_easy_getinfo.html
 public struct TransferMetrics: Sendable, Hashable {
     /// From the call until the transport took the first message up, and waiting for a free connection: before all marks.
     public var queued: Duration = .zero

@@ -27,7 +27,7 @@ extension TransferMetrics {
         let begun = start.nanosecondsSinceEpoch &+ (redirects == 0 ? queued : .zero).distance
         let marks = [
             // On a connection that was there, libcurl marks the look at its cache.
-            ("http.dns", isConnectionReused ? .zero : nameLookup), ("http.connect", connect),
+            ("http.dns", nameLookup), ("http.connect", connect),
             ("http.tls", tlsHandshake), ("http.request.sent", requestEnd), ("http.response.first_byte", firstByte),
         ]
         return marks.filter { $0.1 > .zero }.map { name, mark in

@@ -16,49 +16,81 @@ package struct FullBacklog: ~Copyable {
     package let port: UInt16
     private let descriptors: [Int32]
 
+    /// One of 127.0.0.1, at a port of the system's choice.
     package init() throws {
-        let listener = socket(AF_INET, streamType, 0)
-        var address = loopbackAddress(port: 0)
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(listener, pointer, size) == 0 && listen(listener, 0) == 0
-                    && getsockname(listener, pointer, &size) == 0
-            }
+        try self.init(on: .ipv4, port: 0)
+    }
+
+    /// One of ::1.
+    package init(ofIPv6 port: UInt16) throws {
+        try self.init(on: .ipv6, port: port)
+    }
+
+    private init(on host: Loopback, port: UInt16) throws {
+        let listener = socket(host.family, streamType, 0)
+        descriptors = [listener] + (1...8).map { _ in socket(host.family, streamType, 0) }
+        var port = port
+        let isListening = host.with(port) { bind(listener, $0, $1) == 0 } && listen(listener, 0) == 0
+        if isListening, port == 0 { port = boundPort(listener) }
+        self.port = port
+        // More connections than the queue of length 0 can take.
+        for descriptor in descriptors.dropFirst() {
+            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+            _ = host.with(port) { connect(descriptor, $0, $1) }
         }
-        port = UInt16(bigEndian: address.sin_port)
-        descriptors = [listener] + Self.fill(port)
         guard isListening else { throw NetworkError(.connect, during: .connect, String(cString: strerror(errno))) }
     }
 
     deinit {
         for descriptor in descriptors { close(descriptor) }
     }
-
-    /// Begins more connections than the queue of length 0 can take.
-    private static func fill(_ port: UInt16) -> [Int32] {
-        (1...8).map { _ in
-            let descriptor = socket(AF_INET, streamType, 0)
-            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-            _ = connectsTo(port, descriptor)
-            return descriptor
-        }
-    }
 }
 
 /// Connects a socket to a port of 127.0.0.1.
 package func connectsTo(_ port: UInt16, _ descriptor: Int32) -> Bool {
-    var address = loopbackAddress(port: port)
-    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    return withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 }
-    }
+    Loopback.ipv4.with(port) { connect(descriptor, $0, $1) == 0 }
 }
 
-private func loopbackAddress(port: UInt16) -> sockaddr_in {
+private func boundPort(_ descriptor: Int32) -> UInt16 {
     var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    return address
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    _ = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+    }
+    return UInt16(bigEndian: address.sin_port)
+}
+
+/// This machine's own addresses.
+private enum Loopback {
+    case ipv4, ipv6
+
+    var family: Int32 { self == .ipv4 ? AF_INET : AF_INET6 }
+
+    func with<Result>(_ port: UInt16, _ use: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        switch self {
+        case .ipv4:
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            return Self.with(&address, use)
+        case .ipv6:
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            address.sin6_addr = in6addr_loopback
+            return Self.with(&address, use)
+        }
+    }
+
+    private static func with<Address, Result>(
+        _ address: inout Address,
+        _ use: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                use(pointer, socklen_t(MemoryLayout<Address>.size))
+            }
+        }
+    }
 }

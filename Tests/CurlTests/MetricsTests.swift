@@ -25,6 +25,15 @@ struct MetricsTests {
         }
     }
 
+    @Test func lookUpIsToldWhereThereWasOne() async throws {
+        let server = try LoopbackServer(.response(200))
+        var request = try server.request()
+        request.head.authority = "localhost:\(server.port)"
+        let metrics = try await transport.perform(request).metrics
+        #expect(metrics.nameLookup > .zero && metrics.nameLookup <= metrics.connect)
+        #expect(try await transport.perform(request).metrics.nameLookup == .zero)
+    }
+
     @Test func noTLSIsToldOfPlainHTTP() async throws {
         let server = try LoopbackServer(.response(200))
         let metrics = try await transport.perform(server.request()).metrics

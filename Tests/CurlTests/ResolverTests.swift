@@ -50,6 +50,25 @@ struct ResolverTests {
         #expect(try await transport { _, _ in addresses }.perform(request(server)).text() == "found")
     }
 
+    /// Happy eyeballs (RFC 8305): one address does not answer at all, and the other is asked before the patience ends.
+    @Test(arguments: [Duration.milliseconds(50), .seconds(10)])
+    func silentAddressIsNotWaitedFor(_ delay: Duration) async throws {
+        let server = try LoopbackServer(.response(200, [:], "found"))
+        let silent = try FullBacklog(ofIPv6: server.port)
+        let addresses = try ["::1", "127.0.0.1"].map { try #require(IPAddress($0)) }
+        var configuration = CurlConfiguration()
+        configuration.resolver = { _, _ in addresses }
+        configuration.happyEyeballsDelay = delay
+        var request = try request(server)
+        request.options.timeouts.connect = .seconds(2)
+        if delay < .seconds(2) {
+            let response = try await CurlTransport(configuration).perform(request)
+            #expect(response.metrics.remoteAddress == "127.0.0.1:\(silent.port)")
+        } else {
+            #expect(try await CurlTransport(configuration).failure(of: request).kind == .timeout)
+        }
+    }
+
     @Test func addressInTheURLIsNotLookedUp() async throws {
         let transport = transport { _, _ in throw NotFound() }
         let server = try LoopbackServer(.response(200, [:], "found"))

@@ -259,6 +259,20 @@ struct WebSocketTests {
         try await socket.close()
     }
 
+    @Test(.enabled(if: ProxyPeer.isAvailable, "no proxies are installed"), arguments: ["ws", "wss"])
+    func conversationGoesThroughEveryKindOfProxy(_ scheme: String) async throws {
+        let proxies = try ProxyPeer.shared.get()
+        for proxy in [proxies.plain, proxies.secure, proxies.socks5, proxies.socks4] {
+            var request = peer.request(scheme == "wss" ? "secure" : "plain", "/echo")
+            request.options.proxy = .through(proxy)
+            let socket = try await transport.openWebSocket(request)
+            let message = WebSocketMessage.binary(Data(count: 1 << 20))
+            try await socket.send(message)
+            #expect(try await socket.next() == message)
+            try await socket.close()
+        }
+    }
+
     @Test func wrongAuthorityIsRefused() async throws {
         var request = peer.request("secure", "/echo")
         request.options.trust = .system
