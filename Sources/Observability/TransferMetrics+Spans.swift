@@ -26,7 +26,6 @@ extension TransferMetrics {
     func events(from start: DefaultTracerClock.Timestamp) -> [SpanEvent] {
         let begun = start.nanosecondsSinceEpoch &+ (redirects == 0 ? queued : .zero).distance
         let marks = [
-            // On a connection that was there, libcurl marks the look at its cache.
             ("http.dns", nameLookup), ("http.connect", connect),
             ("http.tls", tlsHandshake), ("http.request.sent", requestEnd), ("http.response.first_byte", firstByte),
         ]

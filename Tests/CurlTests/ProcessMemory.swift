@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// What is allocated at this moment, of all threads: unlike resident memory it does not depend on how the allocator cuts
 /// it. nil where the C library is not glibc, whose `malloc_info` tells.
@@ -31,6 +32,28 @@ func growth(of work: () async throws -> Void) async throws -> Int? {
     guard let before = try await leastAllocatedBytes() else { return nil }
     try await work()
     return try await leastAllocatedBytes().map { $0 - before }
+}
+
+/// How many bytes more than at its start some work had in memory at its peak, where the process does nothing beside it. nil
+/// where the system does not tell.
+func peak(of work: () async throws -> Void) async throws -> Int? {
+    guard let file = try? FileHandle(forWritingTo: URL(filePath: "/proc/self/clear_refs")) else {
+        try await work()
+        return nil
+    }
+    // Its peak is what it has now (proc(5)).
+    try file.write(contentsOf: Data("5".utf8))
+    let before = try residentPeak
+    try await work()
+    return try residentPeak - before
+}
+
+private var residentPeak: Int {
+    get throws {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return try #require(Int(line.filter(\.isNumber))) << 10
+    }
 }
 
 /// What is allocated once the threads of transports that were let go have ended.

@@ -2,6 +2,7 @@ import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
 import CurlPeers
+import Foundation
 import Testing
 
 extension LoopbackServer {
@@ -119,8 +120,20 @@ struct Case: Sendable, CustomTestStringConvertible {
         self.options = options
     }
 
+    /// Whether the process does nothing beside, so that its memory tells of this message.
+    private static let isAlone = ProcessInfo.processInfo.environment["BEAGLENET_FAULTS"] != nil
+    /// Far more than any answer of the tables holds, and less than an endless one would fill.
+    private static let room = 16 << 20
+
     /// Performs the message and proves that the same transport still works afterwards.
     func run(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        guard Self.isAlone else { return try await perform(sourceLocation) }
+        guard let peak = try await peak(of: { try await perform(sourceLocation) }) else { return }
+        print("\(peak >> 10) KiB more at the peak: \(testDescription)")
+        #expect(peak < Self.room, sourceLocation: sourceLocation)
+    }
+
+    private func perform(_ sourceLocation: SourceLocation) async throws {
         let server = try LoopbackServer(answer)
         let transport = CurlTransport()
         let request = try server.request(method, options: options)
