@@ -155,7 +155,7 @@ let package = Package(
             name: "CurlPeers",
             dependencies: ["BeagleNetHTTP", "BeagleNetTesting"],
             path: "Tests/CurlPeers",
-            exclude: ["Certificates", "h2_peer.py", "tls_peer.py", "ws_peer.py"],
+            exclude: ["Certificates", "h2_peer.py", "h3_peer.py", "tls_peer.py", "ws_peer.py"],
             swiftSettings: settings
         ),
         .executableTarget(

@@ -56,8 +56,10 @@ struct Connections {
         fileprivate var isInUse: Bool { users > 0 }
         /// The poller's waits when the last message ended.
         private var idleSince = UInt64.max
-        /// Whether it speaks HTTP/2, where bytes may come at any time; nil before its first answer.
+        /// Whether it speaks HTTP/2 or 3, where bytes may come at any time; nil before its first answer.
         var isMultiplexed: Bool?
+        /// Whether it speaks HTTP/3; not known before its first answer.
+        var speaksHTTP3 = false
         /// What was agreed on with TLS.
         var session: TransferMetrics.Details?
 

@@ -31,6 +31,9 @@ enum CurlFailure {
     private static func badOption(_ code: CURLcode, _ detail: String, _ options: TransferOptions) -> NetworkError? {
         switch code {
         case CURLE_SSL_CERTPROBLEM: return options.identity.map { .badIdentity($0.problem) }
+        // The same where libcurl has GnuTLS.
+        case CURLE_SSL_CONNECT_ERROR where detail.hasPrefix("error reading X.509"):
+            return options.identity.map { .badIdentity($0.problem) }
         case CURLE_SSL_CIPHER where options.ciphers != TLSCiphers():
             var error = NetworkError.badOption(
                 "ciphers",
@@ -110,8 +113,8 @@ enum CurlFailure {
             } else {
                 "check that the server runs at this address and port"
             }
-        // What OpenSSL says to an answer that is no TLS.
-        case .tls where error.message.contains("wrong version number"):
+        // What OpenSSL and GnuTLS say to an answer that is no TLS.
+        case .tls where ["wrong version number", "unexpected TLS packet"].contains(where: error.message.contains):
             "is this port http? Then the URL begins with http://"
         case .tls where code == CURLE_SSL_CACERT_BADFILE:
             "check that \(file(of: trust)) is there, readable, and in PEM"

@@ -36,8 +36,24 @@ extension Hop {
         return name == "h2"
     }
 
-    /// Whether nothing was sent to the alternative.
-    var isLostToAlternative: Bool { alternative != nil && sends == 0 }
+    /// Whether nothing was sent to the alternative, or it went away without a word and the message may be sent twice.
+    ///
+    /// - Parameter code: libcurl's verdict; nil where it has none.
+    func isLostToAlternative(_ code: CURLcode?) -> Bool {
+        guard alternative != nil else { return false }
+        guard sends > 0 else { return true }
+        guard let code, response == nil, failure == nil, !isStale, request.mayBeSentTwice else { return false }
+        // libcurl knows no time limit but that of connecting.
+        return [.connect, .network, .timeout].contains(error(code).kind)
+    }
+
+    /// An answer came from the origin itself, to which libcurl turned because its HTTP/3 did not answer the connection.
+    func noteFallback() {
+        guard let alternative, alternative.version == .http3, easy.long(CURLINFO_NUM_CONNECTS) > 0,
+            easy.long(CURLINFO_HTTP_VERSION) < Int(CURL_HTTP_VERSION_3)
+        else { return }
+        loop.memory?.altSvc?.rest(alternative)
+    }
 }
 
 extension AltSvcStore.Service {

@@ -15,7 +15,9 @@ extension Hop {
         }
         if !extras.ciphers.tls12.isEmpty {
             let names = extras.ciphers.tls12.joined(separator: ":")
-            try require(easy.set(.ciphers, names), for: "TransferOptions.ciphers", since: "7.9")
+            // GnuTLS takes them for its priorities, which say of versions, too.
+            let isSet = !Self.isOfGnuTLS && easy.set(.ciphers, names)
+            try require(isSet, for: "TransferOptions.ciphers", since: "7.9")
         }
         if !extras.ciphers.tls13.isEmpty {
             let names = extras.ciphers.tls13.joined(separator: ":")
@@ -26,6 +28,7 @@ extension Hop {
         if native | early != 0 { easy.set(.sslOptions, native | early) }
     }
 
+    private static let isOfGnuTLS = CurlCapabilities.current.tls.contains("GnuTLS")
     /// CURLSSLOPT_EARLYDATA, since libcurl 8.11.
     private static let earlyData = 1 << 6
 
@@ -59,7 +62,10 @@ extension Hop {
     private func set(_ file: StringOption, _ blob: BlobOption, _ source: TLSIdentity.Source) throws(NetworkError) {
         switch source {
         case .file(let path): try require(easy.set(file, path))
-        case .bytes(let bytes): try require(easy.set(blob, bytes), for: "TransferOptions.identity", since: "7.71")
+        case .bytes(let bytes):
+            // With GnuTLS libcurl takes them, and shows the server nothing.
+            let isSet = !Self.isOfGnuTLS && easy.set(blob, bytes)
+            try require(isSet, for: "TransferOptions.identity in bytes", since: "7.71")
         }
     }
 }

@@ -342,8 +342,10 @@ final class Hop {
         // Else the end of the wait for the answer, which is looked at already, comes first.
         if let idle = timeouts.idle, timeouts.firstByte.map({ idle < $0 }) ?? true { loop.watchDeadline(of: transfer) }
         if connection != nil {
-            let isMultiplexed = easy.long(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0)
+            let version = easy.long(CURLINFO_HTTP_VERSION)
+            let isMultiplexed = version >= Int(CURL_HTTP_VERSION_2_0)
             connection?.isMultiplexed = isMultiplexed
+            connection?.speaksHTTP3 = version == Int(CURL_HTTP_VERSION_3)
             if mayMultiplex {
                 noteVersion(isMultiplexed: isMultiplexed)
                 if let place = transfer.place { loop.learn(place, isMultiplexed: isMultiplexed) }
@@ -354,6 +356,7 @@ final class Hop {
             return
         }
         if let memory = loop.memory { memory.take(response, to: message.request) }
+        if alternative != nil { noteFallback() }
         // A server that gave up waiting on an idle connection says 408 to a message it has not seen.
         if response.status == .requestTimeout, sends == 1, easy.long(CURLINFO_NUM_CONNECTS) == 0,
             request.mayBeSentTwice, transfer.mayResend

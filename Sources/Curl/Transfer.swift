@@ -243,9 +243,10 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     /// The hop left the multi: what follows.
     func conclude(_ hop: Hop, _ code: CURLcode) -> Next {
         note(hop)
-        if code != CURLE_OK, leaveAlternative(at: loop.now) { return .again(freshly: false) }
+        let isLost = shouldResend(hop, code)
+        if code != CURLE_OK, !isLost, leaveAlternative(at: loop.now, after: code) { return .again(freshly: false) }
         do throws(NetworkError) {
-            if hop.isStale || hop.isSentAway || shouldResend(hop, code) { return resend(after: hop) }
+            if hop.isStale || hop.isSentAway || isLost { return resend(after: hop) }
             if hop.isExpectationRefused { return resendUnasked() }
             if let failure = hop.failure, !hop.isCutShort { throw failure }
             guard code == CURLE_OK || hop.isCutShort || hop.isAnsweredEarly else {
@@ -278,12 +279,16 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         reportProgress()
     }
 
-    /// Has the origin asked, where nothing was sent to the alternative and there is time left; false where not.
-    func leaveAlternative(at now: UInt64) -> Bool {
-        guard let hop, hop.isLostToAlternative else { return false }
+    /// Has the origin asked, where the alternative got nothing, or went away with what may be sent twice, and there is time
+    /// left; false where not.
+    ///
+    /// - Parameter code: libcurl's verdict; nil where it has none.
+    func leaveAlternative(at now: UInt64, after code: CURLcode? = nil) -> Bool {
+        guard let hop, hop.isLostToAlternative(code) else { return false }
         if let total = request.options.timeouts.total, started.advanced(by: total) <= now { return false }
         restAlternative(of: hop)
         resolving?.cancel()
+        resends += hop.sends
         staysAtOrigin = true
         return true
     }
@@ -293,10 +298,18 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         if let alternative = hop.alternative { loop.memory?.altSvc?.rest(alternative) }
     }
 
-    /// An HTTP/2 connection that went away before it took the request (GOAWAY, REFUSED_STREAM): libcurl 7.88 gives up.
+    /// A connection that went away before it took the request, or said that it does not take it (GOAWAY, REFUSED_STREAM,
+    /// H3_REQUEST_REJECTED): libcurl 7.88 gives up over HTTP/2, and every one over HTTP/3.
     private func shouldResend(_ hop: Hop, _ code: CURLcode) -> Bool {
-        (code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM) && hop.response == nil && hop.failure == nil
-            && hop.sends == 1 && request.mayBeSentTwice && mayResend
+        guard code != CURLE_OK, hop.response == nil, hop.failure == nil, hop.sends == 1, mayResend else { return false }
+        let isLost =
+            switch code {
+            case CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3: true
+            // Of a kept connection alone, as only that has answered before.
+            case CURLE_SEND_ERROR, CURLE_RECV_ERROR: hop.connection?.speaksHTTP3 == true
+            default: false
+            }
+        return isLost && request.mayBeSentTwice
     }
 
     private func resend(after hop: Hop) -> Next {

@@ -109,7 +109,7 @@ struct MemoryTests {
         var request = try server.request()
         request.head.authority = "localhost:\(server.port)"
         let error = try await transport.failure(of: request)
-        #expect(error.kind == .tls, "\(error)")
+        #expect(error.phase == .tls, "\(error)")
         #expect(error.request?.scheme == "https")
         #expect(server.record.requestCount == 0)
     }
@@ -119,7 +119,7 @@ struct MemoryTests {
         let server = try LoopbackServer(.response(302, ["Location": "http://localhost:\(secure.port)/"]))
         hsts.set(HSTSStore.Host(name: "localhost"))
         let error = try await transport.failure(of: server.request())
-        #expect(error.kind == .tls, "\(error)")
+        #expect(error.phase == .tls, "\(error)")
         #expect(error.metrics?.hops.map(\.status) == [302])
     }
 

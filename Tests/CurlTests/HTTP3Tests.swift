@@ -1,0 +1,220 @@
+@testable import BeagleNetCurl
+import BeagleNetHTTP
+import BeagleNetTesting
+import CurlPeers
+import Foundation
+import Testing
+
+/// Whether libcurl and python3 have HTTP/3; where `scripts/soak http3` says that they do, tests fail if they do not.
+private let isAvailable =
+    ProcessInfo.processInfo.environment["BEAGLENET_HTTP3"] != nil
+    || CurlTransport.capabilities.contains(.http3) && (try? HTTP3Peer.shared.get()) != nil
+
+/// HTTP/3, where libcurl has it and python3 has aioquic.
+@Suite(.leavesNothing, .serialized, .timeLimit(.minutes(1)), .enabled(if: isAvailable, "there is no HTTP/3"))
+struct HTTP3Tests {
+    let store: AltSvcStore
+    let transport: CurlTransport
+    let peer: HTTP3Peer
+
+    /// A machine that is busy with other tests is no server that is out of reach.
+    init() throws {
+        store = AltSvcStore(patience: .seconds(30))
+        var configuration = CurlConfiguration()
+        configuration.altSvc = store
+        transport = CurlTransport(configuration)
+        peer = try HTTP3Peer.shared.get()
+    }
+
+    private static let connection = HTTPField.Name("x-connection")!
+
+    // MARK: - What goes well
+
+    @Test func requestsShareOneConnection() async throws {
+        let first = try await transport.perform(peer.request("/a?b"))
+        #expect(first.metrics.protocolName == "HTTP/3" && !first.metrics.isConnectionReused)
+        #expect(first.metrics.remoteAddress == "127.0.0.1:\(peer.ports["h3"] ?? 0)")
+        #expect(first.metrics.tlsHandshake > .zero)
+        #expect(try await first.text() == "GET /a?b alt-used=")
+        let number = first.head.headerFields[Self.connection]
+        try await withThrowingTaskGroup(of: TransferResponse.self) { group in
+            for _ in 0..<50 { group.addTask { try await transport.perform(peer.request("/")) } }
+            for try await response in group {
+                #expect(response.metrics.isConnectionReused && response.metrics.protocolName == "HTTP/3")
+                #expect(response.head.headerFields[Self.connection] == number)
+            }
+        }
+    }
+
+    static let bodies = [0, 5, 16 << 20]
+
+    @Test(arguments: bodies, [HTTPRequest.Method.post, .put]) func bodiesArriveWholeBothWays(
+        _ count: Int,
+        _ method: HTTPRequest.Method
+    ) async throws {
+        let bytes = StreamTests.pattern(count)
+        let response = try await transport.perform(peer.request("/echo", method, body: HTTPBody(bytes)))
+        #expect(try await response.body.collect() == bytes)
+        #expect(response.metrics.bytesSent == count && response.metrics.bytesReceived == count)
+    }
+
+    @Test func streamedBodyArrives() async throws {
+        let chunks = AsyncStream([Data("one ".utf8), Data("two".utf8)])
+        let request = peer.request("/echo", .post, body: .stream { chunks }, delivery: .stream)
+        #expect(try await transport.perform(request).text() == "one two")
+    }
+
+    @Test func headHasNoBody() async throws {
+        let response = try await transport.perform(peer.request("/", .head))
+        #expect(try await response.text().isEmpty)
+    }
+
+    @Test func fieldsBehindTheBodyAreTrailers() async throws {
+        let response = try await transport.perform(peer.request("/trailer"))
+        #expect(try await response.text() == "body")
+        #expect(response.trailers.map(\.value) == ["yes"])
+    }
+
+    @Test func earlyHintsAreInterim() async throws {
+        let response = try await transport.perform(peer.request("/early"))
+        #expect(response.interim.map(\.status.code) == [103])
+        #expect(response.status == .ok)
+    }
+
+    @Test func pausedStreamLetsOthersOnTheConnectionPass() async throws {
+        let paused = try await transport.perform(peer.request("/large?\(16 << 20)", delivery: .stream))
+        for _ in 0..<20 { #expect(try await transport.perform(peer.request("/")).metrics.isConnectionReused) }
+        #expect(try await paused.body.collect().count == 16 << 20)
+    }
+
+    @Test func cancelledStreamSparesOthersOnTheConnection() async throws {
+        let other = try await transport.perform(peer.request("/large?\(1 << 20)", delivery: .stream))
+        let completion = Completion()
+        let token = transport.perform(peer.request("/endless", delivery: .stream), completion: completion.complete)
+        let cancelled = try await completion.result.get()
+        token.cancel()
+        await #expect(throws: NetworkError.self) { try await cancelled.body.collect() }
+        #expect(try await other.body.collect().count == 1 << 20)
+        #expect(try await transport.perform(peer.request("/")).metrics.isConnectionReused)
+    }
+
+    @Test func stormOfCancelsIsSurvived() async throws {
+        await withTaskGroup { group in
+            for number in 0..<600 {
+                group.addTask {
+                    let path = ["/", "/large?\(1 << 18)", "/silent"][number % 3]
+                    let completion = Completion()
+                    let token = transport.perform(peer.request(path), completion: completion.complete)
+                    if number % 3 == 2 || number % 2 == 0 {
+                        for _ in 0..<number % 100 { await Task.yield() }
+                        token.cancel()
+                    }
+                    _ = await completion.result
+                }
+            }
+        }
+        #expect(try await transport.perform(peer.request("/")).status == .ok)
+        try await transport.proveHealth()
+    }
+
+    // MARK: - Connections that are lost
+
+    static let losses = ["close", "reject"]
+
+    /// A request which ends the connection that it comes over, or is refused, for the first time; another came before it.
+    private func lost(_ loss: String, _ method: HTTPRequest.Method, key: String? = nil) async throws -> TransferRequest
+    {
+        #expect(try await transport.perform(peer.request("/")).metrics.protocolName == "HTTP/3")
+        let body = method == .get ? nil : HTTPBody("pay")
+        var request = peer.request("/\(loss)?\(UUID())", method, body: body)
+        request.head.headerFields[.idempotencyKey] = key
+        return request
+    }
+
+    private func count(_ request: TransferRequest) async throws -> String {
+        try await transport.perform(peer.request("/count?\(request.head.path ?? "")")).text()
+    }
+
+    @Test(arguments: losses, [("GET", nil), ("PUT", nil), ("POST", "1")])
+    func whatMayBeSentTwiceIs(_ loss: String, _ method: (name: String, key: String?)) async throws {
+        let request = try await lost(loss, #require(.init(rawValue: method.name)), key: method.key)
+        let response = try await transport.perform(request)
+        #expect(response.metrics.resends == 1 && response.metrics.protocolName == "HTTP/3")
+        #expect(try await count(request) == "2")
+    }
+
+    @Test(arguments: losses) func submissionIsNeverSentTwice(_ loss: String) async throws {
+        let request = try await lost(loss, .post)
+        let error = try await transport.failure(of: request)
+        #expect([.network, .protocol].contains(error.kind) && error.mayHaveReachedServer, "\(error)")
+        #expect(try await count(request) == "1")
+    }
+
+    /// UDP has no connection, so that a socket says nothing of its peer.
+    @Test func serverThatIsSilentIsOneThatIsOutOfReach() async throws {
+        var request = peer.request("/", at: "silent")
+        request.options.timeouts.total = .seconds(2)
+        let error = try await transport.failure(of: request)
+        #expect(error.isTimeout && error.isOffline && !error.mayHaveReachedServer, "\(error)")
+    }
+
+    // MARK: - Alternatives
+
+    private func ask(_ path: String, _ method: HTTPRequest.Method = .get) async throws -> TransferResponse {
+        try await transport.perform(peer.request(path, method, at: "origin", version: .automatic))
+    }
+
+    private func isNamed() -> Bool {
+        let request = peer.request("/", at: "origin", version: .automatic)
+        return ClientMemory(transport.configuration)?.alternative(for: request) != nil
+    }
+
+    @Test func serverThatWasAnnouncedIsAsked() async throws {
+        #expect(try await ask("/announce").text() == "origin /announce")
+        for isFirst in [true, false] {
+            let response = try await ask("/")
+            #expect(try await response.text() == "GET / alt-used=\(peer.authority("h3"))")
+            #expect(response.metrics.protocolName == "HTTP/3")
+            #expect(response.metrics.isConnectionReused != isFirst)
+        }
+    }
+
+    @Test func alternativeThatIsGoneIsLeft() async throws {
+        let peer = try HTTP3Peer()
+        func ask(_ path: String, by transport: CurlTransport) async throws -> TransferResponse {
+            try await transport.perform(peer.request(path, at: "origin", version: .automatic))
+        }
+        _ = try await ask("/announce", by: transport)
+        #expect(try await ask("/", by: transport).metrics.protocolName == "HTTP/3")
+        _ = try await ask("/gone", by: CurlTransport())
+        let response = try await ask("/after", by: transport)
+        #expect(try await response.text() == "origin /after")
+        #expect(response.metrics.resends >= 1)
+    }
+
+    @Test func alternativeThatLeadsToTheOriginItselfRests() async throws {
+        let origin = Origin(scheme: "https", host: "localhost", port: peer.ports["origin"] ?? 0)
+        try store.add(.init(for: origin, .http3, host: "localhost", port: origin.port))
+        #expect(isNamed())
+        let response = try await ask("/")
+        #expect(response.metrics.protocolName == "HTTP/1.1")
+        #expect(!isNamed())
+    }
+
+    // MARK: - GnuTLS
+
+    /// libcurl would take all of it, and show the server nothing, or allow old versions of TLS.
+    @Test(.enabled(if: CurlTransport.capabilities.tls.contains("GnuTLS"), "libcurl has another TLS library"))
+    func whatLibcurlIgnoresWithGnuTLSIsRefused() async throws {
+        func error(_ change: (inout TransferOptions) -> Void) async throws -> NetworkError {
+            var request = peer.request("/", version: .automatic)
+            change(&request.options)
+            return try await transport.failure(of: request)
+        }
+        let identity = try await error { $0.identity = TLSIdentity(certificate: Data("a".utf8), key: Data("b".utf8)) }
+        let ciphers = try await error { $0.ciphers.tls12 = ["NORMAL"] }
+        for error in [identity, ciphers] {
+            #expect(error.kind == .unsupported && !error.mayHaveReachedServer, "\(error)")
+        }
+    }
+}
