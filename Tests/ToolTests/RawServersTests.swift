@@ -98,7 +98,8 @@ struct RawServersTests {
     @Test func timeToConnectIsLimited() async throws {
         let backlog = try FullBacklog()
         let url = "http://127.0.0.1:\(backlog.port)/"
-        let run = try await beagle("raw", url, "--connect-timeout", "0.5", "--json")
+        // No other limit ends it before the test's own.
+        let run = try await beagle("raw", url, "--connect-timeout", "0.5", "--max-time", "600", "--json")
         #expect(run.exit == 28)
         let error = try #require(try run.json()["error"])
         #expect(error["code"] == "timeout")
