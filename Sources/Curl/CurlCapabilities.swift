@@ -108,7 +108,7 @@ public struct CurlCapabilities: Sendable {
         Row(.publicSuffixes, "the library libpsl (Debian: libpsl5)") { _ in PublicSuffixes.system != nil },
         // https://curl.se/libcurl/c/CURLOPT_SSL_OPTIONS.html
         Row(.earlyData, "libcurl 8.11 with GnuTLS, or 8.13 with OpenSSL") {
-            $0.number >= ($0.tls.contains("GnuTLS") ? 0x08_0B_00 : 0x08_0D_00)
+            $0.number >= ($0.tls.isOfGnuTLS ? 0x08_0B_00 : 0x08_0D_00)
         },
         Row(.nativeTrust, "Apple's or Windows' libcurl; .system trusts this system's authorities") { _ in
             #if canImport(Darwin) || os(Windows)
@@ -123,4 +123,9 @@ public struct CurlCapabilities: Sendable {
 extension CurlTransport {
     /// What the libcurl that this process runs with can do.
     public static var capabilities: CurlCapabilities { .current }
+}
+
+extension String {
+    /// Whether GnuTLS is what this text of libcurl's says that it uses; what it could use besides stands in brackets.
+    var isOfGnuTLS: Bool { split(separator: " ").contains { $0.hasPrefix("GnuTLS") } }
 }

@@ -47,7 +47,7 @@ extension Hop {
         return [.connect, .network, .timeout].contains(error(code).kind)
     }
 
-    /// An answer came from the origin itself, to which libcurl turned because its HTTP/3 did not answer the connection.
+    /// An answer came from the origin itself, to which libcurl turned because its HTTP/3 did not answer, or later.
     func noteFallback() {
         guard let alternative, alternative.version == .http3, easy.long(CURLINFO_NUM_CONNECTS) > 0,
             easy.long(CURLINFO_HTTP_VERSION) < Int(CURL_HTTP_VERSION_3)

@@ -28,7 +28,7 @@ extension Hop {
         if native | early != 0 { easy.set(.sslOptions, native | early) }
     }
 
-    private static let isOfGnuTLS = CurlCapabilities.current.tls.contains("GnuTLS")
+    private static let isOfGnuTLS = CurlCapabilities.current.tls.isOfGnuTLS
     /// CURLSSLOPT_EARLYDATA, since libcurl 8.11.
     private static let earlyData = 1 << 6
 

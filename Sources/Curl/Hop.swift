@@ -489,8 +489,9 @@ final class Hop {
         curl_easy_pause(easy.pointer, isReceivePaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
     }
 
-    /// Has libcurl let go of what it keeps of the body during a pause, before the hop is taken out of the multi: libcurl 7.88 does
-    /// not where the connection still has other users (`multi_done` returns before it frees `tempwrite`).
+    /// Has libcurl let go of what it keeps of the body during a pause, before the hop is taken out of the multi: libcurl
+    /// 7.88 does not where the connection still has other users (`multi_done` returns before it frees `tempwrite`). Where
+    /// it has ended the hop itself, as when an upload fails meanwhile, there is nothing left to call.
     func dropPaused() {
         guard isReceivePaused else { return }
         isDropped = true

@@ -32,7 +32,7 @@ enum OptionsCheck {
         try extras.settings.checkLimits()
     }
 
-    /// Whether what was checked need not be again: it depends on nothing but the options.
+    /// Whether what was checked need not be again: it depends on the options, and on a file that could be read.
     static func isLasting(_ extras: TransferOptions.Extras) -> Bool {
         if case .through = extras.proxy { return false }
         // What holds closures of the app's may hold the transport, which would stay for ever.
@@ -47,7 +47,7 @@ enum OptionsCheck {
         case .file(let path):
             try check(text: path, option)
             guard access(path, R_OK) == 0 else {
-                throw .badOption(option, "cannot read \(path): \(String(cString: strerror(errno)))")
+                throw .unreadable(path, option)
             }
         case .authorities(let bytes):
             guard bytes.firstRange(of: Data("-----BEGIN ".utf8)) != nil else {
@@ -216,6 +216,13 @@ func isAddress(_ text: String) -> Bool {
 }
 
 extension NetworkError {
+    /// Authorities that cannot be read; the number is libcurl's for that (CURLE_SSL_CACERT_BADFILE).
+    fileprivate static func unreadable(_ path: String, _ option: String) -> NetworkError {
+        var error = NetworkError.badOption(option, "cannot read \(path): \(String(cString: strerror(errno)))")
+        error.transportCode = 77
+        return error
+    }
+
     /// An identity that cannot be used; the number is libcurl's for that (CURLE_SSL_CERTPROBLEM).
     static func badIdentity(_ problem: String, advice: String? = nil) -> NetworkError {
         var error = NetworkError.badOption("identity", problem, advice: advice)

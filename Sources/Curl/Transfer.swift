@@ -299,7 +299,8 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     }
 
     /// A connection that went away before it took the request, or said that it does not take it (GOAWAY, REFUSED_STREAM,
-    /// H3_REQUEST_REJECTED): libcurl 7.88 gives up over HTTP/2, and every one over HTTP/3.
+    /// H3_REQUEST_REJECTED): libcurl 7.88 gives these up over HTTP/2, every version over HTTP/3. What ended a stream it does not
+    /// tell, so that only what may be sent twice is.
     private func shouldResend(_ hop: Hop, _ code: CURLcode) -> Bool {
         guard code != CURLE_OK, hop.response == nil, hop.failure == nil, hop.sends == 1, mayResend else { return false }
         let isLost =

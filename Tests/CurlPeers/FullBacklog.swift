@@ -21,6 +21,16 @@ package struct FullBacklog: ~Copyable {
         try self.init(on: .ipv4, port: 0)
     }
 
+    /// Whether this machine has ::1.
+    package static var hasIPv6: Bool {
+        do {
+            _ = try FullBacklog(ofIPv6: 0)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// One of ::1.
     package init(ofIPv6 port: UInt16) throws {
         try self.init(on: .ipv6, port: port)

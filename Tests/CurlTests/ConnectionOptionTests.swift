@@ -2,6 +2,7 @@ import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
 import CurlPeers
+import Foundation
 import Testing
 
 /// Unix sockets, overrides, IP versions, this end of a connection, codings.
@@ -168,13 +169,19 @@ struct ConnectionOptionTests {
     @Test func noMoreConnectionsIdleThanAllowed() async throws {
         var configuration = CurlConfiguration()
         configuration.maxIdleConnections = 2
-        let server = try LoopbackServer(.response(200))
+        let came = Lock(0)
+        let server = try LoopbackServer { _ in
+            came.withLock { $0 += 1 }
+            while came.withLock({ $0 < 8 }) { Thread.sleep(forTimeInterval: 0.001) }
+            return .response(200)
+        }
         let transport = CurlTransport(configuration)
         let request = try server.request()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 1...8 { group.addTask { _ = try await transport.perform(request) } }
             try await group.waitForAll()
         }
+        #expect(server.record.connections == 8)
         #expect(await server.until { $0.openConnections <= 2 })
         #expect(try await transport.perform(request).metrics.isConnectionReused)
     }

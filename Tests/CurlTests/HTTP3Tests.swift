@@ -105,11 +105,14 @@ struct HTTP3Tests {
                     let path = ["/", "/large?\(1 << 18)", "/silent"][number % 3]
                     let completion = Completion()
                     let token = transport.perform(peer.request(path), completion: completion.complete)
-                    if number % 3 == 2 || number % 2 == 0 {
+                    let isCancelled = number % 3 == 2 || number % 2 == 0
+                    if isCancelled {
                         for _ in 0..<number % 100 { await Task.yield() }
                         token.cancel()
                     }
-                    _ = await completion.result
+                    if case .failure(let error) = await completion.result {
+                        #expect(isCancelled && error.isCancelled, "\(error)")
+                    }
                 }
             }
         }

@@ -41,6 +41,9 @@ func peak(of work: () async throws -> Void) async throws -> Int? {
         try await work()
         return nil
     }
+    // Else what was let go of before would make room for what comes.
+    typealias Trim = @convention(c) (Int) -> Int32
+    if let symbol = dlsym(nil, "malloc_trim") { _ = unsafeBitCast(symbol, to: Trim.self)(0) }
     // Its peak is what it has now (proc(5)).
     try file.write(contentsOf: Data("5".utf8))
     let before = try residentPeak

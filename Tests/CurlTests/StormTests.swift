@@ -5,8 +5,8 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// Random cancels of requests, uploads and streams from many threads: one completion each, whatever happens. `BEAGLENET_STORM` sets the number of
-/// requests (2,000 without it); then the storms are taken to run alone.
+/// Random cancels of requests, uploads and streams from many threads: one completion each, whatever happens.
+/// `BEAGLENET_STORM` sets the number of requests (2,000 without it); then the storms are taken to run alone.
 @Suite(.serialized, .leavesNothing)
 struct StormTests {
     private static let asked = ProcessInfo.processInfo.environment["BEAGLENET_STORM"].flatMap(Int.init)

@@ -128,7 +128,7 @@ struct Case: Sendable, CustomTestStringConvertible {
     /// Performs the message and proves that the same transport still works afterwards.
     func run(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         guard Self.isAlone else { return try await perform(sourceLocation) }
-        guard let peak = try await peak(of: { try await perform(sourceLocation) }) else { return }
+        let peak = try #require(try await peak(of: { try await perform(sourceLocation) }), "the system does not tell")
         print("\(peak >> 10) KiB more at the peak: \(testDescription)")
         #expect(peak < Self.room, sourceLocation: sourceLocation)
     }
