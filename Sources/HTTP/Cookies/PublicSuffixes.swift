@@ -1,7 +1,6 @@
 /// The public suffix list (https://publicsuffix.org), by the system's libpsl, which Debian's libcurl brings.
-///
-/// `@unchecked Sendable` is sound because both properties are constants: libpsl only reads the list that it has loaded,
-/// which is never freed.
+// Safe because both properties are constants: a function, and a list that libpsl only reads once it is loaded, and that is
+// never freed.
 package struct PublicSuffixes: @unchecked Sendable {
     /// `psl_is_public_suffix` of https://rockdaboot.github.io/libpsl/libpsl-Public-Suffix-List-functions.html
     private typealias IsSuffix = @convention(c) (OpaquePointer?, UnsafePointer<CChar>?) -> Int32

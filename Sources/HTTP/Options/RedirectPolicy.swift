@@ -1,6 +1,7 @@
 /// What to do with a 301, 302, 303, 307 or 308 that names a `Location`.
 public struct RedirectPolicy: Sendable, Hashable {
-    /// Redirects followed before `NetworkError.Kind.tooManyRedirects`; 0 hands the redirect itself over.
+    /// Redirects followed before `NetworkError.Kind.tooManyRedirects`; 0 hands the redirect itself over, and
+    /// less is an error.
     public var limit: Int
     /// Whether a redirect may lead from https to http. No by default: it would undo the encryption.
     public var allowsInsecure: Bool

@@ -7,7 +7,7 @@ public struct TransferOptions: Sendable, Hashable {
     /// What to do with a redirect.
     public var redirects: RedirectPolicy
     /// The largest decoded body taken, in bytes; a larger one ends the transfer with `NetworkError.Kind.tooLarge`.
-    /// 256 MiB, so that a small compressed answer cannot fill the memory. nil: any size.
+    /// 256 MiB, so that a small compressed answer cannot fill the memory. nil: any size; below 0 is an error.
     public var maxBodyBytes: Int?
     /// The HTTP version asked for.
     public var version: HTTPVersion
@@ -149,7 +149,7 @@ extension TransferOptions {
     }
 
     /// The path of a Unix socket that is connected to, whatever the URL's host and port; no proxy is asked then.
-    /// nil by default. At most 107 bytes (103 on Apple's systems).
+    /// nil by default. At most 107 bytes (103 on Apple's systems). With `local` or `ipVersion` it is an error.
     public var unixSocket: String? {
         get { settings.unixSocket }
         set { settings.unixSocket = newValue }
