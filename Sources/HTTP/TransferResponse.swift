@@ -16,12 +16,16 @@ public struct TransferResponse: Sendable {
     public var url: String
     /// Informational (1xx) responses that came before.
     public var interim: [HTTPResponse]
-    private let metricsAtHandover: TransferMetrics
+    private let metricsAtHandover: CopyOnWrite<TransferMetrics>
     private let trailersAtHandover: HTTPFields
     private let end: (@Sendable () -> TransferEnd?)?
 
     /// Phases, sizes and connection of the last hop; with `Delivery.stream` up to the head, until the body has ended.
-    public var metrics: TransferMetrics { end?()?.metrics ?? metricsAtHandover }
+    public var metrics: TransferMetrics { end?()?.metrics ?? metricsAtHandover.value }
+    /// The same, to be handed on.
+    package var sharedMetrics: CopyOnWrite<TransferMetrics> {
+        if let end = end?() { CopyOnWrite(end.metrics) } else { metricsAtHandover }
+    }
     /// The fields behind the body (RFC 9110, 6.5), none of which counts as one of `head`; with `Delivery.stream` empty
     /// until the body has ended.
     public var trailers: HTTPFields { end?()?.trailers ?? trailersAtHandover }
@@ -71,7 +75,7 @@ public struct TransferResponse: Sendable {
         self.url = url
         self.interim = interim
         trailersAtHandover = trailers
-        metricsAtHandover = metrics
+        metricsAtHandover = CopyOnWrite(metrics)
         self.end = end
     }
 }

@@ -9,7 +9,12 @@ public struct Request: Sendable {
     /// Headers, and for screens method and body, that came with the reference to this request.
     public var additionalData: (any RemoteScreenAdditionalData)?
     /// Timeouts, limits and policies; nil takes the client's.
-    public var options: TransferOptions?
+    public var options: TransferOptions? {
+        get { sharedOptions?.value }
+        set { sharedOptions = newValue.map { CopyOnWrite($0) } }
+    }
+    /// Behind a reference, as most requests have none and every task that makes one has room for it.
+    private var sharedOptions: CopyOnWrite<TransferOptions>?
     /// Items put after the query that `url` has already, each byte outside RFC 3986's unreserved set encoded.
     public var query: [URLQueryItem]
 
@@ -24,7 +29,7 @@ public struct Request: Sendable {
         self.url = url
         self.type = type
         self.additionalData = additionalData
-        self.options = options
+        sharedOptions = options.map { CopyOnWrite($0) }
         self.query = query
     }
 

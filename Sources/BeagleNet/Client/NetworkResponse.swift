@@ -24,7 +24,12 @@ public struct NetworkResponse: Sendable {
     /// The URL that answered, after redirects; empty where the client does not tell.
     public var url: String
     /// Where the time went; all zero where the client does not tell.
-    public var metrics: TransferMetrics
+    public var metrics: TransferMetrics {
+        _read { yield sharedMetrics.value }
+        _modify { yield &sharedMetrics.value }
+    }
+    /// Behind a reference, as every task that waits for a response has room for one.
+    private var sharedMetrics: CopyOnWrite<TransferMetrics>
     /// The fields behind the body (RFC 9110, 6.5), none of which counts as one of `response`.
     public var trailers: HTTPFields
     /// Informational (1xx) answers that came before.
@@ -41,7 +46,7 @@ public struct NetworkResponse: Sendable {
         self.data = data
         rawHead = RawHead(response)
         self.url = url
-        self.metrics = metrics
+        sharedMetrics = CopyOnWrite(metrics)
         self.trailers = trailers
         interim = []
     }
@@ -51,7 +56,7 @@ public struct NetworkResponse: Sendable {
         data = response.body.data ?? Data()
         rawHead = response.rawHead
         url = response.url
-        metrics = response.metrics
+        sharedMetrics = response.sharedMetrics
         trailers = response.trailers
         interim = response.interim
     }
