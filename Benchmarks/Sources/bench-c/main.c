@@ -3,6 +3,7 @@
 // Takes the command line and prints the report of the other clients (Sources/Load).
 #include <curl/curl.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ struct watch {
 static struct {
     const char *shape, *url, *parked_url, *authorities;
     long requests, tasks, parked;
-    bool http2;
+    bool http2, own_thread;
 } arguments = {.shape = "small", .requests = 1000, .tasks = 1};
 
 static CURLM *multi;
@@ -387,6 +388,7 @@ static void read_arguments(int count, char **words) {
             continue;
         }
         if (strcmp(option, "--shape") == 0) arguments.shape = value;
+        if (strcmp(option, "--variant") == 0) arguments.own_thread = strcmp(value, "thread") == 0;
         if (strcmp(option, "--url") == 0) arguments.url = value;
         if (strcmp(option, "--parked") == 0) arguments.parked = atol(value);
         if (strcmp(option, "--parked-url") == 0) arguments.parked_url = value;
@@ -401,8 +403,8 @@ static void read_arguments(int count, char **words) {
     }
 }
 
-int main(int count, char **words) {
-    read_arguments(count, words);
+static void *work(void *unused) {
+    (void)unused;
     curl_global_init(CURL_GLOBAL_DEFAULT);
     multi = must(curl_multi_init());
     epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -418,6 +420,20 @@ int main(int count, char **words) {
         measure_start(slots);
     } else {
         measure_speed(slots);
+    }
+    return NULL;
+}
+
+int main(int count, char **words) {
+    read_arguments(count, words);
+    pthread_t thread;
+    if (!arguments.own_thread) {
+        work(NULL);
+    } else if (pthread_create(&thread, NULL, work, NULL) == 0) {
+        pthread_join(thread, NULL);
+    } else {
+        fputs("no thread\n", stderr);
+        return 70;
     }
     return failures != 0;
 }
