@@ -153,7 +153,7 @@ let package = Package(
         ),
         .target(
             name: "CurlPeers",
-            dependencies: ["BeagleNetHTTP", "BeagleNetTesting"],
+            dependencies: ["BeagleNetCurl", "BeagleNetHTTP", "BeagleNetTesting"],
             path: "Tests/CurlPeers",
             exclude: ["Certificates", "h2_peer.py", "h3_peer.py", "tls_peer.py", "ws_peer.py"],
             swiftSettings: settings
@@ -166,12 +166,12 @@ let package = Package(
         ),
         .testTarget(
             name: "BeagleNetTests",
-            dependencies: ["BeagleNet", "BeagleNetTesting"],
+            dependencies: ["BeagleNet", "BeagleNetTesting", "CurlPeers"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "GraphQLTests",
-            dependencies: ["BeagleNetGraphQL", "BeagleNetReplay", "BeagleNetTesting", "GraphQLPeers"],
+            dependencies: ["BeagleNetGraphQL", "BeagleNetReplay", "BeagleNetTesting", "CurlPeers", "GraphQLPeers"],
             swiftSettings: settings
         ),
         .target(
@@ -183,12 +183,12 @@ let package = Package(
         ),
         .testTarget(
             name: "CombineTests",
-            dependencies: ["BeagleNetCombine", "BeagleNetTesting", "GraphQLPeers"],
+            dependencies: ["BeagleNetCombine", "BeagleNetTesting", "CurlPeers", "GraphQLPeers"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "ExchangesTests",
-            dependencies: ["BeagleNetExchanges", "BeagleNetTesting", "GraphQLPeers"],
+            dependencies: ["BeagleNetExchanges", "BeagleNetTesting", "CurlPeers", "GraphQLPeers"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -199,7 +199,7 @@ let package = Package(
         .testTarget(
             name: "ReplayTests",
             dependencies: [
-                "BeagleNetReplay", "BeagleNetCurl", "BeagleNetObservability", "BeagleNetTesting",
+                "BeagleNetReplay", "BeagleNetCurl", "BeagleNetObservability", "BeagleNetTesting", "CurlPeers",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
@@ -209,7 +209,7 @@ let package = Package(
         .testTarget(
             name: "ObservabilityTests",
             dependencies: [
-                "BeagleNetGraphQL", "BeagleNetObservability", "BeagleNetTesting",
+                "BeagleNetGraphQL", "BeagleNetObservability", "BeagleNetTesting", "CurlPeers",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),

@@ -1,8 +1,9 @@
 import BeagleNet
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct NetworkLogTests {
+@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct NetworkLogTests {
     private func client(_ transport: any HTTPTransport) -> NetworkClientDefault {
         NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
     }

@@ -1,10 +1,11 @@
 import BeagleNet
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// Downloads that go on where an earlier one stopped.
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct ResumeTests {
+@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct ResumeTests {
     private static let content = Data((0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 131 >> 3) })
 
     private let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)")

@@ -2,10 +2,11 @@ import BeagleNet
 import BeagleNetCombine
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Dispatch
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ClientPublisherTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct ClientPublisherTests {
     private let dependencies = BeagleDependencies()
 
     init() {

@@ -1,10 +1,11 @@
 import BeagleNetCombine
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DataTaskPublisherTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct DataTaskPublisherTests {
     private func url(_ server: LoopbackServer) throws -> URL { try #require(URL(string: server.url + "/a")) }
 
     private typealias Heard = Result<(body: String, status: Int?), URLError>

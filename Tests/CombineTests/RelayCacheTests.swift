@@ -2,9 +2,10 @@ import BeagleNet
 import BeagleNetCombine
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RelayCacheTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RelayCacheTests {
     private func world(_ body: String = RelayWorld.answer) throws -> RelayWorld {
         var world = try RelayWorld(body)
         world.network.cache = RelayResponseCache(size: 10, ttl: .seconds(60)) { Date(timeIntervalSince1970: 1) }

@@ -2,10 +2,11 @@ import BeagleNet
 import BeagleNetCombine
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RelayNetworkTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RelayNetworkTests {
     // MARK: - What goes out
 
     @Test func bodyIsTheSameEachTime() async throws {

@@ -2,10 +2,11 @@ import BeagleNet
 import BeagleNetCombine
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 /// Answers that come in pieces.
-@Suite(.timeLimit(.minutes(1))) struct RelayPiecesTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RelayPiecesTests {
     private static let request = RequestParameters(
         name: "Posts",
         operationKind: .query,

@@ -2,11 +2,12 @@ import BeagleNet
 import BeagleNetCombine
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import GraphQLPeers
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RelaySubscriptionTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RelaySubscriptionTests {
     private static let request = RequestParameters(
         name: "Count",
         operationKind: .subscription,

@@ -1,6 +1,7 @@
 import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 /// Servers that cut off, stall or break the protocol: never a success on half an answer, and never a poisoned

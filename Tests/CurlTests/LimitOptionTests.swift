@@ -1,6 +1,7 @@
 import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 /// Limits of a transfer that cannot be used.

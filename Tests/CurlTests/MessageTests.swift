@@ -1,6 +1,7 @@
 import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 

@@ -1,6 +1,7 @@
 import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 /// A kept connection that dies under a request: what may be sent again is, once; nothing else ever is.

@@ -1,5 +1,6 @@
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 @testable import BeagleNetCurl

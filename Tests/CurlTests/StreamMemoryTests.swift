@@ -1,6 +1,7 @@
 @testable import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 /// Which loop a request runs on.

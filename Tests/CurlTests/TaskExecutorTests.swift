@@ -1,6 +1,7 @@
 @testable import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 #if canImport(Glibc)

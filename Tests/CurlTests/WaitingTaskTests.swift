@@ -1,6 +1,7 @@
 @testable import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))

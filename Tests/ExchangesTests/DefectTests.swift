@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import CurlPeers
 import Foundation
 import Testing
 
@@ -22,7 +23,7 @@ import struct BeagleNetExchanges.Operation
 /// | D10 what one costs grows with all that are active | `DefectTests.workOfOneDoesNotGrowWithWhatIsActive`, `ClientTests.eventsReachOnlyThoseWhoWait` |
 /// | D11 statuses are not looked at | `FetchExchangeTests.refusalWithoutABodyIsOneOfTheNetwork` |
 /// | D12 a socket waits an hour, forgets who listens, refuses ids | `DefectTests.lostSubscriptionIsAskedForAgainInSeconds`, `subscriptionOfALostSocketGoesOnOverAnother`, `WebSocketExchangeTests.sameSubscriptionStartsAgainUnderItsID` |
-@Suite(.timeLimit(.minutes(1))) struct DefectTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct DefectTests {
     /// What was called: who listens to streams, what passes them, and who hears results.
     private final class Calls: Sendable {
         private let count = Lock(0)

@@ -1,12 +1,13 @@
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 @testable import BeagleNetExchanges
 import struct BeagleNetExchanges.Operation
 
-@Suite(.timeLimit(.minutes(1))) struct WebSocketExchangeTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct WebSocketExchangeTests {
     /// Subscriptions that a test gives something to, and ends.
     private final class Server: Sendable {
         typealias Emit = @Sendable (OperationResult) -> Void

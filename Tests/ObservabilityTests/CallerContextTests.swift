@@ -1,6 +1,7 @@
 import BeagleNet
 import BeagleNetObservability
 import BeagleNetTesting
+import CurlPeers
 import Dispatch
 import InMemoryLogging
 import InMemoryTracing
@@ -9,7 +10,7 @@ import Testing
 import Tracing
 
 /// What goes with a request from who asks to who hears.
-@Suite(.beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct CallerContextTests {
+@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct CallerContextTests {
     private let handler = InMemoryLogHandler()
 
     private func context(_ span: String) -> ServiceContext {

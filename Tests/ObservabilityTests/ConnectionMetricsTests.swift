@@ -3,10 +3,11 @@ import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetObservability
 import BeagleNetTesting
+import CurlPeers
 import MetricsTestKit
 import Testing
 
-@Suite(.beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct ConnectionMetricsTests {
+@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct ConnectionMetricsTests {
     private let metrics = TestMetrics()
     private let clock = ManualClock()
     private let transport = CurlTransport()

@@ -2,11 +2,12 @@ import BeagleNet
 import BeagleNetObservability
 import BeagleNetTesting
 import CoreMetrics
+import CurlPeers
 import MetricsTestKit
 import Testing
 
 /// Measurements of the default client over libcurl and real sockets.
-@Suite(.beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct MetricsInterceptorTests {
+@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct MetricsInterceptorTests {
     private let metrics = TestMetrics()
 
     private func measure(servers: Int = 100, templates: Int = 100) {

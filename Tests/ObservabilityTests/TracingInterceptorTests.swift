@@ -2,13 +2,14 @@ import BeagleNet
 import BeagleNetGraphQL
 import BeagleNetObservability
 import BeagleNetTesting
+import CurlPeers
 import Dispatch
 import InMemoryTracing
 import Testing
 import Tracing
 
 /// Spans of the default client over libcurl and real sockets.
-@Suite(.beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct TracingInterceptorTests {
+@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct TracingInterceptorTests {
     private let tracer = W3CTracer()
 
     private func trace(origins: Set<Origin>? = nil, sendsBaggage: Bool = false) {

@@ -1,12 +1,13 @@
 import BeagleNetCurl
 import BeagleNetHTTP
+import CurlPeers
 import Foundation
 import Testing
 
 @testable import BeagleNetReplay
 
 /// Our archives, read by other programs: those of PyPI that `scripts/setup.sh --peers` installs.
-@Suite(.timeLimit(.minutes(2))) struct HARPeerTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(2))) struct HARPeerTests {
     /// Bodies of every sort, with a request that failed and a redirect.
     private static let recording: Recording = {
         // mitmproxy takes for text what begins mostly so, and writes it in another charset.

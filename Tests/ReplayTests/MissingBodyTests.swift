@@ -1,6 +1,7 @@
 import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 @testable import BeagleNetReplay
@@ -12,7 +13,7 @@ import Testing
 #endif
 
 /// A recording whose body is in a file that is not as it was.
-@Suite(.timeLimit(.minutes(1))) struct MissingBodyTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct MissingBodyTests {
     enum Harm: CaseIterable {
         case removed, cutOff, changed
 

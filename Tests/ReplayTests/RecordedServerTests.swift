@@ -1,12 +1,13 @@
 import BeagleNetCurl
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 @testable import BeagleNetReplay
 
 /// A real client over real sockets, asking a recording.
-@Suite(.timeLimit(.minutes(1))) struct RecordedServerTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RecordedServerTests {
     private let transport = CurlTransport()
 
     private func head(

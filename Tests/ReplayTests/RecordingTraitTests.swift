@@ -1,6 +1,7 @@
 import BeagleNet
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 @testable import BeagleNetReplay
@@ -11,7 +12,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct RecordingTraitTests {
+@Suite(.leavesNothing) struct RecordingTraitTests {
     private static func ask(_ path: String) async throws -> String {
         let url = try #require(URL(string: "https://api.example.com\(path)"))
         let request = Request(url: url, type: .fetchComponent)

@@ -37,6 +37,8 @@ final class Batch: Sendable {
         var added = 0
         var bytes = 2
         var isSent = false
+        /// What waits for company.
+        var window: Task<Void, Never>?
         /// What performs the request, and how many still wait for it.
         var task: Task<Void, Never>?
         var waiting = 0
@@ -77,12 +79,22 @@ final class Batch: Sendable {
         return added.map { (Leaving(batch: self, id: $0.id), $0.isFull) }
     }
 
+    /// Cancels what waits for company when the batch is sent, as it holds the client.
+    func wait(in window: Task<Void, Never>) {
+        let isSent = state.withLock { state in
+            if !state.isSent { state.window = window }
+            return state.isSent
+        }
+        if isSent { window.cancel() }
+    }
+
     /// Sends what is there; the first time.
     func send(_ next: Interceptor.Next) {
-        let members = state.withLock { state -> [Member] in
-            defer { state.isSent = true }
-            return state.isSent ? [] : state.members
+        let (members, window) = state.withLock { state -> ([Member], Task<Void, Never>?) in
+            defer { (state.isSent, state.window) = (true, nil) }
+            return (state.isSent ? [] : state.members, state.window)
         }
+        window?.cancel()
         guard !members.isEmpty else { return }
         let task = Task {
             let results = await Self.results(of: members, next)

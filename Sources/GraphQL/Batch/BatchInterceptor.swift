@@ -91,11 +91,13 @@ public final class BatchInterceptor: Interceptor {
             close(batch, of: company, next)
         } else if isNew {
             let (clock, window) = (clock, window)
-            Task { [self] in
-                // Nobody cancels this task: the sleep ends when it is over.
-                try? await clock.sleep(for: window, tolerance: nil)
-                close(batch, of: company, next)
-            }
+            batch.wait(
+                in: Task { [self] in
+                    // A sleep that ends early is that of a batch which was sent.
+                    try? await clock.sleep(for: window, tolerance: nil)
+                    close(batch, of: company, next)
+                }
+            )
         }
         return token
     }

@@ -1,10 +1,12 @@
 import BeagleNet
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// Forms of the default client over real sockets.
 @Suite(
+    .leavesNothing,
     .beagle(.live) {
         $0.logger = MemoryLogger()
         $0.interceptors = [

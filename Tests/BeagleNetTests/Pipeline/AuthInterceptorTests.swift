@@ -1,8 +1,9 @@
 import BeagleNet
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct AuthInterceptorTests {
+@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct AuthInterceptorTests {
     /// A server that takes the token of the day, and what the app has to bring it.
     private final class World: Interceptor {
         struct Refused: Error {}

@@ -1,9 +1,10 @@
 import BeagleNet
 import BeagleNetCurl
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct CacheInterceptorTests {
+@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct CacheInterceptorTests {
     // MARK: - Policies
 
     /// What the store has of what is asked.

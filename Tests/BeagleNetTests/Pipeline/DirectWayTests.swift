@@ -1,5 +1,6 @@
 import BeagleNetCurl
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Synchronization
 import Testing
@@ -7,7 +8,7 @@ import Testing
 @testable import BeagleNet
 
 /// Operations that need no task for their run, over a real socket: those that share one, and those of completions.
-@Suite(.beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct DirectWayTests {
+@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct DirectWayTests {
     private func client() -> NetworkClientDefault {
         NetworkClientDefault(dependencies: Beagle.dependencies)
     }

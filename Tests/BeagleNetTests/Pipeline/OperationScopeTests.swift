@@ -1,8 +1,9 @@
 import BeagleNet
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct OperationScopeTests {
+@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct OperationScopeTests {
     private typealias Asking = Task<Result<String, NetworkError>, Never>
 
     private func task(_ client: any NetworkClient, _ kind: NetworkOperation.Kind) -> Asking {

@@ -1,9 +1,10 @@
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 @testable import BeagleNet
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxVerdictTests {
+@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct OutboxVerdictTests {
     private let folder = OutboxFolder()
 
     /// The answer of a page to which redirects have led.

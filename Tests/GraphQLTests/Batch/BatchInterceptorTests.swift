@@ -1,10 +1,11 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import GraphQLPeers
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BatchInterceptorTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct BatchInterceptorTests {
     private let dependencies = BeagleDependencies()
     private let clock = ManualClock()
 
@@ -313,8 +314,8 @@ import Testing
                 for try await _ in group {}
             }
         }
-        // The third has begun another; the fourth may come too late for that.
-        await clock.sleepers(2)
+        // The third has sent these two and begun another batch; the fourth may come too late for that.
+        #expect(await server.until { !$0.requests.isEmpty })
         let advancing = Task {
             while !Task.isCancelled {
                 clock.advance(by: .milliseconds(10))

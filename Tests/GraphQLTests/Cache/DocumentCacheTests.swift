@@ -1,9 +1,10 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DocumentCacheTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct DocumentCacheTests {
     private let dependencies = BeagleDependencies()
     private let cache = DocumentCache()
     private let client: NetworkClientDefault

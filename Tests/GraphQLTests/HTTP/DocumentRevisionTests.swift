@@ -1,10 +1,11 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// A query or mutation that is asked by its hash is one operation, whatever is sent for it.
-@Suite(.timeLimit(.minutes(1))) struct DocumentRevisionTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct DocumentRevisionTests {
     private let dependencies = BeagleDependencies()
     private let server: LoopbackServer
     private let store = HashStore()

@@ -1,10 +1,11 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// What goes over the wire, to the byte.
-@Suite struct GraphQLMessageTests {
+@Suite(.leavesNothing) struct GraphQLMessageTests {
     private let client = NetworkClientDefault(dependencies: BeagleDependencies())
     private let answer = LoopbackServer.Answer.response(
         200,

@@ -1,11 +1,12 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import GraphQLPeers
 import Testing
 
 /// Operations against servers of others.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+@Suite(.leavesNothing, .timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct GraphQLServersTests {
     private let dependencies = BeagleDependencies()
     private var client: NetworkClientDefault { NetworkClientDefault(dependencies: dependencies) }

@@ -1,10 +1,11 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// How values are written and read, and what is said of them.
-@Suite(.timeLimit(.minutes(1))) struct NetworkClientGraphQLTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct NetworkClientGraphQLTests {
     private struct Since: Codable, Sendable, Equatable {
         let since: Date
     }

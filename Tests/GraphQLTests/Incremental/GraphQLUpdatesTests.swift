@@ -1,11 +1,12 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import GraphQLPeers
 import Testing
 
 /// Answers in pieces, of servers of others.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+@Suite(.leavesNothing, .timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct GraphQLUpdatesTests {
     private let client = NetworkClientDefault(dependencies: BeagleDependencies())
     private static let multipart = "multipart/mixed;incrementalSpec=v0.2, application/json;q=0.9"

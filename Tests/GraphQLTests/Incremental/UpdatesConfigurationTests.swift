@@ -1,10 +1,11 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// What is said of an operation whose answer may come in pieces, before it is sent.
-@Suite(.timeLimit(.minutes(1))) struct UpdatesConfigurationTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct UpdatesConfigurationTests {
     /// Notes whose operations pass.
     private final class Partitions: Interceptor {
         let seen = Lock<[String]>([])

@@ -1,10 +1,11 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// What is made of an answer that may come in pieces, whole or not.
-@Suite(.timeLimit(.minutes(1))) struct UpdatesContentTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct UpdatesContentTests {
     private let client = NetworkClientDefault(dependencies: BeagleDependencies())
 
     /// Lines that come one after another, the next when what was made of the last was seen.

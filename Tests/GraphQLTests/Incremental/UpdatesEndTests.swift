@@ -1,10 +1,11 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// What becomes of an answer in pieces behind its last piece.
-@Suite(.timeLimit(.minutes(1))) struct UpdatesEndTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct UpdatesEndTests {
     private let dependencies = BeagleDependencies()
     private let clock = ManualClock()
 

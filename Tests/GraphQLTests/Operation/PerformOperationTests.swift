@@ -1,11 +1,12 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Dispatch
 import Foundation
 import Testing
 
 /// Operations with completions.
-@Suite(.timeLimit(.minutes(1))) struct PerformOperationTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct PerformOperationTests {
     private static let isOnQueue = DispatchSpecificKey<Bool>()
     private let dependencies = BeagleDependencies()
     private let queue = DispatchQueue(label: "completions")

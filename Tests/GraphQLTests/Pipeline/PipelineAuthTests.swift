@@ -1,9 +1,10 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 /// Credentials of every kind of operation, on the wire.
-@Suite(.timeLimit(.minutes(1))) struct PipelineAuthTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct PipelineAuthTests {
     private final class Person: Sendable {
         struct Gone: Error {}
 

@@ -1,9 +1,10 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 /// The other interceptors with every kind of operation, on the wire.
-@Suite(.timeLimit(.minutes(1))) struct PipelineTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct PipelineTests {
     // MARK: - Deadlines
 
     @Test(arguments: WireKind.allCases) func aDeadlineEndsEverythingBelowIt(kind: WireKind) async throws {

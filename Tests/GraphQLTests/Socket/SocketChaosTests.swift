@@ -1,10 +1,11 @@
 @testable import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// Connections that break all the time.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.leavesNothing, .timeLimit(.minutes(2)))
 struct SocketChaosTests {
     /// How a connection ends.
     private enum Loss: CaseIterable {

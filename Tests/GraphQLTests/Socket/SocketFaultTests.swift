@@ -1,10 +1,11 @@
 @testable import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// Servers that do what they should not, and connections that are lost.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct SocketFaultTests {
     // MARK: the beginning
 

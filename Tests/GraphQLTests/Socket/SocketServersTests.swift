@@ -1,11 +1,12 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import GraphQLPeers
 import Testing
 
 /// Operations over WebSockets of servers of others.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+@Suite(.leavesNothing, .timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct SocketServersTests {
     private let client = NetworkClientDefault(dependencies: BeagleDependencies())
 

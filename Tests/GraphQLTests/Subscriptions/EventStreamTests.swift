@@ -1,10 +1,11 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// Subscriptions over event streams of their own.
-@Suite(.timeLimit(.minutes(1))) struct EventStreamTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct EventStreamTests {
     private static let next = #"event: next\#ndata: {"data":{"count":1}}\#n\#n"#
 
     @Test func anotherIterationBeginsAnew() async throws {

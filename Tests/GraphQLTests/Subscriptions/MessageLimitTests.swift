@@ -1,10 +1,11 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// `GraphQLEndpoint.maxMessageBytes`, whichever way messages come; of WebSockets in `SocketFaultTests`.
-@Suite(.timeLimit(.minutes(1))) struct MessageLimitTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct MessageLimitTests {
     /// Results of these sizes, in bytes.
     private static func results(_ sizes: [Int]) -> [String] {
         sizes.map { size in

@@ -1,10 +1,11 @@
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// Subscriptions over bodies of parts.
-@Suite(.timeLimit(.minutes(1))) struct PartStreamTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct PartStreamTests {
     private static let type = "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json"
     private static let part =
         "\r\nContent-Type: application/json\r\n\r\n{\"payload\":{\"data\":{\"count\":1}}}\r\n--graphql"

@@ -1,11 +1,12 @@
 import BeagleNetCurl
 import BeagleNetGraphQL
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// Operations that share one event stream.
-@Suite(.timeLimit(.minutes(1))) struct SharedEventsTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct SharedEventsTests {
     private static let next1 = #"event: next\#ndata: {"id":"1","payload":{"data":{"count":1}}}\#n\#n"#
     private static let complete1 = "event: complete\ndata: {\"id\":\"1\"}\n\n"
 

@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 @testable import BeagleNetReplay
@@ -13,7 +14,7 @@ import Testing
 #endif
 
 /// Bodies that are coded when they are recorded: what is secret in them is not seen before they are decoded.
-@Suite(.timeLimit(.minutes(1))) struct BodyCodingTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct BodyCodingTests {
     private static let form = Data("name=Ana&password=c4n4ry".utf8)
     private static let shownForm = Data("name=Ana&password=REDACTED".utf8)
     private static let json = Data(#"{"password":"c4n4ry"}"#.utf8)

@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 @testable import BeagleNetReplay
@@ -13,7 +14,7 @@ import Testing
 #endif
 
 /// What a default client over real sockets records.
-@Suite(.timeLimit(.minutes(1))) struct RecordInterceptorTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RecordInterceptorTests {
     /// Runs `body` with a client that records, and gives what it recorded.
     private func recorded(
         _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer,

@@ -1,11 +1,12 @@
 import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
+import CurlPeers
 import Testing
 
 @testable import BeagleNetReplay
 
-@Suite struct ReissuerTests {
+@Suite(.leavesNothing) struct ReissuerTests {
     private func entry(
         _ target: String,
         _ method: String = "GET",

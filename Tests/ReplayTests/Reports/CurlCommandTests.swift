@@ -1,10 +1,11 @@
 import BeagleNetReplay
 import BeagleNetTesting
+import CurlPeers
 import Foundation
 import Testing
 
 /// What the system's own curl sends when a shell runs the command of an entry.
-@Suite(.timeLimit(.minutes(1))) struct EntryCurlCommandTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct EntryCurlCommandTests {
     private static let hasCurl = ["/usr/bin/curl", "/bin/curl", "/usr/local/bin/curl"]
         .contains(where: FileManager.default.isExecutableFile)
 

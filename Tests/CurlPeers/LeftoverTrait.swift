@@ -1,16 +1,16 @@
 import BeagleNetCurl
-import Testing
+package import Testing
 
 /// Ends each test with the proof that the transports it made have left nothing: no thread, transfer, handle, socket,
 /// waiting reader or writer, nor a byte of a body. Debug builds only.
-struct LeftoverTrait: SuiteTrait, TestTrait, TestScoping {
+package struct LeftoverTrait: SuiteTrait, TestTrait, TestScoping {
     /// A suite's tests are counted one by one.
-    var isRecursive: Bool { true }
+    package var isRecursive: Bool { true }
 
     /// Far more than a loop needs to end, once its transport has been released.
     private static let patience = Duration.seconds(20)
 
-    func provideScope(
+    package func provideScope(
         for test: Test,
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
@@ -34,5 +34,5 @@ struct LeftoverTrait: SuiteTrait, TestTrait, TestScoping {
 
 extension Trait where Self == LeftoverTrait {
     /// Proves after each test that nothing of its transports is left.
-    static var leavesNothing: Self { LeftoverTrait() }
+    package static var leavesNothing: Self { LeftoverTrait() }
 }
