@@ -106,8 +106,8 @@ extension ImageBytes {
             case 0xD9, 0xDA: return nil
             default:
                 guard let length = big(place, 2) else { return nil }
-                // It counts itself; of one that does not, decoders go on behind it.
-                place += max(2, Int(length))
+                // It counts its own two bytes; where it is less, they belong to no marker.
+                place += Int(length)
             }
         }
     }
@@ -164,7 +164,7 @@ extension ImageBytes {
                 forEachBox(in: content) { type, content in
                     guard type == 0x6970_636F else { return }  // ipco
                     forEachBox(in: content) { type, content in
-                        guard type == 0x6973_7065 else { return }  // ispe
+                        guard type == 0x6973_7065, content.count >= 12 else { return }  // ispe
                         let place = content.lowerBound
                         largest = larger(largest, size(big(place + 4, 4), big(place + 8, 4)))
                     }

@@ -31,7 +31,7 @@ struct ImageFormatTests {
 
     @Test(arguments: [
         ("avif", "mif1", ImageFormat.avif), ("avis", "msf1", .avif), ("mif1", "avif", .avif), ("mif1", "heic", .heic),
-        ("heix", "mif1", .heic), ("msf1", "hevc", .heic), ("mif1", "miaf", .heic),
+        ("heix", "mif1", .heic), ("mif1", "miafavif", .avif), ("msf1", "hevc", .heic), ("mif1", "miaf", .heic),
     ]) func brandsTellAVIFFromOthers(major: String, _ compatible: String, _ format: ImageFormat) {
         #expect(ImageFormat(of: ImageSamples.box("ftyp", Data("\(major)\0\0\0\0\(compatible)".utf8))) == format)
     }

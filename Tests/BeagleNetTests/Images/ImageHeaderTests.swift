@@ -71,6 +71,16 @@ import Testing
         #expect(ImageHeader(of: Data([0x4D, 0x4D, 0, 43, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8])) == nil)
     }
 
+    /// The width as a ratio of the height; as libjxl writes it, too.
+    @Test(arguments: zip(1...7, [240, 288, 320, 360, 426, 300, 480])) func aJPEGXLMayHaveARatio(
+        ratio: Int,
+        _ width: Int
+    ) {
+        let bits = 1 | 29 << 1 | ratio << 6
+        let header = ImageHeader(of: Data([0xFF, 0x0A, UInt8(bits & 0xFF), UInt8(bits >> 8)]))
+        #expect(header == ImageHeader(format: .jpegXL, width: width, height: 240))
+    }
+
     // MARK: - JPEG
 
     private static let segment = Data([0xFF, 0xE1, 0, 6, 0xFF, 0xC0, 0xFF, 0xD9])
@@ -123,7 +133,12 @@ import Testing
             size: 1
         )
         #expect(ImageHeader(of: ImageSamples.avif(long)) == header)
-        for count in long.indices { #expect(ImageHeader(of: ImageSamples.avif(long.prefix(count))) == nil) }
+        for count in long.indices {
+            let image = ImageSamples.avif(long.prefix(count))
+            #expect(ImageHeader(of: image) == nil)
+            // What follows the box that it is in might be taken for the rest of its head.
+            #expect(ImageHeader(of: image + Data([0, 0, 0, 32, 0, 0, 0, 32])) == nil)
+        }
     }
 
     // MARK: - Anything
