@@ -181,6 +181,15 @@ import Testing
         #expect(error.kind == .tooLarge)
     }
 
+    /// The directory of an icon tells less than the image in it, which may be further on.
+    @Test func theImageInAStreamedIconIsWaitedFor() async throws {
+        let directory = Data([0, 0, 1, 0, 1, 0, 16, 16, 0, 0, 1, 0, 32, 0, 70, 0, 0, 0, 0, 0x20, 0, 0])
+        let icon = directory + Data(count: 0x2000 - directory.count) + Self.bomb
+        let pieces = stride(from: 0, to: icon.count, by: 1000).map { Data(icon[$0..<min($0 + 1000, icon.count)]) }
+        let error = try await #require(throws: NetworkError.self) { try await collected(.chunked(pieces)) }
+        #expect(error.kind == .tooLarge)
+    }
+
     /// What is no image does not wait for more.
     @Test func aStreamOfAnotherFormatIsGivenAsItComes() async throws {
         let gate = try LoopbackServer.Gate()
