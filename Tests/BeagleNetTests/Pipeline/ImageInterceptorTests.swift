@@ -11,18 +11,22 @@ import Testing
 
     /// How an app may ask. Where somebody logs, or a deadline is set, the operation has a task.
     enum Asked: CaseIterable {
-        case directly, inATask, withACompletion, watching, streaming
+        case shared, alone, inATask, withACompletion, watching, streaming
     }
 
     private func image(
         from server: LoopbackServer,
-        _ asked: Asked = .directly,
+        _ asked: Asked,
         _ type: Request.RequestType = .fetchImage
     ) async throws -> Data {
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)
         let request = Request(url: try #require(URL(string: "\(server.url)/image")), type: type)
         switch asked {
-        case .directly: return try await client.executeRequest(request).data
+        case .shared: return try await client.executeRequest(request).data
+        case .alone:
+            var operation = NetworkOperation(request)
+            operation.isShared = false
+            return try #require(try await client.run(operation).response).data
         case .inATask:
             var operation = NetworkOperation(request)
             operation.deadline = .seconds(30)
@@ -48,7 +52,7 @@ import Testing
         }
     }
 
-    private func refusal(by server: LoopbackServer, _ asked: Asked = .directly) async throws -> NetworkError {
+    private func refusal(by server: LoopbackServer, _ asked: Asked) async throws -> NetworkError {
         try await #require(throws: NetworkError.self) { try await image(from: server, asked) }
     }
 
@@ -72,7 +76,7 @@ import Testing
     }
 
     /// The failure of an attempt that is not the first.
-    @Test(arguments: [Asked.directly, .inATask, .withACompletion, .watching])
+    @Test(arguments: [Asked.shared, .alone, .inATask, .withACompletion, .watching])
     func aBombThatComesLaterIsRefused(asked: Asked) async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
