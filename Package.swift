@@ -239,7 +239,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "BeagleNetCurl", "BeagleNetGraphQL", "BeagleNetHTTP", "BeagleNetReplay", "BeagleNetRequestBuilder",
+                "BeagleNet", "BeagleNetCurl", "BeagleNetGraphQL", "BeagleNetHTTP", "BeagleNetReplay",
+                "BeagleNetRequestBuilder",
             ],
             exclude: ["Corpus", "LibFuzzer.swift"],
             swiftSettings: settings
@@ -271,7 +272,8 @@ if Context.environment["BEAGLENET_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "BeagleNetCurl", "BeagleNetGraphQL", "BeagleNetHTTP", "BeagleNetReplay", "BeagleNetRequestBuilder",
+                "BeagleNet", "BeagleNetCurl", "BeagleNetGraphQL", "BeagleNetHTTP", "BeagleNetReplay",
+                "BeagleNetRequestBuilder",
             ],
             path: "Tests/FuzzTests",
             exclude: ["Corpus", "CorpusTests.swift"],

@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10}
 shift || true
-if [ $# = 0 ]; then set -- json redactor url request head decoder range events multipart frames handshake cookie redirect challenge altsvc body har filter log document pieces socket; fi
+if [ $# = 0 ]; then set -- json redactor url request head decoder range events multipart frames handshake cookie redirect challenge altsvc body har filter log document pieces socket image; fi
 
 # libFuzzer reports crashes itself; the runtime's backtrace would only hold it up.
 export SWIFT_BACKTRACE=enable=no

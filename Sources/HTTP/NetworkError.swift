@@ -43,7 +43,7 @@ public struct NetworkError: Error, Sendable {
         public static let `protocol` = Kind(rawValue: "protocol")
         /// The body's content encoding is damaged, cut off or too deep.
         public static let encoding = Kind(rawValue: "encoding")
-        /// The head or body is larger than allowed.
+        /// The head or body, or what an image claims to be, is larger than allowed.
         public static let tooLarge = Kind(rawValue: "too_large")
         /// More redirects than allowed.
         public static let tooManyRedirects = Kind(rawValue: "too_many_redirects")

@@ -7,7 +7,7 @@ import BeagleNetRequestBuilder
 /// An error is a fine answer to any input. A crash, a hang, or a broken promise (a failed `precondition`) is not.
 enum FuzzTarget: String, CaseIterable {
     case json, redactor, url, request, head, decoder, range, events, multipart, frames, handshake
-    case cookie, redirect, challenge, altsvc, body, har, filter, log, document, pieces, socket
+    case cookie, redirect, challenge, altsvc, body, har, filter, log, document, pieces, socket, image
 
     func feed(_ bytes: UnsafeRawBufferPointer) {
         switch self {
@@ -32,6 +32,7 @@ enum FuzzTarget: String, CaseIterable {
         case .document: Self.fuzzDocument(String(decoding: bytes, as: UTF8.self))
         case .pieces: Self.fuzzPieces(bytes)
         case .socket: Self.fuzzSocket(bytes)
+        case .image: Self.fuzzImage(bytes)
         case .altsvc: Self.fuzzAltSvc(String(decoding: bytes, as: UTF8.self))
         }
     }

@@ -131,6 +131,17 @@ import Testing
         #expect(try result.get().text() == "component")
     }
 
+    /// As over the network, though it was recorded.
+    @Test func anImageThatClaimsTooMuchIsRefused() async throws {
+        let gif = "GIF89a\u{7F}\u{7F}\u{7F}\u{7F}"
+        let client = try client([Exchanges.entry("GET", "/a", type: "image/gif", answer: gif)])
+        let error = try await #require(throws: NetworkError.self) {
+            try await client.executeRequest(request("/a", .fetchImage))
+        }
+        #expect(error.kind == .tooLarge)
+        #expect(try await client.executeRequest(request("/a")).text() == gif)
+    }
+
     @Test func whatTheAppKnowsAsSecretIsNotCompared() async throws {
         Beagle.dependencies.redactor = Redactor(secrets: ["plan"])
         let client = try client([Exchanges.entry("GET", "/a?plan=REDACTED", answer: "there")])

@@ -2,7 +2,8 @@ public import BeagleNetDependencies
 
 extension BeagleDependencies {
     /// What the operations of a `NetworkClientDefault` that follows this container pass through, outermost first:
-    /// by default a log, a deadline, retries of what is safe to ask again, the origin policy, and failures of statuses.
+    /// by default a log, a deadline, a limit on the pixels of images, retries of what is safe to ask again, the origin
+    /// policy, and failures of statuses.
     ///
     /// ```swift
     /// dependencies.interceptors.insert(Signature(), at: 0)
@@ -37,7 +38,8 @@ extension BeagleDependencies {
 enum InterceptorsKey: DependencyDefault {
     static func live(_ dependencies: BeagleDependencies) -> [any Interceptor] {
         [
-            LogInterceptor(), DeadlineInterceptor(), RetryInterceptor(), OriginPolicyInterceptor(), StatusInterceptor(),
+            LogInterceptor(), DeadlineInterceptor(), ImageInterceptor(), RetryInterceptor(), OriginPolicyInterceptor(),
+            StatusInterceptor(),
         ]
     }
 }

@@ -16,6 +16,8 @@ public final class Pipeline: Sendable {
         case log
         /// Limits everything below it, attempts and waits included.
         case deadline
+        /// Refuses images that are too large to be decoded.
+        case image
         /// Decides whether a stored answer will do.
         case requestPolicy
         /// Answers from a store.
@@ -101,12 +103,15 @@ public final class Pipeline: Sendable {
         let interceptor: any Interceptor
         /// The interceptor, where it is this one.
         let retry: RetryInterceptor?
+        /// The interceptor, where it is this one.
+        let images: ImageInterceptor?
         /// The interceptor, where it only looks on.
         let onlooking: (any OnlookingInterceptor)?
 
         init(_ interceptor: any Interceptor) {
             self.interceptor = interceptor
             retry = interceptor as? RetryInterceptor
+            images = interceptor as? ImageInterceptor
             onlooking = interceptor as? any OnlookingInterceptor
         }
     }
@@ -162,16 +167,23 @@ public final class Pipeline: Sendable {
     let hasStore: Bool
 
     /// A stored answer that is all that the operation wants, where it is in memory and nothing above the cache has to do
-    /// with the operation but to limit its age: what a run would come to.
+    /// with the operation but to limit its age, or that of an image its pixels: what a run would come to.
     func answer(atHandFor operation: NetworkOperation) -> NetworkOperation.Result? {
         guard hasStore, operation.policy.prefersStore, let cache else { return nil }
         var operation = operation
+        var images: ImageInterceptor?
         for interceptor in aboveCache where interceptor.applies(to: operation) {
-            guard let limit = interceptor as? RequestPolicyInterceptor else { return nil }
-            operation = limit.limited(operation)
+            if let limit = interceptor as? RequestPolicyInterceptor {
+                operation = limit.limited(operation)
+            } else if let limit = interceptor as? ImageInterceptor {
+                images = limit
+            } else {
+                return nil
+            }
         }
-        let answer = cache.answer(atHandFor: operation)
-        if let answer { storeObserver?.observe(answer, for: operation) }
+        guard let answer = cache.answer(atHandFor: operation), images?.refusal(of: answer, to: operation) == nil
+        else { return nil }
+        storeObserver?.observe(answer, for: operation)
         return answer
     }
 
@@ -316,6 +328,8 @@ extension Pipeline {
         fileprivate let retryStep: Int?
         /// Which of those below it looks on; nil where none does.
         fileprivate let onlookingStep: Int?
+        /// Looks at the outcome; nil where none does.
+        fileprivate let images: ImageInterceptor?
         /// Counts the messages of the run; nil where nobody asks.
         fileprivate let messages: MessageCount?
 
@@ -341,7 +355,7 @@ extension Pipeline {
                     outcome = .failure(error)
                 }
                 onlooker?.hear(outcome)
-                completion(outcome)
+                completion(admitted(outcome, operation))
             }
         }
 
@@ -395,7 +409,7 @@ extension Pipeline {
                 outcome = .failure(error)
             }
             onlooker?.hear(outcome)
-            if ends(with: outcome, operation) { return try outcome.get() }
+            if ends(with: outcome, operation) { return try admitted(outcome, operation).get() }
             return try await goOn(after: outcome, operation, emit)
         }
 
@@ -432,7 +446,20 @@ extension Pipeline {
             guard let retry, let retryStep else { return try outcome.get() }
             let next = Next(pipeline: pipeline, index: retryStep + 1)
             let operation = messages.map { operation.counted(by: $0) } ?? operation
-            return try await retry.repeated(operation, next, emit, after: outcome, nil)
+            let result = try await retry.repeated(operation, next, emit, after: outcome, nil)
+            return try admitted(.success(result), operation).get()
+        }
+
+        /// The outcome, unless it is an image that is refused.
+        @inline(__always)
+        private func admitted(
+            _ outcome: Result<NetworkOperation.Result, NetworkError>,
+            _ operation: NetworkOperation
+        ) -> Result<NetworkOperation.Result, NetworkError> {
+            guard let images, case .success(let result) = outcome,
+                let refusal = images.refusal(of: result, to: operation)
+            else { return outcome }
+            return .failure(refusal)
         }
     }
 
@@ -443,11 +470,14 @@ extension Pipeline {
             !operation.isForStoreAlone, operation.transfer.delivery == .collect, !operation.logger.accepts(.error)
         else { return nil }
         var (retryStep, onlookingStep): (Int?, Int?)
+        var images: ImageInterceptor?
         for index in steps.indices where steps[index].interceptor.applies(to: operation) {
             // One that looks on stands below what asks again, and looks on once.
             guard onlookingStep == nil else { return nil }
             if steps[index].onlooking != nil {
                 onlookingStep = index
+            } else if retryStep == nil, let limit = steps[index].images {
+                images = limit
             } else if retryStep == nil, let retry = steps[index].retry, retry.maxTime == nil {
                 retryStep = index
             } else {
@@ -455,7 +485,13 @@ extension Pipeline {
             }
         }
         let messages = countsMessages ? MessageCount() : nil
-        return DirectWay(pipeline: self, retryStep: retryStep, onlookingStep: onlookingStep, messages: messages)
+        return DirectWay(
+            pipeline: self,
+            retryStep: retryStep,
+            onlookingStep: onlookingStep,
+            images: images,
+            messages: messages
+        )
     }
 }
 

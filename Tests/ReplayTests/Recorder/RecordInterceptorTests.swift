@@ -91,6 +91,20 @@ import Testing
         #expect(entries[2].request.body?.size ?? 0 > 0)
     }
 
+    /// What came is written, whatever the app is given of it.
+    @Test func anImageThatIsRefusedIsRecordedAsItCame() async throws {
+        let gif = "GIF89a\u{7F}\u{7F}\u{7F}\u{7F}"
+        let entries = try await recorded({ _ in .response(200, ["Content-Type": "image/gif"], gif) }) { client, url in
+            let url = try #require(URL(string: url))
+            await #expect(throws: NetworkError.self) {
+                try await client.executeRequest(Request(url: url, type: .fetchImage))
+            }
+        }
+        #expect(entries.map(\.response?.status) == [200])
+        #expect(entries.map(\.response?.body.size) == [10])
+        #expect(entries.map(\.error) == [nil])
+    }
+
     @Test func noSecretIsWritten() async throws {
         let entries = try await recorded({ _ in .response(401, ["Set-Cookie": "sid=c4n4ry-1; Path=/"]) }) {
             client,

@@ -1,0 +1,121 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// What an image is by its own first bytes, whatever `Content-Type` or the end of its URL say. An open set.
+public struct ImageFormat: RawRepresentable, Sendable, Hashable {
+    /// The media type, as `image/png`.
+    public let rawValue: String
+
+    /// A format of this media type.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// PNG, animated or not.
+    public static let png = ImageFormat(rawValue: "image/png")
+    /// JPEG.
+    public static let jpeg = ImageFormat(rawValue: "image/jpeg")
+    /// GIF, animated or not.
+    public static let gif = ImageFormat(rawValue: "image/gif")
+    /// WebP in any of its three forms.
+    public static let webp = ImageFormat(rawValue: "image/webp")
+    /// BMP of Windows or OS/2.
+    public static let bmp = ImageFormat(rawValue: "image/bmp")
+    /// An icon or a cursor of Windows.
+    public static let ico = ImageFormat(rawValue: "image/vnd.microsoft.icon")
+    /// AVIF, a still image or a sequence.
+    public static let avif = ImageFormat(rawValue: "image/avif")
+    /// HEIC, or another HEIF that is no AVIF.
+    public static let heic = ImageFormat(rawValue: "image/heic")
+    /// TIFF, also with 64-bit places.
+    public static let tiff = ImageFormat(rawValue: "image/tiff")
+    /// JPEG XL, bare or in boxes.
+    public static let jpegXL = ImageFormat(rawValue: "image/jxl")
+    /// SVG in UTF-8. It is text, and has no pixels.
+    public static let svg = ImageFormat(rawValue: "image/svg+xml")
+
+    /// Finds out what an image is.
+    ///
+    /// - Parameter data: the image, or its beginning: 32 bytes will do, 512 where it may be AVIF or HEIC, and 4 KiB for SVG,
+    ///   of which no more are looked at.
+    /// - Returns: nil where the bytes are none of these, or are too few.
+    public init?(of data: Data) {
+        guard let format = data.withUnsafeBytes({ ImageFormat(of: ImageBytes(bytes: $0)) }) else { return nil }
+        self = format
+    }
+
+    init?(of bytes: ImageBytes) {
+        guard let first = bytes.big(0, 4) else { return nil }
+        switch first {
+        case 0x8950_4E47 where bytes.big(4, 4) == 0x0D0A_1A0A: self = .png
+        case 0xFFD8_FF00...0xFFD8_FFFF: self = .jpeg
+        case _ where bytes.has("GIF87a", at: 0) || bytes.has("GIF89a", at: 0): self = .gif
+        case _ where bytes.has("RIFF", at: 0) && bytes.has("WEBP", at: 8): self = .webp
+        // Text may begin with these letters, but has no such size in its fifteenth byte.
+        case 0x424D_0000...0x424D_FFFF where (12...256).contains(bytes.little(14, 4) ?? 0): self = .bmp
+        case 0x0000_0100, 0x0000_0200:
+            guard bytes.little(4, 2) ?? 0 > 0 else { return nil }
+            self = .ico
+        case 0x4949_2A00, 0x4D4D_002A, 0x4949_2B00, 0x4D4D_002B: self = .tiff
+        case 0xFF0A_0000...0xFF0A_FFFF: self = .jpegXL
+        case 12 where bytes.has("JXL ", at: 4): self = .jpegXL
+        case _ where bytes.has("ftyp", at: 4):
+            guard let format = Self(ofBrandsOf: bytes) else { return nil }
+            self = format
+        case _ where Self.isSVG(bytes): self = .svg
+        default: return nil
+        }
+    }
+
+    /// By major and compatible brands (ISO/IEC 14496-12, 4.3; 23008-12, 10.2; AV1 Image File Format, 6.3): what says to be AVIF
+    /// anywhere is.
+    private init?(ofBrandsOf bytes: ImageBytes) {
+        var isHEIF = false
+        var place = 8
+        while place < Int(clamping: bytes.big(0, 4) ?? 0), let brand = bytes.big(place, 4) {
+            switch brand {
+            case 0x6176_6966, 0x6176_6973:  // avif, avis
+                self = .avif
+                return
+            case 0x6865_6963, 0x6865_6978, 0x6865_7663, 0x6865_7678,  // heic, heix, hevc, hevx
+                0x6865_696D, 0x6865_6973, 0x6D69_6631, 0x6D73_6631:  // heim, heis, mif1, msf1
+                isHEIF = true
+            default: break
+            }
+            // Behind the major brand is its version.
+            place += place == 8 ? 8 : 4
+        }
+        guard isHEIF else { return nil }
+        self = .heic
+    }
+
+    /// Whether the root element is `svg`, behind what XML allows before it (XML 1.0, 2.8).
+    private static func isSVG(_ bytes: ImageBytes) -> Bool {
+        let bytes = ImageBytes(bytes: UnsafeRawBufferPointer(rebasing: bytes.bytes.prefix(4096)))
+        var place = bytes.has("\u{FEFF}", at: 0) ? 3 : 0
+        while let byte = bytes.byte(place) {
+            if [9, 10, 13, 32].contains(byte) {
+                place += 1
+            } else if bytes.has("<svg", at: place) || bytes.has("<!DOCTYPE svg", at: place) {
+                return true
+            } else if bytes.has("<?", at: place) {
+                while place < bytes.count, !bytes.has("?>", at: place) { place += 1 }
+                place += 2
+            } else if bytes.has("<!--", at: place) {
+                while place < bytes.count, !bytes.has("-->", at: place) { place += 1 }
+                place += 3
+            } else {
+                return false
+            }
+        }
+        return false
+    }
+}
+
+extension ImageFormat: CustomStringConvertible {
+    /// The media type.
+    public var description: String { rawValue }
+}

@@ -1,0 +1,165 @@
+public import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Refuses images that claim more pixels than allowed, by their header alone: a body of 70 bytes may claim so many that decoding
+/// it ends the app.
+///
+/// ```swift
+/// dependencies.interceptors.replace(with: ImageInterceptor(maxPixels: 200_000_000))
+/// ```
+///
+/// It looks at what operations of kind `.image` are answered with, wherever that is from: the network, a store, a recording. A
+/// stored image that is refused is asked for anew, unless the operation wants what is stored alone; one that would come before a
+/// newer answer is left out. What is no image that `ImageHeader` reads passes untouched: an app may have formats of its own. Of
+/// a streamed image the head is held back until it has told its size, or 64 KiB are there; one that tells it later passes.
+///
+/// The answers of a client without a pipeline, as of a `StubClient`, are not looked at.
+public struct ImageInterceptor: BriefInterceptor {
+    /// `.image`, above the cache: a store may have images from before there was a limit, or from when it was another, and what an
+    /// interceptor further in has decrypted is looked at as the app gets it.
+    public var place: Pipeline.Place? { .image }
+    /// The most pixels, width times height, that an image may claim; nil for any number.
+    public let maxPixels: Int?
+
+    /// A limit on what images claim.
+    ///
+    /// - Parameter maxPixels: the most pixels, width times height, from 0 on; nil for any number. 100 million by default, above
+    ///   what cameras of phones mostly make: decoded, they take 400 MB.
+    public init(maxPixels: Int? = 100_000_000) {
+        self.maxPixels = maxPixels
+    }
+
+    /// With images, where there is a limit.
+    public func applies(to operation: NetworkOperation) -> Bool { maxPixels != nil && operation.kind == .image }
+
+    /// Goes on, and looks at the image.
+    ///
+    /// - Throws: `NetworkError` of kind `.tooLarge` where it claims too much; `response` holds its head, and nobody gets its bytes.
+    nonisolated(nonsending) public func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let admit: Emit = { if refusal(of: $0, to: operation) == nil { emit($0) } }
+        var result = try await next(operation, admit)
+        if result.source == .cache, !result.isStale, operation.policy != .cacheOnly,
+            refusal(of: result, to: operation) != nil
+        {
+            var anew = operation
+            anew.policy = .networkOnly
+            result = try await next(anew, admit)
+        }
+        if let refusal = refusal(of: result, to: operation) { throw refusal }
+        return watched(result, operation)
+    }
+
+    /// Why nobody is to get this; nil where somebody may. Never inlined: the frame of each operation would have room for it.
+    @inline(never)
+    func refusal(of result: NetworkOperation.Result, to operation: NetworkOperation) -> NetworkError? {
+        switch result.content {
+        case .response(let response):
+            var refusal = refusal(of: response.data, operation.transfer.head, response.response, response.url)
+            refusal?.metrics = response.metrics
+            return refusal
+        case .stream(let stream):
+            return stream.body.data.flatMap { refusal(of: $0, operation.transfer.head, stream.response, stream.url) }
+        case .progress, .connection: return nil
+        }
+    }
+
+    private func refusal(
+        of image: Data,
+        _ request: HTTPRequest,
+        _ response: @autoclosure () -> HTTPResponse,
+        _ url: String
+    ) -> NetworkError? {
+        guard let maxPixels, let header = ImageHeader(of: image), header.pixels > maxPixels else { return nil }
+        var refusal = NetworkError(
+            .tooLarge,
+            during: .response,
+            "the image (\(header.format)) claims \(header.width) x \(header.height) pixels, and \(maxPixels) are allowed",
+            advice: "where such images are expected, allow more with ImageInterceptor(maxPixels:)"
+        )
+        (refusal.request, refusal.response, refusal.url) = (request, response(), url)
+        return refusal
+    }
+
+    /// The same, whose head is looked at when it comes where it is still to be read.
+    @inline(never)
+    private func watched(_ result: NetworkOperation.Result, _ operation: NetworkOperation) -> NetworkOperation.Result {
+        guard case .stream(var stream) = result.content, stream.body.data == nil else { return result }
+        let (body, request, response, url) = (stream.body, operation.transfer.head, stream.response, stream.url)
+        let content = HTTPBody.Content.stream(length: body.length, isReplayable: body.isReplayable) {
+            let image = StreamedImage(body) { refusal(of: $0, request, response, url) }
+            return { try await image.next() }
+        }
+        stream.body = HTTPBody(content)
+        var result = result
+        result.content = .stream(stream)
+        return result
+    }
+}
+
+/// An image that is read as it comes, but for its head, which comes at once.
+private final class StreamedImage: Sendable {
+    private enum State {
+        case head(HTTPBody.Reader)
+        case rest(HTTPBody.Reader)
+        case refused
+    }
+
+    private static let maxHead = 64 << 10
+    private let state: Lock<State>
+    private let refusal: @Sendable (Data) -> NetworkError?
+
+    init(_ body: HTTPBody, _ refusal: @escaping @Sendable (Data) -> NetworkError?) {
+        state = Lock(.head(body.makeAsyncIterator().reader))
+        self.refusal = refusal
+    }
+
+    func next() async throws -> Data? {
+        switch state.withLock({ $0 }) {
+        case .rest(let read): return try await read()
+        case .refused: return nil
+        case .head(let read):
+            var head = Data()
+            var due = 512
+            while let chunk = try await read() {
+                head += chunk
+                if !Self.maySize(head) { break }
+                if head.count < due { continue }
+                if Self.isSettled(head) { break }
+                // So that little is looked at twice, however small the chunks.
+                due = head.count * 2
+            }
+            // Who is refused lets go of the body, which ends the transfer.
+            let refusal = refusal(head)
+            state.withLock { $0 = refusal == nil ? .rest(read) : .refused }
+            if let refusal { throw refusal }
+            return head.isEmpty ? nil : head
+        }
+    }
+
+    /// Whether a format with pixels begins so: what is none is given as it comes, by single bytes if it must be.
+    private static func maySize(_ head: Data) -> Bool {
+        switch head.first {
+        case 0x89, 0xFF, 0x47, 0x52, 0x42, 0x49, 0x4D, 0: true
+        default: false
+        }
+    }
+
+    /// Whether more bytes would tell nothing else.
+    private static func isSettled(_ head: Data) -> Bool {
+        if head.count >= maxHead { return true }
+        switch ImageFormat(of: head) {
+        // These may have their sizes further on, and several of them.
+        case .ico?, .avif?, .heic?, .tiff?: return false
+        case .svg?, nil: return true
+        default: return ImageHeader(of: head) != nil
+        }
+    }
+}

@@ -1,0 +1,311 @@
+import BeagleNetCurl
+import BeagleNetTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import BeagleNet
+
+@Suite(.beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct ImageInterceptorTests {
+    private static let bomb = ImageSamples.png(2_147_483_647, 2_147_483_647)
+
+    /// How an app may ask. Where somebody logs, or a deadline is set, the operation has a task.
+    enum Asked: CaseIterable {
+        case shared, alone, inATask, withACompletion, watching, streaming
+    }
+
+    private func image(
+        from server: LoopbackServer,
+        _ asked: Asked,
+        _ type: Request.RequestType = .fetchImage
+    ) async throws -> Data {
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies)
+        let request = Request(url: try #require(URL(string: "\(server.url)/image")), type: type)
+        switch asked {
+        case .shared: return try await client.executeRequest(request).data
+        case .alone:
+            var operation = NetworkOperation(request)
+            operation.isShared = false
+            return try #require(try await client.run(operation).response).data
+        case .inATask:
+            var operation = NetworkOperation(request)
+            operation.deadline = .seconds(30)
+            return try #require(try await client.run(operation).response).data
+        case .withACompletion:
+            let outcome = await withCheckedContinuation { continuation in
+                client.executeRequest(request) { continuation.resume(returning: $0) }
+            }
+            return try outcome.get().data
+        case .watching:
+            let (events, continuation) = AsyncStream.makeStream(of: NetworkOperation.Event.self)
+            let token = client.watch(NetworkOperation(request)) { continuation.yield($0) }
+            defer { token?.cancel() }
+            for await event in events {
+                switch event {
+                case .result(let result): if let response = result.response { return response.data }
+                case .failure(let error): throw error
+                case .end: break
+                }
+            }
+            return Data()
+        case .streaming: return try await client.stream(request).collect().data
+        }
+    }
+
+    private func refusal(by server: LoopbackServer, _ asked: Asked) async throws -> NetworkError {
+        try await #require(throws: NetworkError.self) { try await image(from: server, asked) }
+    }
+
+    // MARK: - Over a socket
+
+    @Test("row 34: a PNG of 70 bytes that claims 2,147,483,647 pixels a side", arguments: Asked.allCases)
+    func aBombIsRefusedByItsHeader(asked: Asked) async throws {
+        #expect(Self.bomb.count == 70)
+        let server = try LoopbackServer { _ in .response(200, ["Content-Type": "image/png"], Self.bomb) }
+        let error = try await refusal(by: server, asked)
+        #expect(error.kind == .tooLarge)
+        #expect(
+            error.message
+                == "the image (image/png) claims 2147483647 x 2147483647 pixels, and 100000000 are allowed"
+        )
+        #expect(error.advice == "where such images are expected, allow more with ImageInterceptor(maxPixels:)")
+        #expect(error.response?.headerFields[.contentType] == "image/png")
+        #expect(error.url == "\(server.url)/image" && error.request?.path == "/image")
+        #expect(error.data == nil)
+        #expect(server.requests.count == 1)
+    }
+
+    /// The failure of an attempt that is not the first.
+    @Test(arguments: [Asked.shared, .alone, .inATask, .withACompletion, .watching])
+    func aBombThatComesLaterIsRefused(asked: Asked) async throws {
+        let count = Atomic(0)
+        let server = try LoopbackServer { _ in
+            count.add(1, ordering: .relaxed).newValue == 1 ? .response(503) : .response(200, [:], Self.bomb)
+        }
+        #expect(try await refusal(by: server, asked).kind == .tooLarge)
+        #expect(server.requests.count == 2)
+    }
+
+    @Test(arguments: [Request.RequestType.fetchComponent, .rawRequest(.init())])
+    func onlyImagesAreLookedAt(type: Request.RequestType) async throws {
+        let server = try LoopbackServer { _ in .response(200, [:], Self.bomb) }
+        for asked in Asked.allCases { #expect(try await image(from: server, asked, type) == Self.bomb) }
+    }
+
+    @Test(arguments: Asked.allCases) func whatIsNoImagePasses(asked: Asked) async throws {
+        let own = Data("format of the app's own".utf8)
+        let server = try LoopbackServer { _ in .response(200, [:], own) }
+        #expect(try await image(from: server, asked) == own)
+    }
+
+    // MARK: - The limit
+
+    @Test(
+        arguments: [
+            // Exactly as many as allowed; one more; none; a limit that was raised, and one that was lifted.
+            (100_000_000, 10_000, 10_000, true), (100_000_000, 100_000_001, 1, false), (0, 0, 1, true),
+            (0, 1, 1, false),
+            (200_000_000, 20_000, 10_000, true), (nil, 2_147_483_647, 2_147_483_647, true),
+        ] as [(Int?, Int, Int, Bool)]
+    )
+    func asManyPixelsAsAllowed(limit: Int?, _ width: Int, _ height: Int, _ isAllowed: Bool) async throws {
+        Beagle.dependencies.interceptors.replace(with: ImageInterceptor(maxPixels: limit))
+        let data = ImageSamples.png(width, height)
+        let server = try LoopbackServer { _ in .response(200, [:], data) }
+        for asked in Asked.allCases {
+            let outcome = await Task { try await image(from: server, asked) }.result
+            #expect((outcome.value == data) == isAllowed)
+            if !isAllowed { #expect((outcome.failure as? NetworkError)?.kind == .tooLarge) }
+        }
+    }
+
+    @Test func aHundredMillionByDefault() throws {
+        let interceptor = try #require(
+            Beagle.dependencies.interceptors.lazy.compactMap { $0 as? ImageInterceptor }.first
+        )
+        #expect(interceptor.maxPixels == 100_000_000)
+        #expect(interceptor.applies(to: .of(.image)))
+        for kind in NetworkOperation.Kind.known where kind != .image { #expect(!interceptor.applies(to: .of(kind))) }
+        #expect(!ImageInterceptor(maxPixels: nil).applies(to: .of(.image)))
+    }
+
+    @Test func anImageNeedsNoTask() throws {
+        let operation = NetworkOperation.of(.image)
+        let transport = CurlTransport()
+        #expect(try Pipeline(Beagle.dependencies.interceptors, transport: transport).directWay(of: operation) != nil)
+        #expect(try Pipeline([ImageInterceptor()], transport: transport).directWay(of: operation) != nil)
+    }
+
+    // MARK: - Streams
+
+    private func stream(_ server: LoopbackServer) async throws -> StreamingResponse {
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies)
+        let url = try #require(URL(string: "\(server.url)/image"))
+        return try await client.stream(Request(url: url, type: .fetchImage))
+    }
+
+    private func collected(_ answer: LoopbackServer.Answer) async throws -> Data {
+        let server = try LoopbackServer { _ in answer }
+        let data = try await stream(server).collect().data
+        #expect(server.requests.count == 1)
+        return data
+    }
+
+    /// Its end is not waited for.
+    @Test func aStreamedBombIsRefusedEarly() async throws {
+        let head = "HTTP/1.1 200 OK\r\n\r\n"
+        let answer = LoopbackServer.Answer.sequence([.raw(head), .raw(Self.bomb), .endless("more")])
+        let server = try LoopbackServer { _ in answer }
+        do {
+            let response = try await stream(server)
+            var chunks = response.body.makeAsyncIterator()
+            let error = try await #require(throws: NetworkError.self) { try await chunks.next() }
+            #expect(error.kind == .tooLarge && error.url == "\(server.url)/image")
+            // Who goes on reading gets nothing of it.
+            #expect(try await chunks.next() == nil)
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: [100, 60_000, 200_000]) func aStreamedImageComesWhole(size: Int) async throws {
+        var bytes = ImageSamples.jpeg(Data([0xFF, 0xE0, 0, 4, 1, 2]))
+        bytes += Data((0..<size).map { UInt8(truncatingIfNeeded: $0) })
+        let pieces = stride(from: 0, to: bytes.count, by: 7001).map { bytes[$0..<min($0 + 7001, bytes.count)] }
+        #expect(try await collected(.chunked(pieces.map { Data($0) })) == bytes)
+    }
+
+    /// Of a head that tells its size in many small pieces.
+    @Test(arguments: ImageSamples.written + ImageSamples.scattered)
+    func aStreamedHeadIsPutTogether(sample: ImageSamples.Sample) async throws {
+        Beagle.dependencies.interceptors.replace(with: ImageInterceptor(maxPixels: sample.header.pixels - 1))
+        let pieces = sample.data.map { Data([$0]) }
+        let error = try await #require(throws: NetworkError.self) {
+            try await collected(.chunked(pieces + [Data(count: 1000)]))
+        }
+        #expect(error.kind == .tooLarge)
+    }
+
+    /// The directory of an icon tells less than the image in it, which may be further on.
+    @Test func theImageInAStreamedIconIsWaitedFor() async throws {
+        let directory = Data([0, 0, 1, 0, 1, 0, 16, 16, 0, 0, 1, 0, 32, 0, 70, 0, 0, 0, 0, 0x20, 0, 0])
+        let icon = directory + Data(count: 0x2000 - directory.count) + Self.bomb
+        let pieces = stride(from: 0, to: icon.count, by: 1000).map { Data(icon[$0..<min($0 + 1000, icon.count)]) }
+        let error = try await #require(throws: NetworkError.self) { try await collected(.chunked(pieces)) }
+        #expect(error.kind == .tooLarge)
+    }
+
+    /// What is no image does not wait for more.
+    @Test func aStreamOfAnotherFormatIsGivenAsItComes() async throws {
+        let gate = try LoopbackServer.Gate()
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+        let server = try LoopbackServer { _ in .sequence([.raw("\(head)a"), .gate(gate), .raw("b")]) }
+        let response = try await stream(server)
+        var chunks = response.body.makeAsyncIterator()
+        #expect(try await chunks.next() == Data("a".utf8))
+        gate.open()
+        #expect(try await chunks.next() == Data("b".utf8))
+        #expect(try await chunks.next() == nil)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func aStreamOfNothingIsEmpty() async throws {
+        #expect(try await collected(.response(200)).isEmpty)
+    }
+
+    // MARK: - Stores
+
+    private static let small = ImageSamples.png(37, 23)
+
+    /// A store with an image from before there was a limit, and a network that answers with another.
+    private func world(network: Data) async -> StoreWorld {
+        let current = Lock(Self.bomb)
+        let world = StoreWorld(answers: { _ in
+            let data = current.withLock { $0 }
+            return .success(
+                TransferResponse(head: HTTPResponse(status: .ok), body: HTTPBody(data), url: "http://host/")
+            )
+        })
+        _ = await world.heard(.asking(.image))
+        Beagle.dependencies.interceptors.add(ImageInterceptor())
+        current.withLock { $0 = network }
+        return world
+    }
+
+    /// Everything that somebody hears, as names.
+    private func heard(_ world: StoreWorld, _ policy: RequestPolicy) async -> [String] {
+        @Sendable func name(_ result: NetworkOperation.Result) -> String {
+            let data = result.response?.data
+            let name = data == Self.bomb ? "bomb" : data == Self.small ? "small" : "other"
+            return (result.source == .cache ? "stored " : "") + name + (result.isStale ? " stale" : "")
+        }
+        let heard = Lock<[String]>([])
+        let outcome = await Result {
+            try await world.client.run(.asking(.image, policy)) { result in heard.withLock { $0.append(name(result)) } }
+        }
+        switch outcome {
+        case .success(let result): return heard.withLock { $0 } + [name(result)]
+        case .failure(let error): return heard.withLock { $0 } + [error.kind.rawValue]
+        }
+    }
+
+    /// A stored image that is refused is never given, and asked for anew where the policy allows it.
+    @Test(arguments: RequestPolicy.allCases) func aStoredBombIsRefused(policy: RequestPolicy) async {
+        let world = await world(network: Self.small)
+        #expect(await heard(world, policy) == [policy == .cacheOnly ? "too_large" : "small"])
+        #expect(world.requests == (policy == .cacheOnly ? 1 : 2))
+        // The good one is stored in its place.
+        if policy != .cacheOnly { #expect(await heard(world, .cacheFirst) == ["stored small"]) }
+    }
+
+    @Test(arguments: RequestPolicy.allCases) func aBombInBothIsRefused(policy: RequestPolicy) async {
+        let world = await world(network: Self.bomb)
+        #expect(await heard(world, policy) == ["too_large"])
+        #expect(await heard(world, policy) == ["too_large"])
+    }
+
+    @Test func aBombThatTheNetworkCannotReplaceIsRefused() async {
+        let isLost = Lock(false)
+        let world = StoreWorld(answers: { _ in
+            if isLost.withLock({ $0 }) { return .failure(.lost) }
+            return .success(
+                TransferResponse(head: HTTPResponse(status: .ok), body: HTTPBody(Self.bomb), url: "http://host/")
+            )
+        })
+        _ = await world.heard(.asking(.image))
+        Beagle.dependencies.interceptors.add(ImageInterceptor())
+        isLost.withLock { $0 = true }
+        #expect(await heard(world, .networkFirst) == ["too_large"])
+        #expect(await heard(world, .cacheFirst) == ["network"])
+        #expect(await heard(world, .cacheAndNetwork) == ["network"])
+    }
+
+    /// What is in memory needs no run, with the limit above it.
+    @Test @MainActor func aStoredImageIsGivenAtOnce() async throws {
+        let world = await world(network: Self.small)
+        _ = await heard(world, .networkOnly)
+        let isOver = Lock(false)
+        Task { isOver.withLock { $0 = true } }
+        let result = try await world.client.run(.asking(.image))
+        #expect(!isOver.withLock { $0 })
+        #expect(result.source == .cache && result.response?.data == Self.small)
+    }
+
+    // MARK: - Other clients
+
+    @Test func aStubAnswersAsItsClosureSays() async throws {
+        Beagle.dependencies.networkClient = StubClient { _ in NetworkResponse(data: Self.bomb) }
+        #expect(try await Beagle.dependencies.networkClient.image("http://host/image").data == Self.bomb)
+    }
+}
+
+extension Result {
+    fileprivate var value: Success? {
+        if case .success(let value) = self { return value }
+        return nil
+    }
+
+    fileprivate var failure: Failure? {
+        if case .failure(let failure) = self { return failure }
+        return nil
+    }
+}
