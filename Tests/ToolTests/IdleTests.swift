@@ -30,19 +30,21 @@
             try await expectIdle(process)
         }
 
-        /// How often the threads of a process's loops were taken off a processor: each time they have run and sleep again.
-        private func runs(of process: BeagleProcess) throws -> Int {
+        /// How often each thread of a process's loops was taken off a processor: each time it has run and sleeps again.
+        private func runs(of process: BeagleProcess) throws -> [String: Int] {
             let tasks = "/proc/\(process.identifier)/task"
-            let loops = try FileManager.default.contentsOfDirectory(atPath: tasks)
-                .map { "\(tasks)/\($0)" }
-                .filter { try String(contentsOfFile: "\($0)/comm", encoding: .utf8) == "beaglenet-curl\n" }
-            try #require(!loops.isEmpty)
-            return try loops.reduce(into: 0) { sum, task in
-                for line in try String(contentsOfFile: "\(task)/status", encoding: .utf8).split(separator: "\n")
-                where line.contains("_ctxt_switches:") {
-                    sum += Int(line.split(separator: "\t").last ?? "") ?? 0
-                }
+            var runs: [String: Int] = [:]
+            for task in try FileManager.default.contentsOfDirectory(atPath: tasks) {
+                // A thread of another kind may end meanwhile.
+                guard let name = try? String(contentsOfFile: "\(tasks)/\(task)/comm", encoding: .utf8),
+                    name == "beaglenet-curl\n"
+                else { continue }
+                let status = try String(contentsOfFile: "\(tasks)/\(task)/status", encoding: .utf8)
+                runs[task] = status.split(separator: "\n").filter { $0.contains("_ctxt_switches:") }
+                    .compactMap { $0.split(separator: "\t").last.flatMap { Int($0) } }.reduce(0, +)
             }
+            try #require(!runs.isEmpty && runs.values.allSatisfy { $0 > 0 })
+            return runs
         }
 
         private func expectIdle(_ process: BeagleProcess) async throws {

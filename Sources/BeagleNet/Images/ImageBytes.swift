@@ -53,4 +53,15 @@ extension ImageBytes {
             place = end
         }
     }
+
+    /// Goes through those boxes of one type that lie in boxes of these types, one inside of the other.
+    func forEachBox(in range: Range<Int>, at path: [UInt32], _ body: (_ content: Range<Int>) -> Void) {
+        guard let type = path.first else { return body(range) }
+        forEachBox(in: range) { found, content in
+            guard found == type else { return }
+            // `meta` has a version and flags before its boxes.
+            let head = type == 0x6D65_7461 ? min(4, content.count) : 0
+            forEachBox(in: content.lowerBound + head..<content.upperBound, at: Array(path.dropFirst()), body)
+        }
+    }
 }

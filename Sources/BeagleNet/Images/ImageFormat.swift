@@ -63,7 +63,11 @@ public struct ImageFormat: RawRepresentable, Sendable, Hashable {
         case 0xFF0A_0000...0xFF0A_FFFF: self = .jpegXL
         case 12 where bytes.has("JXL ", at: 4): self = .jpegXL
         case _ where bytes.has("ftyp", at: 4):
-            guard let format = Self(ofBrandsOf: bytes) else { return nil }
+            var format: Self?
+            bytes.forEachBox(in: 0..<bytes.count) { type, content in
+                if type == 0x6674_7970, format == nil { format = Self(ofBrandsOf: bytes, in: content) }  // ftyp
+            }
+            guard let format else { return nil }
             self = format
         case _ where Self.isSVG(bytes): self = .svg
         default: return nil
@@ -72,10 +76,10 @@ public struct ImageFormat: RawRepresentable, Sendable, Hashable {
 
     /// By major and compatible brands (ISO/IEC 14496-12, 4.3; 23008-12, 10.2; AV1 Image File Format, 6.3): what says to be AVIF
     /// anywhere is.
-    private init?(ofBrandsOf bytes: ImageBytes) {
+    private init?(ofBrandsOf bytes: ImageBytes, in content: Range<Int>) {
         var isHEIF = false
-        var place = 8
-        while place < Int(clamping: bytes.big(0, 4) ?? 0), let brand = bytes.big(place, 4) {
+        var place = content.lowerBound
+        while place < content.upperBound, let brand = bytes.big(place, 4) {
             switch brand {
             case 0x6176_6966, 0x6176_6973:  // avif, avis
                 self = .avif
@@ -86,7 +90,7 @@ public struct ImageFormat: RawRepresentable, Sendable, Hashable {
             default: break
             }
             // Behind the major brand is its version.
-            place += place == 8 ? 8 : 4
+            place += place == content.lowerBound ? 8 : 4
         }
         guard isHEIF else { return nil }
         self = .heic

@@ -11,9 +11,10 @@
 /// let header = ImageHeader(of: try await client.image("/img/logo.png").data)
 /// ```
 ///
-/// Read are PNG (PNG 3, 11.2.1; also Apple's variant), JPEG (ITU-T T.81, B.2.2), GIF (GIF89a, 18), WebP (RFC 9649, 2.5 to 2.7),
-/// BMP and ICO (of Windows; an icon is as large as its largest image), AVIF and HEIC (`ispe`, ISO/IEC 23008-12, 6.5.3; the largest
-/// of them), TIFF (TIFF 6.0, 2; its first image, unless its places have 64 bits) and JPEG XL (ISO/IEC 18181-1).
+/// Read are PNG (PNG 3, 11.2.1; also Apple's variant), JPEG (ITU-T T.81, B.2.2), GIF (GIF89a, 18 and 20; the screen, or a larger image), WebP (RFC 9649, 2.5 to 2.7),
+/// BMP and ICO (of Windows; an icon is as large as its largest image), AVIF and HEIC (`ispe`, ISO/IEC 23008-12, 6.5.3, and
+/// `tkhd`, ISO/IEC 14496-12, 8.3.2; the largest of them), TIFF (TIFF 6.0, 2, also with 64-bit places; its first image) and JPEG XL
+/// (ISO/IEC 18181-1).
 public struct ImageHeader: Sendable, Hashable {
     /// What the image is.
     public let format: ImageFormat
@@ -31,7 +32,7 @@ public struct ImageHeader: Sendable, Hashable {
 
     /// Reads what stands before the pixels.
     ///
-    /// Nothing is trusted: what leads beyond the bytes is passed over, and no byte is looked at more than a few times.
+    /// Nothing is trusted: what leads beyond the bytes is passed over, and it takes a time in proportion to the bytes at most.
     ///
     /// - Parameter data: the image, or its beginning. 64 KiB are enough, but for a JPEG with long profiles or thumbnails before
     ///   its frame, and for icons and TIFF, which may have their sizes anywhere.
@@ -67,7 +68,7 @@ extension ImageBytes {
         switch format {
         case .png: png(at: 0)
         case .jpeg: jpeg
-        case .gif: size(little(6, 2), little(8, 2))
+        case .gif: gif
         case .webp: webp
         case .bmp: bitmap(at: 14)
         case .ico: icon
@@ -154,22 +155,18 @@ extension ImageBytes {
         return largest
     }
 
+    /// The largest of the images, and of the tracks of a sequence.
     private var heif: Size? {
         var largest: Size?
-        forEachBox(in: 0..<count) { type, content in
-            guard type == 0x6D65_7461 else { return }  // meta
-            let content = min(content.lowerBound + 4, content.upperBound)..<content.upperBound
-            forEachBox(in: content) { type, content in
-                guard type == 0x6970_7270 else { return }  // iprp
-                forEachBox(in: content) { type, content in
-                    guard type == 0x6970_636F else { return }  // ipco
-                    forEachBox(in: content) { type, content in
-                        guard type == 0x6973_7065, content.count >= 12 else { return }  // ispe
-                        let place = content.lowerBound
-                        largest = larger(largest, size(big(place + 4, 4), big(place + 8, 4)))
-                    }
-                }
-            }
+        // meta, iprp, ipco, ispe
+        forEachBox(in: 0..<count, at: [0x6D65_7461, 0x6970_7270, 0x6970_636F, 0x6973_7065]) { content in
+            guard content.count >= 12 else { return }
+            largest = larger(largest, size(big(content.lowerBound + 4, 4), big(content.lowerBound + 8, 4)))
+        }
+        // moov, trak, tkhd: at its end whole pixels, each before two bytes of parts of one
+        forEachBox(in: 0..<count, at: [0x6D6F_6F76, 0x7472_616B, 0x746B_6864]) { content in
+            guard content.count >= 84 else { return }
+            largest = larger(largest, size(big(content.upperBound - 8, 2), big(content.upperBound - 4, 2)))
         }
         return largest
     }
@@ -177,42 +174,86 @@ extension ImageBytes {
     private var tiff: Size? {
         let isLittle = has("II", at: 0)
         func number(_ place: Int, _ size: Int) -> UInt32? { isLittle ? little(place, size) : big(place, size) }
-        guard number(2, 2) == 42, let offset = number(4, 4) else { return nil }
+        /// One of 64 bits; the highest of 32 stands for what is more.
+        func long(_ place: Int) -> UInt32? {
+            guard let high = number(place + (isLittle ? 4 : 0), 4), let low = number(place + (isLittle ? 0 : 4), 4)
+            else {
+                return nil
+            }
+            return high > 0 ? .max : low
+        }
+        // With places of 64 bits, an entry and what counts them are longer.
+        let isBig = number(2, 2) == 43
+        guard let offset = isBig ? long(8) : number(4, 4) else { return nil }
         let directory = Int(clamping: offset)
-        guard directory < count, let entries = number(directory, 2) else { return nil }
+        guard directory < count, let entries = isBig ? long(directory) : number(directory, 2) else { return nil }
         var (width, height): (UInt32?, UInt32?)
-        for index in 0..<Int(entries) {
-            let entry = directory + 2 + 12 * index
+        for index in 0..<Int(clamping: entries) {
+            let entry = directory + (isBig ? 8 + 20 * index : 2 + 12 * index)
             guard let tag = number(entry, 2), let type = number(entry + 2, 2) else { break }
-            // SHORT or LONG.
-            let value = number(entry + 8, type == 3 ? 2 : 4)
-            if tag == 256 { width = value }
-            if tag == 257 { height = value }
+            guard tag == 256 || tag == 257 else { continue }
+            let place = entry + (isBig ? 12 : 8)
+            let value: UInt32? =
+                switch type {
+                case 1: byte(place)
+                case 3: number(place, 2)
+                case 4: number(place, 4)
+                // 64 bits lie elsewhere where an entry has no room for them.
+                case 16: isBig ? long(place) : number(place, 4).flatMap { long(Int(clamping: $0)) }
+                default: nil
+                }
+            // Decoders go by the first of several, some by the last.
+            if tag == 256 { width = [width, value].compactMap(\.self).max() }
+            if tag == 257 { height = [height, value].compactMap(\.self).max() }
         }
         return size(width, height)
     }
 
-    private var jpegXL: Size? {
-        if has("JXL ", at: 4) {
-            var first: Int?
-            forEachBox(in: 0..<count) { type, content in
-                // jxlc, and jxlp, in which a number comes before.
-                if first == nil, type == 0x6A78_6C63 { first = content.lowerBound }
-                if first == nil, type == 0x6A78_6C70 { first = content.lowerBound + 4 }
+    /// That of the screen, or of an image that is larger: decoders make room for either.
+    private var gif: Size? {
+        var largest = size(little(6, 2), little(8, 2))
+        guard let flags = byte(10) else { return largest }
+        var place = 13 + colors(flags)
+        while let kind = byte(place) {
+            switch kind {
+            case 0x21: place += 2
+            case 0x2C:
+                guard let flags = byte(place + 9) else { return largest }
+                largest = larger(largest, size(little(place + 5, 2), little(place + 7, 2)))
+                place += 11 + colors(flags)
+            default: return largest
             }
-            return first.flatMap(codestream)
+            // Blocks of bytes follow, and an empty one ends them.
+            while let length = byte(place), length > 0 { place += 1 + Int(length) }
+            place += 1
         }
-        return codestream(at: 0)
+        return largest
+    }
+
+    /// The bytes of a table of colors, of which flags tell.
+    private func colors(_ flags: UInt32) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
+
+    private var jpegXL: Size? {
+        guard has("JXL ", at: 4) else { return codestream }
+        // The codestream may be cut into boxes anywhere: its beginning is put together.
+        var head: [UInt8] = []
+        forEachBox(in: 0..<count) { type, content in
+            // jxlc, and jxlp, in which a number comes before.
+            guard type == 0x6A78_6C63 || type == 0x6A78_6C70, head.count < 16 else { return }
+            let content = content.dropFirst(type == 0x6A78_6C70 ? 4 : 0)
+            for place in content.prefix(16) { head.append(bytes[place]) }
+        }
+        return head.withUnsafeBytes { ImageBytes(bytes: $0).codestream }
     }
 
     /// A codestream of JPEG XL begins with its size, in bits of which the lowest comes first.
-    private func codestream(at place: Int) -> Size? {
-        guard big(place, 2) == 0xFF0A else { return nil }
+    private var codestream: Size? {
+        guard big(0, 2) == 0xFF0A else { return nil }
         var bit = 0
         func bits(_ count: Int) -> UInt32? {
             var number: UInt32 = 0
             for index in 0..<count {
-                guard let byte = byte(place + 2 + bit / 8) else { return nil }
+                guard let byte = byte(2 + bit / 8) else { return nil }
                 number |= (byte >> UInt32(bit % 8) & 1) << UInt32(index)
                 bit += 1
             }

@@ -193,14 +193,18 @@ public final class Pipeline: Sendable {
         return cache.applies(to: operation)
     }
 
-    /// Whether what is stored is all that the operation wants.
+    /// Whether what is stored is all that the operation wants, and no image that is refused.
     nonisolated(nonsending) func hasAnswer(for operation: NetworkOperation) async -> Bool {
         guard let cache else { return false }
         var operation = operation
         for case let limit as RequestPolicyInterceptor in aboveCache where limit.applies(to: operation) {
             operation = limit.limited(operation)
         }
-        return await cache.hasAnswer(for: operation)
+        guard let answer = await cache.answer(storedFor: operation) else { return false }
+        for case let limit as ImageInterceptor in aboveCache where limit.applies(to: operation) {
+            if limit.refusal(of: answer, to: operation) != nil { return false }
+        }
+        return true
     }
 
     /// Whose credentials operations are given; 0 where they get none, as what is asked to fetch credentials.

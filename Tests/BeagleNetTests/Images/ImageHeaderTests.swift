@@ -71,6 +71,46 @@ import Testing
         #expect(ImageHeader(of: Data([0x4D, 0x4D, 0, 43, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8])) == nil)
     }
 
+    /// Decoders go by the first or the last.
+    @Test func ofWhatATIFFSaysTwiceTheLargerCounts() {
+        func entry(_ tag: UInt8, _ value: UInt8) -> Data { Data([1, tag, 0, 3, 0, 0, 0, 1, 0, value, 0, 0]) }
+        let head = Data([0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 4])
+        let header = ImageHeader(format: .tiff, width: 37, height: 23)
+        #expect(ImageHeader(of: head + entry(0, 37) + entry(1, 23) + entry(0, 1) + entry(1, 1)) == header)
+        #expect(ImageHeader(of: head + entry(0, 1) + entry(1, 1) + entry(0, 37) + entry(1, 23)) == header)
+    }
+
+    @Test func aTIFFMayHavePlacesAndNumbersOf64Bits() {
+        func long(_ number: UInt64) -> Data { withUnsafeBytes(of: number.littleEndian) { Data($0) } }
+        func big(_ width: UInt64) -> Data {
+            Data([0x49, 0x49, 43, 0, 8, 0, 0, 0]) + long(16) + long(2) + Data([0, 1, 16, 0]) + long(1) + long(width)
+                + Data([1, 1, 3, 0]) + long(1) + long(23)
+        }
+        #expect(ImageHeader(of: big(37)) == ImageHeader(format: .tiff, width: 37, height: 23))
+        #expect(ImageHeader(of: big(1 << 40)) == ImageHeader(format: .tiff, width: Int(UInt32.max), height: 23))
+        for count in big(37).indices.dropLast(6) { #expect(ImageHeader(of: big(37).prefix(count)) == nil) }
+        // An entry without room for such a number says where it is.
+        let head = Data([0x49, 0x49, 42, 0, 8, 0, 0, 0, 2, 0])
+        let entries = Data([0, 1, 16, 0, 1, 0, 0, 0, 34, 0, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0, 23, 0, 0, 0])
+        let header = ImageHeader(format: .tiff, width: 65_536, height: 23)
+        #expect(ImageHeader(of: head + entries + long(65_536)) == header)
+        #expect(ImageHeader(of: head + entries) == nil)
+    }
+
+    /// Decoders make room for the images, whatever the screen.
+    @Test(arguments: [0, 0x80]) func aGIFIsAsLargeAsTheLargestImageInIt(flags: UInt8) {
+        let table = Data(repeating: 0x2C, count: flags == 0 ? 0 : 6)
+        func image(_ width: UInt8) -> Data {
+            Data([0x2C, 0, 0, 0, 0, width, 0, 23, 0, flags]) + table + Data([2, 3, 0x2C, 0x2C, 0x2C, 0])
+        }
+        let screen = Data("GIF89a".utf8) + Data([1, 0, 1, 0, flags, 0, 0]) + table
+        let delay = Data([0x21, 0xF9, 4, 0x2C, 0x2C, 0x2C, 0x2C, 0])
+        let gif = screen + image(1) + delay + image(37) + image(2)
+        #expect(ImageHeader(of: gif + Data([0x3B])) == ImageHeader(format: .gif, width: 37, height: 23))
+        #expect(ImageHeader(of: screen + Data([0x3B]) + image(37)) == ImageHeader(format: .gif, width: 1, height: 1))
+        for count in screen.count..<gif.count { #expect(ImageHeader(of: gif.prefix(count)) != nil) }
+    }
+
     /// The width as a ratio of the height; as libjxl writes it, too.
     @Test(arguments: zip(1...7, [240, 288, 320, 360, 426, 300, 480])) func aJPEGXLMayHaveARatio(
         ratio: Int,
@@ -139,6 +179,34 @@ import Testing
             // What follows the box that it is in might be taken for the rest of its head.
             #expect(ImageHeader(of: image + Data([0, 0, 0, 32, 0, 0, 0, 32])) == nil)
         }
+    }
+
+    /// A sequence may have no other images.
+    @Test func aSequenceIsAsLargeAsItsTracks() {
+        let track = ImageSamples.box("tkhd", Data(count: 76) + Data([0, 37, 0, 0, 0, 23, 0, 0]))
+        let movie = ImageSamples.box("moov", ImageSamples.box("trak", track))
+        let brands = ImageSamples.box("ftyp", Data("avis\0\0\0\0avis".utf8))
+        #expect(ImageHeader(of: brands + movie) == ImageHeader(format: .avif, width: 37, height: 23))
+        #expect(ImageHeader(of: ImageSamples.avif(ImageSamples.extent(8, 8)) + movie)?.width == 37)
+        #expect(ImageHeader(of: brands + movie.dropLast()) == nil)
+    }
+
+    @Test func theBoxOfBrandsMayTellItsLengthInOtherWays() {
+        let brands = Data("mif1\0\0\0\0avif".utf8)
+        #expect(ImageFormat(of: ImageSamples.box("ftyp", brands, size: 0)) == .avif)
+        #expect(ImageFormat(of: ImageSamples.box("ftyp", Data([0, 0, 0, 0, 0, 0, 0, 28]) + brands, size: 1)) == .avif)
+        #expect(ImageFormat(of: ImageSamples.box("ftyp", brands.prefix(8)) + brands.suffix(4)) == .heic)
+    }
+
+    @Test func aCutCodestreamIsPutTogether() {
+        let head = ImageSamples.box("JXL ", Data([0x0D, 0x0A, 0x87, 0x0A]))
+        let bits = 1 | 29 << 1 | 1 << 6
+        let parts = [[], [0xFF], [0x0A, UInt8(bits & 0xFF)], [UInt8(bits >> 8), 0]].enumerated().map { index, part in
+            ImageSamples.box("jxlp", Data([0, 0, 0, UInt8(index)]) + Data(part))
+        }
+        let header = ImageHeader(format: .jpegXL, width: 240, height: 240)
+        #expect(ImageHeader(of: head + parts.joined()) == header)
+        #expect(ImageHeader(of: head + parts.dropLast().joined()) == nil)
     }
 
     // MARK: - Anything

@@ -161,8 +161,10 @@ import Testing
             var chunks = response.body.makeAsyncIterator()
             let error = try await #require(throws: NetworkError.self) { try await chunks.next() }
             #expect(error.kind == .tooLarge && error.url == "\(server.url)/image")
-            // Who goes on reading gets nothing of it.
+            // Who goes on reading gets nothing of it, and who begins again neither.
             #expect(try await chunks.next() == nil)
+            let again = await #expect(throws: NetworkError.self) { try await response.collect() }
+            #expect(again?.kind == .tooLarge)
         }
         #expect(server.requests.count == 1)
     }
@@ -192,6 +194,49 @@ import Testing
         let pieces = stride(from: 0, to: icon.count, by: 1000).map { Data(icon[$0..<min($0 + 1000, icon.count)]) }
         let error = try await #require(throws: NetworkError.self) { try await collected(.chunked(pieces)) }
         #expect(error.kind == .tooLarge)
+    }
+
+    private struct Pieces: HTTPTransport {
+        let pieces: [Data]
+
+        func perform(
+            _ request: TransferRequest,
+            completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
+        ) -> any RequestToken {
+            let body = HTTPBody(
+                .stream(length: nil, isReplayable: true) { [pieces] in
+                    let rest = Lock(pieces[...])
+                    return { rest.withLock { $0.popFirst() } }
+                }
+            )
+            completion(.success(TransferResponse(head: HTTPResponse(status: .ok), body: body, url: "http://host/")))
+            return TokenSlot()
+        }
+    }
+
+    /// A transport of somebody else's may give pieces of nothing.
+    @Test(arguments: [bomb, small]) func piecesOfNothingAreNoEnd(image: Data) async throws {
+        let transport = Pieces(pieces: [Data(), image.prefix(1), Data(), image.dropFirst(), Data(), Data([1])])
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        let url = try #require(URL(string: "http://host/"))
+        let response = try await client.stream(Request(url: url, type: .fetchImage))
+        let outcome = await Task { try await response.collect().data }.result
+        if image == Self.small {
+            #expect(outcome.value == image + [1])
+        } else {
+            #expect((outcome.failure as? NetworkError)?.kind == .tooLarge)
+        }
+    }
+
+    /// What is none for certain passes, and so does a part that was asked for.
+    @Test func aPartThatWasAskedForIsNotLookedAt() async throws {
+        let server = try LoopbackServer { _ in .response(206, ["Content-Range": "bytes 5-74/75"], Self.bomb) }
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies)
+        let url = try #require(URL(string: "\(server.url)/image"))
+        let part = HttpAdditionalData(headers: ["Range": "bytes=5-"])
+        let data = try await client.executeRequest(Request(url: url, type: .fetchImage, additionalData: part)).data
+        #expect(data == Self.bomb)
+        #expect(try await refusal(by: server, .shared).kind == .tooLarge)
     }
 
     /// What is no image does not wait for more.
@@ -277,6 +322,35 @@ import Testing
         #expect(await heard(world, .networkFirst) == ["too_large"])
         #expect(await heard(world, .cacheFirst) == ["network"])
         #expect(await heard(world, .cacheAndNetwork) == ["network"])
+    }
+
+    /// A stored one that is refused is no answer for those who come while another is asked for.
+    @Test func manyWhoFindAStoredBombShareARequest() async throws {
+        let gate = try LoopbackServer.Gate()
+        let count = Atomic(0)
+        let server = try LoopbackServer { _ in
+            count.add(1, ordering: .relaxed).newValue == 1
+                ? .response(200, ["Cache-Control": "max-age=60"], Self.bomb)
+                : .sequence([.gate(gate), .response(200, [:], Self.small)])
+        }
+        let store = MemoryDocumentStore()
+        Beagle.dependencies.interceptors = [
+            ImageInterceptor(maxPixels: nil), CacheInterceptor(store), StatusInterceptor(),
+        ]
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies)
+        let request = Request(url: try #require(URL(string: "\(server.url)/image")), type: .fetchImage)
+        #expect(try await client.executeRequest(request).data == Self.bomb)
+        Beagle.dependencies.interceptors.replace(with: ImageInterceptor())
+        try await withThrowingTaskGroup(of: Data.self) { group in
+            group.addTask { try await client.executeRequest(request).data }
+            #expect(await server.until { $0.requests.count == 2 })
+            for _ in 0..<3 { group.addTask { try await client.executeRequest(request).data } }
+            // So that they find the first under way.
+            try await Task.sleep(for: .milliseconds(100))
+            gate.open()
+            for try await data in group { #expect(data == Self.small) }
+        }
+        #expect(server.requests.count == 2)
     }
 
     /// What is in memory needs no run, with the limit above it.

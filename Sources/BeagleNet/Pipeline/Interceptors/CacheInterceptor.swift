@@ -77,10 +77,10 @@ public struct CacheInterceptor: BriefInterceptor {
         return .init(stored.response, from: .cache)
     }
 
-    /// Whether what is stored, in memory or not, is all that the operation wants.
-    nonisolated(nonsending) func hasAnswer(for operation: NetworkOperation) async -> Bool {
-        guard let stored = await store.document(for: operation) else { return false }
-        return operation.isContent(with: stored)
+    /// What is stored, in memory or not, where it is all that the operation wants.
+    nonisolated(nonsending) func answer(storedFor operation: NetworkOperation) async -> NetworkOperation.Result? {
+        guard let stored = await store.document(for: operation), operation.isContent(with: stored) else { return nil }
+        return .init(stored.response, from: .cache)
     }
 
     /// The network's answer, which is stored.

@@ -15,9 +15,11 @@ public import BeagleNetHTTP
 /// It looks at what operations of kind `.image` are answered with, wherever that is from: the network, a store, a recording. A
 /// stored image that is refused is asked for anew, unless the operation wants what is stored alone; one that would come before a
 /// newer answer is left out. What is no image that `ImageHeader` reads passes untouched: an app may have formats of its own. Of
-/// a streamed image the head is held back until it has told its size, or 64 KiB are there; one that tells it later passes.
+/// a streamed image the head is held back until it has told its size, or 64 KiB are there (of GIF, TIFF, icons, AVIF and HEIC always
+/// until then, as a larger size may follow); one that tells it later passes. So does a JPEG that tells its height behind its pixels.
 ///
-/// The answers of a client without a pipeline, as of a `StubClient`, are not looked at.
+/// The answers of a client without a pipeline, as of a `StubClient`, are not looked at, nor is what the error for another status
+/// than 200...299 holds.
 public struct ImageInterceptor: BriefInterceptor {
     /// `.image`, above the cache: a store may have images from before there was a limit, or from when it was another, and what an
     /// interceptor further in has decrypted is looked at as the app gets it.
@@ -33,8 +35,10 @@ public struct ImageInterceptor: BriefInterceptor {
         self.maxPixels = maxPixels
     }
 
-    /// With images, where there is a limit.
-    public func applies(to operation: NetworkOperation) -> Bool { maxPixels != nil && operation.kind == .image }
+    /// With images, where there is a limit, and not with a part of one that was asked for.
+    public func applies(to operation: NetworkOperation) -> Bool {
+        maxPixels != nil && operation.kind == .image && operation.transfer.head.headerFields[.range] == nil
+    }
 
     /// Goes on, and looks at the image.
     ///
@@ -93,8 +97,10 @@ public struct ImageInterceptor: BriefInterceptor {
     private func watched(_ result: NetworkOperation.Result, _ operation: NetworkOperation) -> NetworkOperation.Result {
         guard case .stream(var stream) = result.content, stream.body.data == nil else { return result }
         let (body, request, response, url) = (stream.body, operation.transfer.head, stream.response, stream.url)
+        // One who is refused lets go of the body, which ends the transfer, and whoever reads again is refused, too.
+        let source = Lock<Result<HTTPBody, NetworkError>>(.success(body))
         let content = HTTPBody.Content.stream(length: body.length, isReplayable: body.isReplayable) {
-            let image = StreamedImage(body) { refusal(of: $0, request, response, url) }
+            let image = StreamedImage(source) { refusal(of: $0, request, response, url) }
             return { try await image.next() }
         }
         stream.body = HTTPBody(content)
@@ -107,17 +113,19 @@ public struct ImageInterceptor: BriefInterceptor {
 /// An image that is read as it comes, but for its head, which comes at once.
 private final class StreamedImage: Sendable {
     private enum State {
-        case head(HTTPBody.Reader)
-        case rest(HTTPBody.Reader)
-        case refused
+        case head, rest(HTTPBody.Reader), refused
     }
 
     private static let maxHead = 64 << 10
-    private let state: Lock<State>
+    private let state = Lock(State.head)
+    private let source: Lock<Result<HTTPBody, NetworkError>>
     private let refusal: @Sendable (Data) -> NetworkError?
 
-    init(_ body: HTTPBody, _ refusal: @escaping @Sendable (Data) -> NetworkError?) {
-        state = Lock(.head(body.makeAsyncIterator().reader))
+    /// - Parameters:
+    ///   - source: the body; once it was refused, the refusal.
+    ///   - refusal: why nobody is to get an image that begins so.
+    init(_ source: Lock<Result<HTTPBody, NetworkError>>, _ refusal: @escaping @Sendable (Data) -> NetworkError?) {
+        self.source = source
         self.refusal = refusal
     }
 
@@ -125,21 +133,25 @@ private final class StreamedImage: Sendable {
         switch state.withLock({ $0 }) {
         case .rest(let read): return try await read()
         case .refused: return nil
-        case .head(let read):
+        case .head:
+            let read = try source.withLock { $0 }.get().makeAsyncIterator().reader
             var head = Data()
             var due = 512
             while let chunk = try await read() {
+                if chunk.isEmpty { continue }
                 head += chunk
                 if !Self.maySize(head) { break }
                 if head.count < due { continue }
                 if Self.isSettled(head) { break }
                 // So that little is looked at twice, however small the chunks.
-                due = head.count * 2
+                due = min(head.count * 2, Self.maxHead)
             }
-            // Who is refused lets go of the body, which ends the transfer.
-            let refusal = refusal(head)
-            state.withLock { $0 = refusal == nil ? .rest(read) : .refused }
-            if let refusal { throw refusal }
+            if let refusal = refusal(head) {
+                state.withLock { $0 = .refused }
+                source.withLock { $0 = .failure(refusal) }
+                throw refusal
+            }
+            state.withLock { $0 = .rest(read) }
             return head.isEmpty ? nil : head
         }
     }
@@ -157,7 +169,7 @@ private final class StreamedImage: Sendable {
         if head.count >= maxHead { return true }
         switch ImageFormat(of: head) {
         // These may have their sizes further on, and several of them.
-        case .ico?, .avif?, .heic?, .tiff?: return false
+        case .gif?, .ico?, .avif?, .heic?, .tiff?: return false
         case .svg?, nil: return true
         default: return ImageHeader(of: head) != nil
         }
