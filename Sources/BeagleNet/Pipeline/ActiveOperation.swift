@@ -297,7 +297,9 @@ final class ActiveOperation: Sendable {
         guard let way = pipeline.directWay(of: operation) else { return nil }
         let emit: Interceptor.Emit = { self.give($0, in: run) }
         return way.send(operation, emit) { outcome in
-            if way.ends(with: outcome, operation) || !self.isUnderWay(run) { return self.finish(outcome, run) }
+            if way.ends(with: outcome, operation) || !self.isUnderWay(run) {
+                return self.finish(way.admitted(outcome, operation), run)
+            }
             let token = way.goOnInTask(after: outcome, operation, emit) { self.finish($0, run) }
             let isOver = self.state.withLock { state in
                 guard !state.isOver, state.run == run, state.isRunning else { return true }

@@ -343,7 +343,7 @@ extension Pipeline {
         ///
         /// - Parameters:
         ///   - emit: hears how far it is.
-        ///   - completion: gets its outcome, once, on the transport's thread.
+        ///   - completion: gets its outcome, once, on the transport's thread; where that is the operation's, not yet `admitted`.
         /// - Returns: the handle that ends it.
         func send(
             _ operation: NetworkOperation,
@@ -359,7 +359,7 @@ extension Pipeline {
                     outcome = .failure(error)
                 }
                 onlooker?.hear(outcome)
-                completion(admitted(outcome, operation))
+                completion(outcome)
             }
         }
 
@@ -387,11 +387,11 @@ extension Pipeline {
             _ operation: NetworkOperation,
             _ completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
         ) -> any RequestToken {
-            if retryStep == nil { return send(operation, { _ in }, completion) }
+            if retryStep == nil { return send(operation, { _ in }) { completion(admitted($0, operation)) } }
             let slot = TokenSlot()
             slot.fill(
                 first: send(operation, { _ in }) { outcome in
-                    if ends(with: outcome, operation) { return completion(outcome) }
+                    if ends(with: outcome, operation) { return completion(admitted(outcome, operation)) }
                     slot.fill(goOnInTask(after: outcome, operation, { _ in }, completion))
                 }
             )
@@ -456,7 +456,7 @@ extension Pipeline {
 
         /// The outcome, unless it is an image that is refused.
         @inline(__always)
-        private func admitted(
+        func admitted(
             _ outcome: Result<NetworkOperation.Result, NetworkError>,
             _ operation: NetworkOperation
         ) -> Result<NetworkOperation.Result, NetworkError> {

@@ -86,6 +86,19 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
+    /// Whether it is asked again is settled by the answer, not by the refusal.
+    @Test(arguments: [Asked.shared, .alone, .inATask, .withACompletion, .watching])
+    func aBombThatIsAskedAgainAfterIsNotRefused(asked: Asked) async throws {
+        Beagle.dependencies.interceptors = [DeadlineInterceptor(), ImageInterceptor(), RetryInterceptor()]
+        let count = Atomic(0)
+        let server = try LoopbackServer { _ in
+            count.add(1, ordering: .relaxed).newValue == 1
+                ? .response(503, [:], Self.bomb) : .response(200, [:], Self.small)
+        }
+        #expect(try await image(from: server, asked) == Self.small)
+        #expect(server.requests.count == 2)
+    }
+
     @Test(arguments: [Request.RequestType.fetchComponent, .rawRequest(.init())])
     func onlyImagesAreLookedAt(type: Request.RequestType) async throws {
         let server = try LoopbackServer { _ in .response(200, [:], Self.bomb) }
