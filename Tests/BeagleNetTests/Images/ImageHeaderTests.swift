@@ -1,3 +1,4 @@
+import BeagleNetTesting
 import Foundation
 import Testing
 
@@ -215,7 +216,7 @@ import Testing
     @Test(arguments: ImageSamples.written + ImageSamples.scattered) func randomBytesAreSurvived(
         sample: ImageSamples.Sample
     ) {
-        var random = SplitMix(state: UInt64(sample.data.count))
+        var random = Noise(seed: UInt64(sample.data.count))
         for _ in 0..<500 {
             var bytes = [UInt8](sample.data)
             for _ in 0..<Int.random(in: 1...8, using: &random) {
@@ -226,18 +227,6 @@ import Testing
             guard let header = ImageHeader(of: Data(bytes)) else { continue }
             #expect(header.width >= 0 && header.height >= 0 && header.pixels >= 0)
             #expect(ImageFormat(of: Data(bytes)) == header.format)
-        }
-    }
-
-    private struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
         }
     }
 }

@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    /// What is none for certain passes, and so does a part that was asked for.
+    /// It may begin anywhere. One that nobody asked for is looked at.
     @Test func aPartThatWasAskedForIsNotLookedAt() async throws {
         let server = try LoopbackServer { _ in .response(206, ["Content-Range": "bytes 5-74/75"], Self.bomb) }
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)

@@ -1,4 +1,5 @@
 import BeagleNetGraphQL
+import BeagleNetTesting
 import Testing
 
 /// No text is a trap: it is read or refused.
@@ -109,22 +110,5 @@ import Testing
         } catch {
             #expect(error.kind == .badRequest && error.message.contains(" at line "), "\(text): \(error)")
         }
-    }
-}
-
-/// Numbers that look like noise and are the same for a seed (splitmix64).
-struct Noise: RandomNumberGenerator {
-    var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

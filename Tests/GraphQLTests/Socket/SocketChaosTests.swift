@@ -38,7 +38,7 @@ struct SocketChaosTests {
     private static let total = 10_000
 
     private static func play(_ feed: Feed, _ peer: inout SocketServer.Peer) {
-        var random = SplitMix(state: UInt64(peer.request.connection))
+        var random = Noise(seed: UInt64(peer.request.connection))
         peer.acknowledge()
         let id = peer.operation()
         for _ in 0..<Int.random(in: 0...400, using: &random) {
@@ -90,7 +90,7 @@ struct SocketChaosTests {
     /// Cancelled at any moment, while connections break: each ends once, and the last leaves nothing.
     @Test func cancellingAnyTimeEndsEachOperationOnce() async throws {
         let server = try SocketServer { peer in
-            var random = SplitMix(state: UInt64(peer.request.connection))
+            var random = Noise(seed: UInt64(peer.request.connection))
             peer.hear("connection_init")
             if peer.request.connection % 7 == 3 { return }
             peer.say(#"{"type":"connection_ack"}"#)
@@ -127,17 +127,5 @@ private struct ObjectReference: Sendable {
 
     init(_ object: GraphQLSocket) {
         self.object = object
-    }
-}
-
-/// Numbers that are the same each time (https://prng.di.unimi.it/splitmix64.c).
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

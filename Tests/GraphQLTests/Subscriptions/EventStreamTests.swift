@@ -412,7 +412,7 @@ import Testing
 
     @Test("events with ids over connections cut anywhere: none lost, none twice, in order", arguments: [1, 2, 3, 4])
     func chaos(seed: UInt64) async throws {
-        let chance = Lock(Chance(seed: seed))
+        let chance = Lock(Noise(seed: seed))
         let last = 10_000
         let world = try SubscriptionWorld { request in
             let first = (request["Last-Event-ID"].flatMap { Int($0) } ?? 0) + 1
@@ -506,21 +506,5 @@ import Testing
         let whole = [#"{"count":1}"#, #"{"count":1,"late":2}"#]
         #expect(heard.events == ["open"] + whole + [whole[0], "lost: truncated, 0", "open"] + whole)
         #expect(world.server.requests.map { $0["Last-Event-ID"] } == [nil, "1"])
-    }
-}
-
-/// The same numbers for the same seed (SplitMix64).
-private struct Chance: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import BeagleNetTesting
 import Testing
 
 @testable import BeagleNetReplay
@@ -9,7 +10,7 @@ import Testing
         case scalar(String), array([Value]), object([(String, Value)])
 
         /// As JSON, with members in an order and whitespace of its own.
-        func json(_ random: inout SplitMix) -> String {
+        func json(_ random: inout Noise) -> String {
             switch self {
             case .scalar(let text): return text
             case .array(let elements):
@@ -23,7 +24,7 @@ import Testing
             }
         }
 
-        static func random(_ depth: Int, _ random: inout SplitMix) -> Value {
+        static func random(_ depth: Int, _ random: inout Noise) -> Value {
             switch Int.random(in: 0..<(depth > 0 ? 8 : 4), using: &random) {
             case 0: return .scalar("\(Int.random(in: 0..<5, using: &random))")
             case 1: return .scalar("\"t\(Int.random(in: 0..<5, using: &random))\"")
@@ -39,7 +40,7 @@ import Testing
         }
 
         /// Puts a value that is nowhere else in place of a random one, and says where.
-        mutating func edit(_ random: inout SplitMix) -> String {
+        mutating func edit(_ random: inout Noise) -> String {
             switch self {
             case .array(var elements) where !elements.isEmpty:
                 let index = elements.indices.randomElement(using: &random) ?? 0
@@ -58,21 +59,8 @@ import Testing
         }
     }
 
-    /// https://prng.di.unimi.it/splitmix64.c
-    private struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var word = state
-            word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-            return word ^ (word >> 31)
-        }
-    }
-
     @Test func aDocumentDiffersFromItselfInNothingAndAnEditIsFoundWhereItIs() throws {
-        var random = SplitMix(state: 5)
+        var random = Noise(seed: 5)
         for _ in 0..<2000 {
             var value = Value.random(5, &random)
             let before = try JSONDocument(Array(value.json(&random).utf8))

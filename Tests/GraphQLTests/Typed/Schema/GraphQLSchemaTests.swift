@@ -1,4 +1,5 @@
 import BeagleNetGraphQL
+import BeagleNetTesting
 import Testing
 
 #if canImport(FoundationEssentials)
