@@ -49,6 +49,7 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev", "zlib1g-dev"]), .brew(["curl"])]
         ),
+        .target(name: "CBeagleNetMemory", path: "Sources/CMemory"),
         .target(
             name: "BeagleNetHTTP",
             dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")],
@@ -69,7 +70,7 @@ let package = Package(
         ),
         .target(
             name: "BeagleNetCurl",
-            dependencies: ["BeagleNetHTTP", "CBeagleNetCurl"],
+            dependencies: ["BeagleNetHTTP", "CBeagleNetCurl", "CBeagleNetMemory"],
             path: "Sources/Curl",
             swiftSettings: settings
         ),
@@ -148,7 +149,9 @@ let package = Package(
         ),
         .testTarget(
             name: "CurlTests",
-            dependencies: ["BeagleNetCurl", "CBeagleNetCurl", "BeagleNetTesting", "CurlPeers", "ForkProbe"],
+            dependencies: [
+                "BeagleNetCurl", "CBeagleNetCurl", "CBeagleNetMemory", "BeagleNetTesting", "CurlPeers", "ForkProbe",
+            ],
             swiftSettings: settings
         ),
         .target(

@@ -13,7 +13,7 @@ struct EasyHandle: ~Copyable {
     private let group: ConnectionGroup?
 
     init?(_ fields: consuming FieldList, in group: ConnectionGroup? = nil) {
-        guard let pointer = curl_easy_init() else { return nil }
+        guard EventLoop.isLibcurlReady, let pointer = curl_easy_init() else { return nil }
         self.pointer = pointer
         self.fields = fields
         self.group = group

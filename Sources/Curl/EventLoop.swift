@@ -1,5 +1,6 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
+import CBeagleNetMemory
 import Synchronization
 
 #if canImport(Glibc)
@@ -151,7 +152,17 @@ final class EventLoop: @unchecked Sendable {
     }
 
     /// Once in a process: before libcurl 7.84 two threads must not do it at once.
-    private static let isLibcurlReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    ///
+    /// Its memory comes through us where nobody was before us with this; else from the C library as ever.
+    static let isLibcurlReady =
+        curl_global_init_mem(
+            Int(CURL_GLOBAL_DEFAULT),
+            beagle_malloc,
+            beagle_free,
+            beagle_realloc,
+            beagle_strdup,
+            beagle_calloc
+        ) == CURLE_OK
 
     static func clock() -> UInt64 {
         var time = timespec()
@@ -216,6 +227,7 @@ final class EventLoop: @unchecked Sendable {
     fileprivate func run() {
         beagle_name_thread("beaglenet-curl")
         setCurrent(self)
+        _ = beagle_keep_blocks()
         var commands: [Command] = []
         while true {
             now = Self.clock()
@@ -290,6 +302,7 @@ final class EventLoop: @unchecked Sendable {
 
     private func sleep() {
         poller.applyChanges()
+        if active.isEmpty { beagle_thin_blocks() }
         isSleeping.store(true, ordering: .sequentiallyConsistent)
         let hasCommands = inbox.withLock { !$0.commands.isEmpty }
         poller.wait(milliseconds: hasCommands ? 0 : waitingTime())
@@ -723,6 +736,7 @@ final class EventLoop: @unchecked Sendable {
         wakeTasks()
         poller.close()
         curl_multi_cleanup(multi)
+        beagle_return_blocks()
     }
 }
 

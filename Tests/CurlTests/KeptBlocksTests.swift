@@ -1,0 +1,173 @@
+import BeagleNetTesting
+import CBeagleNetCurl
+import CBeagleNetMemory
+import HTTPTypes
+import Testing
+
+@testable import BeagleNetCurl
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// False under a sanitizer, and without glibc.
+private let areKept: Bool = {
+    defer { beagle_return_blocks() }
+    return beagle_keep_blocks()
+}()
+
+/// Nothing in a test waits once its thread keeps blocks, so that it stays on that thread.
+@Suite(.enabled(if: areKept, "nothing is kept under a sanitizer, and without glibc"))
+struct KeptBlocksTests {
+    @Test func whatWasFreedIsTheNextOfItsSize() {
+        _ = beagle_keep_blocks()
+        defer { beagle_return_blocks() }
+        let block = beagle_malloc(100)
+        beagle_free(block)
+        #expect(beagle_kept_bytes() == 112)
+        #expect(beagle_malloc(105) != block)
+        #expect(beagle_malloc(88) != block)
+        #expect(beagle_malloc(89) == block)
+        #expect(beagle_kept_bytes() == 0)
+        beagle_free(block)
+        #expect(beagle_malloc(104) == block)
+    }
+
+    @Test func theLastOneFreedIsTheFirst() {
+        _ = beagle_keep_blocks()
+        defer { beagle_return_blocks() }
+        let blocks = (0..<20).map { _ in beagle_malloc(1000) }
+        for block in blocks { beagle_free(block) }
+        #expect((0..<20).map { _ in beagle_malloc(1000) } == blocks.reversed())
+        #expect(beagle_kept_bytes() == 0)
+    }
+
+    @Test func aThreadThatDoesNotKeepFrees() {
+        beagle_return_blocks()
+        beagle_free(beagle_malloc(100))
+        #expect(beagle_kept_bytes() == 0)
+        let text = beagle_strdup("text")
+        #expect(text.map { String(cString: $0) } == "text")
+        free(text)
+    }
+
+    @Test func newMemoryIsZero() throws {
+        _ = beagle_keep_blocks()
+        defer { beagle_return_blocks() }
+        let dirty = try #require(beagle_malloc(500))
+        dirty.initializeMemory(as: UInt8.self, repeating: 0xAA, count: 500)
+        beagle_free(dirty)
+        let clean = try #require(beagle_calloc(5, 100))
+        #expect(clean == dirty)
+        #expect(UnsafeRawBufferPointer(start: clean, count: 500).allSatisfy { $0 == 0 })
+        beagle_free(clean)
+        #expect(beagle_calloc(.max / 2, 3) == nil, "more than there is of numbers")
+    }
+
+    @Test func whatIsLargeOrTooMuchIsFreed() {
+        _ = beagle_keep_blocks()
+        defer { beagle_return_blocks() }
+        beagle_free(beagle_malloc(18 << 10))
+        #expect(beagle_kept_bytes() == 0)
+        let blocks = (0..<1000).map { _ in beagle_malloc(16 << 10) }
+        for block in blocks { beagle_free(block) }
+        #expect(((8 << 20) - (17 << 10)...8 << 20).contains(beagle_kept_bytes()))
+        beagle_thin_blocks()
+        #expect(beagle_kept_bytes() == 32 * ((16 << 10) + 16))
+        beagle_return_blocks()
+        #expect(beagle_kept_bytes() == 0)
+    }
+
+    @Test func littleIsNotThinnedOut() {
+        _ = beagle_keep_blocks()
+        defer { beagle_return_blocks() }
+        let blocks = (0..<60).map { _ in beagle_malloc(16 << 10) }
+        for block in blocks { beagle_free(block) }
+        let kept = beagle_kept_bytes()
+        #expect(kept > 0)
+        beagle_thin_blocks()
+        #expect(beagle_kept_bytes() == kept)
+    }
+
+    /// As libcurl might: each block has what was written to it, however it has grown and whatever was freed beside it.
+    @Test func nobodyWritesToAnothersBlock() throws {
+        _ = beagle_keep_blocks()
+        defer { beagle_return_blocks() }
+        var noise = Noise(seed: 1)
+        var blocks: [Block] = []
+        var broken = 0
+        for turn in 0..<30_000 {
+            let size = Int.random(in: 1...(turn % 10 == 0 ? 20_000 : 400), using: &noise)
+            let byte = UInt8.random(in: 1...255, using: &noise)
+            let index = Int.random(in: 0..<300, using: &noise)
+            if index >= blocks.count {
+                let start = try #require(turn % 3 == 0 ? beagle_calloc(1, size) : beagle_malloc(size))
+                blocks.append(Block(start: start, size: size, byte: byte))
+            } else if turn % 2 == 0 {
+                let old = blocks[index]
+                let start = try #require(beagle_realloc(old.start, size))
+                if !Block(start: start, size: min(size, old.size), byte: old.byte, isNew: false).isWhole { broken += 1 }
+                blocks[index] = Block(start: start, size: size, byte: byte)
+            } else {
+                let block = blocks.remove(at: index)
+                if !block.isWhole { broken += 1 }
+                beagle_free(block.start)
+            }
+        }
+        #expect(broken == 0)
+        #expect(blocks.count > 100)
+        #expect(blocks.allSatisfy { $0.isWhole })
+        for block in blocks { beagle_free(block.start) }
+        #expect(beagle_kept_bytes() > 0)
+    }
+
+    @Test func whatIsFreedTwiceEndsTheProcess() async throws {
+        let result = try await #require(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            _ = beagle_keep_blocks()
+            let block = beagle_malloc(100)
+            beagle_free(beagle_malloc(100))
+            beagle_free(block)
+            beagle_free(beagle_malloc(2000))
+            beagle_free(block)
+        }
+        #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("a block was freed twice"))
+    }
+
+    @Test func whatWasWrittenToABlockThatWasFreedEndsTheProcess() async throws {
+        let result = try await #require(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            _ = beagle_keep_blocks()
+            let block = beagle_malloc(100)
+            beagle_free(block)
+            block?.storeBytes(of: (block?.load(as: UInt8.self) ?? 0) ^ 1, as: UInt8.self)
+            _ = beagle_malloc(100)
+        }
+        #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("written to after it was freed"))
+    }
+
+    @Test func libcurlHasItsMemoryFromUs() {
+        _ = beagle_keep_blocks()
+        defer { beagle_return_blocks() }
+        _ = EasyHandle(FieldList([:], lines: []))
+        // Of the size of libcurl's own record of a transfer, at least.
+        #expect(beagle_kept_bytes() > 4_000)
+    }
+}
+
+/// Memory that is full of one byte.
+private struct Block {
+    var start: UnsafeMutableRawPointer
+    var size: Int
+    var byte: UInt8
+
+    /// - Parameter isNew: whether it is to be filled.
+    init(start: UnsafeMutableRawPointer, size: Int, byte: UInt8, isNew: Bool = true) {
+        (self.start, self.size, self.byte) = (start, size, byte)
+        if isNew { memset(start, Int32(byte), size) }
+    }
+
+    var isWhole: Bool { UnsafeRawBufferPointer(start: start, count: size).allSatisfy { $0 == byte } }
+}
