@@ -28,13 +28,15 @@ struct KeptBlocksTests {
         defer { beagle_return_blocks() }
         let block = beagle_malloc(100)
         beagle_free(block)
-        #expect(beagle_kept_bytes() == 112)
-        #expect(beagle_malloc(105) != block)
-        #expect(beagle_malloc(88) != block)
-        #expect(beagle_malloc(89) == block)
+        // glibc gives 104, or 16 more where nobody else could use them, and writes down a word beside it.
+        let room = beagle_kept_bytes() - 8
+        #expect(room == 104 || room == 120)
+        #expect(beagle_malloc(room + 1) != block)
+        #expect(beagle_malloc(room - 16) != block)
+        #expect(beagle_malloc(room - 15) == block)
         #expect(beagle_kept_bytes() == 0)
         beagle_free(block)
-        #expect(beagle_malloc(104) == block)
+        #expect(beagle_malloc(room) == block)
     }
 
     @Test func theLastOneFreedIsTheFirst() {
@@ -42,8 +44,10 @@ struct KeptBlocksTests {
         defer { beagle_return_blocks() }
         let blocks = (0..<20).map { _ in beagle_malloc(1000) }
         for block in blocks { beagle_free(block) }
-        #expect((0..<20).map { _ in beagle_malloc(1000) } == blocks.reversed())
-        #expect(beagle_kept_bytes() == 0)
+        let again = (0..<20).map { _ in beagle_malloc(1000) }.filter(blocks.contains)
+        // The others are of the next size.
+        #expect(again.count > 10)
+        #expect(again == blocks.reversed().filter(again.contains))
     }
 
     @Test func aThreadThatDoesNotKeepFrees() {
@@ -58,13 +62,17 @@ struct KeptBlocksTests {
     @Test func newMemoryIsZero() throws {
         _ = beagle_keep_blocks()
         defer { beagle_return_blocks() }
-        let dirty = try #require(beagle_malloc(500))
-        dirty.initializeMemory(as: UInt8.self, repeating: 0xAA, count: 500)
-        beagle_free(dirty)
-        let clean = try #require(beagle_calloc(5, 100))
-        #expect(clean == dirty)
-        #expect(UnsafeRawBufferPointer(start: clean, count: 500).allSatisfy { $0 == 0 })
-        beagle_free(clean)
+        let dirty = try (0..<20).map { _ in try #require(beagle_malloc(500)) }
+        for block in dirty {
+            memset(block, 0xAA, 500)
+            beagle_free(block)
+        }
+        let clean = try (0..<20).map { _ in try #require(beagle_calloc(5, 100)) }
+        #expect(clean.contains { dirty.contains($0) })
+        for block in clean {
+            #expect(UnsafeRawBufferPointer(start: block, count: 500).allSatisfy { $0 == 0 })
+            beagle_free(block)
+        }
         #expect(beagle_calloc(.max / 2, 3) == nil, "more than there is of numbers")
     }
 
@@ -77,7 +85,8 @@ struct KeptBlocksTests {
         for block in blocks { beagle_free(block) }
         #expect(((8 << 20) - (17 << 10)...8 << 20).contains(beagle_kept_bytes()))
         beagle_thin_blocks()
-        #expect(beagle_kept_bytes() == 32 * ((16 << 10) + 16))
+        // Of one size, or two.
+        #expect((32 * (16 << 10)...64 * (17 << 10)).contains(beagle_kept_bytes()))
         beagle_return_blocks()
         #expect(beagle_kept_bytes() == 0)
     }
