@@ -6,7 +6,8 @@
 #include <string.h>
 
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(hwaddress_sanitizer) || __has_feature(memory_sanitizer) \
+    || __has_feature(thread_sanitizer)
 #define IS_SANITIZED
 #endif
 #endif
@@ -19,11 +20,10 @@
 
 enum {
     unit = 16,
-    first_shelf = 4 * sizeof(size_t) / unit, // glibc's smallest block
+    smallest_shelf = 4 * sizeof(size_t) / unit, // glibc's smallest block
     shelf_count = (17 << 10) / unit,
     max_bytes = 8 << 20,
-    idle_bytes = 1 << 20,
-    idle_blocks = 32,
+    idle_blocks = 16, // of a size, where that is little enough
 };
 
 /// A block while it is kept.
@@ -43,7 +43,7 @@ static _Thread_local struct store *store;
 /// The shelf all of whose blocks have room for this much: glibc has a word beside each.
 static size_t shelf_for(size_t size) {
     size_t index = (size + sizeof(size_t) + unit - 1) / unit;
-    return index < first_shelf ? first_shelf : index;
+    return index < smallest_shelf ? smallest_shelf : index;
 }
 
 /// The shelf that a block goes to.
@@ -61,9 +61,10 @@ static void die(const char *reason) {
     abort();
 }
 
+/// What is behind a kept block. That of another size or thread is a link that leads astray.
 static struct kept *next_of(const struct kept *block) {
     uintptr_t next = masked(block->next, block);
-    if (next % (2 * sizeof(size_t))) die("a block was written to after it was freed");
+    if (block->mark != (uintptr_t)store || next % (2 * sizeof(size_t))) die("a block was written to after it was freed");
     return (struct kept *)next;
 }
 
@@ -85,7 +86,7 @@ static bool keep(void *freed) {
     struct store *mine = store;
     if (!mine) return false;
     size_t index = shelf_of(freed);
-    if (index < first_shelf || index >= shelf_count || mine->bytes + index * unit > max_bytes) return false;
+    if (index < smallest_shelf || index >= shelf_count || mine->bytes + index * unit > max_bytes) return false;
     struct kept *block = freed, *first = mine->shelves[index];
     if (block->mark == (uintptr_t)mine) {
         for (struct kept *other = first; other; other = next_of(other)) {
@@ -105,7 +106,7 @@ bool beagle_keep_blocks(void) {
 }
 
 /// Frees a shelf's blocks but for the first few.
-static void clear(struct store *mine, size_t index, size_t rest) {
+static void thin(struct store *mine, size_t index, size_t rest) {
     struct kept *block = mine->shelves[index], *last = NULL;
     for (; block && rest > 0; rest--) {
         last = block;
@@ -118,20 +119,27 @@ static void clear(struct store *mine, size_t index, size_t rest) {
     }
     while (block) {
         struct kept *next = next_of(block);
+        block->mark = 0;
         free(block);
         mine->bytes -= index * unit;
         block = next;
     }
 }
 
-void beagle_thin_blocks(void) {
-    if (!store || store->bytes <= idle_bytes) return;
-    for (size_t index = 0; index < shelf_count; index++) clear(store, index, idle_blocks);
+/// Frees blocks, the largest first, until there are no more bytes than this, or few of each size.
+static void thin_all(struct store *mine, size_t bytes, size_t rest) {
+    for (size_t index = shelf_count; mine->bytes > bytes && index-- > smallest_shelf;) thin(mine, index, rest);
 }
 
-void beagle_return_blocks(void) {
+void beagle_thin_blocks(void) {
     if (!store) return;
-    for (size_t index = 0; index < shelf_count; index++) clear(store, index, 0);
+    thin_all(store, beagle_idle_bytes, idle_blocks);
+    thin_all(store, beagle_idle_bytes, 0);
+}
+
+void beagle_free_blocks(void) {
+    if (!store) return;
+    thin_all(store, 0, 0);
     free(store);
     store = NULL;
 }
@@ -157,7 +165,7 @@ bool beagle_keep_blocks(void) {
 }
 
 void beagle_thin_blocks(void) {}
-void beagle_return_blocks(void) {}
+void beagle_free_blocks(void) {}
 
 size_t beagle_kept_bytes(void) {
     return 0;

@@ -295,6 +295,7 @@ final class EventLoop: @unchecked Sendable {
         let began = now
         if !poller.hasFound { sleep() }
         now = Self.clock()
+        if now &- began >= Self.idleTime { beagle_thin_blocks() }
         if poller.act() { hasShutSocket = true }
         if !webSockets.isEmpty { serveStirred() }
         takenUntil = began
@@ -302,7 +303,6 @@ final class EventLoop: @unchecked Sendable {
 
     private func sleep() {
         poller.applyChanges()
-        if active.isEmpty { beagle_thin_blocks() }
         isSleeping.store(true, ordering: .sequentiallyConsistent)
         let hasCommands = inbox.withLock { !$0.commands.isEmpty }
         poller.wait(milliseconds: hasCommands ? 0 : waitingTime())
@@ -310,11 +310,16 @@ final class EventLoop: @unchecked Sendable {
         hasIdled = false
     }
 
+    /// After so many nanoseconds without anything to do, memory that libcurl has freed goes back.
+    private static let idleTime: UInt64 = 1_000_000_000
+
     private func waitingTime() -> Int32 {
         let next = min(timer ?? .max, sweep ?? .max, progressing.isEmpty ? .max : nextProgress)
-        guard next != .max else { return -1 }
+        let keepsMuch = beagle_kept_bytes() > beagle_idle_bytes
+        let longest: UInt64 = keepsMuch ? Self.idleTime : 3_600_000_000_000
+        if next == .max { return keepsMuch ? Int32(longest / 1_000_000) : -1 }
         let now = Self.clock()
-        return next <= now ? 0 : Int32(min((next - now + 999_999) / 1_000_000, 3_600_000))
+        return next <= now ? 0 : Int32((min(next - now, longest) + 999_999) / 1_000_000)
     }
 
     // MARK: transfers
@@ -736,7 +741,7 @@ final class EventLoop: @unchecked Sendable {
         wakeTasks()
         poller.close()
         curl_multi_cleanup(multi)
-        beagle_return_blocks()
+        beagle_free_blocks()
     }
 }
 

@@ -50,7 +50,7 @@ public struct ImageInterceptor: BriefInterceptor {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let admit: Emit = { if refusal(of: $0, to: operation) == nil { emit($0) } }
         var result = try await next(operation, admit)
-        if result.source == .cache, operation.policy != .cacheOnly,
+        if result.source == .cache, !result.isStale, operation.policy != .cacheOnly,
             refusal(of: result, to: operation) != nil
         {
             var anew = operation
