@@ -99,8 +99,8 @@ struct KeptBlocksTests {
         for block in blocks { beagle_free(block) }
         #expect(beagle_kept_bytes() > 7 << 20)
         beagle_thin_blocks()
-        #expect(beagle_kept_bytes() <= Int(beagle_idle_bytes))
-        #expect(beagle_kept_bytes() > Int(beagle_idle_bytes) / 2)
+        #expect(beagle_kept_bytes() <= beagle_idle_bytes)
+        #expect(beagle_kept_bytes() > beagle_idle_bytes / 2)
     }
 
     @Test func littleIsNotThinnedOut() {
@@ -177,7 +177,32 @@ struct KeptBlocksTests {
             precondition(beagle_kept_bytes() > 1_000)
         }
     }
+
+    @Test(.timeLimit(.minutes(1))) func whatATransportKeepsGoesBackWhenNothingGoesOn() async {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer(.stall)
+            let request = try server.request()
+            let transport = CurlTransport()
+            let kept = { await withTaskExecutorPreference(transport) { await keptBytes() } }
+            await withTaskGroup { group in
+                for _ in 0..<150 { group.addTask { _ = try? await transport.perform(request) } }
+                await server.until { $0.requestCount == 150 }
+                group.cancelAll()
+            }
+            #expect(await kept() > beagle_idle_bytes)
+            var rest = Int.max
+            for _ in 0..<10 where rest > beagle_idle_bytes {
+                try await Task.sleep(for: .milliseconds(1_500))
+                rest = await kept()
+            }
+            #expect(rest > 0)
+            #expect(rest <= beagle_idle_bytes)
+        }
+    }
 }
+
+/// Bytes that the thread of the caller's executor keeps.
+@concurrent private func keptBytes() async -> Int { Int(beagle_kept_bytes()) }
 
 /// Memory that is full of one byte.
 private struct Block {
