@@ -61,7 +61,7 @@ static void die(const char *reason) {
     abort();
 }
 
-/// What is behind a kept block. That of another size or thread is a link that leads astray.
+/// What is behind a block that this thread keeps.
 static struct kept *next_of(const struct kept *block) {
     uintptr_t next = masked(block->next, block);
     if (block->mark != (uintptr_t)store || next % (2 * sizeof(size_t))) die("a block was written to after it was freed");
