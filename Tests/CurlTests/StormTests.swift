@@ -106,7 +106,13 @@ struct StormTests {
     func everyRequestOverTLSCompletesOnce(_ version: HTTPVersion) async throws {
         let peer = try NginxPeer.shared.get()
         try await twice("\(Self.count) requests over TLS, \(version)") {
-            let storm = Storm(transport: CurlTransport(), count: Self.count) { method, path, body, delivery in
+            let transport = CurlTransport()
+            let mayLackEnds = version == .http2
+            let storm = Storm(transport: transport, count: Self.count, mayLackEnds: mayLackEnds) {
+                method,
+                path,
+                body,
+                delivery in
                 let path = path == "/events" ? "/files/large" : path
                 var request = peer.request(path, method: method, version: version, body: body, delivery: delivery)
                 // nginx says GOAWAY after a thousand requests and refuses those under way, which libcurl does not tell
@@ -133,6 +139,8 @@ private struct Storm {
 
     let transport: CurlTransport
     let count: Int
+    /// Whether large answers may lack their ends now and then.
+    var mayLackEnds = false
     let request: @Sendable (HTTPRequest.Method, _ path: String, HTTPBody?, TransferRequest.Delivery) -> TransferRequest
 
     func run() async throws {
@@ -152,7 +160,7 @@ private struct Storm {
         let (wrong, failures) = outcome.withLock { outcome in
             (outcome.completions.count { $0 != 1 }, outcome.unexpected)
         }
-        let unexpected = failures.filter { !$0.lacksItsEnd }
+        let unexpected = failures.filter { !mayLackEnds || !$0.lacksItsEnd }
         let lost = failures.count - unexpected.count
         if lost > 0 { print("\(lost) of \(count) answers lacked their end") }
         #expect(lost <= 1 + count / 50_000)
