@@ -3,9 +3,15 @@ import BeagleNetCurl
 import BeagleNetGraphQL
 import BeagleNetReplay
 import Dispatch
-import Foundation
 import Load
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    // As an app that wants to start soon: all of Foundation brings ICU.
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The whole client, found through the container as an app finds it: builder, environment, logger (off), transport.
 /// Variant `raw` makes raw requests, `recorded` makes them with a log, `callback` makes them through completions, `executor` in
