@@ -83,6 +83,11 @@ struct Connections {
             return true
         }
 
+        /// Whether it has ended, and was on one of these sockets.
+        func wasOn(_ sockets: [Int32]) -> Bool {
+            !isOpen && sockets.contains(socket)
+        }
+
         /// Ends it where nobody uses it.
         func shutIfIdle() {
             if isOpen, users == 0 { shutdown(socket, Int32(SHUT_RDWR)) }

@@ -43,7 +43,7 @@
         @exclusivity(unchecked) private(set) var eventCount: Int32 = 0
         @exclusivity(unchecked) private(set) var looks: UInt64 = 0
         /// Whether the last look told of all that stirred.
-        @exclusivity(unchecked) private var sawAll = false
+        @exclusivity(unchecked) private(set) var hasFoundAll = false
         @exclusivity(unchecked) private var sockets: [Socket] = Array(repeating: Socket(), count: 256)
         @exclusivity(unchecked) private var changed: [Int32] = []
         @exclusivity(unchecked) private var stirred: [Int32] = []
@@ -136,7 +136,7 @@
             eventCount = epoll_wait(epoll, events, Self.eventCount, milliseconds)
             looks += 1
             // Where there was no room for all that stirred, those that were left out are not known.
-            sawAll = (0..<Self.eventCount).contains(eventCount)
+            hasFoundAll = (0..<Self.eventCount).contains(eventCount)
             for index in 0..<max(0, Int(eventCount)) {
                 let socket = Int(beagle_epoll_fd(events + index))
                 if socket < sockets.count { sockets[socket].stirredAt = looks }
@@ -144,17 +144,18 @@
         }
 
         func wasQuiet(_ socket: Int32) -> Bool {
-            guard sawAll, Int(socket) < sockets.count else { return false }
+            guard hasFoundAll, Int(socket) < sockets.count else { return false }
             let state = sockets[Int(socket)]
             return state.seenSince <= looks && state.stirredAt != looks
         }
 
         var hasFound: Bool { eventCount > 0 }
+        let roomOfLook = Int(EpollPoller.eventCount)
 
-        func act() -> Bool {
-            guard eventCount > 0 else { return false }
+        func act() -> [Int32] {
+            guard eventCount > 0 else { return [] }
             defer { eventCount = 0 }
-            var hasShut = false
+            var shut: [Int32] = []
             for index in 0..<Int(eventCount) {
                 let socket = beagle_epoll_fd(events + index)
                 if socket == alarm { continue }
@@ -166,15 +167,15 @@
                 } else if state.mayHoldUp {
                     watchdog.enter(socket, at: EventLoop.clock())
                     curl_multi_socket_action(multi, socket, selection(events[index].events), &running)
-                    if watchdog.leave() { hasShut = true }
+                    shut += watchdog.leave()
                 } else {
                     curl_multi_socket_action(multi, socket, selection(events[index].events), &running)
                 }
             }
-            return hasShut
+            return shut
         }
 
-        func timeIsUp() -> Bool {
+        func timeIsUp() -> [Int32] {
             watchdog.enter(nil, at: EventLoop.clock())
             curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
             return watchdog.leave()

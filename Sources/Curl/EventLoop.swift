@@ -94,8 +94,8 @@ final class EventLoop: @unchecked Sendable {
     private var hasLeftNetwork = false
     /// Whether a connection fell idle that the poller has not looked at since.
     @exclusivity(unchecked) private var hasIdled = false
-    /// Whether this turn had to shut a connection.
-    private var hasShutSocket = false
+    /// Those that this turn had to shut.
+    private var shutSockets: [Int32] = []
     /// When libcurl wants to be called.
     @exclusivity(unchecked) private var timer: UInt64?
     /// When the first of the active transfers may have run out of time.
@@ -103,6 +103,8 @@ final class EventLoop: @unchecked Sendable {
     /// What had come by then has been taken. Deadlines are judged by it: where the thread was held up, by a task or by the
     /// machine, answers that are there already are in time.
     private var takenUntil: UInt64 = 0
+    /// Looks in a row that had no room for all, and when the first of them began.
+    private var partialLooks: (count: Int, since: UInt64) = (0, 0)
     /// When to look again whether transfers last.
     private var review: UInt64 = 0
 
@@ -252,7 +254,7 @@ final class EventLoop: @unchecked Sendable {
             wait()
             reap()
             wakeTasks()
-            hasShutSocket = false
+            if !shutSockets.isEmpty { shutSockets = [] }
         }
         close()
     }
@@ -280,7 +282,7 @@ final class EventLoop: @unchecked Sendable {
         guard let timer, timer <= now else { return }
         self.timer = nil
         if hasIdled { look() }
-        if poller.timeIsUp() { hasShutSocket = true }
+        shutSockets += poller.timeIsUp()
     }
 
     /// One look at all sockets before messages go out, in the place of one at each connection that they go out on. What
@@ -296,9 +298,24 @@ final class EventLoop: @unchecked Sendable {
         if !poller.hasFound { sleep() }
         now = Self.clock()
         if now &- began >= Self.idleTime { beagle_thin_blocks() }
-        if poller.act() { hasShutSocket = true }
+        shutSockets += poller.act()
         if !webSockets.isEmpty { serveStirred() }
-        takenUntil = began
+        noteTaken(until: began)
+    }
+
+    /// All that had come when a look began is taken once that look, or enough of those that had no room for more, has found all.
+    private func noteTaken(until began: UInt64) {
+        if poller.hasFoundAll {
+            takenUntil = began
+            partialLooks = (0, 0)
+        } else if partialLooks.count == 0 {
+            partialLooks = (1, began)
+        } else if partialLooks.count <= active.count / poller.roomOfLook {
+            partialLooks.count += 1
+        } else {
+            takenUntil = partialLooks.since
+            partialLooks = (0, 0)
+        }
     }
 
     private func sleep() {
@@ -372,8 +389,8 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func raise(_ transfer: Transfer, to priority: Priority) {
-        guard transfer.index != nil, transfer.raisePriority(to: priority) else { return }
-        if let failure = transfer.hop?.failure { return end(transfer, failure) }
+        guard transfer.index != nil, priority > transfer.request.options.priority else { return }
+        if let failure = transfer.raisePriority(to: priority) { return end(transfer, failure) }
         guard var place = transfer.place else { return }
         transfer.place = nil
         admission.raise(&place, to: priority)
@@ -454,9 +471,7 @@ final class EventLoop: @unchecked Sendable {
     private func conclude(_ hop: Hop, _ code: CURLcode) {
         let transfer = hop.transfer
         // libcurl may take the end of a connection that was shut for the end of a body.
-        if hasShutSocket, code == CURLE_OK, hop.connection?.isOpen == false {
-            hop.failure = .flooded
-        }
+        if code == CURLE_OK, hop.connection?.wasOn(shutSockets) == true { hop.failure = .flooded }
         if code == CURLE_OK, hop.failure == nil, let webSocket = transfer.webSocket {
             return begin(webSocket, of: transfer, hop)
         }
@@ -479,8 +494,7 @@ final class EventLoop: @unchecked Sendable {
     private func resume(_ transfer: Transfer) {
         if transfer.webSocket != nil { return serve(transfer) }
         guard let hop = transfer.hop else { return }
-        hop.resume()
-        if let failure = hop.failure { end(transfer, failure) }
+        if let failure = hop.resume() { end(transfer, failure) }
     }
 
     /// Ends a transfer before libcurl does. One that is not active has ended, or has yet to start.

@@ -43,12 +43,15 @@ extension Hop {
 
     /// Goes on at once with the limits that hold now; libcurl would first wait as long as the old ones say. What its
     /// callbacks find meanwhile it keeps to itself, and tells after.
-    func goFaster() {
+    ///
+    /// - Returns: why a callback of libcurl ended the hop meanwhile.
+    func goFaster() -> NetworkError? {
         limitBandwidth()
-        guard !isReceivePaused, response != nil else { return }
+        guard !isReceivePaused, response != nil else { return nil }
         let sending = isSendPaused ? CURLPAUSE_SEND : 0
         curl_easy_pause(easy.pointer, CURLPAUSE_RECV | sending)
         curl_easy_pause(easy.pointer, sending)
+        return failure
     }
 
     private func watchResolving() {
@@ -89,7 +92,7 @@ extension Hop {
 
     /// Whether a server that refuses to consent can be sent the message without being asked.
     var expectsConsent: Bool {
-        Self.asksConsent(request) && (bytesSent == 0 || request.body?.isReplayable == true)
+        Self.asksConsent(request) && (!hasBegunBody || request.body?.isReplayable == true)
     }
 
     // MARK: deadlines

@@ -37,7 +37,9 @@ extension Hop {
             try require(easy.set(.proxyFields, list.first))
         }
         if proxy.scheme == .https { try configureTLS(to: proxy) }
-        if mayTunnel(through: proxy), !loop.tunnelOwners.mayShare(proxy) { keepToItself() }
+        guard mayTunnel(through: proxy) else { return }
+        sharesTunnels = loop.tunnelOwners.enter(proxy)
+        if !sharesTunnels { keepToItself() }
     }
 
     private func configureTLS(to proxy: Proxy) throws(NetworkError) {
@@ -68,11 +70,16 @@ extension Hop {
         return proxy.scheme.isHTTP && (isTunnelled || request.options.extras?.overrides.isEmpty == false)
     }
 
-    /// A tunnel to the server stands, or the proxy did not make one.
-    func noteTunnel(stands: Bool) {
-        guard case .through(let proxy)? = request.options.extras?.proxy, mayTunnel(through: proxy) else { return }
-        let isRefused = easy.long(CURLINFO_HTTP_CONNECTCODE) == 407
-        loop.tunnelOwners.note(proxy, stands: stands, isRefused: isRefused)
+    /// A tunnel to the server stands, if there is one.
+    func noteTunnel() {
+        guard sharesTunnels, case .through(let proxy)? = request.options.extras?.proxy else { return }
+        loop.tunnelOwners.noteTunnel(of: proxy)
+    }
+
+    /// The hop is over.
+    func leaveTunnels() {
+        guard sharesTunnels, case .through(let proxy)? = request.options.extras?.proxy else { return }
+        loop.tunnelOwners.leave(proxy)
     }
 
     /// Whether a proxy has been reached that has yet to open the way to the server.
@@ -87,7 +94,9 @@ struct TunnelOwners {
     private struct Owner {
         let credentials: Credentials?
         let fields: HTTPFields
-        /// Whether a tunnel was made for it.
+        /// Hops that have a tunnel of it, or ask for one.
+        var hops = 0
+        /// Whether a tunnel was made for it: libcurl may keep it for as long as it likes.
         var hasTunnels = false
 
         init(_ proxy: Proxy) {
@@ -103,26 +112,33 @@ struct TunnelOwners {
 
     private var owners: [String: Owner] = [:]
 
-    /// Whether the proxy's tunnels may be used by all who ask as this one does.
-    mutating func mayShare(_ proxy: Proxy) -> Bool {
-        let owner = Owner(proxy)
+    /// Whether a hop may use the proxy's tunnels, and others its own, as all who ask as this one does may. It leaves later.
+    mutating func enter(_ proxy: Proxy) -> Bool {
         let key = Self.key(proxy)
-        if let first = owners[key] { return first.isSame(as: owner) }
-        // What the environment's proxy was told is not known.
-        guard owners.count < Self.limit, !Self.ofEnvironment.contains(key) else { return false }
+        var owner = Owner(proxy)
+        if let first = owners[key] {
+            guard first.isSame(as: owner) else { return false }
+            owner = first
+        } else if owners.count >= Self.limit || Self.ofEnvironment.contains(key) {
+            // What the environment's proxy was told is not known.
+            return false
+        }
+        owner.hops += 1
         owners[key] = owner
         return true
     }
 
-    /// What came of asking for a tunnel. One whose credentials are refused, or that never had a tunnel, makes room.
-    mutating func note(_ proxy: Proxy, stands: Bool, isRefused: Bool) {
+    /// A tunnel was made for one that has entered.
+    mutating func noteTunnel(of proxy: Proxy) {
+        owners[Self.key(proxy)]?.hasTunnels = true
+    }
+
+    /// One that has entered is over. Where nobody ever had a tunnel, and nobody may still get one, there is room for others.
+    mutating func leave(_ proxy: Proxy) {
         let key = Self.key(proxy)
-        guard let owner = owners[key], owner.isSame(as: Owner(proxy)) else { return }
-        if stands {
-            owners[key]?.hasTunnels = true
-        } else if isRefused || !owner.hasTunnels {
-            owners[key] = nil
-        }
+        guard var owner = owners[key] else { return }
+        owner.hops -= 1
+        owners[key] = owner.hops > 0 || owner.hasTunnels ? owner : nil
     }
 
     /// As libcurl compares proxies.

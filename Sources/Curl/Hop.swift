@@ -66,6 +66,8 @@ final class Hop {
     /// Times that the message was about to be sent.
     private(set) var sends = 0
     private(set) var bytesSent: Int64 = 0
+    /// Whether bytes of the body were asked for: where it comes from a stream, that has begun.
+    private(set) var hasBegunBody = false
     /// CURLINFO_REQUEST_SIZE when the message was sent anew: libcurl goes on counting.
     private var sentBefore: Int64 = 0
     private(set) var bytesReceived: Int64 = 0
@@ -84,6 +86,8 @@ final class Hop {
     /// The server does not know how to consent to a body.
     private(set) var isExpectationRefused = false
     var connecting = Connecting()
+    /// Whether it is one of those that share the tunnels of a proxy.
+    var sharesTunnels = false
     /// nil where a body may be as slow as it likes.
     var speed: SpeedWatch?
     /// When the message was about to go out, when the last of its body was taken, and when the answer came; only where
@@ -135,6 +139,7 @@ final class Hop {
 
     deinit {
         upload?.close()
+        leaveTunnels()
     }
 
     // MARK: what libcurl tells
@@ -246,7 +251,7 @@ final class Hop {
             // One of several addresses that were tried may have had no socket; another had.
             failure = nil
             loop.forgetLost(openedSockets)
-            noteTunnel(stands: true)
+            noteTunnel()
             connection = loop.connections.add(key, openedSockets, to: easy.remoteAddress)
         } else {
             let pooled = loop.connections[key]
@@ -277,6 +282,7 @@ final class Hop {
     private func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard let upload else { return 0 }
         lastActivity = loop.now
+        hasBegunBody = true
         do throws(NetworkError) {
             switch try upload.read(into: buffer) {
             case .bytes(let count):
@@ -351,9 +357,13 @@ final class Hop {
                 if let place = transfer.place { loop.learn(place, isMultiplexed: isMultiplexed) }
             }
         }
-        if response.status.code == 417, expectsConsent {
-            isExpectationRefused = true
-            return
+        if response.status.code == 417, Self.asksConsent(message.request) {
+            if expectsConsent {
+                isExpectationRefused = true
+                return
+            }
+            // libcurl would send the message again, with what is left of its body.
+            guard isUploaded else { throw .unasked(response.head) }
         }
         if let memory = loop.memory { memory.take(response, to: message.request) }
         if alternative != nil { noteFallback() }
@@ -479,14 +489,17 @@ final class Hop {
     // MARK: what the loop asks
 
     /// Goes on after a pause, when its reader has room or its writer has bytes.
-    func resume() {
+    ///
+    /// - Returns: why a callback of libcurl ended the hop meanwhile.
+    func resume() -> NetworkError? {
         let wasPaused = (isReceivePaused, isSendPaused)
         if case .pipe(let pipe) = sink, isReceivePaused { isReceivePaused = pipe.isFull() }
         isSendPaused = false
-        guard wasPaused != (isReceivePaused, isSendPaused) else { return }
+        guard wasPaused != (isReceivePaused, isSendPaused) else { return nil }
         lastActivity = loop.now
         renewSpeed()
         curl_easy_pause(easy.pointer, isReceivePaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+        return failure
     }
 
     /// Has libcurl let go of what it keeps of the body during a pause, before the hop is taken out of the multi: libcurl
@@ -618,6 +631,18 @@ extension TransferRequest {
 extension NetworkError {
     static var noMemory: NetworkError {
         NetworkError(.other, during: .queue, "libcurl took no message: out of memory")
+    }
+
+    /// The server refuses to be asked, and what was begun of the body cannot begin again.
+    fileprivate static func unasked(_ response: HTTPResponse) -> NetworkError {
+        var error = NetworkError(
+            .status,
+            during: .firstByte,
+            "the server refuses to be asked before a body is sent (417), and the streamed body had begun and cannot be replayed",
+            advice: "make the body replayable, or set TransferOptions.expect to .never"
+        )
+        error.response = response
+        return error
     }
 
     fileprivate static func notSentAgain(_ request: TransferRequest) -> NetworkError {

@@ -33,10 +33,14 @@ protocol Poller: AnyObject {
     func wasQuiet(_ socket: Int32) -> Bool
     /// Whether the last wait found what `act` has yet to tell of.
     var hasFound: Bool { get }
-    /// Tells libcurl which sockets stirred. Gives whether one had to be shut to get libcurl out of it.
-    func act() -> Bool
+    /// Whether the last wait found all that had stirred.
+    var hasFoundAll: Bool { get }
+    /// How much one wait finds at most.
+    var roomOfLook: Int { get }
+    /// Tells libcurl which sockets stirred. Gives those that had to be shut to get libcurl out of them.
+    func act() -> [Int32]
     /// Tells libcurl that its timer has run down. Gives what `act` gives.
-    func timeIsUp() -> Bool
+    func timeIsUp() -> [Int32]
     /// The multi is about to be freed; a wake-up that comes later does nothing.
     func close()
 }
@@ -114,13 +118,15 @@ final class PortablePoller: Poller {
     let looks: UInt64 = 0
     func wasQuiet(_ socket: Int32) -> Bool { false }
     let hasFound = false
+    let hasFoundAll = true
+    let roomOfLook = Int.max
 
-    func act() -> Bool {
+    func act() -> [Int32] {
         // libcurl looks at all sockets in one call: which of them holds it up is not to be seen.
         watchdog.enter(nil, at: EventLoop.clock())
         curl_multi_perform(multi, &running)
         return watchdog.leave()
     }
 
-    func timeIsUp() -> Bool { act() }
+    func timeIsUp() -> [Int32] { act() }
 }

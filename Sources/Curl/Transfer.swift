@@ -172,12 +172,12 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         return .nanoseconds(Int64(waited + (begun - min(started, begun))))
     }
 
-    /// Takes the higher priority on; false where the transfer has it already.
-    func raisePriority(to priority: Priority) -> Bool {
-        guard priority > request.options.priority else { return false }
+    /// Takes a higher priority on.
+    ///
+    /// - Returns: why the hop ended meanwhile.
+    func raisePriority(to priority: Priority) -> NetworkError? {
         message = message.changed { $0.options.priority = priority }
-        hop?.goFaster()
-        return true
+        return hop?.goFaster()
     }
 
     func makePipe() -> BodyPipe {
@@ -274,8 +274,8 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
 
     /// What a hop leaves behind when it is over.
     private func note(_ hop: Hop) {
-        if hop.sends > 0 && !hop.isStale { hasReachedServer = true }
-        if hop.sends == 0 { hop.noteTunnel(stands: false) }
+        // The last send was none where its connection was found dead.
+        if hop.sends > (hop.isStale ? 1 : 0) { hasReachedServer = true }
         reportProgress()
     }
 

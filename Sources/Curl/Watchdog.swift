@@ -28,7 +28,8 @@ final class Watchdog: Sendable {
         /// When libcurl was called; nil while it is not.
         var since: UInt64?
         var isArmed = false
-        var hasShut = false
+        /// Those that were shut since.
+        var shut: [Int32] = []
     }
 
     private let state = Lock(State())
@@ -56,14 +57,13 @@ final class Watchdog: Sendable {
         if !isArmed { arm() }
     }
 
-    /// libcurl came back. Gives whether that took a shut socket.
-    func leave() -> Bool {
+    /// libcurl came back. Gives the sockets that had to be shut for it.
+    func leave() -> [Int32] {
         state.withLock { state in
-            defer {
-                state.since = nil
-                state.hasShut = false
-            }
-            return state.hasShut
+            state.since = nil
+            guard !state.shut.isEmpty else { return [] }
+            defer { state.shut = [] }
+            return state.shut
         }
     }
 
@@ -76,7 +76,7 @@ final class Watchdog: Sendable {
             if let since = state.since, EventLoop.clock() &- since > Self.limit {
                 for socket in state.sockets.open where state.socket == nil || state.socket == socket {
                     shutdown(socket, Int32(SHUT_RDWR))
-                    state.hasShut = true
+                    state.shut.append(socket)
                 }
             }
             state.isArmed = state.since != nil

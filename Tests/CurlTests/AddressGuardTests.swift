@@ -66,6 +66,31 @@ struct AddressGuardTests {
         #expect(error.message == "a Unix socket has no address that an AddressGuard could judge")
     }
 
+    /// An address that was refused does not end the attempt at another, whatever else is done with the request meanwhile.
+    @Test func raisedRequestGoesOnWithItsOtherAddress() async throws {
+        let backlog = try FullBacklog()
+        let refused = IPAddress("127.0.0.2")
+        let isRefused = Lock(false)
+        var configuration = CurlConfiguration()
+        configuration.resolver = { _, _ in ["127.0.0.2", "127.0.0.1"].compactMap { IPAddress($0) } }
+        let transport = CurlTransport(configuration)
+        var options = guarded(
+            .custom { address, _ in
+                isRefused.withLock { $0 = $0 || address == refused }
+                return address != refused
+            }
+        )
+        options.priority = .prefetch
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "two.example:\(backlog.port)", path: "/")
+        let completion = Completion()
+        let token = transport.perform(TransferRequest(head, options: options), completion: completion.complete)
+        while !isRefused.withLock({ $0 }) { await Task.yield() }
+        try #require(token as? any PrioritizedToken).raise(to: .interactive)
+        // What the loop is told it takes in order.
+        token.cancel()
+        #expect(await completion.result.failure?.kind == .cancelled)
+    }
+
     @Test func redirectDoesNotLeadAroundTheGuard() async throws {
         let inside = try LoopbackServer(.response(200, [:], "secret"))
         let server = try LoopbackServer(.response(302, ["Location": "http://localhost:\(inside.port)/"]))

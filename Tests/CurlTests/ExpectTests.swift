@@ -85,6 +85,27 @@ struct ExpectTests {
         #expect(server.requests.filter { $0.method == "POST" }.map { $0["Expect"] } == ["100-continue", nil])
     }
 
+    /// A stream that waits for its first bytes has begun, and cannot begin again.
+    @Test func bodyThatHasBegunIsNotBegunAgain() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer(readsBodies: false) { request in
+            let status = request["Expect"] == nil ? 200 : 417
+            return .sequence([.gate(gate), .response(status, ["Connection": "close"], "ok")])
+        }
+        let (chunks, producer) = AsyncStream.makeStream(of: Data.self)
+        let begun = Lock(0)
+        let body = HTTPBody.stream {
+            begun.withLock { $0 += 1 }
+            gate.open()
+            return chunks
+        }
+        let options = options(.ask(from: 0, waiting: .milliseconds(1)))
+        let error = try await transport.failure(of: server.request(.post, body: body, options: options))
+        #expect(error.kind == .status && error.response?.status.code == 417, "\(error)")
+        #expect(begun.withLock { $0 } == 1)
+        producer.finish()
+    }
+
     @Test func refusalThatIsNotAboutTheExpectationIsHandedOver() async throws {
         let server = try LoopbackServer(.response(417))
         let response = try await transport.perform(server.request(.post, body: HTTPBody("x")))

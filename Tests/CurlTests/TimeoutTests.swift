@@ -2,6 +2,7 @@ import BeagleNetCurl
 import BeagleNetHTTP
 import BeagleNetTesting
 import CurlPeers
+import Dispatch
 import Testing
 
 /// Which limit ends a transfer, and which phase the error names.
@@ -96,6 +97,42 @@ struct TimeoutTests {
             try server.request(options: options(firstByte: $0))
         }
         #expect(try await transport.failure(of: request).mayHaveReachedServer)
+    }
+
+    /// More answers than one look at the sockets has room for.
+    @Test func answersThatAreThereAreInTime() async throws {
+        let count = 600
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer { request in
+            .sequence([.gate(gate), .response(200)])
+        }
+        var configuration = CurlConfiguration()
+        configuration.maxConnectionsPerOrigin = nil
+        configuration.maxConnections = nil
+        let transport = CurlTransport(configuration)
+        let request = try server.request(options: options(firstByte: .seconds(8)))
+        let completions = (0..<count).map { _ in Completion() }
+        for completion in completions { transport.perform(request, completion: completion.complete) }
+        #expect(await server.until { $0.requestCount == count })
+
+        let held = try LoopbackServer(.response(200))
+        let isHeld = DispatchSemaphore(value: 0)
+        let goesOn = DispatchSemaphore(value: 0)
+        transport.perform(try held.request()) { _ in
+            isHeld.signal()
+            goesOn.wait()
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                isHeld.wait()
+                continuation.resume()
+            }
+        }
+        gate.open()
+        #expect(await server.until { $0.answers == count })
+        try await Task.sleep(for: .seconds(8))
+        goesOn.signal()
+        for completion in completions { _ = try await completion.result.get() }
     }
 
     @Test func firstByteEndsAHeadThatComesAByteAtATime() async throws {

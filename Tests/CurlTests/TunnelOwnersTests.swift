@@ -1,0 +1,42 @@
+import BeagleNetHTTP
+import Testing
+
+@testable import BeagleNetCurl
+
+/// Whose tunnels of a proxy are shared: libcurl 7.88 would use those that were opened with other credentials.
+struct TunnelOwnersTests {
+    private let first = Self.proxy("first")
+    private let second = Self.proxy("second")
+
+    private static func proxy(_ user: String) -> Proxy {
+        var proxy = Proxy(.http, host: "127.0.0.1", port: 9)
+        proxy.credentials = Credentials(user: user, password: "secret")
+        return proxy
+    }
+
+    @Test func whoAsksFirstShares() {
+        var owners = TunnelOwners()
+        let shares = [first, first, second].map { owners.enter($0) }
+        #expect(shares == [true, true, false])
+    }
+
+    /// One that got none says nothing about the others, whose tunnels may stand at any time.
+    @Test func whoStillAsksKeepsThePlace() {
+        var owners = TunnelOwners()
+        for _ in 1...2 { _ = owners.enter(first) }
+        owners.leave(first)
+        let sharesMeanwhile = owners.enter(second)
+        owners.noteTunnel(of: first)
+        owners.leave(first)
+        let sharesLater = owners.enter(second)
+        #expect(!sharesMeanwhile && !sharesLater)
+    }
+
+    @Test func whoGotNoTunnelMakesRoom() {
+        var owners = TunnelOwners()
+        _ = owners.enter(first)
+        owners.leave(first)
+        let shares = [second, first].map { owners.enter($0) }
+        #expect(shares == [true, false])
+    }
+}
