@@ -142,7 +142,8 @@ final class ActiveOperation: Sendable {
         let (isDue, ended): (Bool, (any RequestToken)??) = state.withLock { state in
             if state.isOver { return (false, nil) }
             let waiting = state.subscribers.filter(\.isOneShot)
-            if cancelling || waiting.isEmpty {
+            let goesOn = state.operation.isDetached && state.isRunning
+            if cancelling || waiting.isEmpty && !goesOn {
                 let isFirst = Self.post(&state, .failure(.left), to: .some(waiting.map(\.id)))
                 let isDue = Self.post(&state, .end, to: state.those { !$0.isOneShot }) || isFirst
                 state.isOver = true

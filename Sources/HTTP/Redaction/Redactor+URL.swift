@@ -47,34 +47,42 @@ extension Redactor {
         let query = bytes[range.lowerBound..<(fragment ?? range.upperBound)].firstIndex(of: UInt8(ascii: "?"))
         let pathEnd = query ?? fragment ?? range.upperBound
         var edits: [RedactionEdit] = []
-        let path = user(bytes, range.lowerBound..<pathEnd, &edits)
+        var path = range.lowerBound
+        if let authority = authority(bytes, range.lowerBound..<pathEnd) {
+            // A scheme has no slash: where there is one, it is another URL in a path.
+            if bytes[path..<authority.lowerBound].dropLast(2).contains(UInt8(ascii: "/")) {
+                edits += encodedTextEdits(bytes, path..<authority.lowerBound, .escapes, rules: .urls, depth: depth + 1)
+            }
+            if let edit = edit(ofUser: bytes[authority]) { edits.append(edit) }
+            path = authority.upperBound
+        }
         edits += encodedTextEdits(bytes, path..<pathEnd, .escapes, rules: .urls, depth: depth + 1)
         if let query { edits += items(bytes, query, fragment ?? range.upperBound, "?", depth) }
         if let fragment { edits += items(bytes, fragment, range.upperBound, "#", depth) }
         return edits
     }
 
-    /// Replaces user name and password, and says where the path begins.
-    private func user(_ bytes: [UInt8], _ range: Range<Int>, _ edits: inout [RedactionEdit]) -> Int {
-        var start = range.lowerBound
-        while start + 1 < range.upperBound,
-            bytes[start] != UInt8(ascii: "/") || bytes[start + 1] != UInt8(ascii: "/")
-        { start += 1 }
-        guard start + 1 < range.upperBound else { return range.lowerBound }
-        start += 2
-        let authority = bytes[start..<range.upperBound].prefix { $0 != UInt8(ascii: "/") }
-        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return authority.endIndex }
-        let user = authority[..<at]
-        if Self.isPlaceholder(user) || Self.isUserPlaceholder(user) { return authority.endIndex }
-        if dropsItems {
-            edits.append(RedactionEdit(start..<at + 1, "", "user"))
-        } else {
-            let colon = user.firstIndex(of: UInt8(ascii: ":")) ?? at
-            let name = replacement(for: user[..<colon]) ?? Self.placeholder
-            let password = replacement(for: user[colon...].dropFirst()) ?? Self.placeholder
-            edits.append(RedactionEdit(start..<at, "\(name):\(password)", "user"))
+    /// Who is asked, behind two slashes at the beginning or after a colon (RFC 3986, 4.2).
+    private func authority(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int>? {
+        let slash = UInt8(ascii: "/")
+        for start in range.dropLast() where bytes[start] == slash && bytes[start + 1] == slash {
+            guard start == range.lowerBound || bytes[start - 1] == UInt8(ascii: ":") else { continue }
+            let rest = bytes[(start + 2)..<range.upperBound]
+            return rest.startIndex..<(rest.firstIndex(of: slash) ?? rest.endIndex)
         }
-        return authority.endIndex
+        return nil
+    }
+
+    /// Replaces user name and password, where an authority has them.
+    private func edit(ofUser authority: ArraySlice<UInt8>) -> RedactionEdit? {
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return nil }
+        let user = authority[..<at]
+        if Self.isPlaceholder(user) || Self.isUserPlaceholder(user) { return nil }
+        if dropsItems { return RedactionEdit(authority.startIndex..<at + 1, "", "user") }
+        let colon = user.firstIndex(of: UInt8(ascii: ":")) ?? at
+        let name = replacement(for: user[..<colon]) ?? Self.placeholder
+        let password = replacement(for: user[colon...].dropFirst()) ?? Self.placeholder
+        return RedactionEdit(authority.startIndex..<at, "\(name):\(password)", "user")
     }
 
     /// Whether both user name and password were replaced before.

@@ -89,6 +89,7 @@ package final class LogImport {
         entry.parent = entry.parent.flatMap { ids[$0] }
         entry.request.body = entry.request.body.map { read($0, recording) }
         if let body = entry.response?.body { entry.response?.body = read(body, recording) }
+        entry = entry.decoded
         redactionsBefore += entry.redactions.count
         let messages = entry.messages
         count += 1 + messages.count

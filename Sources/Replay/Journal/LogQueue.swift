@@ -307,8 +307,9 @@ extension LogQueue.State {
             newCuts.remove(place)
         case .chunk(let side, _): if cuts.contains(BodyPlace(exchange: job.exchange, side: side)) { return }
         case .end:
-            // The end has all that its beginnings would say.
+            // The end has all that its beginnings would say, but that messages belong to them.
             for index in jobs.indices.reversed() where jobs[index].exchange == job.exchange {
+                if case .message = jobs[index].work { break }
                 guard let start = jobs[index].start else { continue }
                 remove(index)
                 if start == .exchange { break }

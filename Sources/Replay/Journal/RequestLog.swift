@@ -139,7 +139,7 @@ extension LogQueue {
 
 extension LogEntry {
     /// What it sent is without the coding that others write it in.
-    fileprivate var decoded: LogEntry {
+    var decoded: LogEntry {
         guard case .data(let data)? = request.body?.content, request.coding != nil else { return self }
         var entry = self
         let readable = request.readable(data)

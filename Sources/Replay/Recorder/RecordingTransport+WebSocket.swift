@@ -49,15 +49,17 @@ private final class RecordingChannel: WebSocketChannel {
     }
 
     func send(_ message: WebSocketMessage) async throws(NetworkError) {
-        try await open().send(message)
+        let socket = try open()
+        // Before: what answers it, and the end, may come before this goes on.
         recorder.record(message, .send)
+        try await socket.send(message)
     }
 
     func close(_ close: WebSocketClose) async throws(NetworkError) -> WebSocketClose {
         let socket = try open()
         do throws(NetworkError) {
-            let answer = try await socket.close(close.code, reason: close.reason)
             recorder.record(close, .send)
+            let answer = try await socket.close(close.code, reason: close.reason)
             recorder.end(answer, nil)
             return answer
         } catch {

@@ -35,6 +35,14 @@ import Testing
         #expect(queue([start(1), start(2), end(1)]).jobs.map(\.exchange) == [2, 1])
     }
 
+    /// Whoever follows the log knows messages by the beginning of what they belong to.
+    @Test func theEndLeavesABeginningWithMessages() {
+        let message = LoggedMessage(.send, at: Date(timeIntervalSince1970: 0), Data("hello".utf8))
+        let said = LogJob(exchange: 1, work: .message(message, Redactor()), bytes: 5)
+        let batch = queue([start(1), said, end(1)])
+        #expect(batch.jobs.map { $0.start != nil } == [true, false, false])
+    }
+
     @Test func bodiesAreLeftOutFirst() {
         let batch = queue([chunk(1), end(2), chunk(1), end(3), end(4), end(5)])
         #expect(batch.jobs.map(\.exchange) == [2, 3, 4, 5])

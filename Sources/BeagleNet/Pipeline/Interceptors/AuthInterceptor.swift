@@ -98,6 +98,12 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let used = try await current(operation)
+        // An operation that begins anew is a matter of its own each time; what the person before wanted is not.
+        if operation.attempt > 1, operation.kind != .subscription, operation.person != 0,
+            used.person != operation.person
+        {
+            throw .ofAnotherPerson
+        }
         let outcome = await attempt(operation, used, next, emit)
         guard used.credential != nil, !outcome.isAside, rules.isRefusal(operation, outcome),
             operation.transfer.body?.isReplayable ?? true
@@ -148,6 +154,20 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
             operation.note(credentials: fields, of: version.person)
         }
         return await .catching { () throws(NetworkError) in try await next(operation, emit) }
+    }
+}
+
+extension NetworkError {
+    /// The operation was to be sent again, and the credential is not that of the first time any more.
+    fileprivate static var ofAnotherPerson: NetworkError {
+        var error = NetworkError(
+            .cancelled,
+            during: .queue,
+            "the request is not sent again: somebody else may have signed in since it was sent",
+            advice: "ask again for who is signed in now"
+        )
+        error.isAside = true
+        return error
     }
 }
 

@@ -65,7 +65,9 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
         let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
             try await next(operation, emit)
         }
-        note(outcome, of: origin, trial, at: time.now(for: operation))
+        // A server that is silent until the operation's deadline is as good as none.
+        let isOverdue = outcome.wasCancelledUnderWay && operation.countdown?.isExpired == true
+        note(outcome, of: origin, trial, at: time.now(for: operation), isOverdue: isOverdue)
         return try outcome.get()
     }
 
@@ -110,14 +112,15 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
         _ outcome: Result<NetworkOperation.Result, NetworkError>,
         of origin: Origin,
         _ trial: Int?,
-        at now: Duration
+        at now: Duration,
+        isOverdue: Bool = false
     ) {
         origins.withLock { origins in
             // One that began before the circuit opened ends no trial but its own.
             if let trial, origins[origin]?.trial == trial { origins[origin]?.trial = nil }
             // What was cancelled, or never sent, has found nothing out.
-            if case .failure(let error) = outcome, error.isCancelled || error.isAside { return }
-            if outcome.isFailureOfTheServer {
+            if case .failure(let error) = outcome, error.isCancelled && !isOverdue || error.isAside { return }
+            if isOverdue || outcome.isFailureOfTheServer {
                 if origins.count >= Self.maxOrigins, origins[origin] == nil { origins.removeAll() }
                 var circuit = origins[origin] ?? Circuit()
                 circuit.failures += 1
@@ -131,6 +134,12 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
+    /// Whether it was cancelled when it had left the queue.
+    fileprivate var wasCancelledUnderWay: Bool {
+        if case .failure(let error) = self { return error.isCancelled && error.phase != .queue }
+        return false
+    }
+
     /// Whether the origin could not be asked, or could not answer.
     fileprivate var isFailureOfTheServer: Bool {
         if let status { return [500, 502, 503, 504].contains(status.code) }

@@ -130,7 +130,7 @@ final class SharedCredential<Credential: Sendable>: Sendable {
     ) async -> Result<Credential?, NetworkError> {
         let answers = AsyncStream.makeStream(of: Result<Credential?, NetworkError>.self)
         let work = Task {
-            let answer = await CredentialFetch.$isOne.withValue(true) {
+            let answer = await CredentialFetch().run {
                 await Result<Credential?, NetworkError>.catching { () throws(NetworkError) in
                     try await NetworkError.catching { try await fetch() }
                 }
@@ -192,7 +192,19 @@ private enum PersonNumber {
     }
 }
 
-/// Whether a credential is being fetched: the operations of that have none.
-enum CredentialFetch {
-    @TaskLocal static var isOne = false
+/// The fetching of a credential: its operations have none.
+final class CredentialFetch: Sendable {
+    @TaskLocal private static var current: CredentialFetch?
+
+    private let isOver = Lock(false)
+
+    /// Whether the code that runs belongs to one, which would wait for its own end.
+    static var isOne: Bool { current.map { !$0.isOver.withLock { $0 } } ?? false }
+
+    /// Fetches.
+    func run<Fetched: Sendable>(_ fetch: @Sendable () async -> Fetched) async -> Fetched {
+        // A task that was begun meanwhile and lasts is a part of it no more.
+        defer { isOver.withLock { $0 = true } }
+        return await Self.$current.withValue(self) { await fetch() }
+    }
 }
