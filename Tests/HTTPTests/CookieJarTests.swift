@@ -70,6 +70,12 @@ struct CookieJarTests {
         .init("https://github.io/", "n=v; Domain=github.io", "https://github.io/", true),
         .init("https://github.io/", "n=v; Domain=github.io", "https://a.github.io/", false),
         .init("https://localhost/", "n=v; Domain=localhost", "https://localhost/", true),
+        // The dot of the root makes no other suffix of one.
+        .init("https://a.co.uk./", "n=v; Domain=co.uk.", "https://a.co.uk./", false),
+        .init("https://a.co.uk../", "n=v; Domain=co.uk..", "https://a.co.uk../", false),
+        .init("https://github.io./", "n=v; Domain=github.io.", "https://github.io./", true),
+        .init("https://github.io./", "n=v; Domain=github.io.", "https://a.github.io./", false),
+        .init("https://a.example.com./", "n=v; Domain=example.com.", "https://b.example.com./", true),
         // Path (5.1.4)
         .init("https://h.org/a/b", "n=v", "https://h.org/a", true),
         .init("https://h.org/a/b", "n=v", "https://h.org/a/c?q", true),
