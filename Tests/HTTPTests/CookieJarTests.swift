@@ -227,6 +227,28 @@ struct CookieJarTests {
         }
     }
 
+    @Test(arguments: ["253402300800", "9223372036854774784", "9223372036854775807"])
+    func endThatIsFarAwayIsLoadedAndSaved(_ seconds: String) throws {
+        try withPath { path in
+            try PrivateFile(path: path).write("h.org\tFALSE\t/\tFALSE\t\(seconds)\ta\tb\n")
+            let jar = try CookieJar(contentsOf: path) { [clock] in clock.now }
+            try jar.save(to: path, keepsSessions: false)
+            let loaded = try CookieJar(contentsOf: path) { [clock] in clock.now }
+            #expect(loaded.cookies.map(\.name) == ["a"])
+            #expect(loaded.cookies == jar.cookies)
+        }
+    }
+
+    @Test(arguments: [1e19, Double.greatestFiniteMagnitude, .infinity, -1e19, -.infinity, .nan])
+    func endThatNoFileHoldsIsSaved(_ seconds: Double) throws {
+        jar.set(Cookie(name: "a", value: "b", domain: "h.org", expires: Date(timeIntervalSince1970: seconds)))
+        try withPath { path in
+            try jar.save(to: path, keepsSessions: false)
+            let loaded = try CookieJar(contentsOf: path) { [clock] in clock.now }
+            #expect(loaded.cookies.map { $0.expires ?? .now > .distantFuture } == (seconds > 0 ? [true] : []))
+        }
+    }
+
     @Test(arguments: [
         "nonsense", "h.org\tFALSE\t/\tFALSE\tsoon\ta\tb", "h.org\tFALSE\tx\tFALSE\t0\ta\tb",
         "\tFALSE\t/\tFALSE\t0\ta\tb",
