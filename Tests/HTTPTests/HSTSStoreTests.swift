@@ -97,6 +97,12 @@ struct HSTSStoreTests {
         #expect(Set(loaded.hosts) == Set(store.hosts))
     }
 
+    /// Files of HSTS and of Alt-Svc know years of four digits.
+    @Test(arguments: [253_402_300_799, 253_402_300_800, 1e19, Double.infinity])
+    func timeIsWrittenAsFarAsItGoes(_ seconds: Double) {
+        #expect(Date(timeIntervalSince1970: seconds).curlText == "99991231 23:59:59")
+    }
+
     @Test(arguments: [
         "h.org", "h.org 20231114", "h.org \"soon\"", ". \"unlimited\"", "h.org \"20231301 00:00:00\"", "h.org \"",
     ])
