@@ -91,14 +91,23 @@ package final class ResumableFile {
         return fields
     }
 
-    /// Looks at the head of an answer to a request with `fields`, whose status is in 200...299 or 416.
+    /// Whether an answer of this status to a request with `fields` is for `begin`: one in 200...299, or the 416 to a
+    /// range.
+    package func takes(_ status: HTTPResponse.Status) -> Bool {
+        status.kind == .successful || (status == .rangeNotSatisfiable && fields[.range] != nil)
+    }
+
+    /// Looks at the head of an answer to a request with `fields`, of a status that `takes` says yes to.
     ///
     /// - Throws: `NetworkError` where the body cannot be made part of the file.
     package func begin(_ response: HTTPResponse) throws(NetworkError) -> Answer {
+        guard takes(response.status) else {
+            throw NetworkError(.status, during: .response, "the server answered \(response.status)")
+        }
         let isContinuing = record != nil && position > 0
         let range = response.headerFields[.contentRange].flatMap { ContentRange($0) }
         switch response.status {
-        case .rangeNotSatisfiable where isContinuing:
+        case .rangeNotSatisfiable:
             if range?.total == position, (record?.length ?? position) == position { return .complete }
             try startOver()
             return .again

@@ -225,6 +225,16 @@ import Testing
         #expect(try names.isEmpty)
     }
 
+    @Test func aRangeRefusedThatNobodyAskedForIsARefusal() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try LoopbackServer(.response(416, ["ETag": "\"one\""], "no such range"))
+        let error = try await failDownload(from: server)
+        #expect(error.kind == .status)
+        #expect(error.response?.status == .rangeNotSatisfiable)
+        #expect(server.record.requestCount == 1)
+        #expect(try names.isEmpty)
+    }
+
     @Test func aRefusalLeavesWhatIsThere() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try server(cut()) { _ in .response(503, [:], "later") }
