@@ -164,6 +164,13 @@ struct CookieJarTests {
         #expect(jar.cookies.count == 2)
     }
 
+    @Test func cookieThatHasEndedIsHiddenByNone() throws {
+        try set("a=1; Secure; Path=/; Max-Age=10")
+        clock.pass(10)
+        try set("a=2; Path=/; Domain=example.com", from: "http://www.example.com/")
+        #expect(jar.cookies.map(\.value) == ["2"])
+    }
+
     @Test func hostKeepsNoMoreThan180() throws {
         for number in 1...180 { try set("n\(number)=v") }
         _ = try field("https://other.org/")
