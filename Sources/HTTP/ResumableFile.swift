@@ -115,11 +115,14 @@ package final class ResumableFile {
             guard isContinuing else {
                 throw NetworkError(.protocol, during: .body, "the server sent a part that nobody asked for")
             }
-            guard let bytes = range?.bytes, bytes.lowerBound == position, fits(response, range?.total) else {
+            // Without a length nothing tells that this is the rest (RFC 9110, 15.3.7).
+            guard let bytes = range?.bytes, bytes.lowerBound == position, fits(response, range?.total),
+                let total = length ?? range?.total
+            else {
                 try startOver()
                 return .again
             }
-            length = length ?? range?.total
+            length = total
             return .body
         default:
             try startOver()
