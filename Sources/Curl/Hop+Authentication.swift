@@ -32,8 +32,11 @@ extension Hop {
             let challenge = DigestChallenge(of: response.head.headerFields)
         else { return nil }
         guard let last = transfer.digest else { return DigestSession(challenge, round: 1) }
-        // What was answered was wrong, unless the server says that it was only late.
-        guard challenge.isStale, last.round < DigestSession.roundLimit else { return nil }
+        // What was answered was wrong, unless the server says that it was only late, or this is not what it was about:
+        // a redirect leads to another realm.
+        guard challenge.isStale || challenge.realm != last.realm, last.round < DigestSession.roundLimit else {
+            return nil
+        }
         return DigestSession(challenge, round: last.round + 1)
     }
 }
@@ -47,6 +50,9 @@ final class DigestSession {
     private let challenge: DigestChallenge
     /// Answers so far.
     private var count = 0
+
+    /// What the credentials are for.
+    var realm: String { challenge.realm }
 
     init(_ challenge: DigestChallenge, round: Int) {
         self.challenge = challenge

@@ -10,8 +10,9 @@ extension Date {
         self.init(timeIntervalSince1970: TimeInterval(seconds))
     }
 
+    /// Of a time from 1970 on; of one later than the form knows, the latest that it does.
     var curlText: String {
-        let seconds = Int(timeIntervalSince1970)
+        let seconds = Int(min(timeIntervalSince1970, 253_402_300_799))
         let day = CivilDate(days: seconds / 86_400)
         func digits(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
         let time = [seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60].map(digits).joined(separator: ":")

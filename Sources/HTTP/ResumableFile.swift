@@ -91,14 +91,23 @@ package final class ResumableFile {
         return fields
     }
 
-    /// Looks at the head of an answer to a request with `fields`, whose status is in 200...299 or 416.
+    /// Whether an answer of this status to a request with `fields` is for `begin`: one in 200...299, or the 416 to a
+    /// range.
+    package func takes(_ status: HTTPResponse.Status) -> Bool {
+        status.kind == .successful || (status == .rangeNotSatisfiable && fields[.range] != nil)
+    }
+
+    /// Looks at the head of an answer to a request with `fields`, of a status that `takes` says yes to.
     ///
     /// - Throws: `NetworkError` where the body cannot be made part of the file.
     package func begin(_ response: HTTPResponse) throws(NetworkError) -> Answer {
+        guard takes(response.status) else {
+            throw NetworkError(.status, during: .response, "the server answered \(response.status)")
+        }
         let isContinuing = record != nil && position > 0
         let range = response.headerFields[.contentRange].flatMap { ContentRange($0) }
         switch response.status {
-        case .rangeNotSatisfiable where isContinuing:
+        case .rangeNotSatisfiable:
             if range?.total == position, (record?.length ?? position) == position { return .complete }
             try startOver()
             return .again
@@ -106,11 +115,14 @@ package final class ResumableFile {
             guard isContinuing else {
                 throw NetworkError(.protocol, during: .body, "the server sent a part that nobody asked for")
             }
-            guard let bytes = range?.bytes, bytes.lowerBound == position, fits(response, range?.total) else {
+            // Without a length nothing tells that this is the rest (RFC 9110, 15.3.7).
+            guard let bytes = range?.bytes, bytes.lowerBound == position, fits(response, range?.total),
+                let total = length ?? range?.total
+            else {
                 try startOver()
                 return .again
             }
-            length = length ?? range?.total
+            length = total
             return .body
         default:
             try startOver()

@@ -188,6 +188,31 @@ import Testing
         #expect(try names == ["file"])
     }
 
+    /// The first server does not say how long the file is, and the range does not either (RFC 9110, 15.3.7).
+    @Test func aRangeOfNoKnownLengthIsAskedForAnew() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let head = "HTTP/1.1 200 OK\r\nETag: \"one\"\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n"
+        let unended = LoopbackServer.Answer.sequence([.raw(Data(head.utf8) + Self.content.prefix(1000)), .close])
+        let fields = "Content-Range: bytes 1000-1999/*\r\nETag: \"one\"\r\nContent-Length: 1000\r\n\r\n"
+        let short = Data("HTTP/1.1 206 Partial Content\r\n\(fields)".utf8) + Self.content[1000..<2000]
+        let server = try server({ _ in unended }) { $0["Range"] == nil ? Served().answer($0) : .raw(short) }
+        _ = try await failDownload(from: server)
+        try await client.download("\(server.url)/file", to: path, resuming: true)
+        #expect(server.requests.map { $0["Range"] } == [nil, "bytes=1000-", nil])
+        #expect(try bytes(of: "file") == Self.content)
+    }
+
+    @Test func aLengthThatIsKnownNeedsNotBeSaidAgain() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let fields = "Content-Range: bytes 1000-2999/*\r\nETag: \"one\"\r\nContent-Length: 2000\r\n\r\n"
+        let rest = Data("HTTP/1.1 206 Partial Content\r\n\(fields)".utf8) + Self.content[1000...]
+        let server = try server(cut()) { _ in .raw(rest) }
+        _ = try await failDownload(from: server)
+        try await client.download("\(server.url)/file", to: path, resuming: true)
+        #expect(server.requests.map { $0["Range"] } == [nil, "bytes=1000-"])
+        #expect(try bytes(of: "file") == Self.content)
+    }
+
     @Test func aShorterRangeIsGoneOnWith() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let fields = "Content-Range: bytes 1000-1999/3000\r\nETag: \"one\"\r\nContent-Length: 1000\r\n\r\n"
@@ -222,6 +247,16 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try LoopbackServer(.raw("HTTP/1.1 \(answer)\r\nContent-Length: 4\r\n\r\nlies"))
         #expect(try await [.encoding, .protocol].contains(failDownload(from: server).kind))
+        #expect(try names.isEmpty)
+    }
+
+    @Test func aRangeRefusedThatNobodyAskedForIsARefusal() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try LoopbackServer(.response(416, ["ETag": "\"one\""], "no such range"))
+        let error = try await failDownload(from: server)
+        #expect(error.kind == .status)
+        #expect(error.response?.status == .rangeNotSatisfiable)
+        #expect(server.record.requestCount == 1)
         #expect(try names.isEmpty)
     }
 

@@ -58,6 +58,34 @@ struct DigestTests {
         #expect(server.record.requestCount == 4)
     }
 
+    @Test func otherRealmBehindARedirectIsAnswered() async throws {
+        let server = try LoopbackServer { request in
+            let challenge = "Digest realm=\"\(request.target)\", nonce=\"n\""
+            guard request["Authorization"]?.contains("realm=\"\(request.target)\"") == true else {
+                return .response(401, ["WWW-Authenticate": challenge])
+            }
+            return request.target == "/a" ? .response(307, ["Location": "/b"]) : .response(200, [:], "in")
+        }
+        let response = try await transport.perform(server.request(.get, "/a", options: options(.digest(credentials))))
+        #expect(response.status.code == 200)
+        #expect(try await response.text() == "in")
+        #expect(server.requests.map(\.target) == ["/a", "/a", "/b", "/b"])
+    }
+
+    @Test func realmsAreNotAnsweredForEver() async throws {
+        let count = Lock(0)
+        let server = try LoopbackServer { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return .response(401, ["WWW-Authenticate": "Digest realm=\"\(number)\", nonce=\"n\""])
+        }
+        let response = try await transport.perform(server.request(options: options(.digest(credentials))))
+        #expect(response.status.code == 401)
+        #expect(server.record.requestCount == 4)
+    }
+
     @Test(arguments: ["Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\", algorithm=odd", ""])
     func challengeThatCannotBeAnsweredIsHandedOver(_ challenge: String) async throws {
         let server = try server(challenge)

@@ -72,6 +72,8 @@ struct AuthenticationTests {
         ("machine h.org login \"m e\" password \"\\\"x\\t\\\\\"", "m e", "\"x\t\\"),
         ("# machine h.org login you\nmachine h.org login me # password y\npassword x", "me", "x"),
         ("macdef init\nmachine h.org login you\n\nmachine h.org login me password x", "me", "x"),
+        ("machine h.org login me password #x\nmachine other login root password y", "me", "#x"),
+        ("machine h.org login #me account #a password x#y # login you", "#me", "x#y"),
     ])
     func hostIsLookedUp(_ text: String, _ user: String, _ password: String) {
         #expect(Netrc.credentials(for: "h.org", of: text) == Credentials(user: user, password: password))

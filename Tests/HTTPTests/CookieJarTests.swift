@@ -70,6 +70,12 @@ struct CookieJarTests {
         .init("https://github.io/", "n=v; Domain=github.io", "https://github.io/", true),
         .init("https://github.io/", "n=v; Domain=github.io", "https://a.github.io/", false),
         .init("https://localhost/", "n=v; Domain=localhost", "https://localhost/", true),
+        // The dot of the root makes no other suffix of one.
+        .init("https://a.co.uk./", "n=v; Domain=co.uk.", "https://a.co.uk./", false),
+        .init("https://a.co.uk../", "n=v; Domain=co.uk..", "https://a.co.uk../", false),
+        .init("https://github.io./", "n=v; Domain=github.io.", "https://github.io./", true),
+        .init("https://github.io./", "n=v; Domain=github.io.", "https://a.github.io./", false),
+        .init("https://a.example.com./", "n=v; Domain=example.com.", "https://b.example.com./", true),
         // Path (5.1.4)
         .init("https://h.org/a/b", "n=v", "https://h.org/a", true),
         .init("https://h.org/a/b", "n=v", "https://h.org/a/c?q", true),
@@ -158,6 +164,13 @@ struct CookieJarTests {
         #expect(jar.cookies.count == 2)
     }
 
+    @Test func cookieThatHasEndedIsHiddenByNone() throws {
+        try set("a=1; Secure; Path=/; Max-Age=10")
+        clock.pass(10)
+        try set("a=2; Path=/; Domain=example.com", from: "http://www.example.com/")
+        #expect(jar.cookies.map(\.value) == ["2"])
+    }
+
     @Test func hostKeepsNoMoreThan180() throws {
         for number in 1...180 { try set("n\(number)=v") }
         _ = try field("https://other.org/")
@@ -218,6 +231,28 @@ struct CookieJarTests {
                     ".example.com\tTRUE\t/\tFALSE\t1700000060\tb\t2", "",
                 ]
             )
+        }
+    }
+
+    @Test(arguments: ["253402300800", "9223372036854774784", "9223372036854775807"])
+    func endThatIsFarAwayIsLoadedAndSaved(_ seconds: String) throws {
+        try withPath { path in
+            try PrivateFile(path: path).write("h.org\tFALSE\t/\tFALSE\t\(seconds)\ta\tb\n")
+            let jar = try CookieJar(contentsOf: path) { [clock] in clock.now }
+            try jar.save(to: path, keepsSessions: false)
+            let loaded = try CookieJar(contentsOf: path) { [clock] in clock.now }
+            #expect(loaded.cookies.map(\.name) == ["a"])
+            #expect(loaded.cookies == jar.cookies)
+        }
+    }
+
+    @Test(arguments: [1e19, Double.greatestFiniteMagnitude, .infinity, -1e19, -.infinity, .nan])
+    func endThatNoFileHoldsIsSaved(_ seconds: Double) throws {
+        jar.set(Cookie(name: "a", value: "b", domain: "h.org", expires: Date(timeIntervalSince1970: seconds)))
+        try withPath { path in
+            try jar.save(to: path, keepsSessions: false)
+            let loaded = try CookieJar(contentsOf: path) { [clock] in clock.now }
+            #expect(loaded.cookies.map { $0.expires ?? .now > .distantFuture } == (seconds > 0 ? [true] : []))
         }
     }
 

@@ -58,12 +58,23 @@ struct HSTSStoreTests {
         #expect(!store.covers("a.example.org"))
     }
 
+    /// The dot of the root (8.2).
+    @Test(arguments: ["a.example.org", "A.example.org."], ["a.example.org", "a.example.org."])
+    func dotAtTheEndMakesNoOtherHost(_ known: String, _ asked: String) throws {
+        try take("max-age=60; includeSubDomains", from: "https://\(known)/")
+        #expect(store.covers(asked))
+        #expect(store.covers("b.\(asked)"))
+        store.set(HSTSStore.Host(name: known))
+        #expect(store.hosts.map(\.name) == ["a.example.org"])
+        #expect(!store.covers("b.\(asked)"))
+    }
+
     @Test func onlyTheFirstFieldCounts() throws {
         try take("max-age=60", "max-age=0")
         #expect(store.covers("a.example.org"))
     }
 
-    @Test(arguments: ["http://a.example.org/", "https://127.0.0.1/", "https://[::1]/"])
+    @Test(arguments: ["http://a.example.org/", "https://127.0.0.1/", "https://127.0.0.1./", "https://[::1]/"])
     func answerThatProvesNothingIsIgnored(_ url: String) throws {
         try take("max-age=60", from: url)
         #expect(store.hosts.isEmpty)
@@ -97,8 +108,15 @@ struct HSTSStoreTests {
         #expect(Set(loaded.hosts) == Set(store.hosts))
     }
 
+    /// Files of HSTS and of Alt-Svc know years of four digits.
+    @Test(arguments: [253_402_300_799, 253_402_300_800, 1e19, Double.infinity])
+    func timeIsWrittenAsFarAsItGoes(_ seconds: Double) {
+        #expect(Date(timeIntervalSince1970: seconds).curlText == "99991231 23:59:59")
+    }
+
     @Test(arguments: [
-        "h.org", "h.org 20231114", "h.org \"soon\"", ". \"unlimited\"", "h.org \"20231301 00:00:00\"", "h.org \"",
+        "h.org", "h.org 20231114", "h.org \"soon\"", ". \"unlimited\"", ".. \"unlimited\"",
+        "h.org \"20231301 00:00:00\"", "h.org \"",
     ])
     func lineThatCannotBeReadIsNamed(_ line: String) throws {
         let path = "/tmp/beaglenet-hsts-\(UInt64.random(in: .min ... .max))"

@@ -83,6 +83,15 @@ import Testing
         }
     }
 
+    @Test func rangeRefusedThatNobodyAskedForMakesNoFile() async throws {
+        try await withDirectory { directory in
+            let server = try LoopbackServer(.response(416, ["ETag": "\"1\""], "no such range"))
+            let run = try await beagle("raw", server.url, "-o", "\(directory)/file", "-C", "-")
+            #expect(run.errors.contains("file was not written: status 416"))
+            #expect(try names(in: directory).isEmpty)
+        }
+    }
+
     @Test func offsetGoesOnAtTheEndOfAFile() async throws {
         try await withDirectory { directory in
             let server = try Self.server()

@@ -69,8 +69,7 @@ extension NetworkClient {
             let fields = file.fields.map { ($0.name.rawName, $0.value) }
             request.additionalData = HttpAdditionalData(headers: headers.merging(fields) { $1 })
             let response = try await stream(request)
-            let status = response.response.status
-            guard status.kind == .successful || status == .rangeNotSatisfiable else {
+            guard file.takes(response.response.status) else {
                 return try await response.collect().result().get()
             }
             switch try file.begin(response.response) {

@@ -17,7 +17,7 @@ package struct DigestChallenge: Sendable, Hashable {
         }
     }
 
-    let realm: String
+    package let realm: String
     let nonce: String
     let opaque: String?
     let algorithm: Algorithm

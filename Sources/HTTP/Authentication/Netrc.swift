@@ -35,7 +35,7 @@ package enum Netrc {
         var words = Words(rest: Array(text.utf8)[...])
         var isMeant = false
         var found: (user: String?, password: String?)
-        while let word = words.next() {
+        while let word = words.nextKeyword() {
             switch word {
             case "machine", "default":
                 if found.user != nil || found.password != nil { return Credentials(found) }
@@ -58,12 +58,17 @@ package enum Netrc {
     private struct Words {
         var rest: ArraySlice<UInt8>
 
-        mutating func next() -> String? {
+        /// A comment stands only where a keyword may.
+        mutating func nextKeyword() -> String? {
             while true {
                 rest = rest.drop(while: isSpace)
-                guard rest.first == UInt8(ascii: "#") else { break }
+                guard rest.first == UInt8(ascii: "#") else { return next() }
                 rest = rest.drop { $0 != UInt8(ascii: "\n") }
             }
+        }
+
+        mutating func next() -> String? {
+            rest = rest.drop(while: isSpace)
             guard let first = rest.first else { return nil }
             if first == UInt8(ascii: "\"") { return quoted() }
             let word = rest.prefix { !isSpace($0) }

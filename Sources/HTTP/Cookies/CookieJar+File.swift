@@ -38,8 +38,14 @@ extension Cookie {
         [
             (isHTTPOnly ? Self.httpOnlyMark : "") + (isHostOnly ? "" : ".") + domain, isHostOnly ? "FALSE" : "TRUE",
             path,
-            isSecure ? "TRUE" : "FALSE", expires.map { String(Int64($0.timeIntervalSince1970)) } ?? "0", name, value,
+            isSecure ? "TRUE" : "FALSE", String(end), name, value,
         ].joined(separator: "\t")
+    }
+
+    /// Seconds since 1970, as far away as their number goes; 0: with the jar.
+    private var end: Int64 {
+        guard let seconds = expires?.timeIntervalSince1970 else { return 0 }
+        return Int64(exactly: seconds.rounded(.towardZero)) ?? (seconds < 0 ? .min : .max)
     }
 
     /// nil for an empty line or a comment.

@@ -112,7 +112,7 @@ public final class CookieJar: Sendable {
             guard let set = SetCookie(text), let cookie = cookie(set, of: head) else { continue }
             let now = now()
             state.withLock { state in
-                if !cookie.isSecure, head.scheme != "https", state.shadowsSecure(cookie) { return }
+                if !cookie.isSecure, head.scheme != "https", state.shadowsSecure(cookie, at: now) { return }
                 state.put(cookie, at: now)
             }
         }
@@ -191,13 +191,14 @@ extension CookieJar.State {
     }
 
     /// Whether a cookie that came without TLS would take the place of one that came with it (5.7, step 17).
-    fileprivate func shadowsSecure(_ cookie: Cookie) -> Bool {
+    fileprivate func shadowsSecure(_ cookie: Cookie, at now: Date) -> Bool {
         domains.values.joined().contains { kept in
             let other = kept.cookie
             let areRelated =
                 other.domain == cookie.domain || other.domain.isBelow(cookie.domain)
                 || cookie.domain.isBelow(other.domain)
-            return other.isSecure && other.name == cookie.name && areRelated && other.matches(path: cookie.path)
+            return other.isSecure && !other.hasEnded(at: now) && other.name == cookie.name && areRelated
+                && other.matches(path: cookie.path)
         }
     }
 

@@ -17,8 +17,11 @@ package struct PublicSuffixes: @unchecked Sendable {
         return PublicSuffixes(list: list, isSuffix: try library.function("psl_is_public_suffix"))
     }.flatMap { $0 }
 
-    /// Whether anybody may register names below this one: `com`, `co.uk`, `github.io`.
+    /// Whether anybody may register names below this one: `com`, `co.uk`, `github.io`. A dot at the end, which the list
+    /// knows nothing of, makes no difference.
     func contains(_ domain: String) -> Bool {
-        isSuffix(list, domain) != 0
+        var name = domain.utf8[...]
+        while name.last == UInt8(ascii: ".") { name.removeLast() }
+        return isSuffix(list, String(Substring(name))) != 0
     }
 }

@@ -48,7 +48,8 @@ extension HSTSStore {
         }
         let name = parts[0].hasPrefix(".") ? parts[0].dropFirst() : parts[0]
         let time = parts[1].dropFirst().dropLast()
-        guard !name.isEmpty, let expires = time == forEver ? .distantFuture : Date(curl: time) else { return nil }
-        return Host(name: String(name), includesSubdomains: parts[0].hasPrefix("."), expires: expires)
+        guard let expires = time == forEver ? .distantFuture : Date(curl: time) else { return nil }
+        let host = Host(name: String(name), includesSubdomains: parts[0].hasPrefix("."), expires: expires)
+        return host.name.isEmpty ? nil : host
     }
 }

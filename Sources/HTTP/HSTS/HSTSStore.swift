@@ -5,7 +5,7 @@
 public final class HSTSStore: Sendable {
     /// What a host wants.
     public struct Host: Sendable, Hashable {
-        /// In lower case.
+        /// In lower case, without a dot at its end.
         public var name: String
         /// Whether the hosts below it want it, too.
         public var includesSubdomains: Bool
@@ -14,7 +14,7 @@ public final class HSTSStore: Sendable {
 
         /// A host that wants https alone.
         public init(name: String, includesSubdomains: Bool = false, expires: Date = .distantFuture) {
-            self.name = name.lowercased()
+            self.name = name.lowercased().withoutLastDot
             self.includesSubdomains = includesSubdomains
             self.expires = expires
         }
@@ -57,7 +57,9 @@ public final class HSTSStore: Sendable {
     package func covers(_ host: String) -> Bool {
         let now = now()
         return state.withLock { hosts in
-            guard !hosts.isEmpty, IPAddress(host) == nil else { return false }
+            guard !hosts.isEmpty else { return false }
+            let host = host.withoutLastDot
+            guard IPAddress(host) == nil else { return false }
             if let known = hosts[host], known.expires > now { return true }
             var rest = host[...]
             while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
@@ -70,18 +72,23 @@ public final class HSTSStore: Sendable {
 
     /// Takes what the answer to a message over https says (8.1).
     package func take(from fields: HTTPFields, of head: HTTPRequest) {
-        let host = Origin(of: head).host
-        guard head.scheme == "https", IPAddress(host) == nil,
-            let first = fields[values: .strictTransportSecurity].first, let policy = TransportSecurity(first)
+        guard head.scheme == "https", let first = fields[values: .strictTransportSecurity].first,
+            let policy = TransportSecurity(first)
         else { return }
         let seconds = TimeInterval(min(policy.maxAge, TransportSecurity.longest))
-        set(
-            Host(
-                name: host,
-                includesSubdomains: policy.includesSubdomains,
-                expires: now().addingTimeInterval(policy.maxAge == 0 ? -1 : seconds)
-            )
+        let host = Host(
+            name: Origin(of: head).host,
+            includesSubdomains: policy.includesSubdomains,
+            expires: now().addingTimeInterval(policy.maxAge == 0 ? -1 : seconds)
         )
+        if IPAddress(host.name) == nil { set(host) }
+    }
+}
+
+extension String {
+    /// A host without the dot of the root, which makes no other host of it (8.2).
+    fileprivate var withoutLastDot: String {
+        utf8.last == UInt8(ascii: ".") ? String(Substring(utf8.dropLast())) : self
     }
 }
 

@@ -43,7 +43,8 @@ package struct WebSocketSession {
             while !isOver, let event = try decoder.next(&rest) {
                 switch event {
                 case .message(let message): if !isClosing { messages.append(message) }
-                case .ping(let payload): if !isClosing { pong = payload }
+                // Until the close frame has gone (RFC 6455, 5.5.2).
+                case .ping(let payload): if !isClosing || closeToSend != nil { pong = payload }
                 case .pong: break
                 case .close(let close):
                     peerClose = close

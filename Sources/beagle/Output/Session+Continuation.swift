@@ -12,10 +12,7 @@ extension Session {
             var request = request
             for field in file.fields { request.head.headerFields[field.name] = field.value }
             let response = try await begin(request, asking: subject)
-            guard response.response.status.kind == .successful || response.response.status == .rangeNotSatisfiable
-            else {
-                return try await take(response, keepsBody: false)
-            }
+            guard file.takes(response.response.status) else { return try await take(response, keepsBody: false) }
             switch try file.begin(response.response) {
             case .again: continue
             case .complete: break

@@ -135,6 +135,18 @@ struct WebSocketSessionTests {
         #expect(try sent().isEmpty)
     }
 
+    /// RFC 6455, 5.5.1 and 5.5.2.
+    @Test mutating func pingIsAnsweredUntilTheOwnCloseGoes() throws {
+        session.send(.binary(Data(count: 200_000)))
+        session.close(WebSocketClose(.normal))
+        let first = session.nextChunk()
+        #expect(receive([0x89, 1, 0x70]).isEmpty)
+        let frames = try Self.frames(first) + sent()
+        #expect(frames.map(\.opcode) == [.binary, .pong, .continuation, .continuation, .continuation, .close])
+        #expect(receive([0x89, 1, 0x70]).isEmpty)
+        #expect(try sent().isEmpty)
+    }
+
     @Test(
         arguments: [
             ([0x81, 0x80], 1002, .protocol), ([0x81, 1, 0xFF], 1007, .protocol),
