@@ -71,8 +71,9 @@ extension ImageBytes {
         case .gif: gif
         case .webp: webp
         case .bmp: bitmap(at: 14)
-        case .ico: icon
-        case .avif, .heic: heif
+        case .ico: icon(isSure: true)
+        // Some decoders take it for the icon that its first bytes tell of.
+        case .avif, .heic: larger(heif, [0x0000_0100, 0x0000_0200].contains(big(0, 4)) ? icon(isSure: false) : nil)
         case .tiff: tiff
         case .jpegXL: jpegXL
         default: nil
@@ -134,20 +135,21 @@ extension ImageBytes {
         return (Int32(bitPattern: width).magnitude, Int32(bitPattern: height).magnitude)
     }
 
-    private var icon: Size? {
+    /// - Parameter isSure: whether it is one: else nothing counts but what begins as an image.
+    private func icon(isSure: Bool) -> Size? {
         var largest: Size?
         for index in 0..<Int(little(4, 2) ?? 0) {
             let entry = 6 + 16 * index
             guard let width = byte(entry), let height = byte(entry + 1), let offset = little(entry + 12, 4) else {
                 break
             }
-            largest = larger(largest, (width == 0 ? 256 : width, height == 0 ? 256 : height))
+            if isSure { largest = larger(largest, (width == 0 ? 256 : width, height == 0 ? 256 : height)) }
             // Decoders go by the image itself.
             let place = Int(clamping: offset)
             guard place < count else { continue }
             if big(place, 4) == 0x8950_4E47 {
                 largest = larger(largest, png(at: place))
-            } else if let image = bitmap(at: place) {
+            } else if isSure || (12...256).contains(little(place, 4) ?? 0), let image = bitmap(at: place) {
                 // It has a mask of the same size below it.
                 largest = larger(largest, (image.width, image.height / 2))
             }

@@ -182,6 +182,15 @@ import Testing
         }
     }
 
+    /// Who goes by the first bytes alone takes it for an icon.
+    @Test func anAVIFThatReadsAsAnIconIsAsLargeAsTheImageInThat() {
+        var brands = ImageSamples.box("ftyp", Data("avif\0\0\0\0".utf8) + Data(count: 240))
+        brands.replaceSubrange(18..<22, with: [0, 1, 0, 0])
+        let header = ImageHeader(format: .avif, width: 300, height: 200)
+        #expect(ImageHeader(of: brands + ImageSamples.png(300, 200)) == header)
+        #expect(ImageHeader(of: brands + Data([40, 0, 0, 0, 0x2C, 1, 0, 0, 0x90, 1, 0, 0])) == header)
+    }
+
     /// A sequence may have no other images.
     @Test func aSequenceIsAsLargeAsItsTracks() {
         let track = ImageSamples.box("tkhd", Data(count: 76) + Data([0, 37, 0, 0, 0, 23, 0, 0]))
