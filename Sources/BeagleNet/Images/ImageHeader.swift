@@ -197,11 +197,12 @@ extension ImageBytes {
             let place = entry + (isBig ? 12 : 8)
             let value: UInt32? =
                 switch type {
-                case 1: byte(place)
-                case 3: number(place, 2)
-                case 4: number(place, 4)
+                // Those with a sign as well: decoders want none below zero.
+                case 1, 6: byte(place)
+                case 3, 8: number(place, 2)
+                case 4, 9: number(place, 4)
                 // 64 bits lie elsewhere where an entry has no room for them.
-                case 16: isBig ? long(place) : number(place, 4).flatMap { long(Int(clamping: $0)) }
+                case 16, 17: isBig ? long(place) : number(place, 4).flatMap { long(Int(clamping: $0)) }
                 default: nil
                 }
             // Decoders go by the first of several, some by the last.

@@ -81,10 +81,18 @@ import Testing
         #expect(ImageHeader(of: head + entry(0, 1) + entry(1, 1) + entry(0, 37) + entry(1, 23)) == header)
     }
 
-    @Test func aTIFFMayHavePlacesAndNumbersOf64Bits() {
+    /// Decoders take them for what they are where they are not below zero.
+    @Test(arguments: [(6, [37, 0, 0, 0]), (8, [0, 37, 0, 0]), (9, [0, 0, 0, 37])] as [(UInt8, [UInt8])])
+    func theNumbersOfATIFFMayHaveASign(type: UInt8, _ value: [UInt8]) {
+        func entry(_ tag: UInt8) -> Data { Data([1, tag, 0, type, 0, 0, 0, 1]) + Data(value) }
+        let head = Data([0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 2])
+        #expect(ImageHeader(of: head + entry(0) + entry(1)) == ImageHeader(format: .tiff, width: 37, height: 37))
+    }
+
+    @Test(arguments: [16, 17] as [UInt8]) func aTIFFMayHavePlacesAndNumbersOf64Bits(type: UInt8) {
         func long(_ number: UInt64) -> Data { withUnsafeBytes(of: number.littleEndian) { Data($0) } }
         func big(_ width: UInt64) -> Data {
-            Data([0x49, 0x49, 43, 0, 8, 0, 0, 0]) + long(16) + long(2) + Data([0, 1, 16, 0]) + long(1) + long(width)
+            Data([0x49, 0x49, 43, 0, 8, 0, 0, 0]) + long(16) + long(2) + Data([0, 1, type, 0]) + long(1) + long(width)
                 + Data([1, 1, 3, 0]) + long(1) + long(23)
         }
         #expect(ImageHeader(of: big(37)) == ImageHeader(format: .tiff, width: 37, height: 23))
@@ -92,7 +100,7 @@ import Testing
         for count in big(37).indices.dropLast(6) { #expect(ImageHeader(of: big(37).prefix(count)) == nil) }
         // An entry without room for such a number says where it is.
         let head = Data([0x49, 0x49, 42, 0, 8, 0, 0, 0, 2, 0])
-        let entries = Data([0, 1, 16, 0, 1, 0, 0, 0, 34, 0, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0, 23, 0, 0, 0])
+        let entries = Data([0, 1, type, 0, 1, 0, 0, 0, 34, 0, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0, 23, 0, 0, 0])
         let header = ImageHeader(format: .tiff, width: 65_536, height: 23)
         #expect(ImageHeader(of: head + entries + long(65_536)) == header)
         #expect(ImageHeader(of: head + entries) == nil)
