@@ -178,10 +178,9 @@ extension ImageBytes {
         func number(_ place: Int, _ size: Int) -> UInt32? { isLittle ? little(place, size) : big(place, size) }
         /// One of 64 bits; the highest of 32 stands for what is more.
         func long(_ place: Int) -> UInt32? {
-            guard let high = number(place + (isLittle ? 4 : 0), 4), let low = number(place + (isLittle ? 0 : 4), 4)
-            else {
-                return nil
-            }
+            guard place < count, let high = number(place + (isLittle ? 4 : 0), 4),
+                let low = number(place + (isLittle ? 0 : 4), 4)
+            else { return nil }
             return high > 0 ? .max : low
         }
         // With places of 64 bits, an entry and what counts them are longer.
