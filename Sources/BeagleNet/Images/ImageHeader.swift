@@ -66,7 +66,7 @@ private func larger(_ one: Size?, _ other: Size?) -> Size? {
 extension ImageBytes {
     fileprivate func size(of format: ImageFormat) -> Size? {
         switch format {
-        case .png: png(at: 0)
+        case .png: png
         case .jpeg: jpeg
         case .gif: gif
         case .webp: webp
@@ -85,11 +85,23 @@ extension ImageBytes {
         return (width, height)
     }
 
-    private func png(at place: Int) -> Size? {
-        // Xcode puts a chunk of its own, of 16 bytes, before the one that is to be the first.
-        let header = place + (has("CgBI", at: place + 12) ? 24 : 8)
-        guard has("IHDR", at: header + 4) else { return nil }
-        return size(big(header + 8, 4), big(header + 12, 4))
+    private var png: Size? {
+        var seen: [Bool] = []
+        return png(at: 0, &seen)
+    }
+
+    /// - Parameter seen: where chunks begin that were passed over already: what is behind them is known.
+    private func png(at place: Int, _ seen: inout [Bool]) -> Size? {
+        var chunk = place + 8
+        // Xcode puts one of its own before the one that is to be the first, and decoders pass over others.
+        while let length = big(chunk, 4), !has("IHDR", at: chunk + 4) {
+            let length = Int(clamping: length)
+            if seen.isEmpty { seen = Array(repeating: false, count: count) }
+            guard !seen[chunk], length <= count - chunk - 12 else { return nil }
+            seen[chunk] = true
+            chunk += length + 12
+        }
+        return size(big(chunk + 8, 4), big(chunk + 12, 4))
     }
 
     private var jpeg: Size? {
@@ -138,6 +150,7 @@ extension ImageBytes {
     /// - Parameter isSure: whether it is one: else nothing counts but what begins as an image.
     private func icon(isSure: Bool) -> Size? {
         var largest: Size?
+        var seen: [Bool] = []
         for index in 0..<Int(little(4, 2) ?? 0) {
             let entry = 6 + 16 * index
             guard let width = byte(entry), let height = byte(entry + 1), let offset = little(entry + 12, 4) else {
@@ -148,7 +161,7 @@ extension ImageBytes {
             let place = Int(clamping: offset)
             guard place < count else { continue }
             if big(place, 4) == 0x8950_4E47 {
-                largest = larger(largest, png(at: place))
+                largest = larger(largest, png(at: place, &seen))
             } else if isSure || (12...256).contains(little(place, 4) ?? 0), let image = bitmap(at: place) {
                 // It has a mask of the same size below it.
                 largest = larger(largest, (image.width, image.height / 2))

@@ -37,11 +37,29 @@ import Testing
 
     // MARK: - PNG, BMP, WebP, TIFF
 
-    @Test func thePNGOfXcodeHasAChunkBefore() {
+    private static func chunk(_ type: String, _ size: UInt32, _ content: Data) -> Data {
+        withUnsafeBytes(of: size.bigEndian) { Data($0) } + Data(type.utf8) + content + Data(count: 4)
+    }
+
+    /// Xcode puts one of its own before the header, and decoders pass over others.
+    @Test(arguments: [
+        chunk("CgBI", 4, Data([0x50, 0, 0x20, 2])), chunk("teSt", 0, Data()),
+        chunk("teSt", 8, Data([0, 0, 0, 13]) + Data("IHDR".utf8)),
+        Data((0..<5000).flatMap { _ in chunk("teSt", 1, Data([1])) }),
+    ]) func aPNGMayHaveChunksBeforeItsHeader(chunks: Data) {
         let png = ImageSamples.png(37, 23)
-        let chunk = Data([0, 0, 0, 4]) + Data("CgBI".utf8) + Data([0x50, 0, 0x20, 2, 0x2B, 0xD5, 0xB3, 0x7F])
-        let header = ImageHeader(of: png.prefix(8) + chunk + png.dropFirst(8))
-        #expect(header == ImageHeader(format: .png, width: 37, height: 23))
+        let image = png.prefix(8) + chunks + png.dropFirst(8)
+        #expect(ImageHeader(of: image) == ImageHeader(format: .png, width: 37, height: 23))
+        #expect(ImageHeader(of: image.prefix(8 + chunks.count + 15)) == nil)
+        let entry = Data([16, 16, 0, 0, 1, 0, 32, 0, 70, 0, 0, 0, 22, 0, 0, 0])
+        let icon = Data([0, 0, 1, 0, 1, 0]) + entry + image
+        #expect(ImageHeader(of: icon) == ImageHeader(format: .ico, width: 37, height: 23))
+    }
+
+    @Test(arguments: [.max, .max - 11, 1 << 31, 63, 62] as [UInt32])
+    func aChunkThatLeadsBeyondTheEndHasNoneBehindIt(size: UInt32) {
+        let png = ImageSamples.png(37, 23)
+        #expect(ImageHeader(of: png.prefix(8) + Self.chunk("teSt", size, Data()) + png.dropFirst(8)) == nil)
     }
 
     @Test(
@@ -166,6 +184,20 @@ import Testing
         #expect(ImageHeader(of: icon) == ImageHeader(format: .ico, width: 2_147_483_647, height: 2))
         let astray = Data([0, 0, 1, 0, 0xFF, 0xFF]) + entry.prefix(12) + Data(repeating: 0xFF, count: 4)
         #expect(ImageHeader(of: astray) == ImageHeader(format: .ico, width: 16, height: 16))
+    }
+
+    /// No chunk is gone through for each image that it might belong to.
+    @Test func theImagesOfAnIconMayShareTheirChunks() {
+        let count = 65_535
+        var icon = Data([0, 0, 1, 0, 0xFF, 0xFF])
+        let images = icon.count + 16 * count
+        for index in 0..<count {
+            icon += [16, 16, 0, 0, 1, 0, 32, 0, 70, 0, 0, 0]
+            withUnsafeBytes(of: UInt32(images + 12 * index).littleEndian) { icon += $0 }
+        }
+        for _ in 0..<count { icon += [0x89, 0x50, 0x4E, 0x47, 0, 0, 0, 0, 0, 0, 0, 0] }
+        icon += Data(count: 8) + ImageSamples.png(37_000, 23).dropFirst(8)
+        #expect(ImageHeader(of: icon) == ImageHeader(format: .ico, width: 37_000, height: 23))
     }
 
     @Test func theLargestExtentCounts() {
