@@ -51,7 +51,8 @@ public struct ImageFormat: RawRepresentable, Sendable, Hashable {
         guard let first = bytes.big(0, 4) else { return nil }
         switch first {
         case 0x8950_4E47 where bytes.big(4, 4) == 0x0D0A_1A0A: self = .png
-        case 0xFFD8_FF00...0xFFD8_FFFF: self = .jpeg
+        // Decoders look for the next marker.
+        case 0xFFD8_0000...0xFFD8_FFFF: self = .jpeg
         case _ where bytes.has("GIF87a", at: 0) || bytes.has("GIF89a", at: 0): self = .gif
         case _ where bytes.has("RIFF", at: 0) && bytes.has("WEBP", at: 8): self = .webp
         // Text may begin with these letters, but has no such size in its fifteenth byte.

@@ -47,6 +47,11 @@ struct ImageFormatTests {
         #expect(ImageFormat(of: other) == .ico)
     }
 
+    @Test func aJPEGIsOneByItsFirstMarker() {
+        #expect(ImageFormat(of: Data([0xFF, 0xD8, 0, 0xFF])) == .jpeg)
+        #expect(ImageFormat(of: Data([0xFF, 0xD9, 0xFF, 0xD8])) == nil)
+    }
+
     @Test func aFormatIsItsMediaType() {
         #expect(ImageFormat.svg.description == "image/svg+xml")
         #expect(ImageFormat(rawValue: "image/png") == .png)

@@ -155,7 +155,7 @@ import Testing
     /// What a decoder passes over does not hide a frame. Segments that look like frames are none.
     @Test(arguments: [
         Data(), segment, Data([0xFF, 0xFF, 0xFF]) + segment, segment + Data([1, 2, 3]) + segment,
-        Data([0xFF, 0xD0, 0xFF, 1]),
+        Data([0xFF, 0xD0, 0xFF, 1]), Data([0]), Data([0xD8, 1, 2]), Data([0]) + segment,
         Data([0xFF, 0xC4, 0, 4, 0xFF, 0xC0]), Data([0xFF, 0xE0, 0, 0]), Data([0xFF, 0xE0, 0, 1]),
         Data([0xFF, 0xE0, 0, 2]),
         Data((0..<2000).flatMap { _ in segment }), Data(repeating: 0xFF, count: 60_000),
