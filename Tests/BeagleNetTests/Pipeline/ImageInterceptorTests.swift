@@ -241,6 +241,21 @@ import Testing
         }
     }
 
+    /// A head that tells the size behind a first piece of which nothing can be told.
+    @Test func theLastOfManyBrandsIsWaitedFor() async throws {
+        let image = ImageSamples.avif(ImageSamples.extent(255, 255))
+        let brands = Data("none\0\0\0\0".utf8) + Data((0..<251).flatMap { _ in Data("none".utf8) }) + Data("avif".utf8)
+        let bytes = ImageSamples.box("ftyp", brands) + image.dropFirst(24)
+        #expect(ImageFormat(of: bytes.prefix(600)) == nil)
+        Beagle.dependencies.interceptors.replace(with: ImageInterceptor(maxPixels: 255 * 255 - 1))
+        let transport = Pieces(pieces: [bytes.prefix(600), bytes.dropFirst(600), Data(count: 1000)])
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        let url = try #require(URL(string: "http://host/"))
+        let response = try await client.stream(Request(url: url, type: .fetchImage))
+        let error = try await #require(throws: NetworkError.self) { try await response.collect() }
+        #expect(error.kind == .tooLarge)
+    }
+
     /// It may begin anywhere. One that nobody asked for is looked at.
     @Test func aPartThatWasAskedForIsNotLookedAt() async throws {
         let server = try LoopbackServer { _ in .response(206, ["Content-Range": "bytes 5-74/75"], Self.bomb) }

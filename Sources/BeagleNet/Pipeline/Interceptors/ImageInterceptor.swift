@@ -170,7 +170,9 @@ private final class StreamedImage: Sendable {
         switch ImageFormat(of: head) {
         // These may have their sizes further on, and several of them.
         case .gif?, .ico?, .avif?, .heic?, .tiff?: return false
-        case .svg?, nil: return true
+        case .svg?: return true
+        // One of its brands may be further on.
+        case nil: return !head.withUnsafeBytes { ImageBytes(bytes: $0).has("ftyp", at: 4) }
         default: return ImageHeader(of: head) != nil
         }
     }
