@@ -256,15 +256,29 @@ import Testing
         #expect(error.kind == .tooLarge)
     }
 
+    // MARK: - Parts
+
+    private func part(_ server: LoopbackServer) throws -> Request {
+        let part = HttpAdditionalData(headers: ["Range": "bytes=5-"])
+        return Request(url: try #require(URL(string: "\(server.url)/image")), type: .fetchImage, additionalData: part)
+    }
+
     /// It may begin anywhere. One that nobody asked for is looked at.
     @Test func aPartThatWasAskedForIsNotLookedAt() async throws {
         let server = try LoopbackServer { _ in .response(206, ["Content-Range": "bytes 5-74/75"], Self.bomb) }
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)
-        let url = try #require(URL(string: "\(server.url)/image"))
-        let part = HttpAdditionalData(headers: ["Range": "bytes=5-"])
-        let data = try await client.executeRequest(Request(url: url, type: .fetchImage, additionalData: part)).data
-        #expect(data == Self.bomb)
-        #expect(try await refusal(by: server, .shared).kind == .tooLarge)
+        #expect(try await client.executeRequest(part(server)).data == Self.bomb)
+        #expect(try await client.stream(part(server)).collect().data == Self.bomb)
+        for asked in Asked.allCases { #expect(try await refusal(by: server, asked).kind == .tooLarge) }
+    }
+
+    @Test func theWholeInThePlaceOfAPartIsLookedAt() async throws {
+        let server = try LoopbackServer { _ in .response(200, [:], Self.bomb) }
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies)
+        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(part(server)) }
+        #expect(error?.kind == .tooLarge)
+        let streamed = await #expect(throws: NetworkError.self) { try await client.stream(part(server)).collect() }
+        #expect(streamed?.kind == .tooLarge)
     }
 
     /// What is no image does not wait for more.

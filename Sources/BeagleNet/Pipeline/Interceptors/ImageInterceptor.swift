@@ -19,7 +19,7 @@ public import BeagleNetHTTP
 /// until then, as a larger size may follow); one that tells it later passes. So does a JPEG that tells its height behind its pixels.
 ///
 /// The answers of a client without a pipeline, as of a `StubClient`, are not looked at, nor is what the error for another status
-/// than 200...299 holds.
+/// than 200...299 holds, nor the part (206) of an image of which a part was asked for.
 public struct ImageInterceptor: BriefInterceptor {
     /// `.image`, above the cache: a store may have images from before there was a limit, or from when it was another, and what an
     /// interceptor further in has decrypted is looked at as the app gets it.
@@ -35,10 +35,8 @@ public struct ImageInterceptor: BriefInterceptor {
         self.maxPixels = maxPixels
     }
 
-    /// With images, where there is a limit, and not with a part of one that was asked for.
-    public func applies(to operation: NetworkOperation) -> Bool {
-        maxPixels != nil && operation.kind == .image && operation.transfer.head.headerFields[.range] == nil
-    }
+    /// With images, where there is a limit.
+    public func applies(to operation: NetworkOperation) -> Bool { maxPixels != nil && operation.kind == .image }
 
     /// Goes on, and looks at the image.
     ///
@@ -66,13 +64,20 @@ public struct ImageInterceptor: BriefInterceptor {
     func refusal(of result: NetworkOperation.Result, to operation: NetworkOperation) -> NetworkError? {
         switch result.content {
         case .response(let response):
+            if isPart(response.status, operation) { return nil }
             var refusal = refusal(of: response.data, operation.transfer.head, response.response, response.url)
             refusal?.metrics = response.metrics
             return refusal
         case .stream(let stream):
+            if isPart(stream.response.status, operation) { return nil }
             return stream.body.data.flatMap { refusal(of: $0, operation.transfer.head, stream.response, stream.url) }
         case .progress, .connection: return nil
         }
+    }
+
+    /// Whether it is a part that was asked for, which may begin anywhere.
+    private func isPart(_ status: HTTPResponse.Status, _ operation: NetworkOperation) -> Bool {
+        status == .partialContent && operation.transfer.head.headerFields[.range] != nil
     }
 
     private func refusal(
@@ -95,7 +100,9 @@ public struct ImageInterceptor: BriefInterceptor {
     /// The same, whose head is looked at when it comes where it is still to be read.
     @inline(never)
     private func watched(_ result: NetworkOperation.Result, _ operation: NetworkOperation) -> NetworkOperation.Result {
-        guard case .stream(var stream) = result.content, stream.body.data == nil else { return result }
+        guard case .stream(var stream) = result.content, stream.body.data == nil,
+            !isPart(stream.response.status, operation)
+        else { return result }
         let (body, request, response, url) = (stream.body, operation.transfer.head, stream.response, stream.url)
         // One who is refused lets go of the body, which ends the transfer, and whoever reads again is refused, too.
         let source = Lock<Result<HTTPBody, NetworkError>>(.success(body))
