@@ -304,17 +304,16 @@ import Testing
     private static let small = ImageSamples.png(37, 23)
 
     /// A store with an image from before there was a limit, and a network that answers with another.
-    private func world(network: Data) async -> StoreWorld {
-        let current = Lock(Self.bomb)
+    private func world(stored: Data = bomb, network: Data, _ fields: HTTPFields = [:]) async -> StoreWorld {
+        let current = Lock((stored, HTTPFields()))
         let world = StoreWorld(answers: { _ in
-            let data = current.withLock { $0 }
-            return .success(
-                TransferResponse(head: HTTPResponse(status: .ok), body: HTTPBody(data), url: "http://host/")
-            )
+            let (data, fields) = current.withLock { $0 }
+            let head = HTTPResponse(status: .ok, headerFields: fields)
+            return .success(TransferResponse(head: head, body: HTTPBody(data), url: "http://host/"))
         })
         _ = await world.heard(.asking(.image))
         Beagle.dependencies.interceptors.add(ImageInterceptor())
-        current.withLock { $0 = network }
+        current.withLock { $0 = (network, fields) }
         return world
     }
 
@@ -348,6 +347,17 @@ import Testing
         let world = await world(network: Self.bomb)
         #expect(await heard(world, policy) == ["too_large"])
         #expect(await heard(world, policy) == ["too_large"])
+    }
+
+    /// Whatever else is said of one that is refused.
+    @Test(arguments: [[:], [.cacheControl: "no-store"], [.setCookie: "a=1"]] as [HTTPFields])
+    func aBombTakesNoStoredImagesPlace(fields: HTTPFields) async {
+        let world = await world(stored: Self.small, network: Self.bomb, fields)
+        for policy in [RequestPolicy.networkOnly, .networkFirst] {
+            #expect(await heard(world, policy) == ["too_large"])
+        }
+        #expect(await heard(world, .cacheAndNetwork) == ["stored small stale", "too_large"])
+        #expect(await heard(world, .cacheFirst) == ["stored small"])
     }
 
     @Test func aBombThatTheNetworkCannotReplaceIsRefused() async {

@@ -13,10 +13,11 @@ public import BeagleNetHTTP
 /// ```
 ///
 /// It looks at what operations of kind `.image` are answered with, wherever that is from: the network, a store, a recording. A
-/// stored image that is refused is asked for anew, unless the operation wants what is stored alone; one that would come before a
-/// newer answer is left out. What is no image that `ImageHeader` reads passes untouched: an app may have formats of its own. Of
-/// a streamed image the head is held back until it has told its size, or 64 KiB are there (of GIF, TIFF, icons, AVIF and HEIC always
-/// until then, as a larger size may follow); one that tells it later passes. So does a JPEG that tells its height behind its pixels.
+/// stored image that is refused is asked for anew, unless the operation wants what is stored alone; one that would come
+/// before a newer answer, or in its place, is left out. An answer that is refused is not stored, and leaves what is. What
+/// is no image that `ImageHeader` reads passes untouched: an app may have formats of its own. Of a streamed image the head
+/// is held back until it has told its size, or 64 KiB are there (of GIF, TIFF, icons, AVIF and HEIC always until then, as a
+/// larger size may follow); one that tells it later passes. So does a JPEG that tells its height behind its pixels.
 ///
 /// The answers of a client without a pipeline, as of a `StubClient`, are not looked at, nor is what the error for another status
 /// than 200...299 holds, nor the part (206) of an image of which a part was asked for.
@@ -47,13 +48,14 @@ public struct ImageInterceptor: BriefInterceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let admit: Emit = { if refusal(of: $0, to: operation) == nil { emit($0) } }
-        var result = try await next(operation, admit)
+        var limited = operation
+        limited.imageLimit = self
+        var result = try await next(limited, admit)
         if result.source == .cache, !result.isStale, operation.policy != .cacheOnly,
             refusal(of: result, to: operation) != nil
         {
-            var anew = operation
-            anew.policy = .networkOnly
-            result = try await next(anew, admit)
+            limited.policy = .networkOnly
+            result = try await next(limited, admit)
         }
         if let refusal = refusal(of: result, to: operation) { throw refusal }
         return watched(result, operation)
@@ -115,6 +117,21 @@ public struct ImageInterceptor: BriefInterceptor {
         result.content = .stream(stream)
         return result
     }
+}
+
+extension NetworkOperation {
+    private enum ImageLimitKey: ContextKey {
+        static let defaultValue: ImageInterceptor? = nil
+    }
+
+    /// The limit under which it runs; nil where there is none.
+    fileprivate var imageLimit: ImageInterceptor? {
+        get { context[ImageLimitKey.self] }
+        set { context[ImageLimitKey.self] = newValue }
+    }
+
+    /// Whether that limit refuses an image.
+    func refuses(_ result: Result) -> Bool { kind == .image && imageLimit?.refusal(of: result, to: self) != nil }
 }
 
 /// An image that is read as it comes, but for its head, which comes at once.
