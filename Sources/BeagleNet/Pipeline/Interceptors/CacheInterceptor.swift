@@ -112,7 +112,9 @@ public struct CacheInterceptor: BriefInterceptor {
                 await store.store(response, for: operation)
             }
         }
-        if operation.policy == .networkFirst, let stored = await substitute(for: outcome, of: operation) {
+        if operation.policy == .networkFirst, let stored = await substitute(for: outcome, of: operation),
+            !operation.refuses(.stale(stored))
+        {
             return next.told(.stale(stored), for: operation)
         }
         return try outcome.get()
