@@ -51,27 +51,40 @@ public struct ImageFormat: RawRepresentable, Sendable, Hashable {
         guard let first = bytes.big(0, 4) else { return nil }
         switch first {
         case 0x8950_4E47 where bytes.big(4, 4) == 0x0D0A_1A0A: self = .png
-        case 0xFFD8_FF00...0xFFD8_FFFF: self = .jpeg
+        // Decoders look for the next marker.
+        case 0xFFD8_0000...0xFFD8_FFFF: self = .jpeg
         case _ where bytes.has("GIF87a", at: 0) || bytes.has("GIF89a", at: 0): self = .gif
         case _ where bytes.has("RIFF", at: 0) && bytes.has("WEBP", at: 8): self = .webp
         // Text may begin with these letters, but has no such size in its fifteenth byte.
         case 0x424D_0000...0x424D_FFFF where (12...256).contains(bytes.little(14, 4) ?? 0): self = .bmp
         case 0x0000_0100, 0x0000_0200:
+            // The length of a box may read so.
+            if let format = Self(ofBoxesOf: bytes) {
+                self = format
+                return
+            }
             guard bytes.little(4, 2) ?? 0 > 0 else { return nil }
             self = .ico
         case 0x4949_2A00, 0x4D4D_002A, 0x4949_2B00, 0x4D4D_002B: self = .tiff
         case 0xFF0A_0000...0xFF0A_FFFF: self = .jpegXL
         case 12 where bytes.has("JXL ", at: 4): self = .jpegXL
         case _ where bytes.has("ftyp", at: 4):
-            var format: Self?
-            bytes.forEachBox(in: 0..<bytes.count) { type, content in
-                if type == 0x6674_7970, format == nil { format = Self(ofBrandsOf: bytes, in: content) }  // ftyp
-            }
-            guard let format else { return nil }
+            guard let format = Self(ofBoxesOf: bytes) else { return nil }
             self = format
         case _ where Self.isSVG(bytes): self = .svg
         default: return nil
         }
+    }
+
+    /// By the brands in boxes of which the first has them.
+    private init?(ofBoxesOf bytes: ImageBytes) {
+        guard bytes.has("ftyp", at: 4) else { return nil }
+        var format: Self?
+        bytes.forEachBox(in: 0..<bytes.count) { type, content in
+            if type == 0x6674_7970, format == nil { format = Self(ofBrandsOf: bytes, in: content) }  // ftyp
+        }
+        guard let format else { return nil }
+        self = format
     }
 
     /// By major and compatible brands (ISO/IEC 14496-12, 4.3; 23008-12, 10.2; AV1 Image File Format, 6.3): what says to be AVIF

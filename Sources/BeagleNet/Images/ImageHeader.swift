@@ -66,13 +66,14 @@ private func larger(_ one: Size?, _ other: Size?) -> Size? {
 extension ImageBytes {
     fileprivate func size(of format: ImageFormat) -> Size? {
         switch format {
-        case .png: png(at: 0)
+        case .png: png
         case .jpeg: jpeg
         case .gif: gif
         case .webp: webp
         case .bmp: bitmap(at: 14)
-        case .ico: icon
-        case .avif, .heic: heif
+        case .ico: icon(isSure: true)
+        // Some decoders take it for the icon that its first bytes tell of.
+        case .avif, .heic: larger(heif, [0x0000_0100, 0x0000_0200].contains(big(0, 4)) ? icon(isSure: false) : nil)
         case .tiff: tiff
         case .jpegXL: jpegXL
         default: nil
@@ -84,11 +85,23 @@ extension ImageBytes {
         return (width, height)
     }
 
-    private func png(at place: Int) -> Size? {
-        // Xcode puts a chunk of its own, of 16 bytes, before the one that is to be the first.
-        let header = place + (has("CgBI", at: place + 12) ? 24 : 8)
-        guard has("IHDR", at: header + 4) else { return nil }
-        return size(big(header + 8, 4), big(header + 12, 4))
+    private var png: Size? {
+        var seen: [Bool] = []
+        return png(at: 0, &seen)
+    }
+
+    /// - Parameter seen: where chunks begin that were passed over already: what is behind them is known.
+    private func png(at place: Int, _ seen: inout [Bool]) -> Size? {
+        var chunk = place + 8
+        // Xcode puts one of its own before the one that is to be the first, and decoders pass over others.
+        while let length = big(chunk, 4), !has("IHDR", at: chunk + 4) {
+            let length = Int(clamping: length)
+            if seen.isEmpty { seen = Array(repeating: false, count: count) }
+            guard !seen[chunk], length <= count - chunk - 12 else { return nil }
+            seen[chunk] = true
+            chunk += length + 12
+        }
+        return size(big(chunk + 8, 4), big(chunk + 12, 4))
     }
 
     private var jpeg: Size? {
@@ -134,20 +147,22 @@ extension ImageBytes {
         return (Int32(bitPattern: width).magnitude, Int32(bitPattern: height).magnitude)
     }
 
-    private var icon: Size? {
+    /// - Parameter isSure: whether it is one: else nothing counts but what begins as an image.
+    private func icon(isSure: Bool) -> Size? {
         var largest: Size?
+        var seen: [Bool] = []
         for index in 0..<Int(little(4, 2) ?? 0) {
             let entry = 6 + 16 * index
             guard let width = byte(entry), let height = byte(entry + 1), let offset = little(entry + 12, 4) else {
                 break
             }
-            largest = larger(largest, (width == 0 ? 256 : width, height == 0 ? 256 : height))
+            if isSure { largest = larger(largest, (width == 0 ? 256 : width, height == 0 ? 256 : height)) }
             // Decoders go by the image itself.
             let place = Int(clamping: offset)
             guard place < count else { continue }
             if big(place, 4) == 0x8950_4E47 {
-                largest = larger(largest, png(at: place))
-            } else if let image = bitmap(at: place) {
+                largest = larger(largest, png(at: place, &seen))
+            } else if isSure || (12...256).contains(little(place, 4) ?? 0), let image = bitmap(at: place) {
                 // It has a mask of the same size below it.
                 largest = larger(largest, (image.width, image.height / 2))
             }
@@ -176,10 +191,9 @@ extension ImageBytes {
         func number(_ place: Int, _ size: Int) -> UInt32? { isLittle ? little(place, size) : big(place, size) }
         /// One of 64 bits; the highest of 32 stands for what is more.
         func long(_ place: Int) -> UInt32? {
-            guard let high = number(place + (isLittle ? 4 : 0), 4), let low = number(place + (isLittle ? 0 : 4), 4)
-            else {
-                return nil
-            }
+            guard place < count, let high = number(place + (isLittle ? 4 : 0), 4),
+                let low = number(place + (isLittle ? 0 : 4), 4)
+            else { return nil }
             return high > 0 ? .max : low
         }
         // With places of 64 bits, an entry and what counts them are longer.
@@ -195,11 +209,12 @@ extension ImageBytes {
             let place = entry + (isBig ? 12 : 8)
             let value: UInt32? =
                 switch type {
-                case 1: byte(place)
-                case 3: number(place, 2)
-                case 4: number(place, 4)
+                // Those with a sign as well: decoders want none below zero.
+                case 1, 6: byte(place)
+                case 3, 8: number(place, 2)
+                case 4, 9: number(place, 4)
                 // 64 bits lie elsewhere where an entry has no room for them.
-                case 16: isBig ? long(place) : number(place, 4).flatMap { long(Int(clamping: $0)) }
+                case 16, 17: isBig ? long(place) : number(place, 4).flatMap { long(Int(clamping: $0)) }
                 default: nil
                 }
             // Decoders go by the first of several, some by the last.

@@ -11,7 +11,8 @@ public enum RequestPolicy: Sendable, Hashable, CaseIterable {
     case networkOnly
     /// The network; where it cannot be reached, or the server answers 500, 502, 503 or 504, a stored answer, marked stale.
     /// The time limits of `TransferOptions` say when it cannot be reached, and so does a `NetworkOperation.deadline` that
-    /// passes first; where nothing is stored, it is the operation's failure.
+    /// passes first; where nothing is stored, it is the operation's failure. Who joins a run of another policy that is
+    /// under way has that run's failure, whatever is stored.
     case networkFirst
     /// A stored answer at once, marked stale, and then the network's, or its failure.
     case cacheAndNetwork

@@ -36,6 +36,22 @@ struct ImageFormatTests {
         #expect(ImageFormat(of: ImageSamples.box("ftyp", Data("\(major)\0\0\0\0\(compatible)".utf8))) == format)
     }
 
+    /// Its length reads as the first bytes of an icon or a cursor.
+    @Test(arguments: [256, 512]) func aLongBoxOfBrandsIsNoIcon(size: Int) {
+        let brands = ImageSamples.box("ftyp", Data("avif\0\0\0\0".utf8) + Data(count: size - 16))
+        #expect(ImageFormat(of: brands) == .avif)
+        let extent = ImageSamples.avif(ImageSamples.extent(37, 23)).dropFirst(24)
+        #expect(ImageHeader(of: brands + extent) == ImageHeader(format: .avif, width: 37, height: 23))
+        // What has these letters, and none of the brands.
+        let other = ImageSamples.box("ftyp", Data("none\0\0\0\0".utf8) + Data(count: size - 16))
+        #expect(ImageFormat(of: other) == .ico)
+    }
+
+    @Test func aJPEGIsOneByItsFirstMarker() {
+        #expect(ImageFormat(of: Data([0xFF, 0xD8, 0, 0xFF])) == .jpeg)
+        #expect(ImageFormat(of: Data([0xFF, 0xD9, 0xFF, 0xD8])) == nil)
+    }
+
     @Test func aFormatIsItsMediaType() {
         #expect(ImageFormat.svg.description == "image/svg+xml")
         #expect(ImageFormat(rawValue: "image/png") == .png)

@@ -37,11 +37,29 @@ import Testing
 
     // MARK: - PNG, BMP, WebP, TIFF
 
-    @Test func thePNGOfXcodeHasAChunkBefore() {
+    private static func chunk(_ type: String, _ size: UInt32, _ content: Data) -> Data {
+        withUnsafeBytes(of: size.bigEndian) { Data($0) } + Data(type.utf8) + content + Data(count: 4)
+    }
+
+    /// Xcode puts one of its own before the header, and decoders pass over others.
+    @Test(arguments: [
+        chunk("CgBI", 4, Data([0x50, 0, 0x20, 2])), chunk("teSt", 0, Data()),
+        chunk("teSt", 8, Data([0, 0, 0, 13]) + Data("IHDR".utf8)),
+        Data((0..<5000).flatMap { _ in chunk("teSt", 1, Data([1])) }),
+    ]) func aPNGMayHaveChunksBeforeItsHeader(chunks: Data) {
         let png = ImageSamples.png(37, 23)
-        let chunk = Data([0, 0, 0, 4]) + Data("CgBI".utf8) + Data([0x50, 0, 0x20, 2, 0x2B, 0xD5, 0xB3, 0x7F])
-        let header = ImageHeader(of: png.prefix(8) + chunk + png.dropFirst(8))
-        #expect(header == ImageHeader(format: .png, width: 37, height: 23))
+        let image = png.prefix(8) + chunks + png.dropFirst(8)
+        #expect(ImageHeader(of: image) == ImageHeader(format: .png, width: 37, height: 23))
+        #expect(ImageHeader(of: image.prefix(8 + chunks.count + 15)) == nil)
+        let entry = Data([16, 16, 0, 0, 1, 0, 32, 0, 70, 0, 0, 0, 22, 0, 0, 0])
+        let icon = Data([0, 0, 1, 0, 1, 0]) + entry + image
+        #expect(ImageHeader(of: icon) == ImageHeader(format: .ico, width: 37, height: 23))
+    }
+
+    @Test(arguments: [.max, .max - 11, 1 << 31, 63, 62] as [UInt32])
+    func aChunkThatLeadsBeyondTheEndHasNoneBehindIt(size: UInt32) {
+        let png = ImageSamples.png(37, 23)
+        #expect(ImageHeader(of: png.prefix(8) + Self.chunk("teSt", size, Data()) + png.dropFirst(8)) == nil)
     }
 
     @Test(
@@ -81,10 +99,18 @@ import Testing
         #expect(ImageHeader(of: head + entry(0, 1) + entry(1, 1) + entry(0, 37) + entry(1, 23)) == header)
     }
 
-    @Test func aTIFFMayHavePlacesAndNumbersOf64Bits() {
+    /// Decoders take them for what they are where they are not below zero.
+    @Test(arguments: [(6, [37, 0, 0, 0]), (8, [0, 37, 0, 0]), (9, [0, 0, 0, 37])] as [(UInt8, [UInt8])])
+    func theNumbersOfATIFFMayHaveASign(type: UInt8, _ value: [UInt8]) {
+        func entry(_ tag: UInt8) -> Data { Data([1, tag, 0, type, 0, 0, 0, 1]) + Data(value) }
+        let head = Data([0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 2])
+        #expect(ImageHeader(of: head + entry(0) + entry(1)) == ImageHeader(format: .tiff, width: 37, height: 37))
+    }
+
+    @Test(arguments: [16, 17] as [UInt8]) func aTIFFMayHavePlacesAndNumbersOf64Bits(type: UInt8) {
         func long(_ number: UInt64) -> Data { withUnsafeBytes(of: number.littleEndian) { Data($0) } }
         func big(_ width: UInt64) -> Data {
-            Data([0x49, 0x49, 43, 0, 8, 0, 0, 0]) + long(16) + long(2) + Data([0, 1, 16, 0]) + long(1) + long(width)
+            Data([0x49, 0x49, 43, 0, 8, 0, 0, 0]) + long(16) + long(2) + Data([0, 1, type, 0]) + long(1) + long(width)
                 + Data([1, 1, 3, 0]) + long(1) + long(23)
         }
         #expect(ImageHeader(of: big(37)) == ImageHeader(format: .tiff, width: 37, height: 23))
@@ -92,7 +118,7 @@ import Testing
         for count in big(37).indices.dropLast(6) { #expect(ImageHeader(of: big(37).prefix(count)) == nil) }
         // An entry without room for such a number says where it is.
         let head = Data([0x49, 0x49, 42, 0, 8, 0, 0, 0, 2, 0])
-        let entries = Data([0, 1, 16, 0, 1, 0, 0, 0, 34, 0, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0, 23, 0, 0, 0])
+        let entries = Data([0, 1, type, 0, 1, 0, 0, 0, 34, 0, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0, 23, 0, 0, 0])
         let header = ImageHeader(format: .tiff, width: 65_536, height: 23)
         #expect(ImageHeader(of: head + entries + long(65_536)) == header)
         #expect(ImageHeader(of: head + entries) == nil)
@@ -129,7 +155,7 @@ import Testing
     /// What a decoder passes over does not hide a frame. Segments that look like frames are none.
     @Test(arguments: [
         Data(), segment, Data([0xFF, 0xFF, 0xFF]) + segment, segment + Data([1, 2, 3]) + segment,
-        Data([0xFF, 0xD0, 0xFF, 1]),
+        Data([0xFF, 0xD0, 0xFF, 1]), Data([0]), Data([0xD8, 1, 2]), Data([0]) + segment,
         Data([0xFF, 0xC4, 0, 4, 0xFF, 0xC0]), Data([0xFF, 0xE0, 0, 0]), Data([0xFF, 0xE0, 0, 1]),
         Data([0xFF, 0xE0, 0, 2]),
         Data((0..<2000).flatMap { _ in segment }), Data(repeating: 0xFF, count: 60_000),
@@ -160,6 +186,20 @@ import Testing
         #expect(ImageHeader(of: astray) == ImageHeader(format: .ico, width: 16, height: 16))
     }
 
+    /// No chunk is gone through for each image that it might belong to.
+    @Test func theImagesOfAnIconMayShareTheirChunks() {
+        let count = 65_535
+        var icon = Data([0, 0, 1, 0, 0xFF, 0xFF])
+        let images = icon.count + 16 * count
+        for index in 0..<count {
+            icon += [16, 16, 0, 0, 1, 0, 32, 0, 70, 0, 0, 0]
+            withUnsafeBytes(of: UInt32(images + 12 * index).littleEndian) { icon += $0 }
+        }
+        for _ in 0..<count { icon += [0x89, 0x50, 0x4E, 0x47, 0, 0, 0, 0, 0, 0, 0, 0] }
+        icon += Data(count: 8) + ImageSamples.png(37_000, 23).dropFirst(8)
+        #expect(ImageHeader(of: icon) == ImageHeader(format: .ico, width: 37_000, height: 23))
+    }
+
     @Test func theLargestExtentCounts() {
         let properties = ImageSamples.extent(8, 8) + ImageSamples.extent(37, 23) + ImageSamples.extent(255, 1)
         let header = ImageHeader(format: .avif, width: 37, height: 23)
@@ -180,6 +220,15 @@ import Testing
             // What follows the box that it is in might be taken for the rest of its head.
             #expect(ImageHeader(of: image + Data([0, 0, 0, 32, 0, 0, 0, 32])) == nil)
         }
+    }
+
+    /// Who goes by the first bytes alone takes it for an icon.
+    @Test func anAVIFThatReadsAsAnIconIsAsLargeAsTheImageInThat() {
+        var brands = ImageSamples.box("ftyp", Data("avif\0\0\0\0".utf8) + Data(count: 240))
+        brands.replaceSubrange(18..<22, with: [0, 1, 0, 0])
+        let header = ImageHeader(format: .avif, width: 300, height: 200)
+        #expect(ImageHeader(of: brands + ImageSamples.png(300, 200)) == header)
+        #expect(ImageHeader(of: brands + Data([40, 0, 0, 0, 0x2C, 1, 0, 0, 0x90, 1, 0, 0])) == header)
     }
 
     /// A sequence may have no other images.

@@ -241,15 +241,44 @@ import Testing
         }
     }
 
+    /// A head that tells the size behind a first piece of which nothing can be told.
+    @Test func theLastOfManyBrandsIsWaitedFor() async throws {
+        let image = ImageSamples.avif(ImageSamples.extent(255, 255))
+        let brands = Data("none\0\0\0\0".utf8) + Data((0..<251).flatMap { _ in Data("none".utf8) }) + Data("avif".utf8)
+        let bytes = ImageSamples.box("ftyp", brands) + image.dropFirst(24)
+        #expect(ImageFormat(of: bytes.prefix(600)) == nil)
+        Beagle.dependencies.interceptors.replace(with: ImageInterceptor(maxPixels: 255 * 255 - 1))
+        let transport = Pieces(pieces: [bytes.prefix(600), bytes.dropFirst(600), Data(count: 1000)])
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        let url = try #require(URL(string: "http://host/"))
+        let response = try await client.stream(Request(url: url, type: .fetchImage))
+        let error = try await #require(throws: NetworkError.self) { try await response.collect() }
+        #expect(error.kind == .tooLarge)
+    }
+
+    // MARK: - Parts
+
+    private func part(_ server: LoopbackServer) throws -> Request {
+        let part = HttpAdditionalData(headers: ["Range": "bytes=5-"])
+        return Request(url: try #require(URL(string: "\(server.url)/image")), type: .fetchImage, additionalData: part)
+    }
+
     /// It may begin anywhere. One that nobody asked for is looked at.
     @Test func aPartThatWasAskedForIsNotLookedAt() async throws {
         let server = try LoopbackServer { _ in .response(206, ["Content-Range": "bytes 5-74/75"], Self.bomb) }
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)
-        let url = try #require(URL(string: "\(server.url)/image"))
-        let part = HttpAdditionalData(headers: ["Range": "bytes=5-"])
-        let data = try await client.executeRequest(Request(url: url, type: .fetchImage, additionalData: part)).data
-        #expect(data == Self.bomb)
-        #expect(try await refusal(by: server, .shared).kind == .tooLarge)
+        #expect(try await client.executeRequest(part(server)).data == Self.bomb)
+        #expect(try await client.stream(part(server)).collect().data == Self.bomb)
+        for asked in Asked.allCases { #expect(try await refusal(by: server, asked).kind == .tooLarge) }
+    }
+
+    @Test func theWholeInThePlaceOfAPartIsLookedAt() async throws {
+        let server = try LoopbackServer { _ in .response(200, [:], Self.bomb) }
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies)
+        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(part(server)) }
+        #expect(error?.kind == .tooLarge)
+        let streamed = await #expect(throws: NetworkError.self) { try await client.stream(part(server)).collect() }
+        #expect(streamed?.kind == .tooLarge)
     }
 
     /// What is no image does not wait for more.
@@ -275,17 +304,16 @@ import Testing
     private static let small = ImageSamples.png(37, 23)
 
     /// A store with an image from before there was a limit, and a network that answers with another.
-    private func world(network: Data) async -> StoreWorld {
-        let current = Lock(Self.bomb)
+    private func world(stored: Data = bomb, network: Data, _ fields: HTTPFields = [:]) async -> StoreWorld {
+        let current = Lock((stored, HTTPFields()))
         let world = StoreWorld(answers: { _ in
-            let data = current.withLock { $0 }
-            return .success(
-                TransferResponse(head: HTTPResponse(status: .ok), body: HTTPBody(data), url: "http://host/")
-            )
+            let (data, fields) = current.withLock { $0 }
+            let head = HTTPResponse(status: .ok, headerFields: fields)
+            return .success(TransferResponse(head: head, body: HTTPBody(data), url: "http://host/"))
         })
         _ = await world.heard(.asking(.image))
         Beagle.dependencies.interceptors.add(ImageInterceptor())
-        current.withLock { $0 = network }
+        current.withLock { $0 = (network, fields) }
         return world
     }
 
@@ -321,6 +349,17 @@ import Testing
         #expect(await heard(world, policy) == ["too_large"])
     }
 
+    /// Whatever else is said of one that is refused.
+    @Test(arguments: [[:], [.cacheControl: "no-store"], [.setCookie: "a=1"]] as [HTTPFields])
+    func aBombTakesNoStoredImagesPlace(fields: HTTPFields) async {
+        let world = await world(stored: Self.small, network: Self.bomb, fields)
+        for policy in [RequestPolicy.networkOnly, .networkFirst] {
+            #expect(await heard(world, policy) == ["too_large"])
+        }
+        #expect(await heard(world, .cacheAndNetwork) == ["stored small stale", "too_large"])
+        #expect(await heard(world, .cacheFirst) == ["stored small"])
+    }
+
     @Test func aBombThatTheNetworkCannotReplaceIsRefused() async {
         let isLost = Lock(false)
         let world = StoreWorld(answers: { _ in
@@ -332,7 +371,8 @@ import Testing
         _ = await world.heard(.asking(.image))
         Beagle.dependencies.interceptors.add(ImageInterceptor())
         isLost.withLock { $0 = true }
-        #expect(await heard(world, .networkFirst) == ["too_large"])
+        // Why the network gave none is what the app is told.
+        #expect(await heard(world, .networkFirst) == ["network"])
         #expect(await heard(world, .cacheFirst) == ["network"])
         #expect(await heard(world, .cacheAndNetwork) == ["network"])
     }

@@ -51,6 +51,32 @@ import Testing
         #expect(store.count == 0)
     }
 
+    /// A head, one of a 1xx and trailers may be as long as bodies.
+    @Test func whatStandsAroundABodyCounts() async throws {
+        let operation = try await operations(1)[0]
+        let fields: HTTPFields = [.eTag: String(repeating: "a", count: 8_976)]
+        let responses = [
+            NetworkResponse(response: HTTPResponse(status: .ok, headerFields: fields)),
+            NetworkResponse(trailers: fields),
+            NetworkResponse(
+                TransferResponse(
+                    head: HTTPResponse(status: .ok),
+                    body: HTTPBody(Data()),
+                    url: "",
+                    interim: [HTTPResponse(status: .init(code: 103), headerFields: fields)]
+                )
+            ),
+        ]
+        for var response in responses {
+            let store = MemoryDocumentStore(maxBytes: 4 * 10_004)
+            store.store(response, for: operation)
+            #expect(store.bytes == 10_004)
+            response.data = Data(count: 1)
+            store.store(response, for: operation)
+            #expect(store.count == 0, "more than a quarter")
+        }
+    }
+
     @Test func aNewerAnswerTakesThePlaceOfAnOlder() async throws {
         let operation = try await operations(1)[0]
         let store = MemoryDocumentStore()

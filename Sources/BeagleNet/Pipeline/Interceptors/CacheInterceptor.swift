@@ -112,7 +112,9 @@ public struct CacheInterceptor: BriefInterceptor {
                 await store.store(response, for: operation)
             }
         }
-        if operation.policy == .networkFirst, let stored = await substitute(for: outcome, of: operation) {
+        if operation.policy == .networkFirst, let stored = await substitute(for: outcome, of: operation),
+            !operation.refuses(.stale(stored))
+        {
             return next.told(.stale(stored), for: operation)
         }
         return try outcome.get()
@@ -146,6 +148,8 @@ public struct CacheInterceptor: BriefInterceptor {
             guard case .success(let result) = outcome, let response = result.response, response.status == .ok,
                 result.source == .network, result.isSettled
             else { return }
+            // What nobody is given takes nothing from anybody.
+            if operation.refuses(result) { return }
             // What the server has of it is not known: a hash that it does not know forbids storing, mostly.
             if operation.kind == .query, !response.data.isObject(without: "errors") { return }
             let isTooMuch = memory.map { !$0.mayKeep(response) } ?? false

@@ -13,13 +13,14 @@ public import BeagleNetHTTP
 /// ```
 ///
 /// It looks at what operations of kind `.image` are answered with, wherever that is from: the network, a store, a recording. A
-/// stored image that is refused is asked for anew, unless the operation wants what is stored alone; one that would come before a
-/// newer answer is left out. What is no image that `ImageHeader` reads passes untouched: an app may have formats of its own. Of
-/// a streamed image the head is held back until it has told its size, or 64 KiB are there (of GIF, TIFF, icons, AVIF and HEIC always
-/// until then, as a larger size may follow); one that tells it later passes. So does a JPEG that tells its height behind its pixels.
+/// stored image that is refused is asked for anew, unless the operation wants what is stored alone; one that would come
+/// before a newer answer, or in its place, is left out. An answer that is refused is not stored, and leaves what is. What
+/// is no image that `ImageHeader` reads passes untouched: an app may have formats of its own. Of a streamed image the head
+/// is held back until it has told its size, or 64 KiB are there (of GIF, TIFF, icons, AVIF and HEIC always until then, as a
+/// larger size may follow); one that tells it later passes. So does a JPEG that tells its height behind its pixels.
 ///
 /// The answers of a client without a pipeline, as of a `StubClient`, are not looked at, nor is what the error for another status
-/// than 200...299 holds.
+/// than 200...299 holds, nor the part (206) of an image of which a part was asked for.
 public struct ImageInterceptor: BriefInterceptor {
     /// `.image`, above the cache: a store may have images from before there was a limit, or from when it was another, and what an
     /// interceptor further in has decrypted is looked at as the app gets it.
@@ -35,10 +36,8 @@ public struct ImageInterceptor: BriefInterceptor {
         self.maxPixels = maxPixels
     }
 
-    /// With images, where there is a limit, and not with a part of one that was asked for.
-    public func applies(to operation: NetworkOperation) -> Bool {
-        maxPixels != nil && operation.kind == .image && operation.transfer.head.headerFields[.range] == nil
-    }
+    /// With images, where there is a limit.
+    public func applies(to operation: NetworkOperation) -> Bool { maxPixels != nil && operation.kind == .image }
 
     /// Goes on, and looks at the image.
     ///
@@ -49,13 +48,14 @@ public struct ImageInterceptor: BriefInterceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let admit: Emit = { if refusal(of: $0, to: operation) == nil { emit($0) } }
-        var result = try await next(operation, admit)
+        var limited = operation
+        limited.imageLimit = self
+        var result = try await next(limited, admit)
         if result.source == .cache, !result.isStale, operation.policy != .cacheOnly,
             refusal(of: result, to: operation) != nil
         {
-            var anew = operation
-            anew.policy = .networkOnly
-            result = try await next(anew, admit)
+            limited.policy = .networkOnly
+            result = try await next(limited, admit)
         }
         if let refusal = refusal(of: result, to: operation) { throw refusal }
         return watched(result, operation)
@@ -66,13 +66,20 @@ public struct ImageInterceptor: BriefInterceptor {
     func refusal(of result: NetworkOperation.Result, to operation: NetworkOperation) -> NetworkError? {
         switch result.content {
         case .response(let response):
+            if isPart(response.status, operation) { return nil }
             var refusal = refusal(of: response.data, operation.transfer.head, response.response, response.url)
             refusal?.metrics = response.metrics
             return refusal
         case .stream(let stream):
+            if isPart(stream.response.status, operation) { return nil }
             return stream.body.data.flatMap { refusal(of: $0, operation.transfer.head, stream.response, stream.url) }
         case .progress, .connection: return nil
         }
+    }
+
+    /// Whether it is a part that was asked for, which may begin anywhere.
+    private func isPart(_ status: HTTPResponse.Status, _ operation: NetworkOperation) -> Bool {
+        status == .partialContent && operation.transfer.head.headerFields[.range] != nil
     }
 
     private func refusal(
@@ -95,7 +102,9 @@ public struct ImageInterceptor: BriefInterceptor {
     /// The same, whose head is looked at when it comes where it is still to be read.
     @inline(never)
     private func watched(_ result: NetworkOperation.Result, _ operation: NetworkOperation) -> NetworkOperation.Result {
-        guard case .stream(var stream) = result.content, stream.body.data == nil else { return result }
+        guard case .stream(var stream) = result.content, stream.body.data == nil,
+            !isPart(stream.response.status, operation)
+        else { return result }
         let (body, request, response, url) = (stream.body, operation.transfer.head, stream.response, stream.url)
         // One who is refused lets go of the body, which ends the transfer, and whoever reads again is refused, too.
         let source = Lock<Result<HTTPBody, NetworkError>>(.success(body))
@@ -108,6 +117,21 @@ public struct ImageInterceptor: BriefInterceptor {
         result.content = .stream(stream)
         return result
     }
+}
+
+extension NetworkOperation {
+    private enum ImageLimitKey: ContextKey {
+        static let defaultValue: ImageInterceptor? = nil
+    }
+
+    /// The limit under which it runs; nil where there is none.
+    fileprivate var imageLimit: ImageInterceptor? {
+        get { context[ImageLimitKey.self] }
+        set { context[ImageLimitKey.self] = newValue }
+    }
+
+    /// Whether that limit refuses an image.
+    func refuses(_ result: Result) -> Bool { kind == .image && imageLimit?.refusal(of: result, to: self) != nil }
 }
 
 /// An image that is read as it comes, but for its head, which comes at once.
@@ -170,7 +194,9 @@ private final class StreamedImage: Sendable {
         switch ImageFormat(of: head) {
         // These may have their sizes further on, and several of them.
         case .gif?, .ico?, .avif?, .heic?, .tiff?: return false
-        case .svg?, nil: return true
+        case .svg?: return true
+        // One of its brands may be further on.
+        case nil: return !head.withUnsafeBytes { ImageBytes(bytes: $0).has("ftyp", at: 4) }
         default: return ImageHeader(of: head) != nil
         }
     }

@@ -2,15 +2,15 @@ import BeagleNetHTTP
 
 /// Keeps answers in memory, as many as there is room for: what was asked for longest ago goes first.
 public final class MemoryDocumentStore: DocumentStore {
-    /// What an entry takes beside its body, roughly: its fields and its place.
-    static let overhead = 1_024
+    /// What an entry takes beside its body and fields, roughly.
+    fileprivate static let overhead = 1_024
 
     private struct State: Sendable {
         var entries = RecentEntries()
         var bytes = 0
     }
 
-    /// The most bytes to keep, bodies and 1 KiB for each answer.
+    /// The most bytes to keep: bodies, fields, and 1 KiB for each answer.
     public let maxBytes: Int
     /// The most answers to keep.
     public let maxEntries: Int
@@ -19,8 +19,8 @@ public final class MemoryDocumentStore: DocumentStore {
     /// An empty store.
     ///
     /// - Parameters:
-    ///   - maxBytes: the most bytes to keep, bodies and 1 KiB for each answer; 16 MiB by default. An answer of more than
-    ///     a quarter of it is not kept, so that one does not drive out all others.
+    ///   - maxBytes: the most bytes to keep: bodies, fields, and 1 KiB for each answer; 16 MiB by default. An answer of
+    ///     more than a quarter of it is not kept, so that one does not drive out all others.
     ///   - maxEntries: the most answers to keep; 1,000 by default. 0 of either keeps nothing.
     public init(maxBytes: Int = 16 << 20, maxEntries: Int = 1_000) {
         self.maxBytes = max(0, maxBytes)
@@ -29,7 +29,7 @@ public final class MemoryDocumentStore: DocumentStore {
 
     /// How many answers there are.
     public var count: Int { state.withLock { $0.entries.count } }
-    /// What they take, bodies and 1 KiB for each.
+    /// What they take: bodies, fields, and 1 KiB for each.
     public var bytes: Int { state.withLock { $0.bytes } }
 
     /// What is stored for an operation.
@@ -42,7 +42,7 @@ public final class MemoryDocumentStore: DocumentStore {
     /// Stores an answer, and lets those go that there is no room for any more.
     public func store(_ response: NetworkResponse, for operation: NetworkOperation) {
         guard let key = operation.key else { return }
-        let entry = RecentEntries.Entry(response: response, age: operation.stopwatch())
+        let entry = RecentEntries.Entry(response, age: operation.stopwatch())
         // What goes is let go outside of the lock.
         let dropped: [RecentEntries.Entry] = state.withLock { state in
             var dropped: [RecentEntries.Entry] = []
@@ -52,7 +52,7 @@ public final class MemoryDocumentStore: DocumentStore {
                 dropped.append(entry)
             }
             drop(state.entries.remove(key))
-            guard mayKeep(response) else { return dropped }
+            guard mayKeep(entry.bytes) else { return dropped }
             while state.entries.count >= maxEntries || state.bytes + entry.bytes > maxBytes {
                 drop(state.entries.removeOldest())
             }
@@ -64,9 +64,9 @@ public final class MemoryDocumentStore: DocumentStore {
     }
 
     /// Whether an answer is not too much to be kept.
-    func mayKeep(_ response: NetworkResponse) -> Bool {
-        maxEntries > 0 && response.data.count + Self.overhead <= maxBytes / 4
-    }
+    func mayKeep(_ response: NetworkResponse) -> Bool { mayKeep(response.storedBytes) }
+
+    private func mayKeep(_ bytes: Int) -> Bool { maxEntries > 0 && bytes <= maxBytes / 4 }
 
     /// Forgets what is stored for an operation.
     public func remove(_ operation: NetworkOperation) {
@@ -94,8 +94,11 @@ private struct RecentEntries: Sendable {
     struct Entry: Sendable {
         let response: NetworkResponse
         let age: @Sendable () -> Duration
+        let bytes: Int
 
-        var bytes: Int { response.data.count + MemoryDocumentStore.overhead }
+        init(_ response: NetworkResponse, age: @escaping @Sendable () -> Duration) {
+            (self.response, self.age, bytes) = (response, age, response.storedBytes)
+        }
     }
 
     private struct Slot: Sendable {
@@ -161,5 +164,19 @@ private struct RecentEntries: Sendable {
         let (older, newer) = (slots[place].older, slots[place].newer)
         if let older { slots[older].newer = newer } else { oldest = newer }
         if let newer { slots[newer].older = older } else { newest = older }
+    }
+}
+
+extension NetworkResponse {
+    /// What it takes to keep it: heads and trailers may be as long as bodies.
+    fileprivate var storedBytes: Int {
+        let around = interim.reduce(MemoryDocumentStore.overhead) { $0 + $1.headerFields.storedBytes }
+        return data.count + response.headerFields.storedBytes + trailers.storedBytes + around
+    }
+}
+
+extension HTTPFields {
+    fileprivate var storedBytes: Int {
+        reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
     }
 }
