@@ -254,6 +254,50 @@ import Testing
         _ = try await ofB
     }
 
+    @Test(
+        "what was sent with one person's credential is not sent again with another's",
+        arguments: [.component, .form] as [NetworkOperation.Kind]
+    )
+    func aRetryAfterSigningOutIsNone(kind: NetworkOperation.Kind) async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let runs = ScriptedRuns()
+        let token = Lock("A")
+        let auth = AuthInterceptor(rules(token), origins: origins)
+        let client = BeagleNetTests.client(RetryInterceptor(), auth, runs)
+        let ofA = Task { await Result { try await client.run(.of(kind, headers: ["Idempotency-Key": "k1"])) } }
+        await runs.next().finish(.failure(.status(503)))
+        await clock.sleepers(1)
+        token.withLock { $0 = "B" }
+        auth.reset()
+        clock.advance(by: .seconds(30))
+        let error = await ofA.value.failure
+        #expect(error?.message.contains("somebody else may have signed in") == true, "\(String(describing: error))")
+        #expect(runs.count == 1)
+    }
+
+    @Test("what fetching began and outlasts it has credentials") func aTaskThatLastsIsNoFetch() async throws {
+        let world = World()
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let lasting = Lock<Task<String?, any Error>?>(nil)
+        let client = Lock<NetworkClientDefault?>(nil)
+        var rules = world.rules
+        rules.load = {
+            let task = Task {
+                for await _ in gate.stream { break }
+                return try await client.withLock { $0 }?.run(.of(.raw)).shown
+            }
+            lasting.withLock { $0 = task }
+            return "token 1"
+        }
+        let ours = BeagleNetTests.client(AuthInterceptor(rules, origins: origins), world)
+        client.withLock { $0 = ours }
+        #expect(try await ours.run(.of(.component)).shown == "token 1")
+        gate.continuation.yield()
+        #expect(try await lasting.withLock { $0 }?.value == "token 1")
+        client.withLock { $0 = nil }
+    }
+
     /// Rules of an app in which somebody else signs in while renewing is in vain.
     private func rules(_ token: Lock<String>, _ renewals: Lock<Int> = Lock(0)) -> AuthInterceptor<String>.Rules {
         AuthInterceptor.Rules(

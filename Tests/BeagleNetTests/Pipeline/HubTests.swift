@@ -605,6 +605,20 @@ import Testing
         run.finish("1")
     }
 
+    @Test("R9, of what is shared and of a client that is let go") func whatIsDetachedOutlastsItsClient() async {
+        let runs = ScriptedRuns()
+        var client: NetworkClientDefault? = client(runs)
+        var component = component
+        component.isDetached = true
+        let task = Task { [component, client] in await Result { try await client?.run(component) } }
+        let run = await runs.next()
+        task.cancel()
+        #expect(await task.value.failure?.isCancelled == true)
+        client = nil
+        #expect(runs.cancels == 0)
+        run.finish("1")
+    }
+
     // MARK: - R10: the run is the hub's
 
     @Test("R10") func whoBeganMayLeaveWithoutHarmToOthers() async throws {

@@ -365,6 +365,36 @@ import Testing
         #expect(runs.count == 3)
     }
 
+    /// Notes when what is below it has ended.
+    private struct Noting: Interceptor {
+        let ends = Lock(0)
+
+        func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            defer { ends.withLock { $0 += 1 } }
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test("a server that is silent until the deadline opens the circuit") func aDeadlineOpensTheCircuit() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let (runs, noting) = (ScriptedRuns(), Noting())
+        let breaker = CircuitBreakerInterceptor(after: 1, for: .seconds(30))
+        let client = client(DeadlineInterceptor(limit: .seconds(5)), noting, breaker, runs)
+        let silent = form(client)
+        _ = await runs.next()
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(5))
+        #expect(await silent.value.failure?.isTimeout == true)
+        while noting.ends.withLock({ $0 }) == 0 { await Task.yield() }
+        #expect(await form(client).value.failure?.kind == .circuitOpen)
+        #expect(runs.count == 1)
+    }
+
     @Test("what began before the circuit opened ends nobody's finding out") func anOldOneEndsNoTrial() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
