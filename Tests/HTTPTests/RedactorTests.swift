@@ -77,7 +77,8 @@ import Testing
             ("https://h/a;token=abc", "https://h/a;token=REDACTED"), ("/a;v=1.2;w/b=c", "/a;v=1.2;w/b=c"),
             ("/a;jsessionid=x?b=1", "/a;jsessionid=REDACTED?b=1"),
             ("https://proxy/https://user:hunter2@inner/", "https://proxy/https://REDACTED:REDACTED@inner/"),
-            ("/verify/ghp_0123456789abcdefghijABCDEFGHIJ012345//home", "/verify/REDACTED//home"), ("/a//ghp_0123456789abcdefghijABCDEFGHIJ012345", "/a//REDACTED"),
+            ("/verify/ghp_0123456789abcdefghijABCDEFGHIJ012345//home", "/verify/REDACTED//home"),
+            ("/a//ghp_0123456789abcdefghijABCDEFGHIJ012345", "/a//REDACTED"),
             (
                 "/login/ghp_0123456789abcdefghijABCDEFGHIJ012345/https://user:hunter2@app/ghp_0123456789abcdefghijABCDEFGHIJ012345",
                 "/login/REDACTED/https://REDACTED:REDACTED@app/REDACTED"

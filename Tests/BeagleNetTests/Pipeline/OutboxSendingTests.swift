@@ -1,7 +1,8 @@
-import BeagleNet
 import BeagleNetTesting
 import Foundation
 import Testing
+
+@testable import BeagleNet
 
 /// The end of a pipeline that answers each operation as a function says.
 private struct Answering: Interceptor {
@@ -517,6 +518,24 @@ private struct Unreadable: Interceptor {
             #expect(entries.count == (hasLeft ? 1 : 0))
             for entry in entries { try outbox.remove(entry.id) }
         }
+    }
+
+    @Test func whatIsSubmittedBehindACancelledFlushIsSent() async throws {
+        defer { folder.remove() }
+        let outbox = Outbox(directory: folder.path)
+        let runs = ScriptedRuns { operation, _ in operation.path == "/2" ? .init("second") : nil }
+        let client = client(OutboxInterceptor(outbox), runs)
+        let first = Task { await Result { try await client.run(.form(1)) } }
+        let run = await runs.next()
+        let flush = Task { try await outbox.flush(with: client) }
+        while !outbox.state.withLock({ $0.runs.values.contains { $0.isAskedAgain } }) { await Task.yield() }
+        flush.cancel()
+        let second = Task { await Result { try await client.run(.form(2)) } }
+        while try outbox.entries().count < 2 { await Task.yield() }
+        run.finish("first")
+        #expect(await first.value.failure == nil)
+        #expect(try await second.value.get().shown == "second")
+        _ = await flush.result
     }
 
     // MARK: - The sender

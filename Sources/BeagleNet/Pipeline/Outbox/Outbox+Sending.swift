@@ -2,7 +2,8 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
 extension Outbox {
-    /// Sends what waits in these queues; what is being sent already looks once more.
+    /// Sends what waits in these queues; what is being sent already looks once more, and what was cancelled is followed by
+    /// another.
     ///
     /// - Parameter isWantedAnew: whether there is a reason to try what is being sent once more where it fails.
     /// - Returns: the tasks that do.
@@ -11,8 +12,15 @@ extension Outbox {
         state.withLock { state in
             var tasks: [String: Task<Report, Never>] = [:]
             for queue in queues {
-                if state.runs[queue] == nil {
-                    state.runs[queue] = Run(task: Task.detached { await self.send(queue) })
+                let current = state.runs[queue]?.task
+                if current?.isCancelled ?? true {
+                    state.lastRun += 1
+                    let number = state.lastRun
+                    let task = Task.detached {
+                        _ = await current?.value
+                        return await self.send(queue, number)
+                    }
+                    state.runs[queue] = Run(number: number, task: task)
                 } else {
                     state.runs[queue]?.isAskedAgain = true
                     if isWantedAnew { state.runs[queue]?.isWantedAnew = true }
@@ -23,7 +31,7 @@ extension Outbox {
         }
     }
 
-    private func send(_ queue: String) async -> Report {
+    private func send(_ queue: String, _ number: Int) async -> Report {
         var report = Report()
         var hasRight = false
         do throws(NetworkError) {
@@ -34,11 +42,11 @@ extension Outbox {
                     guard let failure = try await send(file, &report) else { continue }
                     if Task.isCancelled || !isWantedAnew(queue) { report.failures.append(failure) }
                 }
-            } while report.failures.isEmpty && !isOver(queue)
+            } while report.failures.isEmpty && !isOver(queue, number)
         } catch {
             report.trouble = error
         }
-        if let failure = report.trouble ?? report.failures.first { stop(queue, failure) }
+        if let failure = report.trouble ?? report.failures.first { stop(queue, number, failure) }
         if hasRight, right.leave(), !Task.isCancelled { lookForNews() }
         for watcher in state.withLock({ Array($0.watchers.values) }) { watcher(queue, report) }
         tell()
@@ -207,8 +215,9 @@ extension Outbox {
     }
 
     /// Whether there is nothing more to do in a queue.
-    private func isOver(_ queue: String) -> Bool {
+    private func isOver(_ queue: String, _ number: Int) -> Bool {
         state.withLock { state in
+            guard state.runs[queue]?.number == number else { return true }
             if state.runs[queue]?.isAskedAgain == true {
                 state.runs[queue]?.isAskedAgain = false
                 return false
@@ -219,8 +228,10 @@ extension Outbox {
     }
 
     /// Ends the sending of a queue: what is in it waits, and whoever waits for it is told so.
-    private func stop(_ queue: String, _ error: NetworkError) {
+    private func stop(_ queue: String, _ number: Int, _ error: NetworkError) {
         let (told, isWantedAnew): ([(String, Live)], Bool) = state.withLock { state in
+            // The next one sends it.
+            guard state.runs[queue]?.number == number else { return ([], false) }
             let ids = state.live.filter { $0.value.queue == queue && $0.value.isWritten }.keys
             let told = ids.compactMap { id in state.endWait(for: id, nil).map { (id, $0) } }
             let isWantedAnew = state.runs[queue]?.isWantedAnew ?? false

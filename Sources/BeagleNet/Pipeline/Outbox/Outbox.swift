@@ -97,6 +97,7 @@ public final class Outbox: Sendable {
 
     /// The sending of one queue.
     struct Run: Sendable {
+        let number: Int
         let task: Task<Report, Never>
         /// Whether something has changed since it looked last.
         var isAskedAgain = false
@@ -107,7 +108,9 @@ public final class Outbox: Sendable {
     struct State: Sendable {
         var live: [String: Live] = [:]
         var lastNumber = 0
+        /// The last one of each queue, where it is not over: one before it that was cancelled may still be.
         var runs: [String: Run] = [:]
+        var lastRun = 0
         var sending: Set<String> = []
         /// What is not to be sent any more and could not be cleared away yet.
         var settled: [String: Settlement] = [:]
