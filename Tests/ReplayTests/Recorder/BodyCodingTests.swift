@@ -76,6 +76,22 @@ import Testing
         }
     }
 
+    @Test func aCodedUploadOfAnArchiveIsImportedDecoded() async throws {
+        try await withLogDirectory { path in
+            let entry = Exchanges.entry(
+                "POST",
+                "https://a.example/it",
+                fields: [LoggedField("Content-Encoding", "deflate")],
+                body: LoggedBody(.data(try Self.coded(Self.json, "deflate")), mediaType: "")
+            )
+            let log = try LogImport(to: path)
+            log.write(entry, of: Recording([entry]))
+            try log.finish()
+            let read = try #require(try LogReader.read(path).entries.first)
+            #expect(read.request.body?.content == .data(Self.shownJSON))
+        }
+    }
+
     @Test func aCodedFileIsRecordedDecoded() async throws {
         try await withLogDirectory { path in
             try Self.coded(Self.json, "gzip").write(to: URL(fileURLWithPath: path))
