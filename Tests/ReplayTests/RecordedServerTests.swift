@@ -237,35 +237,6 @@ import Testing
         try server.assertAllUsed()
     }
 
-    /// However soon the answer and the end come: a task receives while another sends.
-    @Test func aWebSocketIsRecordedInItsOrder() async throws {
-        var entry = Exchanges.entry("GET", "/talk", status: 101)
-        entry.request.url = "wss://api.example.com/talk"
-        entry.messages = [
-            LoggedMessage(.send, at: entry.started, Data("question".utf8)),
-            LoggedMessage(.receive, at: entry.started, Data("answer".utf8)),
-            LoggedMessage(.receive, at: entry.started, opcode: 8, Data("1000".utf8)),
-        ]
-        let count = 50
-        let server = try RecordedServer(Recording(Array(repeating: entry, count: count)))
-        try await withLogDirectory { path in
-            let log = try RequestLog(directory: path)
-            for _ in 1...count {
-                let recording = RecordingTransport(transport, log: log)
-                let socket = try await recording.openWebSocket(
-                    WebSocketRequest(head(server, "/talk", scheme: "ws"))
-                )
-                async let heard = socket.messages.reduce(into: 0) { count, _ in count += 1 }
-                try await socket.send(.text("question"))
-                #expect(try await heard == 1)
-            }
-            await log.close()
-            for entry in try LogReader.read(path).entries {
-                #expect(entry.messages.map(\.direction) == [.send, .receive, .receive])
-            }
-        }
-    }
-
     @Test func itStopsWhileAnswersAreAwaited() async throws {
         let clock = ManualClock()
         let server = try RecordedServer(

@@ -1,0 +1,88 @@
+import BeagleNetHTTP
+import Testing
+
+@testable import BeagleNetReplay
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Conversations in which one task receives and another sends.
+@Suite(.timeLimit(.minutes(1))) struct RecordingChannelTests {
+    @Test func whatIsSaidComesBeforeItsAnswerAndTheEnd() async throws {
+        try await withLogDirectory { path in
+            let log = try RequestLog(directory: path)
+            let channel = HastyChannel()
+            let transport = RecordingTransport(HastyServer(channel: channel), log: log)
+            let request = WebSocketRequest(Exchanges.message("GET", "wss://a.example/talk").head)
+            let socket = try await transport.openWebSocket(request)
+            let receiving = Task {
+                for try await _ in socket.messages {}
+                channel.noteEnd()
+            }
+            try await socket.send(.text("question"))
+            _ = try await socket.close()
+            try await receiving.value
+            await log.close()
+            let messages = try #require(try LogReader.read(path).entries.first).messages
+            #expect(messages.map(\.direction) == [.send, .receive, .send, .receive])
+            #expect(messages.map(\.opcode) == [1, 1, 8, 8])
+        }
+    }
+}
+
+/// A server whose answers have been taken before the sender goes on.
+private struct HastyServer: HTTPTransport, WebSocketTransport {
+    let channel: HastyChannel
+
+    func perform(
+        _ request: TransferRequest,
+        completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
+    ) -> any RequestToken {
+        completion(.failure(NetworkError(.unsupported, during: .queue, "it speaks through WebSockets alone")))
+        return NoToken()
+    }
+
+    func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
+        WebSocket(response: HTTPResponse(status: .switchingProtocols), channel: channel)
+    }
+}
+
+private struct NoToken: RequestToken {
+    func cancel() {}
+}
+
+private final class HastyChannel: WebSocketChannel {
+    let peerClose: WebSocketClose? = WebSocketClose(.normal)
+    private let answers = AsyncStream.makeStream(of: WebSocketMessage.self)
+    private let askedAgain = AsyncStream.makeStream(of: Void.self)
+    private let ended = AsyncStream.makeStream(of: Void.self)
+    private let hasAnswered = Lock(false)
+
+    func receive() async throws(NetworkError) -> WebSocketMessage? {
+        if hasAnswered.withLock({ $0 }) { askedAgain.continuation.yield() }
+        for await answer in answers.stream {
+            hasAnswered.withLock { $0 = true }
+            return answer
+        }
+        return nil
+    }
+
+    func send(_ message: WebSocketMessage) async throws(NetworkError) {
+        answers.continuation.yield(.text("answer"))
+        for await _ in askedAgain.stream { break }
+    }
+
+    func close(_ close: WebSocketClose) async throws(NetworkError) -> WebSocketClose {
+        answers.continuation.finish()
+        for await _ in ended.stream { break }
+        return close
+    }
+
+    func abandon() {}
+
+    /// Who receives has heard the end.
+    func noteEnd() { ended.continuation.yield() }
+}
