@@ -60,6 +60,8 @@ struct Connections {
         var isMultiplexed: Bool?
         /// Whether it speaks HTTP/3; not known before its first answer.
         var speaksHTTP3 = false
+        /// The proxy whose shared tunnel it is: see `TunnelOwners`.
+        var tunnel: Proxy?
         /// What was agreed on with TLS.
         var session: TransferMetrics.Details?
 
@@ -123,11 +125,13 @@ struct Connections {
         return connection
     }
 
-    /// The socket was closed.
-    mutating func remove(_ socket: Int32) {
-        guard let connection = bySocket.removeValue(forKey: socket) else { return }
+    /// The socket was closed. Gives the connection that it was.
+    @discardableResult
+    mutating func remove(_ socket: Int32) -> Connection? {
+        guard let connection = bySocket.removeValue(forKey: socket) else { return nil }
         connection.isOpen = false
         if connections[connection.key] === connection { connections[connection.key] = nil }
+        return connection
     }
 
     /// How many there are.

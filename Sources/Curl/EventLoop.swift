@@ -719,7 +719,7 @@ final class EventLoop: @unchecked Sendable {
     private func forget(_ socket: Int32, isLost: Bool = false) {
         guard sockets.remove(socket) else { return }
         if isLost { poller.lost(socket) } else { poller.closing(socket) }
-        connections.remove(socket)
+        if let proxy = connections.remove(socket)?.tunnel { tunnelOwners.closeTunnel(of: proxy) }
         webSockets[socket] = nil
         ledger?.add(.socket, -1)
     }

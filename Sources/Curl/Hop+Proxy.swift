@@ -70,10 +70,11 @@ extension Hop {
         return proxy.scheme.isHTTP && (isTunnelled || request.options.extras?.overrides.isEmpty == false)
     }
 
-    /// A tunnel to the server stands, if there is one.
-    func noteTunnel() {
+    /// A connection was made: if it is a tunnel, it has an owner until it is closed. One that is not known is never closed.
+    func noteTunnel(_ connection: Connections.Connection?) {
         guard sharesTunnels, case .through(let proxy)? = request.options.extras?.proxy else { return }
         loop.tunnelOwners.noteTunnel(of: proxy)
+        connection?.tunnel = proxy
     }
 
     /// The hop is over.
@@ -96,8 +97,9 @@ struct TunnelOwners {
         let fields: HTTPFields
         /// Hops that have a tunnel of it, or ask for one.
         var hops = 0
-        /// Whether a tunnel was made for it: libcurl may keep it for as long as it likes.
-        var hasTunnels = false
+        /// Tunnels that were made for it and are open: libcurl may keep them for as long as it likes.
+        var tunnels = 0
+        var isGone: Bool { hops == 0 && tunnels == 0 }
 
         init(_ proxy: Proxy) {
             credentials = proxy.credentials
@@ -130,15 +132,25 @@ struct TunnelOwners {
 
     /// A tunnel was made for one that has entered.
     mutating func noteTunnel(of proxy: Proxy) {
-        owners[Self.key(proxy)]?.hasTunnels = true
+        owners[Self.key(proxy)]?.tunnels += 1
     }
 
-    /// One that has entered is over. Where nobody ever had a tunnel, and nobody may still get one, there is room for others.
+    /// A tunnel was closed.
+    mutating func closeTunnel(of proxy: Proxy) {
+        change(proxy) { $0.tunnels -= 1 }
+    }
+
+    /// One that has entered is over.
     mutating func leave(_ proxy: Proxy) {
+        change(proxy) { $0.hops -= 1 }
+    }
+
+    /// Where there is no tunnel, and nobody may still get one, there is room for others.
+    private mutating func change(_ proxy: Proxy, _ change: (inout Owner) -> Void) {
         let key = Self.key(proxy)
         guard var owner = owners[key] else { return }
-        owner.hops -= 1
-        owners[key] = owner.hops > 0 || owner.hasTunnels ? owner : nil
+        change(&owner)
+        owners[key] = owner.isGone ? nil : owner
     }
 
     /// As libcurl compares proxies.

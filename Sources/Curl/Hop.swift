@@ -251,8 +251,8 @@ final class Hop {
             // One of several addresses that were tried may have had no socket; another had.
             failure = nil
             loop.forgetLost(openedSockets)
-            noteTunnel()
             connection = loop.connections.add(key, openedSockets, to: easy.remoteAddress)
+            noteTunnel(connection)
         } else {
             let pooled = loop.connections[key]
             isStale = pooled?.shutIfStale(after: loop.poller) ?? false
@@ -362,8 +362,8 @@ final class Hop {
                 isExpectationRefused = true
                 return
             }
-            // libcurl would send the message again, with what is left of its body.
-            guard isUploaded else { throw .unasked(response.head) }
+            // libcurl would send the message again, with what is left of its body; over HTTP/2 it asks nobody.
+            guard isUploaded || connection?.isMultiplexed == true else { throw .unasked(response.head) }
         }
         if let memory = loop.memory { memory.take(response, to: message.request) }
         if alternative != nil { noteFallback() }

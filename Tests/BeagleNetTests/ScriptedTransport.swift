@@ -96,5 +96,5 @@ final class HeldCompletion: Sendable {
 }
 
 extension NetworkError {
-    static let cancelled = NetworkError(.cancelled, during: .body, "the request was cancelled")
+    static let cancelled = NetworkError(.cancelled, during: .firstByte, "the request was cancelled")
 }

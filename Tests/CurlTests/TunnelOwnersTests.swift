@@ -32,6 +32,19 @@ struct TunnelOwnersTests {
         #expect(!sharesMeanwhile && !sharesLater)
     }
 
+    /// As where a proxy's password was changed.
+    @Test func theLastTunnelThatIsClosedMakesRoom() {
+        var owners = TunnelOwners()
+        _ = owners.enter(first)
+        for _ in 1...2 { owners.noteTunnel(of: first) }
+        owners.leave(first)
+        owners.closeTunnel(of: first)
+        let sharesEarly = owners.enter(second)
+        owners.closeTunnel(of: first)
+        let sharesLater = owners.enter(second)
+        #expect(!sharesEarly && sharesLater)
+    }
+
     @Test func whoGotNoTunnelMakesRoom() {
         var owners = TunnelOwners()
         _ = owners.enter(first)

@@ -86,19 +86,20 @@ extension ImageBytes {
     }
 
     private var png: Size? {
-        var seen: [Bool] = []
+        var seen: [Bool]?
         return png(at: 0, &seen)
     }
 
-    /// - Parameter seen: where chunks begin that were passed over already: what is behind them is known.
-    private func png(at place: Int, _ seen: inout [Bool]) -> Size? {
+    /// - Parameter seen: where chunks begin that were passed over already: what is behind them is known. nil where it is
+    ///   the only image.
+    private func png(at place: Int, _ seen: inout [Bool]?) -> Size? {
         var chunk = place + 8
         // Xcode puts one of its own before the one that is to be the first, and decoders pass over others.
         while let length = big(chunk, 4), !has("IHDR", at: chunk + 4) {
             let length = Int(clamping: length)
-            if seen.isEmpty { seen = Array(repeating: false, count: count) }
-            guard !seen[chunk], length <= count - chunk - 12 else { return nil }
-            seen[chunk] = true
+            if seen?.isEmpty == true { seen = Array(repeating: false, count: count) }
+            guard seen?[chunk] != true, length <= count - chunk - 12 else { return nil }
+            seen?[chunk] = true
             chunk += length + 12
         }
         return size(big(chunk + 8, 4), big(chunk + 12, 4))
@@ -150,7 +151,7 @@ extension ImageBytes {
     /// - Parameter isSure: whether it is one: else nothing counts but what begins as an image.
     private func icon(isSure: Bool) -> Size? {
         var largest: Size?
-        var seen: [Bool] = []
+        var seen: [Bool]? = []
         for index in 0..<Int(little(4, 2) ?? 0) {
             let entry = 6 + 16 * index
             guard let width = byte(entry), let height = byte(entry + 1), let offset = little(entry + 12, 4) else {

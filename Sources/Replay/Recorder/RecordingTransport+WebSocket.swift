@@ -27,6 +27,7 @@ extension RecordingTransport: WebSocketTransport where Base: WebSocketTransport 
 private final class RecordingChannel: WebSocketChannel {
     private let socket: Lock<WebSocket?>
     private let recorder: TransferRecorder
+    private let hasClosed = Lock(false)
 
     init(_ socket: WebSocket, _ recorder: TransferRecorder) {
         self.socket = Lock(socket)
@@ -51,14 +52,19 @@ private final class RecordingChannel: WebSocketChannel {
     func send(_ message: WebSocketMessage) async throws(NetworkError) {
         let socket = try open()
         // Before: what answers it, and the end, may come before this goes on.
-        recorder.record(message, .send)
+        if socket.peerClose == nil { recorder.record(message, .send) }
         try await socket.send(message)
     }
 
     func close(_ close: WebSocketClose) async throws(NetworkError) -> WebSocketClose {
         let socket = try open()
         do throws(NetworkError) {
-            recorder.record(close, .send)
+            if !hasClosed.withLock({ hasClosed in
+                defer { hasClosed = true }
+                return hasClosed
+            }) {
+                recorder.record(close, .send)
+            }
             let answer = try await socket.close(close.code, reason: close.reason)
             recorder.end(answer, nil)
             return answer

@@ -55,7 +55,8 @@ private struct NoToken: RequestToken {
 }
 
 private final class HastyChannel: WebSocketChannel {
-    let peerClose: WebSocketClose? = WebSocketClose(.normal)
+    var peerClose: WebSocketClose? { said.withLock { $0 } }
+    private let said = Lock<WebSocketClose?>(nil)
     private let answers = AsyncStream.makeStream(of: WebSocketMessage.self)
     private let askedAgain = AsyncStream.makeStream(of: Void.self)
     private let ended = AsyncStream.makeStream(of: Void.self)
@@ -76,6 +77,7 @@ private final class HastyChannel: WebSocketChannel {
     }
 
     func close(_ close: WebSocketClose) async throws(NetworkError) -> WebSocketClose {
+        said.withLock { $0 = close }
         answers.continuation.finish()
         for await _ in ended.stream { break }
         return close

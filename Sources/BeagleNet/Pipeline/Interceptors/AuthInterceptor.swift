@@ -98,10 +98,8 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let used = try await current(operation)
-        // An operation that begins anew is a matter of its own each time; what the person before wanted is not.
-        if operation.attempt > 1, operation.kind != .subscription, operation.person != 0,
-            used.person != operation.person
-        {
+        // A subscription begins anew each time; what else the person before wanted is not for this one to ask.
+        if let asker = operation.asker, asker != used.person, operation.kind != .subscription {
             throw .ofAnotherPerson
         }
         let outcome = await attempt(operation, used, next, emit)
@@ -154,6 +152,23 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
             operation.note(credentials: fields, of: version.person)
         }
         return await .catching { () throws(NetworkError) in try await next(operation, emit) }
+    }
+}
+
+extension NetworkOperation {
+    private enum AskerKey: ContextKey { static let defaultValue: Int? = nil }
+
+    /// Whose credentials there were when it was sent first; nil before it is sent again, and where there were none.
+    fileprivate var asker: Int? { context[AskerKey.self] }
+
+    /// The operation, which is to be sent again.
+    ///
+    /// - Parameter person: whose credentials there were before; 0 for nobody's.
+    func asked(by person: Int) -> NetworkOperation {
+        if person == 0 { return self }
+        var operation = self
+        operation.context[AskerKey.self] = person
+        return operation
     }
 }
 

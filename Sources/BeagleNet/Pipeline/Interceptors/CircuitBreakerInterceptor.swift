@@ -3,8 +3,8 @@ public import BeagleNetHTTP
 /// Leaves a server alone that fails time after time: after so many failures in a row its origin is not asked for a
 /// while, and operations fail at once; then one is let through to find out, and the others follow if it succeeds.
 ///
-/// A failure is what may pass (no name, no connection, a time limit, a connection lost) and the statuses 500, 502, 503
-/// and 504. It is not among the default interceptors: `dependencies.interceptors.add(CircuitBreakerInterceptor())`.
+/// A failure is what may pass (no name, no connection, a time limit, a connection lost), the deadline of an operation that
+/// was under way for a second without an answer, and the statuses 500, 502, 503 and 504. It is not among the default interceptors: `dependencies.interceptors.add(CircuitBreakerInterceptor())`.
 /// (The pattern: M. Nygard, Release It!, 5.2; https://martinfowler.com/bliki/CircuitBreaker.html)
 public final class CircuitBreakerInterceptor: BriefInterceptor {
     /// `.circuitBreaker`: each attempt of a retry counts, and what fails at once is not tried again.
@@ -19,6 +19,8 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
     private let time = ElapsedTime()
     /// Origins kept in mind; beyond it all is forgotten, which lets operations through.
     private static let maxOrigins = 256
+    /// What a deadline cuts off sooner tells nothing of the server.
+    private static let silence = Duration.seconds(1)
 
     /// What is known of an origin that failed last.
     private struct Circuit {
@@ -62,12 +64,15 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
         case .closed(let wait): throw .circuitOpen(origin, for: wait)
         }
         if operation.kind == .subscription { return try await subscribe(operation, trial, next, emit) }
+        let began = time.now(for: operation)
         let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
             try await next(operation, emit)
         }
+        let now = time.now(for: operation)
         // A server that is silent until the operation's deadline is as good as none.
-        let isOverdue = outcome.wasCancelledUnderWay && operation.countdown?.isExpired == true
-        note(outcome, of: origin, trial, at: time.now(for: operation), isOverdue: isOverdue)
+        let isSilent =
+            outcome.wasCancelledInSilence && now - began >= Self.silence && operation.countdown?.isExpired == true
+        note(outcome, of: origin, trial, at: now, isSilent: isSilent)
         return try outcome.get()
     }
 
@@ -113,14 +118,14 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
         of origin: Origin,
         _ trial: Int?,
         at now: Duration,
-        isOverdue: Bool = false
+        isSilent: Bool = false
     ) {
         origins.withLock { origins in
             // One that began before the circuit opened ends no trial but its own.
             if let trial, origins[origin]?.trial == trial { origins[origin]?.trial = nil }
             // What was cancelled, or never sent, has found nothing out.
-            if case .failure(let error) = outcome, error.isCancelled && !isOverdue || error.isAside { return }
-            if isOverdue || outcome.isFailureOfTheServer {
+            if case .failure(let error) = outcome, error.isCancelled && !isSilent || error.isAside { return }
+            if isSilent || outcome.isFailureOfTheServer {
                 if origins.count >= Self.maxOrigins, origins[origin] == nil { origins.removeAll() }
                 var circuit = origins[origin] ?? Circuit()
                 circuit.failures += 1
@@ -134,9 +139,11 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
-    /// Whether it was cancelled when it had left the queue.
-    fileprivate var wasCancelledUnderWay: Bool {
-        if case .failure(let error) = self { return error.isCancelled && error.phase != .queue }
+    /// Whether it was cancelled when it had left the queue and no answer had come.
+    fileprivate var wasCancelledInSilence: Bool {
+        if case .failure(let error) = self {
+            return error.isCancelled && error.phase != .queue && error.phase != .body
+        }
         return false
     }
 

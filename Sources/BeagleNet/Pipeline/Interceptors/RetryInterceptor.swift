@@ -74,6 +74,7 @@ public final class RetryInterceptor: BriefInterceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let elapsed = maxTime == nil ? nil : operation.stopwatch()
+        let person = next.person
         let outcome: Result<NetworkOperation.Result, NetworkError>
         do {
             outcome = .success(try await next(operation, emit))
@@ -81,7 +82,7 @@ public final class RetryInterceptor: BriefInterceptor {
             outcome = .failure(error)
         }
         if accepts(outcome, of: operation) { return try outcome.get() }
-        return try await repeated(operation, next, emit, after: outcome, elapsed)
+        return try await repeated(operation.asked(by: person), next, emit, after: outcome, elapsed)
     }
 
     /// Whether the outcome of a first attempt is that of the operation.
