@@ -261,7 +261,7 @@ import Testing
     func aRetryAfterSigningOutIsNone(kind: NetworkOperation.Kind) async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let runs = ScriptedRuns()
+        let runs = ScriptedRuns { operation, _ in operation.attempt > 1 ? .init("again") : nil }
         let token = Lock("A")
         let auth = AuthInterceptor(rules(token), origins: origins)
         let client = BeagleNetTests.client(RetryInterceptor(), auth, runs)
