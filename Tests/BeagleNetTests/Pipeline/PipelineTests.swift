@@ -379,20 +379,31 @@ import Testing
         }
     }
 
-    @Test("a server that is silent until the deadline opens the circuit") func aDeadlineOpensTheCircuit() async {
+    @Test(
+        "a server that is silent until the deadline opens the circuit, where that was not too soon",
+        arguments: [(Duration.seconds(5), true), (.milliseconds(500), false)]
+    ) func aDeadlineOpensTheCircuit(limit: Duration, opens: Bool) async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let (runs, noting) = (ScriptedRuns(), Noting())
+        let asked = Lock(0)
+        let runs = ScriptedRuns { _, _ in
+            asked.withLock { asked in
+                asked += 1
+                return asked > 1 ? .init("1") : nil
+            }
+        }
+        let noting = Noting()
         let breaker = CircuitBreakerInterceptor(after: 1, for: .seconds(30))
-        let client = client(DeadlineInterceptor(limit: .seconds(5)), noting, breaker, runs)
+        let client = client(DeadlineInterceptor(limit: limit), noting, breaker, runs)
         let silent = form(client)
         _ = await runs.next()
         await clock.sleepers(1)
-        clock.advance(by: .seconds(5))
+        clock.advance(by: limit)
         #expect(await silent.value.failure?.isTimeout == true)
         while noting.ends.withLock({ $0 }) == 0 { await Task.yield() }
-        #expect(await form(client).value.failure?.kind == .circuitOpen)
-        #expect(runs.count == 1)
+        let isOpen = await form(client).value.failure?.kind == .circuitOpen
+        #expect(isOpen == opens)
+        #expect(runs.count == (opens ? 1 : 2))
     }
 
     @Test("what began before the circuit opened ends nobody's finding out") func anOldOneEndsNoTrial() async {

@@ -3,8 +3,9 @@ public import BeagleNetHTTP
 /// Leaves a server alone that fails time after time: after so many failures in a row its origin is not asked for a
 /// while, and operations fail at once; then one is let through to find out, and the others follow if it succeeds.
 ///
-/// A failure is what may pass (no name, no connection, a time limit, a connection lost), the deadline of an operation that
-/// was under way for a second without an answer, and the statuses 500, 502, 503 and 504. It is not among the default interceptors: `dependencies.interceptors.add(CircuitBreakerInterceptor())`.
+/// A failure is what may pass (no name, no connection, a time limit, a connection lost), the deadline of an operation
+/// that was under way for a second without an answer, and the statuses 500, 502, 503 and 504. It is not among the default
+/// interceptors: `dependencies.interceptors.add(CircuitBreakerInterceptor())`.
 /// (The pattern: M. Nygard, Release It!, 5.2; https://martinfowler.com/bliki/CircuitBreaker.html)
 public final class CircuitBreakerInterceptor: BriefInterceptor {
     /// `.circuitBreaker`: each attempt of a retry counts, and what fails at once is not tried again.
