@@ -63,6 +63,12 @@ package protocol CookieTransport: HTTPTransport {
     var keepsCookies: Bool { get }
 }
 
+/// A transport that may answer in the place of the network, as from a recording.
+package protocol OfflineTransport: HTTPTransport {
+    /// Whether no message reaches a server, by the app's own choice.
+    var isOffline: Bool { get }
+}
+
 /// A transport that knows its connections.
 package protocol ConnectionTransport: HTTPTransport {
     /// How many are open now.

@@ -23,8 +23,11 @@ public struct HttpRequestBuilder: Sendable {
     public var additionalHeaders: [String: String] = [:]
     /// Headers for the origin of `baseURL` and for `origins`.
     package var environmentHeaders: [String: String] = [:]
-    /// The value of `beagle-platform`; nil leaves the header out.
-    public var platform: String? = "IOS"
+    /// The value of `beagle-platform`, sent to `origins` and the origin of `baseURL` only; `nil` leaves the header out.
+    ///
+    /// The default is `IOS` on Apple's platforms and `nil` elsewhere: a Beagle backend refuses platforms that it doesn't
+    /// know. With `.beagle1` the default is `IOS` everywhere, and the header is sent to every origin, as Beagle does.
+    public var platform: String?
     /// The value of `User-Agent`; nil leaves the header out.
     public var userAgent: String? = "BeagleNet/\(beagleNetVersion)"
     /// What paths are put onto, and whose origin is the app's own where `origins` is empty.
@@ -51,7 +54,14 @@ public struct HttpRequestBuilder: Sendable {
     /// A builder by the rules of `compatibility`.
     public init(compatibility: Compatibility) {
         self.compatibility = compatibility
+        platform = compatibility == .beagle1 ? "IOS" : Self.usualPlatform
     }
+
+    #if canImport(Darwin)
+        private static let usualPlatform: String? = "IOS"
+    #else
+        private static let usualPlatform: String? = nil
+    #endif
 
     /// The message of a request.
     ///
@@ -99,7 +109,8 @@ public struct HttpRequestBuilder: Sendable {
         url.append(request.query)
         var headers = HeaderList()
         headers.add(content.accepted)
-        if let platform { try headers.add(.usualPlatform, or: platform) }
+        let sentPlatform = platform != nil && isDeclared(url) ? platform : nil
+        if let sentPlatform { try headers.add(.usualPlatform, or: sentPlatform) }
         if let userAgent { try headers.add(.usualUserAgent, or: userAgent) }
         if let contentType = content.contentType { try headers.add(.contentType, checking: contentType) }
         try headers.set(headersOfScreen)
@@ -109,7 +120,8 @@ public struct HttpRequestBuilder: Sendable {
         try headers.set(environment)
         try headers.set(additional)
         if content.body == nil { headers.remove(.contentType) }
-        let scoped = environment.isEmpty ? additional : environment.merging(additional) { $1 }
+        var scoped = environment.isEmpty ? additional : environment.merging(additional) { $1 }
+        if let sentPlatform { scoped[HTTPField.Name.beaglePlatform.rawName] = sentPlatform }
         return message(request, url, content.method, headers, content.body, scoped: scoped, options, delivery)
     }
 
@@ -144,10 +156,14 @@ public struct HttpRequestBuilder: Sendable {
 
     /// The headers of the environment that a URL's origin may have.
     func environmentHeaders(for url: WireURL) -> [String: String] {
-        if environmentHeaders.isEmpty { return [:] }
+        environmentHeaders.isEmpty || !isDeclared(url) ? [:] : environmentHeaders
+    }
+
+    /// Whether a URL's origin is among `origins`, or is that of `baseURL`.
+    private func isDeclared(_ url: WireURL) -> Bool {
+        if origins.isEmpty, baseURL == nil { return false }
         let origin = url.origin
-        let isOwn = origins.contains(origin) || baseURL.map { Origin($0) == origin } ?? false
-        return isOwn ? environmentHeaders : [:]
+        return origins.contains(origin) || baseURL.map { Origin($0) == origin } ?? false
     }
 
     func message(

@@ -13,6 +13,9 @@ public struct Request: Sendable {
         get { sharedOptions?.value }
         set { sharedOptions = newValue.map { CopyOnWrite($0) } }
     }
+    /// The longest that the whole call may take, with all attempts, redirects and waits between them; `nil`, the default,
+    /// for no such limit. `options.timeouts` limit one attempt.
+    public var timeout: Duration?
     /// Behind a reference, as most requests have none and every task that makes one has room for it.
     private var sharedOptions: CopyOnWrite<TransferOptions>?
     /// Items put after the query that `url` has already, each byte outside RFC 3986's unreserved set encoded.

@@ -23,7 +23,7 @@ import Testing
         let server = try serve { _ in .response(200, ["Content-Type": "application/json"], "{\"title\":\"Home\"}") }
         #expect(try await client.fetch("/home", as: Screen.self) == Screen(title: "Home"))
         #expect(server.requests.map(\.target) == ["/home"])
-        #expect(server.requests[0]["beagle-platform"] == "IOS")
+        #expect(server.requests[0]["beagle-platform"] == HttpRequestBuilder().platform)
         #expect(server.requests[0]["accept"] == "application/json")
         let messages = try #require(Beagle.dependencies.logger as? MemoryLogger).messages
         #expect(messages.map { $0.prefix(3) } == ["-> ", "<- "])

@@ -232,7 +232,7 @@ import Testing
             dependencies.networkClient = client
             dependencies.logger = logger
             dependencies.environment = .example
-            dependencies.httpRequestBuilder.platform = "LINUX"
+            dependencies.httpRequestBuilder.platform = "WEB"
             return client
         }()
         #expect(container == nil)
@@ -240,7 +240,7 @@ import Testing
         #expect(response.url == "http://example.com/a.png")
         #expect(logger.messages.count == 2)
         let head = transport.requests.withLock { $0[0].head }
-        #expect(head.headerFields[.init("beagle-platform")!] == "LINUX")
+        #expect(head.headerFields[.init("beagle-platform")!] == "WEB")
     }
 
     @Test func aClientOfAnotherLoggerHasTheRestOfTheCurrentDependencies() async throws {

@@ -53,6 +53,47 @@ import Testing
         try client.assertAllUsed()
     }
 
+    @Test("a form that an offline recording lacks isn't kept in the outbox")
+    func missIsNotKept() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
+        // Nothing is written, so that there may be nothing to remove.
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let outbox = Outbox(directory: folder)
+        let client = try client([Exchanges.entry("GET", "/a", answer: "a")])
+        Beagle.dependencies.interceptors.add(OutboxInterceptor(outbox))
+        let form = Request.FormData(method: .post, fields: [FormField("name", "Ann")])
+        var operation = NetworkOperation(try request("/signup", .submitForm(form)))
+        for policy in [OutboxChoice.automatic, .queue("forms")] {
+            operation.outbox = policy
+            await #expect { try await client.run(operation) } throws: { error in
+                (error as? NetworkError)?.kind == .notInRecording && (error as? NetworkError)?.isKept == false
+            }
+        }
+        #expect(try outbox.entries().isEmpty)
+    }
+
+    @Test("an offline recording doesn't take entries out of the outbox")
+    func flushOfflineLeavesEntries() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let outbox = Outbox(directory: folder)
+        let dependencies = Beagle.dependencies
+        dependencies.interceptors.add(OutboxInterceptor(outbox))
+        let closed = NetworkClientDefault(dependencies: dependencies)
+        let form = Request.FormData(method: .post, fields: [FormField("name", "Ann")])
+        let url = try #require(URL(string: "http://127.0.0.1:1/signup"))
+        let kept = await #expect(throws: NetworkError.self) {
+            try await closed.executeRequest(Request(url: url, type: .submitForm(form)))
+        }
+        #expect(kept?.isKept == true)
+        let body = Exchanges.json(#"{"name":"Ann"}"#)
+        let recording = Recording([Exchanges.entry("POST", url.absoluteString, body: body, answer: "ok")])
+        let report = try await outbox.flush(with: ReplayClient(recording, dependencies: dependencies))
+        #expect(report.delivered.isEmpty)
+        #expect(report.failures.first?.kind == .notInRecording)
+        #expect(try outbox.entries().count == 1)
+    }
+
     @Test func aStatusThatIsNoSuccessIsAFailureWithItsAnswer() async throws {
         let client = try client([Exchanges.entry("GET", "/a", status: 404, answer: "gone")])
         await #expect { try await client.executeRequest(self.request("/a")) } throws: { error in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct HeaderTests {
     private let builder = HttpRequestBuilder()
-    private let defaults = ["beagle-platform: IOS", "User-Agent: BeagleNet/\(beagleNetVersion)"]
+    private let defaults = ["User-Agent: BeagleNet/\(beagleNetVersion)"]
 
     @Test(
         "row 12: Accept says what the app can take, Content-Type goes out only with a body",
@@ -27,11 +27,12 @@ import Testing
 
     @Test func platformAndUserAgentAreTheAppsChoice() throws {
         var builder = builder
-        builder.platform = "LINUX"
+        builder.baseURL = URL(string: "http://h")
+        builder.platform = "WEB"
         builder.userAgent = "App/1"
         #expect(
             try builder.message("http://h/").headers == [
-                "Accept: application/json", "beagle-platform: LINUX", "User-Agent: App/1",
+                "Accept: application/json", "beagle-platform: WEB", "User-Agent: App/1",
             ]
         )
         builder.platform = nil
@@ -39,6 +40,34 @@ import Testing
         #expect(try builder.message("http://h/").headers == ["Accept: application/json"])
         builder.platform = "A\r\nB"
         #expect(builder.refusal("http://h/")?.kind == .badRequest)
+    }
+
+    @Test("the platform goes to declared origins only")
+    func platformGoesToDeclaredOrigins() throws {
+        var builder = HttpRequestBuilder()
+        #if canImport(Darwin)
+            #expect(builder.platform == "IOS")
+        #else
+            #expect(builder.platform == nil)
+        #endif
+        #expect(HttpRequestBuilder(compatibility: .beagle1).platform == "IOS")
+        builder.platform = "IOS"
+        let name = try #require(HTTPField.Name("beagle-platform"))
+        func isSent(to url: String) throws -> Bool {
+            let message = try builder.build(Request(url: try #require(URL(string: url)), type: .fetchComponent))
+            let isSent = message.head.headerFields.contains(name)
+            // After a redirect to another origin, the field is dropped.
+            #expect(message.originScopedFields.contains(name) == isSent)
+            return isSent
+        }
+        #expect(try !isSent(to: "http://h/"))
+        builder.baseURL = URL(string: "http://h")
+        #expect(try isSent(to: "http://h/"))
+        #expect(try !isSent(to: "http://other/"))
+        builder.origins = [Origin(scheme: "http", host: "other", port: 80)]
+        #expect(try isSent(to: "http://h/"))
+        #expect(try isSent(to: "http://other/"))
+        #expect(try !isSent(to: "http://third/"))
     }
 
     @Test("row 8: raw requests carry the headers of all others")

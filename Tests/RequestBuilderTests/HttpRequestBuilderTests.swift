@@ -289,7 +289,6 @@ import Testing
         #expect(result.url == url)
         #expect(result.method == "POST")
         #expect(result.headers["Content-Type"] == "application/json")
-        #expect(result.headers["beagle-platform"] == "IOS")
         #expect(result.body == Data(#"{"a":"b"}"#.utf8))
         #expect(result.request?.head.method == .post)
         let query = builder.build(url: url, requestType: .form(.get, ["a": "é"]), additionalData: nil)

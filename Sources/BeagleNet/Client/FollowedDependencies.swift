@@ -32,7 +32,8 @@ final class FollowedDependencies: Sendable {
                 origins: environmentBuilder.ownOrigins,
                 callerContexts: dependencies.callerContexts,
                 policy: dependencies.policy,
-                builder: environmentBuilder
+                builder: environmentBuilder,
+                isOffline: (transport as? any OfflineTransport)?.isOffline ?? false
             )
             operationScope = dependencies.operationScope
             let interceptors = dependencies.interceptors

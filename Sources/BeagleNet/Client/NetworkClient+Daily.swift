@@ -1,8 +1,8 @@
 public import BeagleNetHTTP
 public import BeagleNetRequestBuilder
 
-/// What is asked for daily, on every client. Each call takes a path or a URL, and may bring query items, headers and a
-/// limit on its whole time.
+/// The everyday calls of every client. Each takes a path or a URL, and optionally query items, headers and a limit on the
+/// time of the whole call.
 extension NetworkClient {
     /// Asks for a screen or other JSON and makes a value of it.
     ///
@@ -11,7 +11,8 @@ extension NetworkClient {
     ///   - type: what to make of the body.
     ///   - query: items put after the query that `target` has.
     ///   - headers: header fields of this request.
-    ///   - timeout: limit on the whole request; the client's where nil.
+    ///   - timeout: the longest that the whole call may take, with all attempts; by default only `Timeouts.total` limits each
+    ///     attempt.
     ///   - decoder: how to make the value; the container's `bodyDecoder` where nil.
     /// - Throws: `NetworkError`: `.status` where the status is outside 200...299, `.decoding` where the body is not
     ///   what was expected, or why there is no response.
@@ -49,7 +50,8 @@ extension NetworkClient {
     ///   - target: path or URL.
     ///   - query: items put after the query that `target` has.
     ///   - headers: header fields of this request.
-    ///   - timeout: limit on the whole request; the client's where nil.
+    ///   - timeout: the longest that the whole call may take, with all attempts; by default only `Timeouts.total` limits each
+    ///     attempt.
     /// - Throws: `NetworkError`; of kind `.status` where the status is outside 200...299.
     public func image(
         _ target: some RequestTarget,
@@ -67,7 +69,8 @@ extension NetworkClient {
     ///   - target: path or URL.
     ///   - query: items put after the query that `target` has; those of a GET or DELETE form come before them.
     ///   - headers: header fields of this request.
-    ///   - timeout: limit on the whole request; the client's where nil.
+    ///   - timeout: the longest that the whole call may take, with all attempts; by default only `Timeouts.total` limits each
+    ///     attempt.
     /// - Throws: `NetworkError`; of kind `.status` where the server refuses the form, with its answer in `data`.
     public func submit(
         form: Request.FormData,
@@ -88,11 +91,23 @@ extension NetworkClient {
     ) throws(NetworkError) -> Request {
         var request = Request(url: try target.url(in: container), type: type, query: query)
         if !headers.isEmpty { request.additionalData = HttpAdditionalData(headers: headers) }
-        if let timeout {
-            var options = options
-            options.timeouts.total = timeout
-            request.options = options
-        }
+        request.limit(to: timeout, options)
         return request
+    }
+}
+
+extension Request {
+    /// Limits the whole call. One attempt may then take as long as the call, even if its own limit is shorter.
+    ///
+    /// - Parameters:
+    ///   - timeout: the limit; `nil` for none.
+    ///   - options: the client's, for a request without its own.
+    package mutating func limit(to timeout: Duration?, _ options: TransferOptions) {
+        guard let timeout else { return }
+        self.timeout = timeout
+        var options = self.options ?? options
+        guard let total = options.timeouts.total, total < timeout else { return }
+        options.timeouts.total = timeout
+        self.options = options
     }
 }

@@ -19,7 +19,8 @@ extension NetworkClient {
     ///   - resuming: whether to go on with an earlier download and to leave one to go on with. No by default.
     ///   - query: items put after the query that `target` has.
     ///   - headers: header fields of this request.
-    ///   - timeout: limit on the whole download; none where nil.
+    ///   - timeout: the longest that the wait for the head, with all attempts, and the transfer of the body may each
+    ///     take; no limit by default.
     ///   - progress: called as pieces are written, at most every 50 ms and once at the end, in the caller's task.
     /// - Returns: the response without its body; of a resumed download that of the last part, or the 416 that said that
     ///   nothing was missing.
@@ -37,7 +38,13 @@ extension NetworkClient {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(NetworkError) -> NetworkResponse {
         var request = try makeRequest(target, .rawRequest(Request.RequestData()), query, headers, timeout)
-        request.options?.maxBodyBytes = nil
+        if let timeout {
+            // The operation ends with the head of the response: the body needs a limit of its own.
+            var options = options
+            options.timeouts.total = timeout
+            options.maxBodyBytes = nil
+            request.options = options
+        }
         if resuming { return try await resume(request, to: path, headers, progress) }
         let response = try await stream(request)
         guard response.response.status.kind == .successful else {
@@ -91,7 +98,7 @@ extension NetworkClient {
     ///   - contentType: the media type of the file.
     ///   - query: items put after the query that `target` has.
     ///   - headers: header fields of this request.
-    ///   - timeout: limit on the whole upload; none where nil.
+    ///   - timeout: the longest that the upload may take, with all attempts; no limit by default.
     ///   - progress: called as pieces are taken to be sent, at most every 50 ms and once at the end, on a thread of the
     ///     client's.
     /// - Throws: `NetworkError`; of kind `.file` where the file cannot be read, in which case nothing was sent.
@@ -109,12 +116,19 @@ extension NetworkClient {
         let body = try HTTPBody.file(path: path, progress: progress)
         let data = Request.RequestData(method: method, body: .stream(body, contentType: contentType))
         var request = try makeRequest(target, .rawRequest(data), query, headers, timeout)
-        if timeout == nil {
-            var options = options
-            options.timeouts.total = nil
-            request.options = options
-        }
+        if timeout == nil { request.liftTotalTimeout(of: options) }
         return try await executeRequest(request)
+    }
+}
+
+extension Request {
+    /// Lets one attempt take as long as it needs, as the size of a file is known to the caller alone.
+    ///
+    /// - Parameter options: the client's.
+    mutating func liftTotalTimeout(of options: TransferOptions) {
+        var options = self.options ?? options
+        options.timeouts.total = nil
+        self.options = options
     }
 }
 

@@ -12,7 +12,8 @@ extension NetworkClient {
     ///   - target: path or URL.
     ///   - query: items put after the query that `target` has; those of a GET or DELETE form come before them.
     ///   - headers: header fields of this request.
-    ///   - timeout: limit on the whole request; where nil the client's, and none for a form with files.
+    ///   - timeout: the longest that the whole call may take, with all attempts. By default only `Timeouts.total` limits each
+    ///     attempt, and nothing limits a form with files.
     ///   - progress: called as bytes move, at most every 50 ms, on any thread, by clients that tell.
     /// - Returns: the server's reply, or which inputs are wrong: see `FormReply.isAccepted`. A status of 400 or 422 that
     ///   names what is wrong is such a reply.
@@ -77,11 +78,7 @@ extension NetworkClient {
             headers[HTTPField.Name.idempotencyKey.rawName] = identity.idempotencyKey
         }
         var request = try makeRequest(message.url, .submitForm(data), message.query, headers, timeout)
-        if timeout == nil, data.fields.contains(where: { $0.file != nil }) {
-            var options = options
-            options.timeouts.total = nil
-            request.options = options
-        }
+        if timeout == nil, data.fields.contains(where: { $0.file != nil }) { request.liftTotalTimeout(of: options) }
         return request
     }
 

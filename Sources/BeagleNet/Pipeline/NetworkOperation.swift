@@ -17,7 +17,6 @@ public struct NetworkOperation: Sendable {
         var attempt = 1
         var partition = ""
         var context = Context()
-        var deadline: Duration?
         var maxAge: Duration?
         var performer: (any OperationPerformer)? { didSet { isOneMessage = performer == nil && revision == nil } }
         var revision: (any OperationRevision)? { didSet { isOneMessage = performer == nil && revision == nil } }
@@ -149,11 +148,11 @@ public struct NetworkOperation: Sendable {
         _modify { yield &message.value.transfer }
     }
 
-    /// The longest that this operation may take, attempts and waits included; the `DeadlineInterceptor`'s limit where
-    /// nil.
+    /// The longest that this operation may take, with all attempts and the waits between them: `request.timeout`. If
+    /// `nil`, the limit of the `DeadlineInterceptor` applies.
     public var deadline: Duration? {
-        get { fields.value.deadline }
-        set { fields.value.deadline = newValue }
+        get { fields.value.request.timeout }
+        set { fields.value.request.timeout = newValue }
     }
 
     /// How old a stored answer may be for `RequestPolicy.cacheFirst` to be content with it: an older one is given as

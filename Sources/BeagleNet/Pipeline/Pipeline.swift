@@ -140,10 +140,14 @@ public final class Pipeline: Sendable {
     ///
     /// - Parameters:
     ///   - interceptors: outermost first. Those that have a place must stand in its order, and no place is taken twice.
+    ///     If none has the place `.deadline`, a `DeadlineInterceptor` without a limit of its own is added.
     ///   - transport: what performs the transfers at its end.
     /// - Throws: `NetworkError` of kind `.badConfiguration` that names the interceptors that are out of order.
     public init(_ interceptors: [any Interceptor], transport: any HTTPTransport) throws(NetworkError) {
         try Self.check(interceptors)
+        var interceptors = interceptors
+        // An operation may bring a limit of its own, which must not be ignored.
+        if !interceptors.contains(where: { $0.place == .deadline }) { interceptors.add(DeadlineInterceptor()) }
         self.interceptors = interceptors
         status = interceptors.last as? StatusInterceptor
         steps = interceptors.dropLast(status == nil ? 0 : 1).map { Step($0) }
@@ -507,13 +511,15 @@ extension NetworkOperation {
         logger: any BeagleLogger,
         redactor: Redactor = Redactor(),
         clock: any Clock<Duration> = ContinuousClock(),
-        origins: Set<Origin>? = nil
+        origins: Set<Origin>? = nil,
+        isOffline: Bool = false
     ) -> NetworkOperation {
         let surroundings = Surroundings(
             logger: logger,
             redactor: redactor,
             clock: clock,
-            origins: origins ?? [Origin(of: transfer.head)]
+            origins: origins ?? [Origin(of: transfer.head)],
+            isOffline: isOffline
         )
         let nowhere = Request(url: URL(fileURLWithPath: "/"), type: .rawRequest(.init()))
         return NetworkOperation(nowhere, kind: kind).sending(transfer, surroundings, for: 0)

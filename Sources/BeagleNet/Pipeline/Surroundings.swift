@@ -15,6 +15,8 @@ final class Surroundings: Sendable {
     let policy: RequestPolicy
     /// What makes the client's messages; nil for those that no client has made.
     let builder: HttpRequestBuilder?
+    /// Whether no message reaches a server, by the app's own choice (`OfflineTransport`).
+    let isOffline: Bool
 
     init(
         logger: any BeagleLogger,
@@ -23,7 +25,8 @@ final class Surroundings: Sendable {
         origins: Set<Origin>,
         callerContexts: [any CallerContext] = [],
         policy: RequestPolicy = .cacheFirst,
-        builder: HttpRequestBuilder? = nil
+        builder: HttpRequestBuilder? = nil,
+        isOffline: Bool = false
     ) {
         self.logger = logger
         self.redactor = redactor
@@ -32,6 +35,7 @@ final class Surroundings: Sendable {
         self.callerContexts = callerContexts
         self.policy = policy
         self.builder = builder
+        self.isOffline = isOffline
     }
 
     /// The same with another builder, and the origins that it declares.
@@ -43,7 +47,8 @@ final class Surroundings: Sendable {
             origins: builder.ownOrigins,
             callerContexts: callerContexts,
             policy: policy,
-            builder: builder
+            builder: builder,
+            isOffline: isOffline
         )
     }
 

@@ -8,7 +8,9 @@ extension NetworkClient {
     ///   - operation: what to ask.
     ///   - endpoint: where; the container's `graphQLEndpoint` where nil.
     ///   - decoder: how the value is made; the container's `bodyDecoder` where nil.
-    ///   - configure: says more of the operation before it is run: policy, partition, deadline, context.
+    ///   - timeout: the longest that the whole call may take, with all attempts; by default only `Timeouts.total` limits
+    ///     each attempt.
+    ///   - configure: says more of the operation before it is run: policy, partition, context.
     ///   - onProgress: hears how far files are; nobody by default.
     /// - Throws: `NetworkError`: `.graphQL` where the server gave errors and no data, or errors at all if the endpoint's
     ///   policy is strict; `.status` for a refusal; `.decoding` where the answer is not what was expected; or why there is
@@ -17,11 +19,15 @@ extension NetworkClient {
         _ operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil,
         decoder: (any BodyDecoder)? = nil,
+        timeout: Duration? = nil,
         _ configure: Configuring = { _ in },
         onProgress: Progress? = nil
     ) async throws(NetworkError) -> GraphQLResponse<Output> {
         let prepared = try PreparedOperation(operation, at: endpoint, in: container)
-        return try await response(to: prepared, decoder, onProgress, configure)
+        return try await response(to: prepared, decoder, onProgress) { operation in
+            operation.request.limit(to: timeout, options)
+            configure(&operation)
+        }
     }
 
     /// Performs an operation and gives its value. Errors beside it are logged; `execute` gives them.
@@ -32,11 +38,15 @@ extension NetworkClient {
         _ operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil,
         decoder: (any BodyDecoder)? = nil,
+        timeout: Duration? = nil,
         _ configure: Configuring = { _ in },
         onProgress: Progress? = nil
     ) async throws(NetworkError) -> Output {
         let prepared = try PreparedOperation(operation, at: endpoint, in: container)
-        return try await object(of: prepared, decoder, onProgress, configure)
+        return try await object(of: prepared, decoder, onProgress) { operation in
+            operation.request.limit(to: timeout, options)
+            configure(&operation)
+        }
     }
 
     /// The value of an operation.

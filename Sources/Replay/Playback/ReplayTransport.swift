@@ -100,6 +100,11 @@ extension ReplayTransport: CookieTransport {
     package var keepsCookies: Bool { mode.base.map { ($0 as? any CookieTransport)?.keepsCookies ?? true } ?? false }
 }
 
+extension ReplayTransport: OfflineTransport {
+    /// Whether the recording alone answers.
+    package var isOffline: Bool { mode.base == nil }
+}
+
 extension ReplayMode {
     /// Whether the recording has anything to do with answers.
     fileprivate var asksRecording: Bool {

@@ -58,6 +58,10 @@ extension RecordingTransport: CookieTransport where Base: CookieTransport {
     package var keepsCookies: Bool { base.keepsCookies }
 }
 
+extension RecordingTransport: OfflineTransport where Base: OfflineTransport {
+    package var isOffline: Bool { base.isOffline }
+}
+
 extension TransferRecorder {
     fileprivate func take(
         _ result: Result<TransferResponse, NetworkError>,

@@ -275,6 +275,14 @@ extension Session: CookieTransport {
     }
 }
 
+extension Session: OfflineTransport {
+    /// Whether a recording alone answers. A recording that can't be read fails each request.
+    var isOffline: Bool {
+        if case .success(let transport?) = replay { return transport.isOffline }
+        return false
+    }
+}
+
 /// The token of what has failed already.
 private struct NothingRunning: RequestToken {
     func cancel() {}

@@ -184,6 +184,39 @@ import Testing
         #expect(answers.count == 0)
     }
 
+    @Test(
+        "timeout limits a call with all its attempts, also without a DeadlineInterceptor",
+        arguments: [true, false]
+    )
+    func timeoutLimitsAllAttempts(hasInterceptor: Bool) async throws {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        Beagle.dependencies.environment = .example
+        if !hasInterceptor { Beagle.dependencies.interceptors.removeAll { $0 is DeadlineInterceptor } }
+        let transport = ScriptedTransport { _ in .failure(.refused) }
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        async let result = Result { try await client.image("/logo.png", timeout: .milliseconds(300)) }
+        // The limit, and the wait before the second attempt.
+        await clock.sleepers(2)
+        clock.advance(by: .milliseconds(300))
+        let error = await result.failure
+        #expect(error?.kind == .timeout)
+        #expect(error?.message.contains("deadline of 0.3 seconds") == true)
+        #expect(transport.requests.withLock { $0.first?.options.timeouts.total } == TransferOptions().timeouts.total)
+    }
+
+    @Test("a timeout above the limit of one attempt raises that limit", arguments: [nil, 5, 600])
+    func timeoutRaisesLimitOfAttempt(seconds: Int?) async throws {
+        Beagle.dependencies.environment = .example
+        let transport = ScriptedTransport("1")
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        let timeout = seconds.map { Duration.seconds($0) }
+        _ = try await client.submit(form: .init(method: .post, values: [:]), to: "/", timeout: timeout)
+        let usual = try #require(TransferOptions().timeouts.total)
+        let limits = transport.requests.withLock { $0.map(\.options.timeouts.total) }
+        #expect(limits == [max(usual, timeout ?? usual)])
+    }
+
     @Test func anOperationsOwnDeadlineWins() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock

@@ -30,7 +30,6 @@ struct NetworkClientDefaultTests {
         #expect(response.response.status == .ok)
         #expect(response.response.headerFields[HTTPField.Name("X-Part")!] == "1")
         #expect(response.url == server.url + "/home")
-        #expect(server.requests.first?["beagle-platform"] == "IOS")
     }
 
     @Test func bothEndsAreLoggedWithoutSecrets() async throws {

@@ -28,6 +28,9 @@ public import BeagleNetHTTP
 /// is filled in is therefore not kept unless its `outbox` names a queue; a sign-in that is a `FormData` of your own is: give its
 /// operation `.never`, as every message whose body holds credentials.
 ///
+/// If a recording answers in the network's place (`ReplayClient` without a fallback), nothing is kept, and entries that wait
+/// are not sent: a form that the recording lacks must not reach a server later.
+///
 /// Options of a request are not written; it goes out again with those of the client, without `timeouts.total`. What has an
 /// address guard, pins, an identity or a function for redirects of its own is therefore sent without being kept, which the
 /// log says, or refused where a queue was asked for.
@@ -60,12 +63,13 @@ public struct OutboxInterceptor: BriefInterceptor {
     /// With operations that are kept, and with those that an outbox sends; not with what is asked in order to send one, such
     /// as for credentials, which would wait for its own end.
     public func applies(to operation: NetworkOperation) -> Bool {
+        if operation.outboxMessage != nil { return true }
+        if operation.surroundings.isOffline { return false }
         switch operation.outbox {
         case .never: return false
         case .queue: return !isForSending
         case .automatic: break
         }
-        if operation.outboxMessage != nil { return true }
         return kinds.contains(operation.kind) && !operation.transfer.head.method.isSafe
             && operation.transfer.delivery == .collect && !isForSending
     }
@@ -80,6 +84,7 @@ public struct OutboxInterceptor: BriefInterceptor {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         var operation = operation
         if let message = operation.outboxMessage {
+            if operation.surroundings.isOffline { throw .recordingAnswers }
             operation.take(message)
             return try await next(operation, emit)
         }
@@ -196,6 +201,14 @@ extension BeagleLogger {
 }
 
 extension NetworkError {
+    /// An answer of a recording would take the entry out of the outbox, although no server has seen it.
+    fileprivate static let recordingAnswers = NetworkError(
+        .notInRecording,
+        during: .queue,
+        "a recording answers in the network's place, so the outbox entry stays",
+        advice: "flush the outbox with a client that asks the server"
+    )
+
     fileprivate static func notForOutbox(_ why: String) -> NetworkError {
         NetworkError(
             .badRequest,

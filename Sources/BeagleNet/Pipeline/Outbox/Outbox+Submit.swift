@@ -16,7 +16,8 @@ extension Outbox {
         transport: any HTTPTransport,
         logger: any BeagleLogger
     ) async throws(NetworkError) -> StreamingResponse {
-        let operation = NetworkOperation.of(transfer, kind: .form, logger: logger)
+        let isOffline = (transport as? any OfflineTransport)?.isOffline ?? false
+        let operation = NetworkOperation.of(transfer, kind: .form, logger: logger, isOffline: isOffline)
         let pipeline = try Pipeline([OutboxInterceptor(self)] + interceptors, transport: transport)
         guard let response = try await pipeline.run(operation, { _ in }).response else { throw .noResponse }
         return StreamingResponse(response)
