@@ -292,9 +292,9 @@ import Testing
     }
 
     @Test func aFileHasTheTimeItTakes() async throws {
-        let options = Lock<[TransferOptions?]>([])
+        let limits = Lock<[(attempt: Duration??, call: Duration?)]>([])
         let client = StubClient { request in
-            options.withLock { $0.append(request.options) }
+            limits.withLock { $0.append((request.options.map(\.timeouts.total), request.timeout)) }
             return NetworkResponse()
         }
         let file = FormValue.file(FormFile(Data(), filename: "f"))
@@ -302,6 +302,7 @@ import Testing
         _ = try await client.submit(form, to: "http://h/")
         _ = try await client.submit(form, to: "http://h/", timeout: .seconds(3))
         _ = try await client.submit(Form(), to: "http://h/")
-        #expect(options.withLock { $0.map { $0.map(\.timeouts.total) } } == [.some(nil), .seconds(3), nil])
+        #expect(limits.withLock { $0.map(\.attempt) } == [.some(nil), nil, nil])
+        #expect(limits.withLock { $0.map(\.call) } == [nil, .seconds(3), nil])
     }
 }
