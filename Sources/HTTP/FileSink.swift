@@ -17,9 +17,22 @@
 /// What is no regular file, such as `/dev/null` or a pipe, must not be replaced: it is written to as it is. A symbolic
 /// link stays, and the file that it leads to is replaced.
 package final class FileSink {
-    private let path: String
-    /// The file written until it is whole; nil where `path` itself is written to.
-    private let part: String?
+    /// A file that takes another's place when it is whole.
+    private struct Part {
+        let folder: ConfinedFolder
+        let name: String
+        /// The file's name until then.
+        let partName: String
+
+        init(of name: String, in folder: ConfinedFolder) {
+            self.folder = folder
+            self.name = name
+            partName = "\(name).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
+        }
+    }
+
+    /// `nil` if the file itself is written to.
+    private let part: Part?
     private let file: OpenFile
     /// Bytes written.
     package private(set) var position: Int64 = 0
@@ -34,10 +47,12 @@ package final class FileSink {
     /// - Throws: `NetworkError` of kind `.file` where nothing can be written there.
     package init(path: String, mayWait: Bool, isPrivate: Bool = false) throws(NetworkError) {
         let path = Self.target(of: path)
-        self.path = path
         if Self.isReplaceable(path) {
-            let part = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
-            file = try OpenFile(creating: part, isPrivate: isPrivate)
+            let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+            let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+            let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+            let part = Part(of: name, in: ConfinedFolder(path: folder))
+            file = try part.folder.file(creating: part.partName, isPrivate: isPrivate)
             self.part = part
         } else {
             guard mayWait || Self.type(of: path) != S_IFIFO else {
@@ -48,8 +63,27 @@ package final class FileSink {
         }
     }
 
+    /// Writes a file of a folder in which no link is followed.
+    ///
+    /// - Parameter isPrivate: Whether only its owner may read the file.
+    /// - Throws: `NetworkError` of kind `.file`, also if there is something of that name that is neither a regular file nor
+    ///   a link. A link is replaced.
+    package init(_ name: String, in folder: ConfinedFolder, isPrivate: Bool = true) throws(NetworkError) {
+        try folder.checkReplaceable(name)
+        let part = Part(of: name, in: folder)
+        file = try folder.file(creating: part.partName, isPrivate: isPrivate)
+        self.part = part
+    }
+
     deinit {
-        if let part, !isCommitted { unlink(part) }
+        guard let part, !isCommitted else { return }
+        // What cannot be removed is a file of its own.
+        do throws(NetworkError) { try part.folder.remove(part.partName) } catch {}
+    }
+
+    /// Writes all bytes behind those written before.
+    package func write(_ data: Data) throws(NetworkError) {
+        do { try data.withUnsafeBytes { try write($0) } } catch { throw NetworkError(wrapping: error) }
     }
 
     /// Writes all bytes behind those written before.
@@ -71,9 +105,12 @@ package final class FileSink {
         try commit()
     }
 
+    /// Waits until what was written is on the disk.
+    package func sync() throws(NetworkError) { try file.sync() }
+
     /// All is there.
     package func commit() throws(NetworkError) {
-        if let part, rename(part, path) != 0 { throw .file("cannot rename \(part) to", path, errno) }
+        if let part { try part.folder.rename(part.partName, to: part.name) }
         isCommitted = true
     }
 
@@ -89,7 +126,7 @@ package final class FileSink {
     }
 
     /// Where a symbolic link leads; the path itself where it is none, or leads nowhere.
-    static func target(of path: String) -> String {
+    package static func target(of path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }
         return String(cString: resolved)

@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -12,9 +17,11 @@ package final class OpenFile: Sendable {
     private let descriptor: Int32
 
     /// Opens a file for reading.
-    package convenience init(reading path: String) throws(NetworkError) {
+    ///
+    /// - Parameter followsLinks: Whether the path may be that of a symbolic link; its folder's may.
+    package convenience init(reading path: String, followsLinks: Bool = true) throws(NetworkError) {
         // A pipe without a writer would hold up whoever opens it.
-        try self.init(path, O_RDONLY | O_NONBLOCK, "cannot open")
+        try self.init(path, O_RDONLY | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW), "cannot open")
     }
 
     /// Creates a file that was not there, for writing.
@@ -60,12 +67,18 @@ package final class OpenFile: Sendable {
     ///
     /// - Returns: nil where somebody else holds it; it is let go with the object, and when the process ends.
     package static func held(_ path: String) throws(NetworkError) -> OpenFile? {
-        let file = try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, "cannot write", mode: 0o600)
-        while flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 {
+        try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, "cannot write", mode: 0o600).held()
+    }
+
+    /// Takes the file for this object alone, until it ends.
+    ///
+    /// - Returns: The file, or `nil` if it is held already.
+    func held() throws(NetworkError) -> OpenFile? {
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return nil }
             if errno != EINTR { throw .file("cannot lock", path, errno) }
         }
-        return file
+        return self
     }
 
     /// Opens what is there for writing: a device, a pipe.
@@ -73,41 +86,8 @@ package final class OpenFile: Sendable {
         try self.init(path, O_WRONLY, "cannot write")
     }
 
-    /// Opens a file for reading that lies in or below a directory, whatever the path says: neither a link nor `..` leads
-    /// out of it.
-    ///
-    /// - Parameter name: a path relative to the directory.
-    package convenience init(reading name: String, below directory: String) throws(NetworkError) {
-        let path = "\(directory)/\(name)"
-        let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
-            Substring($0)
-        }
-        guard parts.allSatisfy({ !["", ".", ".."].contains($0) }), !name.utf8.contains(0) else {
-            throw NetworkError(.file, during: .file, "\(name) is no path below \(directory)")
-        }
-        var folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        for (index, part) in parts.enumerated() where folder >= 0 {
-            let isFolder = index + 1 < parts.count
-            // A pipe without a writer would hold up whoever opens it.
-            let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (isFolder ? O_DIRECTORY : O_NONBLOCK)
-            let next = openat(folder, String(part), flags)
-            let code = errno
-            close(folder)
-            errno = code
-            folder = next
-        }
-        guard folder >= 0 else {
-            // What O_NOFOLLOW says of a link is no help.
-            let isLink = errno == ELOOP || errno == EMLINK
-            throw isLink
-                ? NetworkError(.file, during: .file, "cannot open \(path): links are not followed")
-                : .file("cannot open", path, errno)
-        }
-        self.init(descriptor: folder, path: path)
-        _ = try size()
-    }
-
-    private init(descriptor: Int32, path: String) {
+    /// Takes an open descriptor over.
+    init(descriptor: Int32, path: String) {
         self.path = path
         self.descriptor = descriptor
     }
@@ -115,7 +95,10 @@ package final class OpenFile: Sendable {
     private init(_ path: String, _ flags: Int32, _ what: String, mode: mode_t = 0o666) throws(NetworkError) {
         self.path = path
         descriptor = open(path, flags | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw .file(what, path, errno) }
+        guard descriptor < 0 else { return }
+        guard flags & O_NOFOLLOW != 0, errno == ELOOP || errno == EMLINK else { throw .file(what, path, errno) }
+        // The system's words say nothing of a link.
+        throw NetworkError(.file, during: .file, "\(what) \(path): links are not followed")
     }
 
     deinit {
@@ -156,6 +139,69 @@ package final class OpenFile: Sendable {
             if count >= 0 { return count }
             if errno != EINTR { throw .file("cannot read", path, errno) }
         }
+    }
+
+    /// Reads the whole file into memory.
+    ///
+    /// - Parameter limit: The size above which nothing is read, in bytes.
+    /// - Throws: `NetworkError` of kind `.file`, also if the file is larger than the limit, or no regular file.
+    package func contents(upTo limit: Int) throws(NetworkError) -> Data {
+        let size = try size()
+        guard size <= limit else {
+            throw NetworkError(.file, during: .file, "cannot read \(path): it is larger than \(limit) bytes")
+        }
+        return try contents(count: Int(size))
+    }
+
+    /// Reads the beginning of the file into memory.
+    ///
+    /// - Parameter count: The most bytes that are read.
+    package func beginning(_ count: Int) throws(NetworkError) -> Data {
+        try contents(count: Int(min(Int64(count), size())))
+    }
+
+    private func contents(count: Int) throws(NetworkError) -> Data {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+        defer { buffer.deallocate() }
+        var done = 0
+        while done < count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let read = try read(into: rest, at: Int64(done))
+            if read == 0 { break }
+            done += read
+        }
+        return Data(buffer[..<done])
+    }
+
+    /// Lends the descriptor, which stays open meanwhile.
+    func withDescriptor<R>(_ work: (Int32) throws(NetworkError) -> R) throws(NetworkError) -> R {
+        // `self` is not released before its method returns.
+        defer { withExtendedLifetime(self) {} }
+        return try work(descriptor)
+    }
+
+    /// Returns the names in this directory, without `.` and `..`.
+    func names() throws(NetworkError) -> [String] {
+        // `closedir` closes what `fdopendir` was given.
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw .file("cannot read", path, errno) }
+        guard let directory = fdopendir(copy) else {
+            let code = errno
+            close(copy)
+            throw .file("cannot read", path, code)
+        }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(directory) else { break }
+            // The name is as long as it is, whatever its type says: it is read where it lies.
+            let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
+            let name = String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
+            if name != ".", name != ".." { names.append(name) }
+        }
+        guard errno == 0 else { throw .file("cannot read", path, errno) }
+        return names
     }
 
     /// Whether a file of this path is held by anybody, as `held` has it; a file that is not there is not.

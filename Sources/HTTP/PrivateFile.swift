@@ -16,14 +16,37 @@ package struct PrivateFile: Sendable {
     /// Larger ones are refused, in bytes.
     private static let limit = 16 << 20
 
-    package let path: String
+    private let place: Place
 
+    private enum Place {
+        case path(String)
+        case name(String, ConfinedFolder)
+    }
+
+    /// A file that the user named: a link leads to it, and a device or a pipe is written to.
     package init(path: String) {
-        self.path = path
+        place = .path(path)
+    }
+
+    /// A file of a folder in which no link is followed.
+    package init(_ name: String, in folder: ConfinedFolder) {
+        place = .name(name, folder)
+    }
+
+    package var path: String {
+        switch place {
+        case .path(let path): path
+        case .name(let name, let folder): folder.path(of: name)
+        }
     }
 
     /// Whether there is something.
-    package var exists: Bool { access(path, F_OK) == 0 }
+    package var exists: Bool {
+        switch place {
+        case .path(let path): access(path, F_OK) == 0
+        case .name(let name, let folder): folder.status(of: name) != nil
+        }
+    }
 
     /// The whole text, bytes that are no UTF-8 replaced.
     ///
@@ -39,21 +62,12 @@ package struct PrivateFile: Sendable {
     }
 
     private func contents() throws(NetworkError) -> String {
-        let file = try OpenFile(reading: path)
-        let size = try file.size()
-        guard size <= Self.limit else {
-            throw NetworkError(.file, during: .file, "cannot read \(path): it is larger than \(Self.limit) bytes")
-        }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(size), alignment: 1)
-        defer { buffer.deallocate() }
-        var count = 0
-        while count < buffer.count {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-            let read = try file.read(into: rest, at: Int64(count))
-            if read == 0 { break }
-            count += read
-        }
-        return String(decoding: buffer[..<count], as: UTF8.self)
+        let file =
+            switch place {
+            case .path(let path): try OpenFile(reading: path)
+            case .name(let name, let folder): try folder.file(reading: name)
+            }
+        return String(decoding: try file.contents(upTo: Self.limit), as: UTF8.self)
     }
 
     /// The lines of the text, without their ends.
@@ -71,20 +85,22 @@ package struct PrivateFile: Sendable {
 
     /// Puts a file of these bytes in the place of the one that is there, all at once.
     package func write(_ data: Data) throws(NetworkError) {
-        let part = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
-        let file = try OpenFile(creating: part, isPrivate: true)
-        do {
-            try data.withUnsafeBytes { try file.write($0) }
-            guard rename(part, path) == 0 else { throw NetworkError.file("cannot rename \(part) to", path, errno) }
-        } catch {
-            unlink(part)
-            throw NetworkError(wrapping: error)
-        }
+        let sink =
+            switch place {
+            case .path(let path): try FileSink(path: path, mayWait: true, isPrivate: true)
+            case .name(let name, let folder): try FileSink(name, in: folder, isPrivate: true)
+            }
+        try sink.write(data)
+        try sink.commit()
     }
 
     /// Removes the file; one that is not there is no error.
     package func remove() throws(NetworkError) {
-        guard unlink(path) == 0 || errno == ENOENT else { throw .file("cannot remove", path, errno) }
+        switch place {
+        case .path(let path):
+            guard unlink(path) == 0 || errno == ENOENT else { throw .file("cannot remove", path, errno) }
+        case .name(let name, let folder): try folder.remove(name)
+        }
     }
 
     /// Makes a directory, and those above it, for its owner alone; one that is there stays as it is.

@@ -12,21 +12,38 @@
 #endif
 
 /// A directory of files that nobody but its owner may read. Each is there whole or not at all, and what was written
-/// outlives a loss of power.
+/// outlives a loss of power. Links in it are not followed.
 package struct PrivateFolder: Sendable {
     private static let partEnding = ".part"
 
-    package let path: String
+    private let folder: ConfinedFolder
+    /// The folder above, and this one's name in it; `nil` if the caller named this one.
+    private let parent: (folder: ConfinedFolder, name: String)?
+
+    package var path: String { folder.path }
 
     package init(path: String) {
-        self.path = path
+        folder = ConfinedFolder(path: path)
+        parent = nil
+    }
+
+    /// A directory in another one.
+    package init(_ name: String, in parent: PrivateFolder) {
+        folder = parent.folder.folder(name)
+        self.parent = (parent.folder, name)
     }
 
     /// Makes the directory, and those above it, where they are not there: for its owner alone (mode 0700), and on the disk
     /// when this returns.
     package func make() throws(NetworkError) {
-        if access(path, F_OK) == 0 { return }
-        try Self.make(path.split(separator: "/", omittingEmptySubsequences: false)[...])
+        guard let parent else {
+            if access(path, F_OK) == 0 { return }
+            return try Self.make(path.split(separator: "/", omittingEmptySubsequences: false)[...])
+        }
+        if parent.folder.status(of: parent.name)?.type == .folder { return }
+        try PrivateFolder(path: parent.folder.path).make()
+        try parent.folder.makeFolder(parent.name)
+        try parent.folder.sync()
     }
 
     private static func make(_ names: ArraySlice<Substring>) throws(NetworkError) {
@@ -49,48 +66,29 @@ package struct PrivateFolder: Sendable {
     }
 
     private func everything() throws(NetworkError) -> [String] {
-        do {
-            return try FileManager.default.contentsOfDirectory(atPath: path)
-        } catch {
-            if access(path, F_OK) != 0, errno == ENOENT { return [] }
-            throw NetworkError(.file, during: .file, "cannot read the directory \(path)", underlying: error)
+        if let names = try folder.entries() { return names }
+        if parent == nil, access(path, F_OK) == 0 {
+            throw NetworkError(.file, during: .file, "cannot read the directory \(path): it is none")
         }
+        return []
     }
 
-    /// The bytes of a file.
-    package func read(_ name: String) throws(NetworkError) -> Data {
-        let file = try OpenFile(reading: "\(path)/\(name)")
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(try file.size()), alignment: 1)
-        defer { buffer.deallocate() }
-        var count = 0
-        while count < buffer.count {
-            let read = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]), at: Int64(count))
-            if read == 0 { break }
-            count += read
-        }
-        return Data(buffer[..<count])
-    }
+    /// Opens a file for reading.
+    package func file(_ name: String) throws(NetworkError) -> OpenFile { try folder.file(reading: name) }
 
     /// Writes a file that is on the disk when this returns.
     package func write(_ data: Data, as name: String) throws(NetworkError) {
         try make()
         // What a killed process left under the same name is not in the way.
-        let part = "\(path)/\(name).\(String(UInt64.random(in: .min ... .max), radix: 36))\(Self.partEnding)"
-        let file = try OpenFile(creating: part, isPrivate: true)
-        do {
-            try data.withUnsafeBytes { try file.write($0) }
-            try file.sync()
-            guard rename(part, "\(path)/\(name)") == 0 else {
-                throw NetworkError.file("cannot rename \(part) to", "\(path)/\(name)", errno)
-            }
-        } catch {
-            unlink(part)
-            throw NetworkError(wrapping: error)
-        }
+        let sink = try FileSink(name, in: folder)
+        try sink.write(data)
+        try sink.sync()
+        try sink.commit()
         do throws(NetworkError) {
-            try OpenFile(reading: path).sync()
+            try folder.sync()
         } catch {
-            unlink("\(path)/\(name)")
+            // The first error tells why.
+            do throws(NetworkError) { try folder.remove(name) } catch {}
             throw error
         }
     }
@@ -98,7 +96,7 @@ package struct PrivateFolder: Sendable {
     /// Makes an empty file where there is none.
     package func touch(_ name: String) throws(NetworkError) {
         do throws(NetworkError) {
-            if !has(name) { _ = try OpenFile(creating: "\(path)/\(name)", isPrivate: true) }
+            if !has(name) { _ = try folder.file(creating: name) }
         } catch {
             // Another process may have made it meanwhile.
             if !has(name) { throw error }
@@ -106,40 +104,28 @@ package struct PrivateFolder: Sendable {
     }
 
     /// Moves a file to another folder of the same disk.
-    package func move(_ name: String, to folder: PrivateFolder, as newName: String) throws(NetworkError) {
-        try folder.make()
-        let (old, new) = ("\(path)/\(name)", "\(folder.path)/\(newName)")
-        guard rename(old, new) == 0 else { throw .file("cannot rename \(old) to", new, errno) }
-        try OpenFile(reading: folder.path).sync()
-        try OpenFile(reading: path).sync()
+    package func move(_ name: String, to other: PrivateFolder, as newName: String) throws(NetworkError) {
+        try other.make()
+        try folder.move(name, to: other.folder, as: newName)
+        try other.folder.sync()
+        try folder.sync()
     }
 
     /// Removes a file, which stays away after a loss of power; one that is not there is no error.
     package func remove(_ name: String) throws(NetworkError) {
-        guard unlink("\(path)/\(name)") == 0 else {
-            if errno == ENOENT { return }
-            throw .file("cannot remove", "\(path)/\(name)", errno)
-        }
-        try OpenFile(reading: path).sync()
+        if try folder.remove(name) { try folder.sync() }
     }
 
     /// Whether there is something of this name, be it a link that leads nowhere.
-    package func has(_ name: String) -> Bool {
-        var status = stat()
-        return lstat("\(path)/\(name)", &status) == 0
-    }
+    package func has(_ name: String) -> Bool { folder.status(of: name) != nil }
 
     /// Whether that is a file which this process may read.
-    package func isReadable(_ name: String) -> Bool {
-        var status = stat()
-        let file = "\(path)/\(name)"
-        return stat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(file, R_OK) == 0
-    }
+    package func isReadable(_ name: String) -> Bool { folder.isReadable(name) }
 
     /// Takes the file of this name for the caller alone, among all processes; nil where another has it.
     package func hold(_ name: String) throws(NetworkError) -> OpenFile? {
         try make()
-        return try OpenFile.held("\(path)/\(name)")
+        return try folder.file(holding: name)
     }
 
     /// Removes what a process that was killed has left half written.
@@ -148,14 +134,8 @@ package struct PrivateFolder: Sendable {
     package func removeParts(olderThan seconds: Int) throws(NetworkError) {
         let now = time(nil)
         for name in try everything() where name.hasSuffix(Self.partEnding) {
-            var status = stat()
-            guard lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            #if canImport(Darwin)
-                let written = status.st_mtimespec.tv_sec
-            #else
-                let written = status.st_mtim.tv_sec
-            #endif
-            if now - written > seconds { try remove(name) }
+            guard let status = folder.status(of: name), status.isRegular else { continue }
+            if now - status.written > seconds { try remove(name) }
         }
     }
 }

@@ -39,6 +39,9 @@ package final class ResumableFile {
         var isETag: Bool { validator.hasPrefix("\"") }
     }
 
+    /// The largest record that is read, in bytes.
+    private static let recordLimit = 1 << 20
+
     private let path: String
     private let part: String
     private let file: OpenFile
@@ -215,7 +218,7 @@ package final class ResumableFile {
 
     /// The record of a part; nil where there is none that can be read, which is as good as no part.
     private static func read(_ path: String) -> Record? {
-        guard let data = try? Data(contentsOf: URL(filePath: path)) else { return nil }
+        guard let data = try? OpenFile(reading: path, followsLinks: false).contents(upTo: recordLimit) else { return nil }
         return try? JSONDecoder().decode(Record.self, from: data)
     }
 }

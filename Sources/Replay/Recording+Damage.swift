@@ -15,13 +15,17 @@ final class BodySeal {
 
     /// nil where the name says nothing of what is in the file, or there is no libcrypto.
     init?(_ name: String) {
-        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0] == "bodies", parts[1].utf8.count == 2, parts[2].hasPrefix(parts[1]),
-            parts[2].utf8.count == 64, parts[2].utf8.allSatisfy({ 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 })
-        else { return nil }
+        guard Self.isBody(name) else { return nil }
         do throws(NetworkError) { digest = try RunningSHA256() } catch { return nil }
-        expected = String(parts[2])
+        expected = String(name.suffix(64))
         self.name = name
+    }
+
+    /// Returns whether a name is that of a log's body, relative to the log.
+    static func isBody(_ name: String) -> Bool {
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 3 && parts[0] == "bodies" && parts[1].utf8.count == 2 && parts[2].hasPrefix(parts[1])
+            && parts[2].utf8.count == 64 && parts[2].utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
     }
 
     /// Takes the next piece in; nil is the end.

@@ -106,7 +106,7 @@ extension Recording {
             throw NetworkError(.file, during: .build, "cannot read \(name): the recording has no directory")
         }
         do throws(NetworkError) {
-            return try OpenFile(reading: name, below: directory)
+            return try ConfinedFolder(path: directory).file(reading: name)
         } catch {
             throw error.whileReading
         }

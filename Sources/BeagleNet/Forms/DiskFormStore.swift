@@ -82,7 +82,7 @@ public final class DiskFormStore: FormStore {
                 advice: "give it one of 1 to 66 bytes"
             )
         }
-        return PrivateFile(path: "\(directory)/\(name).json")
+        return PrivateFile("\(name).json", in: ConfinedFolder(path: directory))
     }
 }
 

@@ -198,11 +198,11 @@ public final class HARWriter {
     private func attach(_ body: Data, _ mediaType: String) throws(NetworkError) -> String {
         let archive = path.split(separator: "/").last.map(String.init) ?? path
         let folder = "\(archive.split(separator: ".", maxSplits: 1).first.map(String.init) ?? archive)_files"
-        let directory = "\(Recording.directory(of: path))/\(folder)"
+        let parent = ConfinedFolder(path: Recording.directory(of: path))
         let name = "\(try SHA256Digest.hex(of: body))\(MediaType(mediaType)?.fileEnding ?? "")"
-        try PrivateFile.makeDirectory(directory)
-        let sink = try FileSink(path: "\(directory)/\(name)", mayWait: false, isPrivate: true)
-        try Array(body).withRawBytes { bytes throws(NetworkError) in try sink.write(bytes) }
+        try parent.makeFolder(folder)
+        let sink = try FileSink(name, in: parent.folder(folder))
+        try sink.write(body)
         try sink.commit()
         return "\(folder)/\(name)"
     }

@@ -58,7 +58,7 @@ final class BodySink {
 
     /// A body that does not come to its end leaves nothing.
     deinit {
-        if file != nil { unlink(part) }
+        if file != nil { removePart() }
     }
 
     /// What was taken out of it, as places; what must not be kept because nobody can tell, as one.
@@ -73,7 +73,10 @@ final class BodySink {
     /// Bytes that are kept.
     var shownBytes: Int64 { Int64(kept) }
 
-    private var part: String { "\(directory.path)/\(partName())" }
+    private func removePart() {
+        // What cannot be removed is cleared up later.
+        do throws(NetworkError) { try directory.folder.remove(partName()) } catch {}
+    }
 
     /// Whether it was coded, so that the bytes that are kept are others than those that were sent.
     var isDecoded: Bool { decoder != nil }
@@ -115,7 +118,7 @@ final class BodySink {
     func omit(_ reason: String) {
         omitted = reason
         memory = Data()
-        if file != nil { unlink(part) }
+        if file != nil { removePart() }
         file = nil
     }
 
@@ -139,8 +142,8 @@ final class BodySink {
     private func makeFile() throws(NetworkError) -> OpenFile {
         // Before the file, which nobody would remove where there is no libcrypto.
         digest = try RunningSHA256()
-        try PrivateFile.makeDirectory(directory.bodies)
-        let made = try OpenFile(creating: part, isPrivate: true)
+        try directory.folder.makeFolder("bodies")
+        let made = try directory.folder.file(creating: partName())
         file = made
         return made
     }
@@ -191,18 +194,13 @@ final class BodySink {
     }
 
     private func move(to name: String) throws(NetworkError) {
-        let path = "\(directory.path)/\(name)"
-        var there = stat()
+        let folder = directory.folder
         // One of another size was damaged, as by a loss of power.
-        let isThere =
-            lstat(path, &there) == 0 && there.st_mode & S_IFMT == S_IFREG && Int64(there.st_size) == Int64(kept)
+        let isThere = folder.status(of: name).map { $0.isRegular && $0.bytes == Int64(kept) } ?? false
         // Young from now on: whoever clears up leaves it alone until the record that refers to it is there.
-        if isThere, utimensat(AT_FDCWD, path, nil, 0) == 0 {
-            unlink(part)
-            return
-        }
-        try PrivateFile.makeDirectory(String(path.dropLast(65)))
-        utimensat(AT_FDCWD, part, nil, 0)
-        guard rename(part, path) == 0 else { throw .file("cannot rename \(part) to", path, errno) }
+        if isThere, folder.touch(name) { return removePart() }
+        try folder.makeFolder(String(name.dropLast(65)))
+        folder.touch(partName())
+        try folder.rename(partName(), to: name)
     }
 }

@@ -14,7 +14,9 @@ struct LogDirectory: Sendable {
 
     let path: String
 
-    var meta: String { "\(path)/meta.json" }
+    /// Opens, lists and removes what is in it, and follows no link.
+    var folder: ConfinedFolder { ConfinedFolder(path: path) }
+    var meta: PrivateFile { PrivateFile("meta.json", in: folder) }
     var bodies: String { "\(path)/bodies" }
 
     func segment(_ number: Int) -> String {
@@ -41,16 +43,39 @@ struct LogDirectory: Sendable {
         }.sorted()
     }
 
+    /// The names of what is in it.
     func names() throws(NetworkError) -> [String] {
-        try Self.names(in: path)
+        if let names = try folder.entries() { return names }
+        throw NetworkError(.file, during: .file, "cannot read the directory \(path): there is none")
     }
 
-    static func names(in path: String) throws(NetworkError) -> [String] {
-        do {
-            return try FileManager.default.contentsOfDirectory(atPath: path)
-        } catch {
-            throw NetworkError(.file, during: .file, "cannot read the directory \(path)", underlying: error)
+    /// Returns something in the directory that no log has, or `nil` if all of it is a log's.
+    func foreignName() throws(NetworkError) -> String? {
+        for name in try names() {
+            if name == "bodies" {
+                if let other = try foreignBody() { return other }
+            } else if !Self.isOfLog(name) || folder.status(of: name)?.isRegular != true {
+                return name
+            }
         }
+        return nil
+    }
+
+    private func foreignBody() throws(NetworkError) -> String? {
+        guard let names = try folder.entries(of: "bodies") else { return "bodies" }
+        for name in names.map({ "bodies/\($0)" }) {
+            if folder.status(of: name)?.isRegular == true, name.hasSuffix(".part") { continue }
+            guard let bodies = try folder.entries(of: name) else { return name }
+            for body in bodies.map({ "\(name)/\($0)" })
+            where !BodySeal.isBody(body) || folder.status(of: body)?.isRegular != true {
+                return body
+            }
+        }
+        return nil
+    }
+
+    private static func isOfLog(_ name: String) -> Bool {
+        name == "meta.json" || [".part", ".live", segmentEnding].contains(where: name.hasSuffix)
     }
 
     /// Makes the directory a log where it is none yet.
@@ -58,13 +83,8 @@ struct LogDirectory: Sendable {
     /// - Throws: `NetworkError` of kind `.file` where it cannot be made or holds other things.
     func make() throws(NetworkError) {
         try PrivateFile.makeDirectory(path)
-        let meta = PrivateFile(path: meta)
         if meta.exists { return try check(meta.read()) }
-        let others = try names().filter { name in
-            !name.hasSuffix(".part") && !name.hasSuffix(".live") && !name.hasSuffix(Self.segmentEnding)
-                && name != "bodies" && name != "meta.json"
-        }
-        if let other = others.first {
+        if let other = try names().first(where: { $0 != "bodies" && !Self.isOfLog($0) }) {
             throw NetworkError(
                 .file,
                 during: .file,

@@ -58,7 +58,8 @@ package final class LogImport {
         do { try FileManager.default.removeItem(atPath: part) } catch {}
     }
 
-    private static func plain(_ path: String) -> String {
+    /// Returns a path without slashes at its end.
+    static func plain(_ path: String) -> String {
         var path = path[...]
         while path.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
         return String(path)
@@ -67,7 +68,7 @@ package final class LogImport {
     private static func checkRoom(at path: String) throws(NetworkError) {
         guard access(path, F_OK) == 0 else { return }
         var status = stat()
-        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, try LogDirectory.names(in: path).isEmpty {
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, try LogDirectory(path: path).names().isEmpty {
             return
         }
         throw NetworkError(

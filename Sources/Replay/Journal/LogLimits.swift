@@ -86,7 +86,7 @@ struct LogLimits {
         while segments.count > 1, let oldest = segments.first, bytes > options.maxBytes || isTooOld(oldest, now),
             now - oldest.written > Self.rest
         {
-            unlink(path(oldest))
+            try folder.remove(oldest.name)
             segments.removeFirst()
             bytes -= oldest.bytes
             for name in names(oldest) {
@@ -94,21 +94,23 @@ struct LogLimits {
                 if holders[name] == 0 { bytes -= sizes[name] ?? 0 }
             }
         }
-        for body in bodies where holders[body.name, default: 0] == 0 && isUnused(body, now) { unlink(path(body)) }
+        for body in bodies where holders[body.name, default: 0] == 0 && isUnused(body, now) {
+            try folder.remove(body.name)
+        }
     }
 
     /// Whether nobody is about to name a body that no segment names. Looked at once more, as another process may have taken
     /// it since they were listed.
     private func isUnused(_ body: File, _ now: Int) -> Bool {
-        guard let body = file(path(body), body.name) else { return false }
+        guard let body = file(body.name) else { return false }
         return now - body.written > Self.patience
     }
 
     private func removeDeadSessions(_ now: Int) throws(NetworkError) {
         for name in try directory.names() where name.hasSuffix(".live") {
-            let path = "\(directory.path)/\(name)"
-            guard let file = file(path), now - file.written > Self.patience, !OpenFile.isHeld(path) else { continue }
-            unlink(path)
+            let isHeld = { OpenFile.isHeld("\(directory.path)/\(name)") }
+            guard let file = file(name), now - file.written > Self.patience, !isHeld() else { continue }
+            try folder.remove(name)
         }
     }
 
@@ -144,7 +146,7 @@ struct LogLimits {
             }
         } catch {
             // Another process has removed it.
-            if file(path(segment)) != nil { throw error }
+            if file(segment.name) != nil { throw error }
         }
         return true
     }
@@ -187,40 +189,35 @@ struct LogLimits {
         var isPart: Bool { name.hasSuffix(".part") }
     }
 
+    private var folder: ConfinedFolder { directory.folder }
+
     private func path(_ file: File) -> String { "\(directory.path)/\(file.name)" }
 
     private func segments() throws(NetworkError) -> [File] {
         try directory.segments().compactMap { number in
-            let path = directory.segment(number)
-            var segment = file(path, String(path.dropFirst(directory.path.count + 1)))
+            var segment = file(String(directory.segment(number).dropFirst(directory.path.count + 1)))
             segment?.number = number
             return segment
         }
     }
 
-    private func files(in folder: String) throws(NetworkError) -> [File] {
-        guard access("\(directory.path)/\(folder)", F_OK) == 0 else { return [] }
+    /// The files in a folder of the log and below it; those behind links are not the log's.
+    private func files(in name: String) throws(NetworkError) -> [File] {
         var files: [File] = []
-        for name in try LogDirectory.names(in: "\(directory.path)/\(folder)") {
-            let name = "\(folder)/\(name)"
-            if let file = file("\(directory.path)/\(name)", name) {
+        for entry in try folder.entries(of: name) ?? [] {
+            let entry = "\(name)/\(entry)"
+            if let file = file(entry) {
                 files.append(file)
-            } else if folder == "bodies" {
-                files += try self.files(in: name)
+            } else if name == "bodies" {
+                files += try self.files(in: entry)
             }
         }
         return files
     }
 
     /// nil where there is no regular file.
-    private func file(_ path: String, _ name: String = "") -> File? {
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        #if canImport(Darwin)
-            let written = status.st_mtimespec.tv_sec
-        #else
-            let written = status.st_mtim.tv_sec
-        #endif
-        return File(name: name, inode: UInt64(status.st_ino), bytes: Int64(status.st_size), written: written)
+    private func file(_ name: String) -> File? {
+        guard let status = folder.status(of: name), status.isRegular else { return nil }
+        return File(name: name, inode: status.inode, bytes: status.bytes, written: status.written)
     }
 }

@@ -75,7 +75,7 @@ struct LogLines {
             buffer = []
         }
         searched = buffer.count
-        let file = if let file { file } else { try OpenFile(reading: path) }
+        let file = if let file { file } else { try OpenFile(reading: path, followsLinks: false) }
         self.file = file
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 1)
         defer { room.deallocate() }

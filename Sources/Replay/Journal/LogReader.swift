@@ -39,7 +39,7 @@ public struct LogReader: Sendable {
     /// Whether there is a log in a directory.
     public static func isLog(_ directory: String) -> Bool {
         let directory = LogDirectory(path: directory)
-        return access(directory.meta, F_OK) == 0 || access(directory.segment(1), F_OK) == 0
+        return access(directory.meta.path, F_OK) == 0 || access(directory.segment(1), F_OK) == 0
     }
 
     /// What the log has now, by the time at which it began.
@@ -103,10 +103,10 @@ public struct LogReader: Sendable {
 extension LogIndex {
     /// A newer version may have written what is not understood.
     fileprivate mutating func warn(about directory: LogDirectory) {
-        guard let meta = try? PrivateFile(path: directory.meta).read(), let format = LogDirectory.format(of: meta),
+        guard let meta = try? directory.meta.read(), let format = LogDirectory.format(of: meta),
             format > LogDirectory.format
         else { return }
-        warn(directory.meta, nil, "written in format \(format), of which \(LogDirectory.format) is understood")
+        warn(directory.meta.path, nil, "written in format \(format), of which \(LogDirectory.format) is understood")
     }
 }
 
@@ -136,7 +136,7 @@ private struct LogFiles {
 
     private mutating func record(at place: LogIndex.Place, in directory: LogDirectory) -> LogRecord? {
         if open?.segment != place.segment {
-            guard let file = try? OpenFile(reading: directory.segment(Int(place.segment))) else { return nil }
+            guard let file = try? OpenFile(reading: directory.segment(Int(place.segment)), followsLinks: false) else { return nil }
             open = (place.segment, file)
         }
         guard let file = open?.file else { return nil }

@@ -32,10 +32,13 @@ public final class RecordingUpdate: Sendable {
     /// - Parameters:
     ///   - path: of a log, or of an HTTP Archive where it ends with `.har`, `.har.gz` or `.zhar`. Nothing need be there.
     ///   - options: what is written of requests.
-    /// - Throws: `NetworkError` of kind `.file` where nothing can be written beside it.
+    /// - Throws: `NetworkError` of kind `.file` if nothing can be written beside it, or something at the path isn't a
+    ///   recording: `commit()` would delete it.
     public init(of path: String, options: RequestLog.Options = RequestLog.Options()) throws(NetworkError) {
-        self.path = path
-        let part = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
+        // A link stays, and the recording that it leads to is replaced.
+        self.path = FileSink.target(of: LogImport.plain(path))
+        try Self.checkIsRecording(self.path)
+        let part = "\(self.path).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
         log = try RequestLog(directory: part, options: options)
     }
 
@@ -48,14 +51,16 @@ public final class RecordingUpdate: Sendable {
 
     /// Ends the recording and puts it in the place of the one that is there, all at once.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where that cannot be done; what was there stays.
+    /// - Throws: `NetworkError` of kind `.file` where that cannot be done, or something there isn't a recording; what was
+    ///   there stays.
     public func commit() async throws(NetworkError) { try await commit(exchanging: Self.exchange) }
 
     /// - Parameter exchange: puts two directories in each other's place; false where the system cannot.
     func commit(exchanging exchange: (String, String) -> Bool) async throws(NetworkError) {
         await log.close()
         do throws(NetworkError) {
-            if [".har", ".gz", ".zhar"].contains(where: path.hasSuffix) {
+            try Self.checkIsRecording(path)
+            if Self.isArchive(path) {
                 try LogReader(directory: log.directory).recording().writeHAR(to: path)
             } else {
                 try replaceDirectory(exchange)
@@ -65,6 +70,38 @@ public final class RecordingUpdate: Sendable {
             throw error
         }
         await discard()
+    }
+
+    private static func isArchive(_ path: String) -> Bool { [".har", ".gz", ".zhar"].contains(where: path.hasSuffix) }
+
+    /// Checks that nothing but a recording is deleted when another takes its place.
+    private static func checkIsRecording(_ path: String) throws(NetworkError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR where !isArchive(path):
+            let directory = LogDirectory(path: path)
+            if let other = try directory.foreignName() { throw notARecording(path, "it holds \(other)") }
+        case S_IFREG where isArchive(path):
+            if status.st_size == 0 { return }
+            do throws(NetworkError) {
+                _ = try HARReader(contentsOf: path).next()
+            } catch {
+                throw notARecording(path, error.message)
+            }
+        // They are written to as they are.
+        case S_IFCHR where isArchive(path), S_IFIFO where isArchive(path): return
+        default: throw notARecording(path, isArchive(path) ? "it is no file" : "it is no directory")
+        }
+    }
+
+    private static func notARecording(_ path: String, _ reason: String) -> NetworkError {
+        NetworkError(
+            .file,
+            during: .file,
+            "\(path) isn't replaced by a recording, because it isn't one: \(reason)",
+            advice: "record to another path, or remove what is there"
+        )
     }
 
     /// Where the system cannot exchange two directories there is none for a moment.

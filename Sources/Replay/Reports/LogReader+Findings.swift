@@ -58,7 +58,7 @@ extension LogReader {
     }
 
     private func metaFindings(_ redactor: Redactor) -> [String] {
-        let meta = PrivateFile(path: directory.meta)
+        let meta = directory.meta
         guard meta.exists else { return [] }
         do throws(NetworkError) {
             return redactor.findings(
@@ -84,15 +84,12 @@ extension LogReader {
     }
 
     private func strays(besides named: Set<String>) throws(NetworkError) -> [String] {
-        guard FileManager.default.fileExists(atPath: directory.bodies) else { return [] }
-        return try LogDirectory.names(in: directory.bodies).sorted().flatMap { name -> [String] in
-            do throws(NetworkError) {
-                return try LogDirectory.names(in: "\(directory.bodies)/\(name)").sorted().map { "bodies/\(name)/\($0)" }
-            } catch {
-                // It is a file itself.
-                return ["bodies/\(name)"]
-            }
-        }.filter { !named.contains($0) }
+        var bodies: [String] = []
+        for name in try (directory.folder.entries(of: "bodies") ?? []).sorted().map({ "bodies/\($0)" }) {
+            // It may be a file itself.
+            bodies += try directory.folder.entries(of: name)?.sorted().map { "\(name)/\($0)" } ?? [name]
+        }
+        return bodies.filter { !named.contains($0) }
     }
 }
 

@@ -51,6 +51,8 @@ final class OutboxFiles: Sendable {
         }
     }
 
+    /// The largest file that is read into memory, whatever it says of itself.
+    private static let maxBytesRead = 1 << 30
     private static let ending = ".entry"
     private static let lock = "send.lock"
     private let folder: PrivateFolder
@@ -63,8 +65,8 @@ final class OutboxFiles: Sendable {
 
     init(directory: String, limits: Outbox.Limits) {
         folder = PrivateFolder(path: directory)
-        refusals = PrivateFolder(path: "\(directory)/refused")
-        damages = PrivateFolder(path: "\(directory)/damaged")
+        refusals = PrivateFolder("refused", in: folder)
+        damages = PrivateFolder("damaged", in: folder)
         self.limits = limits
         let notes = Lock(Notes())
         self.notes = notes
@@ -105,7 +107,7 @@ final class OutboxFiles: Sendable {
     func message(of file: File) throws(NetworkError) -> OutboxMessage {
         do throws(NetworkError) {
             let folder = file.isRefused ? refusals : folder
-            return try OutboxMessage(try folder.read(file.name), path: "\(folder.path)/\(file.name)")
+            return try OutboxMessage(try data(file.name, in: folder), path: "\(folder.path)/\(file.name)")
         } catch {
             if error.kind == .decoding {
                 index.withLock { setAside(file.name, in: file.isRefused ? refusals : folder, error, &$0) }
@@ -183,7 +185,7 @@ final class OutboxFiles: Sendable {
     /// The message of a file that waits; nil where it is gone, or damaged and moved aside.
     private func message(_ file: File, _ index: inout Index) throws(NetworkError) -> OutboxMessage? {
         do throws(NetworkError) {
-            return try OutboxMessage(try folder.read(file.name), path: "\(folder.path)/\(file.name)")
+            return try OutboxMessage(try data(file.name, in: folder), path: "\(folder.path)/\(file.name)")
         } catch {
             if folder.has(file.name) {
                 guard error.kind == .decoding else { throw error }
@@ -274,7 +276,7 @@ final class OutboxFiles: Sendable {
 
     private func file(_ name: String, in folder: PrivateFolder, isRefused: Bool) throws(NetworkError) -> File {
         let path = "\(folder.path)/\(name)"
-        let data = try folder.read(name)
+        let data = try data(name, in: folder)
         let message = try OutboxMessage(data, path: path)
         let parts = name.dropLast(Self.ending.count).split(separator: "-", maxSplits: 2).map(String.init)
         guard let number = parts.first.flatMap({ UInt64($0) }), number < .max / 2, parts.count == (isRefused ? 3 : 2)
@@ -284,6 +286,17 @@ final class OutboxFiles: Sendable {
         let state = isRefused ? Outbox.Entry.State.refused(parts[2]) : .waiting
         let entry = Outbox.Entry(message, id: parts[1], bytes: data.count, state: state)
         return File(name: name, number: number, isRefused: isRefused, entry: entry)
+    }
+
+    /// Reads a file. One that is larger than this outbox makes them is read only if its description tells that size.
+    private func data(_ name: String, in folder: PrivateFolder) throws(NetworkError) -> Data {
+        let (file, path) = (try folder.file(name), "\(folder.path)/\(name)")
+        let size = try file.size()
+        if size > limits.maxEntryBytes {
+            try OutboxMessage.check(size, against: try file.beginning(1 << 20), path: path)
+            guard size <= Self.maxBytesRead else { throw .unreadableSize(path, size) }
+        }
+        return try file.contents(upTo: max(limits.maxEntryBytes, Self.maxBytesRead))
     }
 
     /// Reports what is no entry, after it was moved aside where it is damaged.
@@ -320,6 +333,15 @@ extension NetworkError {
             during: .file,
             "the outbox \(path) is full: it has \(count) entries",
             advice: "send or remove what is in it, or raise Outbox.Limits"
+        )
+    }
+
+    fileprivate static func unreadableSize(_ path: String, _ size: Int64) -> NetworkError {
+        NetworkError(
+            .tooLarge,
+            during: .build,
+            "the outbox entry \(path) has \(size) bytes, too many to be read",
+            advice: "remove it; it stays where it is, and the others go on"
         )
     }
 

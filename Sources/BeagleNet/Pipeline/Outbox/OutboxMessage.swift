@@ -59,11 +59,7 @@ extension OutboxMessage {
     init(_ file: Data, path: String) throws(NetworkError) {
         guard let end = file.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is cut off") }
         let line = String(decoding: file[..<end], as: UTF8.self)
-        guard line.hasPrefix(Self.format) else {
-            let words = line.split(separator: " ")
-            let version = line.hasPrefix(Self.anyFormat) && words.count > 1 ? Int(words[1]) ?? 0 : 0
-            throw version > 1 ? .newer(path) : .damaged(path, "it is no entry")
-        }
+        try Self.checkFormat(line, path: path)
         let content = Data(file[file.index(after: end)...])
         guard try SHA256Digest.hex(of: content) == line.dropFirst(Self.format.count) else {
             throw .damaged(path, "it is cut off, or was changed")
@@ -75,6 +71,31 @@ extension OutboxMessage {
         } catch {
             throw .damaged(path, "its description cannot be read")
         }
+    }
+
+    /// Checks the size of a file before the file is read.
+    ///
+    /// - Parameter beginning: The first bytes of the file.
+    /// - Throws: As reading the file does, if its description tells of another size.
+    static func check(_ size: Int64, against beginning: Data, path: String) throws(NetworkError) {
+        guard let end = beginning.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is cut off") }
+        try checkFormat(String(decoding: beginning[..<end], as: UTF8.self), path: path)
+        let rest = beginning[beginning.index(after: end)...]
+        guard let endOfJSON = rest.firstIndex(of: UInt8(ascii: "\n")),
+            let json = try? JSONValue(parsing: Data(rest[..<endOfJSON]))
+        else { throw .damaged(path, "its description cannot be read") }
+        let head = Int64(beginning.distance(from: beginning.startIndex, to: endOfJSON) + 1)
+        let (whole, isTooLarge) = head.addingReportingOverflow(json["length"]?.integer ?? 0)
+        guard !isTooLarge, whole == size else {
+            throw .damaged(path, "it has \(size) bytes, and its description tells of another size")
+        }
+    }
+
+    private static func checkFormat(_ line: String, path: String) throws(NetworkError) {
+        guard !line.hasPrefix(format) else { return }
+        let words = line.split(separator: " ")
+        let version = line.hasPrefix(anyFormat) && words.count > 1 ? Int(words[1]) ?? 0 : 0
+        throw version > 1 ? .newer(path) : .damaged(path, "it is no entry")
     }
 
     private init(_ json: JSONValue, _ body: Data) throws(NetworkError) {

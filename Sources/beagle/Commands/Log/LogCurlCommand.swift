@@ -44,9 +44,9 @@ struct LogCurlCommand: LogSubcommand {
         }
         if let outputDir, let data, !data.isEmpty {
             try PrivateFile.makeDirectory(outputDir)
-            let path = "\(outputDir)/body-\(item.number)"
-            try PrivateFile(path: path).write(data)
-            file = path
+            let body = PrivateFile("body-\(item.number)", in: ConfinedFolder(path: outputDir))
+            try body.write(data)
+            file = body.path
         }
         let command = item.entry.curlCommand(body: data, bodyFile: file)
         var result = CommandResult(json: .object(["command": .string(command)]), output: Data("\(command)\n".utf8))

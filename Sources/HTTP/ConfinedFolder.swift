@@ -1,0 +1,289 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A folder in which files are opened, listed, renamed and removed without following symbolic links.
+///
+/// The folder's own path is the caller's choice and may lead through links. Names are relative to it, may have slashes, and
+/// never lead out of it: neither a link nor `..` is followed, so that a folder from somebody else changes nothing elsewhere.
+package struct ConfinedFolder: Sendable {
+    /// The path that the caller named.
+    private let root: String
+    /// The folders below it that lead here.
+    private let names: [String]
+
+    /// A folder that is there, or will be made.
+    package init(path: String) {
+        root = path.isEmpty ? "." : path
+        names = []
+    }
+
+    private init(root: String, names: [String]) {
+        self.root = root
+        self.names = names
+    }
+
+    /// The path, for messages.
+    package var path: String { names.isEmpty ? root : path(of: nil) }
+
+    /// A folder directly below this one.
+    package func folder(_ name: String) -> ConfinedFolder { ConfinedFolder(root: root, names: names + [name]) }
+
+    /// The path of a file, for messages.
+    package func path(of name: String) -> String { path(of: Optional(name)) }
+
+    private func path(of name: String?) -> String {
+        let below = (names + [name].compactMap(\.self)).joined(separator: "/")
+        if root == "." { return below }
+        return root.hasSuffix("/") ? root + below : "\(root)/\(below)"
+    }
+
+    // MARK: files
+
+    /// Opens a file for reading.
+    ///
+    /// - Throws: `NetworkError` of kind `.file`, also if it is no regular file.
+    package func file(reading name: String) throws(NetworkError) -> OpenFile {
+        // A pipe without a writer would hold up the caller.
+        let file = try openFile(name, O_RDONLY | O_NONBLOCK, "cannot open")
+        _ = try file.size()
+        return file
+    }
+
+    /// Creates a file for writing.
+    ///
+    /// - Parameter isPrivate: Whether only its owner may read it.
+    /// - Throws: `NetworkError` of kind `.file`, also if there is something of that name.
+    package func file(creating name: String, isPrivate: Bool = true) throws(NetworkError) -> OpenFile {
+        try openFile(name, O_WRONLY | O_CREAT | O_EXCL, "cannot create", mode: isPrivate ? 0o600 : 0o666)
+    }
+
+    /// Opens or creates a file that tells other processes who holds it.
+    ///
+    /// - Returns: The held file, or `nil` if another process holds it.
+    package func file(holding name: String) throws(NetworkError) -> OpenFile? {
+        try openFile(name, O_RDWR | O_CREAT, "cannot write", mode: 0o600).held()
+    }
+
+    private func openFile(
+        _ name: String,
+        _ flags: Int32,
+        _ what: String,
+        mode: mode_t = 0
+    ) throws(NetworkError) -> OpenFile {
+        try withParent(of: name) { parent, last throws(NetworkError) in
+            let descriptor = openat(parent, last, flags | O_NOFOLLOW | O_CLOEXEC, mode)
+            let code = errno
+            guard descriptor >= 0 else {
+                throw .file(what, path(of: name), code, isLink: Self.isLink(last, in: parent))
+            }
+            return OpenFile(descriptor: descriptor, path: path(of: name))
+        }
+    }
+
+    // MARK: names
+
+    /// What stands at a name.
+    package struct Status: Sendable {
+        package enum FileType: Sendable {
+            case regular, folder, link
+            /// A device, a pipe or a socket.
+            case other
+        }
+
+        package let type: FileType
+        package let inode: UInt64
+        package let bytes: Int64
+        /// When it was last written to, in seconds since 1970.
+        package let written: Int
+
+        package var isRegular: Bool { type == .regular }
+    }
+
+    /// Returns what stands at a name, a link itself and not its target, or `nil` if nothing can be found there.
+    package func status(of name: String) -> Status? {
+        do throws(NetworkError) {
+            return try withParent(of: name) { parent, last in
+                var status = stat()
+                guard fstatat(parent, last, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+                #if canImport(Darwin)
+                    let written = status.st_mtimespec.tv_sec
+                #else
+                    let written = status.st_mtim.tv_sec
+                #endif
+                let type: Status.FileType =
+                    switch status.st_mode & S_IFMT {
+                    case S_IFREG: .regular
+                    case S_IFDIR: .folder
+                    case S_IFLNK: .link
+                    default: .other
+                    }
+                return Status(
+                    type: type,
+                    inode: UInt64(status.st_ino),
+                    bytes: Int64(status.st_size),
+                    written: written
+                )
+            }
+        } catch {
+            return nil
+        }
+    }
+
+    /// Returns whether this process may read a regular file.
+    package func isReadable(_ name: String) -> Bool {
+        guard status(of: name)?.isRegular == true else { return false }
+        do throws(NetworkError) {
+            return try withParent(of: name) { parent, last in faccessat(parent, last, R_OK, 0) == 0 }
+        } catch {
+            return false
+        }
+    }
+
+    /// Returns the names in a folder.
+    ///
+    /// - Parameter name: The folder, relative to this one; this one itself by default.
+    /// - Returns: The names without `.` and `..`, or `nil` if there is no folder, as behind a link.
+    package func entries(of name: String? = nil) throws(NetworkError) -> [String]? {
+        let parts = try names + (name.map(Self.parts) ?? [])
+        guard case .success(let folder) = try openFolder(parts) else { return nil }
+        return try folder.names()
+    }
+
+    /// Creates a folder in this one, for its owner alone. An existing folder stays as it is.
+    package func makeFolder(_ name: String) throws(NetworkError) {
+        try withParent(of: name) { parent, last throws(NetworkError) in
+            if mkdirat(parent, last, 0o700) == 0 { return }
+            let code = errno
+            var status = stat()
+            let isThere = fstatat(parent, last, &status, AT_SYMLINK_NOFOLLOW) == 0
+            if code == EEXIST, isThere, status.st_mode & S_IFMT == S_IFDIR { return }
+            throw .file("cannot create", path(of: name), code, isLink: Self.isLink(last, in: parent))
+        }
+    }
+
+    /// Gives a file another name in this folder, in place of a file or link that has it.
+    ///
+    /// - Throws: `NetworkError` of kind `.file`, also if there is a device, a pipe or another file that isn't a regular one.
+    package func rename(_ name: String, to newName: String) throws(NetworkError) {
+        try move(name, to: self, as: newName)
+    }
+
+    /// Moves a file to another folder of the same disk, in place of a file or link that has the name there.
+    ///
+    /// - Throws: `NetworkError` of kind `.file`, also if there is a device, a pipe or another file that isn't a regular one.
+    package func move(_ name: String, to folder: ConfinedFolder, as newName: String) throws(NetworkError) {
+        try folder.checkReplaceable(newName)
+        try withParent(of: name) { (old, last) throws(NetworkError) in
+            try folder.withParent(of: newName) { (new, newLast) throws(NetworkError) in
+                guard renameat(old, last, new, newLast) == 0 else {
+                    throw .file("cannot rename \(path(of: name)) to", folder.path(of: newName), errno)
+                }
+            }
+        }
+    }
+
+    /// Checks that a file may take the place of what stands at a name: nothing, a regular file or a link.
+    ///
+    /// - Throws: `NetworkError` of kind `.file` if there is something else, such as a device or a pipe.
+    func checkReplaceable(_ name: String) throws(NetworkError) {
+        guard let type = status(of: name)?.type, type != .regular, type != .link else { return }
+        throw NetworkError(.file, during: .file, "cannot replace \(path(of: name)): it is no regular file")
+    }
+
+    /// Removes a file, or a link itself.
+    ///
+    /// - Returns: Whether there was one.
+    /// - Throws: `NetworkError` of kind `.file` if it cannot be removed.
+    @discardableResult
+    package func remove(_ name: String) throws(NetworkError) -> Bool {
+        var parts = try names + Self.parts(name)
+        let last = parts.removeLast()
+        guard case .success(let parent) = try openFolder(parts) else { return false }
+        return try parent.withDescriptor { parent throws(NetworkError) in
+            if unlinkat(parent, last, 0) == 0 { return true }
+            if errno == ENOENT { return false }
+            throw .file("cannot remove", path(of: name), errno)
+        }
+    }
+
+    /// Sets the time of a file to now.
+    ///
+    /// - Returns: Whether that was possible.
+    @discardableResult
+    package func touch(_ name: String) -> Bool {
+        do throws(NetworkError) {
+            return try withParent(of: name) { parent, last in utimensat(parent, last, nil, AT_SYMLINK_NOFOLLOW) == 0 }
+        } catch {
+            return false
+        }
+    }
+
+    /// Waits until the names in this folder are on the disk.
+    package func sync() throws(NetworkError) {
+        try openFolder(names).get().sync()
+    }
+
+    // MARK: the way
+
+    private static func parts(_ name: String) throws(NetworkError) -> [String] {
+        let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
+            String(Substring($0))
+        }
+        guard parts.allSatisfy({ !["", ".", ".."].contains($0) }), !name.utf8.contains(0) else {
+            throw NetworkError(.file, during: .file, "'\(name)' is no path below a folder")
+        }
+        return parts
+    }
+
+    /// - Parameter work: Gets the open folder in which the file is, and the file's name in it.
+    private func withParent<R>(
+        of name: String,
+        _ work: (_ parent: Int32, _ last: String) throws(NetworkError) -> R
+    ) throws(NetworkError) -> R {
+        var parts = try names + Self.parts(name)
+        let last = parts.removeLast()
+        let parent = try openFolder(parts).get()
+        return try parent.withDescriptor { descriptor throws(NetworkError) in try work(descriptor, last) }
+    }
+
+    /// Opens the folder to which names lead from the root, none of which is a link.
+    ///
+    /// - Returns: The folder, or why there is none at that place.
+    private func openFolder(_ parts: [String]) throws(NetworkError) -> Result<OpenFile, NetworkError> {
+        var (descriptor, way) = (open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), root)
+        var (code, isLink) = (errno, false)
+        for part in parts where descriptor >= 0 {
+            let next = openat(descriptor, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            code = errno
+            isLink = next < 0 && Self.isLink(part, in: descriptor)
+            close(descriptor)
+            descriptor = next
+            way += "/\(part)"
+        }
+        if descriptor >= 0 { return .success(OpenFile(descriptor: descriptor, path: way)) }
+        let error = NetworkError.file("cannot open", way, code, isLink: isLink)
+        guard isLink || code == ENOENT || code == ENOTDIR else { throw error }
+        return .failure(error)
+    }
+
+    private static func isLink(_ name: String, in folder: Int32) -> Bool {
+        // `errno` is the caller's.
+        let code = errno
+        defer { errno = code }
+        var status = stat()
+        return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+}
+
+extension NetworkError {
+    /// An error of the file system that says what the system doesn't: that a link isn't followed.
+    fileprivate static func file(_ what: String, _ path: String, _ code: Int32, isLink: Bool) -> NetworkError {
+        guard isLink else { return .file(what, path, code) }
+        return NetworkError(.file, during: .file, "\(what) \(path): links are not followed")
+    }
+}
