@@ -24,14 +24,7 @@
 
         /// - Throws: `NetworkError` where there is no libcrypto.
         func bytes(of data: Data) throws(NetworkError) -> [UInt8] {
-            guard let digest else {
-                throw NetworkError(
-                    .other,
-                    during: .queue,
-                    "no libcrypto was found",
-                    advice: "install OpenSSL's libssl3"
-                )
-            }
+            guard let digest else { throw .noLibcrypto }
             var bytes = [UInt8](repeating: 0, count: count)
             data.withUnsafeBytes { _ = digest($0.baseAddress, $0.count, &bytes) }
             return bytes

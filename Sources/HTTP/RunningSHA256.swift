@@ -75,9 +75,9 @@ package struct RunningSHA256: ~Copyable {
 }
 
 /// Bytes as people write them.
-enum Hexadecimal {
+package enum Hexadecimal {
     /// Two digits a byte, in lower case.
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
+    package static func text(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }

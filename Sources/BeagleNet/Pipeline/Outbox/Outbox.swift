@@ -35,7 +35,7 @@ public import BeagleNetHTTP
 /// `remove` is called.
 ///
 /// The files are the owner's alone (mode 0600), and so is the directory (0700) where the outbox has made it; one that was
-/// there stays as it is. Bodies and URLs are in them in clear text, credentials are not: fields that the client's redactor
+/// there stays as it is. Bodies and URLs are in them in clear text, unless the outbox has an ``OutboxKey``. Credentials are not: fields that the client's redactor
 /// takes for secret, and those that belong to the origin, are left out and brought anew when the entry is sent. Give each
 /// person who may sign in a directory of their own, or what one has written goes out with the credentials of another.
 ///
@@ -149,24 +149,31 @@ public final class Outbox: Sendable {
     ///   - directory: where the files are; made with the first entry, for its owner alone. One object for each directory and
     ///     process.
     ///   - limits: how much it takes.
+    ///   - key: encrypts entries on the disk, so that nothing of them but their number, their sizes and the names of their
+    ///     files can be read without it; `nil`, the default, writes clear text. Entries that were written in clear text are
+    ///     read with a key too. Those of another key stay where they are, and are reported as damages are.
     ///   - isDelivered: whether an entry is done to which a redirect to another page was the answer, given the entry and that
     ///     page's answer in 200...299, whose `url` and `metrics.hops` tell the way; `isSeeOther` by default. Asked on any
     ///     thread where the method became GET on the way, and the client tells hops as ours do.
     public convenience init(
         directory: String,
         limits: Limits = Limits(),
+        key: OutboxKey? = nil,
         isDelivered: @escaping @Sendable (Entry, NetworkResponse) -> Bool = Outbox.isSeeOther
     ) {
-        self.init(directory: directory, limits: limits, isDelivered: isDelivered) { Date().timeIntervalSince1970 }
+        self.init(directory: directory, limits: limits, key: key, isDelivered: isDelivered) {
+            Date().timeIntervalSince1970
+        }
     }
 
     package init(
         directory: String,
         limits: Limits = Limits(),
+        key: OutboxKey? = nil,
         isDelivered: @escaping @Sendable (Entry, NetworkResponse) -> Bool = Outbox.isSeeOther,
         now: @escaping @Sendable () -> Double
     ) {
-        files = OutboxFiles(directory: directory, limits: limits)
+        files = OutboxFiles(directory: directory, limits: limits, key: key)
         right = OutboxRight(files)
         self.limits = limits
         self.isDelivered = isDelivered

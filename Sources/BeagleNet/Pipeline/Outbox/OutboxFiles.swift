@@ -59,15 +59,18 @@ final class OutboxFiles: Sendable {
     private let refusals: PrivateFolder
     private let damages: PrivateFolder
     private let limits: Outbox.Limits
+    /// Encrypts what is written; nil for clear text.
+    private let key: OutboxKey?
     private let notes: Lock<Notes>
     /// Held while files are read and written: whoever asks for it is about to do that.
     let index: Lock<Index>
 
-    init(directory: String, limits: Outbox.Limits) {
+    init(directory: String, limits: Outbox.Limits, key: OutboxKey?) {
         folder = PrivateFolder(path: directory)
         refusals = PrivateFolder("refused", in: folder)
         damages = PrivateFolder("damaged", in: folder)
         self.limits = limits
+        self.key = key
         let notes = Lock(Notes())
         self.notes = notes
         index = Lock(Index(notes: notes))
@@ -107,7 +110,7 @@ final class OutboxFiles: Sendable {
     func message(of file: File) throws(NetworkError) -> OutboxMessage {
         do throws(NetworkError) {
             let folder = file.isRefused ? refusals : folder
-            return try OutboxMessage(try data(file.name, in: folder), path: "\(folder.path)/\(file.name)")
+            return try OutboxMessage(try data(file.name, in: folder), path: "\(folder.path)/\(file.name)", key)
         } catch {
             if error.kind == .decoding {
                 index.withLock { setAside(file.name, in: file.isRefused ? refusals : folder, error, &$0) }
@@ -145,7 +148,7 @@ final class OutboxFiles: Sendable {
     ///
     /// - Returns: the entry's file, and whether there was none of its id, waiting or refused.
     func write(_ message: OutboxMessage) throws(NetworkError) -> (file: File, isNew: Bool) {
-        let (id, data) = (try message.id(), try message.encoded())
+        let (id, data) = (try message.id(), try message.encoded(key))
         guard data.count <= limits.maxEntryBytes else { throw .outboxEntryTooLarge(limits) }
         return try index.withLock { index throws(NetworkError) in
             try refresh(&index)
@@ -185,7 +188,7 @@ final class OutboxFiles: Sendable {
     /// The message of a file that waits; nil where it is gone, or damaged and moved aside.
     private func message(_ file: File, _ index: inout Index) throws(NetworkError) -> OutboxMessage? {
         do throws(NetworkError) {
-            return try OutboxMessage(try data(file.name, in: folder), path: "\(folder.path)/\(file.name)")
+            return try OutboxMessage(try data(file.name, in: folder), path: "\(folder.path)/\(file.name)", key)
         } catch {
             if folder.has(file.name) {
                 guard error.kind == .decoding else { throw error }
@@ -277,7 +280,7 @@ final class OutboxFiles: Sendable {
     private func file(_ name: String, in folder: PrivateFolder, isRefused: Bool) throws(NetworkError) -> File {
         let path = "\(folder.path)/\(name)"
         let data = try data(name, in: folder)
-        let message = try OutboxMessage(data, path: path)
+        let message = try OutboxMessage(data, path: path, key)
         let parts = name.dropLast(Self.ending.count).split(separator: "-", maxSplits: 2).map(String.init)
         guard let number = parts.first.flatMap({ UInt64($0) }), number < .max / 2, parts.count == (isRefused ? 3 : 2)
         else {

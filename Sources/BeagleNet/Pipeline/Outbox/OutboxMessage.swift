@@ -8,9 +8,11 @@ import BeagleNetHTTP
 /// What an outbox keeps of an operation: the message as it is to be sent, without credentials.
 ///
 /// A file has a line that names the format and the SHA-256 of all that follows, a line of JSON about the message, and the
-/// bytes of the body: one that was cut or changed anywhere is told from a whole one.
+/// bytes of the body: one that was cut or changed anywhere is told from a whole one. Encrypted, it has a line that names the
+/// format, the cipher, the key and the number of bytes that follow: the nonce, such a file encrypted, and the tag.
 struct OutboxMessage: Sendable {
     private static let format = "beagle-outbox 1 "
+    private static let sealedFormat = "beagle-outbox 2 aes-256-gcm "
     private static let anyFormat = "beagle-outbox "
 
     var queue: String
@@ -38,7 +40,17 @@ struct OutboxMessage: Sendable {
     }
 
     /// The file's bytes.
-    func encoded() throws(NetworkError) -> Data {
+    ///
+    /// - Parameter key: Encrypts them; `nil` for clear text.
+    func encoded(_ key: OutboxKey?) throws(NetworkError) -> Data {
+        guard let key else { return try encoded() }
+        let file = try encoded()
+        // A nonce of 12 bytes, and a tag of 16.
+        let line = Data("\(Self.sealedFormat)\(key.id) \(file.count + 28)".utf8)
+        return line + Data("\n".utf8) + (try key.seal(file, under: line))
+    }
+
+    private func encoded() throws(NetworkError) -> Data {
         let fields = head.headerFields.map { JSONValue.array([.string($0.name.rawName), .string($0.value)]) }
         let json: JSONValue = [
             "queue": .string(queue), "kind": .string(kind.name), "isShared": .bool(kind.isShared),
@@ -55,10 +67,24 @@ struct OutboxMessage: Sendable {
 extension OutboxMessage {
     /// Reads a file.
     ///
-    /// - Throws: `NetworkError` of kind `.decoding` where it is not whole or no entry, `.unsupported` where its format is newer.
-    init(_ file: Data, path: String) throws(NetworkError) {
+    /// - Parameter key: Decrypts it, if it is encrypted.
+    /// - Throws: `NetworkError` of kind `.decoding` if it isn't whole or isn't an entry, `.unsupported` if its format is newer,
+    ///   or it is encrypted with another key.
+    init(_ file: Data, path: String, _ key: OutboxKey?) throws(NetworkError) {
         guard let end = file.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is cut off") }
         let line = String(decoding: file[..<end], as: UTF8.self)
+        guard !line.hasPrefix(Self.sealedFormat) else {
+            guard let key else { throw .encrypted(path, "the outbox has no key") }
+            guard line.hasPrefix("\(Self.sealedFormat)\(key.id) ") else {
+                throw .encrypted(path, "the outbox has another key")
+            }
+            let sealed = Data(file[file.index(after: end)...])
+            guard let content = try key.open(sealed, under: Data(line.utf8)) else {
+                throw .damaged(path, "it is cut off, or was changed")
+            }
+            self = try OutboxMessage(content, path: path, nil)
+            return
+        }
         try Self.checkFormat(line, path: path)
         let content = Data(file[file.index(after: end)...])
         guard try SHA256Digest.hex(of: content) == line.dropFirst(Self.format.count) else {
@@ -79,16 +105,20 @@ extension OutboxMessage {
     /// - Throws: As reading the file does, if its description tells of another size.
     static func check(_ size: Int64, against beginning: Data, path: String) throws(NetworkError) {
         guard let end = beginning.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is cut off") }
-        try checkFormat(String(decoding: beginning[..<end], as: UTF8.self), path: path)
+        let line = String(decoding: beginning[..<end], as: UTF8.self)
+        guard !line.hasPrefix(sealedFormat) else {
+            let announced = line.split(separator: " ").last.flatMap { Int64($0) } ?? 0
+            guard Int64(line.utf8.count) + 1 == size - announced else { throw .otherSize(path, size) }
+            return
+        }
+        try checkFormat(line, path: path)
         let rest = beginning[beginning.index(after: end)...]
         guard let endOfJSON = rest.firstIndex(of: UInt8(ascii: "\n")),
             let json = try? JSONValue(parsing: Data(rest[..<endOfJSON]))
         else { throw .damaged(path, "its description cannot be read") }
         let head = Int64(beginning.distance(from: beginning.startIndex, to: endOfJSON) + 1)
         let (whole, isTooLarge) = head.addingReportingOverflow(json["length"]?.integer ?? 0)
-        guard !isTooLarge, whole == size else {
-            throw .damaged(path, "it has \(size) bytes, and its description tells of another size")
-        }
+        guard !isTooLarge, whole == size else { throw .otherSize(path, size) }
     }
 
     private static func checkFormat(_ line: String, path: String) throws(NetworkError) {
@@ -125,6 +155,19 @@ extension OutboxMessage {
 extension NetworkError {
     static func damaged(_ path: String, _ why: String) -> NetworkError {
         NetworkError(.decoding, during: .build, "the outbox entry \(path) is damaged: \(why)")
+    }
+
+    fileprivate static func otherSize(_ path: String, _ size: Int64) -> NetworkError {
+        .damaged(path, "it has \(size) bytes, and its description tells of another size")
+    }
+
+    fileprivate static func encrypted(_ path: String, _ why: String) -> NetworkError {
+        NetworkError(
+            .unsupported,
+            during: .build,
+            "the outbox entry \(path) is encrypted, and \(why)",
+            advice: "open the outbox with the key that the entry was written with; it stays where it is, and the others go on"
+        )
     }
 
     fileprivate static func newer(_ path: String) -> NetworkError {

@@ -1,0 +1,42 @@
+import ArgumentParser
+import BeagleNet
+import BeagleNetHTTP
+import Foundation
+
+/// The flag of every command that reads or writes an outbox: the key that encrypts its entries.
+struct OutboxKeyFlags: ParsableArguments {
+    @Option(
+        name: .customLong("outbox-key"),
+        help: ArgumentHelp(
+            """
+            Encrypt the entries of the outbox with the AES-256 key in this file: 32 bytes, or 64 hexadecimal digits.
+            """,
+            valueName: "file"
+        )
+    )
+    var file: String?
+
+    func validate() throws {
+        if file == "" { throw ValidationError("'--outbox-key' names no file.") }
+    }
+
+    /// The key; `nil` if none is given.
+    ///
+    /// - Throws: `NetworkError` if the file can't be read, or holds no key.
+    func key() throws(NetworkError) -> OutboxKey? {
+        guard let file else { return nil }
+        // One byte more than the longest form, so that a longer file isn't taken for a key.
+        var data = try reading { () throws(NetworkError) in
+            try FileReader(path: file, mayWait: true).read(upTo: 2 * Self.digits)
+        }
+        if data.count >= Self.digits, let text = String(validating: data, as: UTF8.self) {
+            let digits = text.filter { !$0.isWhitespace }
+            let bytes = stride(from: 0, to: digits.count, by: 2).map { digits.dropFirst($0).prefix(2) }
+            let values = bytes.compactMap { UInt8($0, radix: 16) }
+            if digits.count == Self.digits, values.count == Self.digits / 2 { data = Data(values) }
+        }
+        return try OutboxKey(data)
+    }
+
+    private static let digits = 64
+}
