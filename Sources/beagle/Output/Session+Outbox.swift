@@ -96,7 +96,7 @@ private struct GivenCredentials: Interceptor {
                 operation.transfer.originScopedFields.insert(field.name)
             }
         } else {
-            operation.transfer.options.authentication = nil
+            operation.transfer.options.dropCredentials()
         }
         return try await next(operation, emit)
     }
