@@ -144,10 +144,23 @@ public struct HttpRequestBuilder: Sendable {
 
     /// The headers of the environment that a URL's origin may have.
     func environmentHeaders(for url: WireURL) -> [String: String] {
-        if environmentHeaders.isEmpty { return [:] }
-        let origin = url.origin
-        let isOwn = origins.contains(origin) || baseURL.map { Origin($0) == origin } ?? false
-        return isOwn ? environmentHeaders : [:]
+        environmentHeaders.isEmpty || !declares(url.origin) ? [:] : environmentHeaders
+    }
+
+    private func declares(_ origin: Origin) -> Bool {
+        origins.contains(origin) || baseURL.map { Origin($0) == origin } ?? false
+    }
+
+    /// The options of a message. Credentials and the certificate of the client are for the origins that the app declares, if it
+    /// declares any.
+    private func options(of request: Request, _ standard: TransferOptions, for url: WireURL) -> TransferOptions {
+        var options = request.options ?? standard
+        guard let extras = standard.extras, extras.authentication != nil || extras.identity != nil,
+            !origins.isEmpty || baseURL != nil, !declares(url.origin)
+        else { return options }
+        if options.authentication == standard.authentication { options.authentication = nil }
+        if options.identity == standard.identity { options.identity = nil }
+        return options
     }
 
     func message(
@@ -169,7 +182,7 @@ public struct HttpRequestBuilder: Sendable {
                 headerFields: headers.fields
             ),
             body: body,
-            options: request.options ?? options,
+            options: self.options(of: request, options, for: url),
             delivery: delivery,
             originScopedFields: scoped.isEmpty ? [] : Set(scoped.keys.compactMap(HTTPField.Name.init(_:))),
             allowedHosts: allowedHosts
@@ -185,4 +198,15 @@ extension HTTPField.Name {
 extension HTTPField {
     fileprivate static let usualPlatform = HTTPField(name: .beaglePlatform, value: "IOS")
     fileprivate static let usualUserAgent = HTTPField(name: .userAgent, value: "BeagleNet/\(beagleNetVersion)")
+}
+
+extension HttpRequestBuilder: CustomStringConvertible, CustomReflectable {
+    /// Base URL and headers, with their secrets replaced.
+    public var description: String {
+        let redactor = Redactor.standard
+        let base = baseURL.map { "HttpRequestBuilder for \(redactor.redact(url: $0))" } ?? "HttpRequestBuilder"
+        return redactor.shownMessage(base, redactor.shown(environmentHeaders.merging(additionalHeaders) { $1 }), nil)
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
