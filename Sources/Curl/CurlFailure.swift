@@ -17,7 +17,7 @@ enum CurlFailure {
         isOfProxy: Bool = false
     ) -> NetworkError {
         if let error = badOption(code, detail, options) { return error }
-        let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
+        let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : Proxy.withoutSecrets(of: detail)
         // What a handshake that did not come to its end is known by where libcurl has no mark for its begin.
         let phase = phase == .connect && text.hasPrefix("SSL ") ? .tls : phase
         let (kind, place) = kind(of: code, text, during: phase)

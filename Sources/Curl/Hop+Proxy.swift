@@ -183,4 +183,20 @@ extension Proxy {
     static var isInEnvironment: Bool {
         environmentNames.contains { name in getenv(name).map { $0.pointee != 0 } ?? false }
     }
+
+    /// What libcurl says, without user and password of the environment's proxies. It quotes URLs that it cannot parse, and may
+    /// take a part of a password for the host.
+    static func withoutSecrets(of text: String) -> String {
+        guard isInEnvironment else { return text }
+        return environmentNames.compactMap { getenv($0).map { String(cString: $0) } }.reduce(text) { text, url in
+            guard let at = url.lastIndex(of: "@") else { return text }
+            let scheme = url[..<at].firstRange(of: "://")?.upperBound ?? url.startIndex
+            let user = String(url[scheme..<at])
+            let parts = user.split { ":/?#@".contains($0) }.filter { $0.count >= shortestPart }.map(String.init)
+            return ([user] + parts).reduce(text) { $0.replacing($1, with: Redactor.placeholder) }
+        }
+    }
+
+    /// Shorter parts of a user and password stand in many a word.
+    private static let shortestPart = 4
 }

@@ -1,7 +1,7 @@
 /// The one error of the stack: what failed, at which phase, why, and what to try.
 ///
-/// Ask it questions (`isTimeout`, `isOffline`, `isCancelled`, `mayHaveReachedServer`) rather than listing kinds. It
-/// holds no secret: messages name hosts and fields, never their values.
+/// Ask it questions (`isTimeout`, `isOffline`, `isCancelled`, `mayHaveReachedServer`) rather than listing kinds. `message` and
+/// `advice` hold no secret that a ``Redactor`` knows, whoever wrote them: they may quote a server or a URL.
 public struct NetworkError: Error, Sendable {
     /// What failed. An open set: compare with the members below.
     public struct Kind: RawRepresentable, Sendable, Hashable {
@@ -145,16 +145,16 @@ public struct NetworkError: Error, Sendable {
         set { fields.value.phase = newValue }
     }
 
-    /// What failed and why, as a sentence without capital and full stop.
+    /// What failed and why, as a sentence without capital and full stop. Secrets in it are replaced.
     public var message: String {
         get { fields.value.message }
-        set { fields.value.message = newValue }
+        set { fields.value.message = Redactor.standard.redact(text: newValue) }
     }
 
-    /// What to try, as a sentence without capital and full stop; nil where there is nothing to say.
+    /// What to try, as a sentence without capital and full stop; nil where there is nothing to say. Secrets in it are replaced.
     public var advice: String? {
         get { fields.value.advice }
-        set { fields.value.advice = newValue }
+        set { fields.value.advice = newValue.map(Redactor.standard.redact(text:)) }
     }
 
     /// Whether the server may have acted on the request. A request with side effects is safe to send again only
@@ -169,8 +169,8 @@ public struct NetworkError: Error, Sendable {
     /// - Parameters:
     ///   - kind: what failed.
     ///   - phase: what was being done.
-    ///   - message: what failed and why, without secrets.
-    ///   - advice: what to try.
+    ///   - message: what failed and why. Secrets in it are replaced.
+    ///   - advice: what to try. Secrets in it are replaced.
     ///   - underlying: the error below this one.
     public init(
         _ kind: Kind,
@@ -183,8 +183,8 @@ public struct NetworkError: Error, Sendable {
             Fields(
                 kind: kind,
                 phase: phase,
-                message: message,
-                advice: advice,
+                message: Redactor.standard.redact(text: message),
+                advice: advice.map(Redactor.standard.redact(text:)),
                 mayHaveReachedServer: Self.reachingPhases.contains(phase),
                 underlying: underlying
             )
@@ -359,7 +359,7 @@ extension NetworkError: CustomStringConvertible {
         if let request {
             text = "\(request.method.rawValue) \(request.redactedURL): \(text)"
         } else if let url {
-            text = "\(Redactor().redact(url: url)): \(text)"
+            text = "\(Redactor.standard.redact(url: url)): \(text)"
         }
         text += " [\(kind.rawValue), \(phase.rawValue)]"
         if let advice { text += "; \(advice)" }

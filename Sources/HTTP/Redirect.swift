@@ -126,18 +126,18 @@ package enum Redirect {
     }
 
     /// Takes out what must not go where a message goes: fields that it has of `request`, at another origin those that
-    /// hold credentials, and at another host `Host`.
+    /// hold credentials and the client's certificate, and at another host `Host`.
     private static func leaveBehind(of request: TransferRequest, from: URL, in next: inout TransferRequest, at to: URL)
     {
         let fields = request.head.headerFields
         if Origin(to) != Origin(from) {
-            let redactor = Redactor()
+            let redactor = Redactor.standard
             let scoped = request.originScopedFields
             next.head.headerFields = next.head.headerFields.filter { field in
                 let isSecret = scoped.contains(field.name) || redactor.isSecret(header: field.name.rawName)
                 return !isSecret || !fields[values: field.name].contains(field.value)
             }
-            if next.options.extras?.authentication != nil { next.options.authentication = nil }
+            next.options.dropCredentials()
         }
         if next.head.authority != request.head.authority, next.head.headerFields[hostField] == fields[hostField] {
             next.head.headerFields[hostField] = nil

@@ -192,3 +192,10 @@ public struct TransferProgress: Sendable, Hashable {
         self.bytesToReceive = bytesToReceive
     }
 }
+
+extension TransferRequest: CustomStringConvertible, CustomReflectable {
+    /// The message, with its secrets replaced.
+    public var description: String { Redactor.standard.shown(self) }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -79,3 +79,13 @@ public struct TransferResponse: Sendable {
         self.end = end
     }
 }
+
+extension TransferResponse: CustomStringConvertible, CustomReflectable {
+    /// Status, URL, fields and the body if it is in memory, with their secrets replaced.
+    public var description: String {
+        let redactor = Redactor.standard
+        return redactor.shown(head, from: url, redactor.shown(body, contentType: head.headerFields[.contentType]))
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

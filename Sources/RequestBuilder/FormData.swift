@@ -44,3 +44,10 @@ extension Request {
         }
     }
 }
+
+extension Request.FormData: CustomStringConvertible, CustomReflectable {
+    /// Method, encoding, and the inputs as a JSON object, in which `REDACTED` stands for secrets.
+    public var description: String { "\(method.rawValue) as \(encoding): \(fields.shown)" }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -29,3 +29,24 @@ public struct FormField: Sendable, Hashable {
         self.file = file
     }
 }
+
+extension FormField: CustomStringConvertible, CustomReflectable {
+    /// Name and value as a JSON object, in which `REDACTED` stands for a secret.
+    public var description: String { [self].shown }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension [FormField] {
+    /// Names and values as a JSON object, in which `REDACTED` stands for secrets. Names may repeat.
+    var shown: String {
+        let members = map { field in
+            let value = field.file.map { JSONValue.string("the file \($0.filename)") } ?? field.value
+            return "\(JSONValue.string(field.name)):\(value)"
+        }
+        return Redactor.standard.shown(
+            Data("{\(members.joined(separator: ","))}".utf8),
+            contentType: "application/json"
+        )
+    }
+}

@@ -43,3 +43,29 @@ public struct HttpAdditionalData: RemoteScreenAdditionalData, Hashable {
         case PATCH
     }
 }
+
+extension HttpAdditionalData: CustomStringConvertible, CustomReflectable {
+    /// Method, headers and body, with their secrets replaced.
+    public var description: String {
+        Redactor.standard.shownMessage(
+            (httpData?.method ?? .GET).rawValue,
+            Redactor.standard.shown(headers),
+            httpData.flatMap(\.shownBody)
+        )
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension HttpAdditionalData.HttpData: CustomStringConvertible, CustomReflectable {
+    /// Method and body, with its secrets replaced.
+    public var description: String { Redactor.standard.shownMessage(method.rawValue, "", shownBody) }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension HttpAdditionalData.HttpData {
+    fileprivate var shownBody: String? {
+        body.isEmpty ? nil : Redactor.standard.shown(body, contentType: "application/json")
+    }
+}

@@ -109,7 +109,7 @@ public struct HttpRequestBuilder: Sendable {
         url.append(request.query)
         var headers = HeaderList()
         headers.add(content.accepted)
-        let sentPlatform = platform != nil && isDeclared(url) ? platform : nil
+        let sentPlatform = platform != nil && declares(url.origin) ? platform : nil
         if let sentPlatform { try headers.add(.usualPlatform, or: sentPlatform) }
         if let userAgent { try headers.add(.usualUserAgent, or: userAgent) }
         if let contentType = content.contentType { try headers.add(.contentType, checking: contentType) }
@@ -156,14 +156,24 @@ public struct HttpRequestBuilder: Sendable {
 
     /// The headers of the environment that a URL's origin may have.
     func environmentHeaders(for url: WireURL) -> [String: String] {
-        environmentHeaders.isEmpty || !isDeclared(url) ? [:] : environmentHeaders
+        environmentHeaders.isEmpty || !declares(url.origin) ? [:] : environmentHeaders
     }
 
-    /// Whether a URL's origin is among `origins`, or is that of `baseURL`.
-    private func isDeclared(_ url: WireURL) -> Bool {
-        if origins.isEmpty, baseURL == nil { return false }
-        let origin = url.origin
-        return origins.contains(origin) || baseURL.map { Origin($0) == origin } ?? false
+    /// Whether an origin is among `origins`, or is that of `baseURL`.
+    private func declares(_ origin: Origin) -> Bool {
+        origins.contains(origin) || baseURL.map { Origin($0) == origin } ?? false
+    }
+
+    /// The options of a message. Credentials and the certificate of the client are for the origins that the app declares, if it
+    /// declares any.
+    private func options(of request: Request, _ standard: TransferOptions, for url: WireURL) -> TransferOptions {
+        var options = request.options ?? standard
+        guard let extras = standard.extras, extras.authentication != nil || extras.identity != nil,
+            !origins.isEmpty || baseURL != nil, !declares(url.origin)
+        else { return options }
+        if options.authentication == standard.authentication { options.authentication = nil }
+        if options.identity == standard.identity { options.identity = nil }
+        return options
     }
 
     func message(
@@ -185,7 +195,7 @@ public struct HttpRequestBuilder: Sendable {
                 headerFields: headers.fields
             ),
             body: body,
-            options: request.options ?? options,
+            options: self.options(of: request, options, for: url),
             delivery: delivery,
             originScopedFields: scoped.isEmpty ? [] : Set(scoped.keys.compactMap(HTTPField.Name.init(_:))),
             allowedHosts: allowedHosts
@@ -201,4 +211,15 @@ extension HTTPField.Name {
 extension HTTPField {
     fileprivate static let usualPlatform = HTTPField(name: .beaglePlatform, value: "IOS")
     fileprivate static let usualUserAgent = HTTPField(name: .userAgent, value: "BeagleNet/\(beagleNetVersion)")
+}
+
+extension HttpRequestBuilder: CustomStringConvertible, CustomReflectable {
+    /// Base URL and headers, with their secrets replaced.
+    public var description: String {
+        let redactor = Redactor.standard
+        let base = baseURL.map { "HttpRequestBuilder for \(redactor.redact(url: $0))" } ?? "HttpRequestBuilder"
+        return redactor.shownMessage(base, redactor.shown(environmentHeaders.merging(additionalHeaders) { $1 }), nil)
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

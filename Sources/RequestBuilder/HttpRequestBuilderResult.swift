@@ -44,3 +44,10 @@ extension HttpRequestBuilder {
         }
     }
 }
+
+extension HttpRequestBuilder.Result: CustomStringConvertible, CustomReflectable {
+    /// The message, or why it cannot be sent, without secrets.
+    public var description: String { request?.description ?? error?.description ?? Redactor.standard.redact(url: url) }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -48,3 +48,30 @@ public struct Request: Sendable {
         case rawRequest(RequestData)
     }
 }
+
+extension Request: CustomStringConvertible, CustomReflectable {
+    /// What is asked for, from where, with which headers and values. Secrets in it are replaced.
+    public var description: String {
+        let redactor = Redactor.standard
+        var text = redactor.redact(url: url)
+        for item in query { text += (text.contains("?") ? "&" : "?") + redactor.shown(item) }
+        text =
+            switch type {
+            case .fetchComponent: "fetchComponent \(text)"
+            case .fetchImage: "fetchImage \(text)"
+            case .submitForm(let form): "submitForm \(text) \(form)"
+            case .rawRequest(let data): "rawRequest \(data.shown(for: text))"
+            }
+        return additionalData.map { "\(text)\nadditional data: \($0)" } ?? text
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension Redactor {
+    /// An item of a query that is not encoded yet.
+    fileprivate func shown(_ item: URLQueryItem) -> String {
+        let value = item.value ?? ""
+        return "\(item.name)=\(isSecret(name: item.name, length: value.count) ? Self.placeholder : redact(text: value))"
+    }
+}

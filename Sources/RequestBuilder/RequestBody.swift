@@ -117,3 +117,19 @@ extension EncodingError {
         return " at " + context.codingPath.map(\.stringValue).joined(separator: ".")
     }
 }
+
+extension RequestBody: CustomStringConvertible, CustomReflectable {
+    /// What is sent, with its secrets replaced.
+    public var description: String {
+        let redactor = Redactor.standard
+        return switch content {
+        case .json(let value): redactor.shown(value)
+        case .value(let value): redactor.shown(describing: value)
+        case .encodable(let value, _): redactor.shown(describing: value)
+        case .form(let fields), .multipart(let fields, _): fields.shown
+        case .http(let body): redactor.shown(body, contentType: contentType)
+        }
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -48,3 +48,18 @@ extension Request {
         }
     }
 }
+
+extension Request.RequestData: CustomStringConvertible, CustomReflectable {
+    /// Method, headers and body, with their secrets replaced.
+    public var description: String { shown(for: nil) }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension Request.RequestData {
+    /// - Parameter url: what is asked, without secrets.
+    func shown(for url: String?) -> String {
+        let line = [method ?? "GET", url].compactMap(\.self).joined(separator: " ")
+        return Redactor.standard.shownMessage(line, Redactor.standard.shown(headers ?? [:]), content?.description)
+    }
+}

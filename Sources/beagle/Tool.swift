@@ -67,7 +67,8 @@ struct Tool: AsyncParsableCommand {
             func shown(_ message: String) -> String { Redactor().redact(usage: message, of: arguments) }
             let console = Console()
             if arguments.contains("--json") { console.line("\(usageError(shown(message(for: error))))") }
-            console.note(shown(fullMessage(for: error)))
+            // Its usage names a user and password that are none.
+            console.note(asIs: shown(fullMessage(for: error)))
             Foundation.exit(ExitCode.usage)
         }
     }

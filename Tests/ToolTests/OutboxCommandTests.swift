@@ -19,6 +19,47 @@ struct OutboxCommandTests {
             .sorted()
     }
 
+    @Test func entriesAreEncryptedWithAKey() async throws {
+        try await withDirectory { directory in
+            let (outbox, isDown) = ("\(directory)/forms", Lock(true))
+            let server = try LoopbackServer { _ in isDown.withLock { $0 } ? .close : .response(201) }
+            let keys = ["hex": Data(String(repeating: "a7", count: 32).utf8), "other": Data(repeating: 1, count: 32)]
+            for (name, key) in keys { try key.write(to: URL(fileURLWithPath: "\(directory)/\(name)")) }
+            let form = ["submit", "\(server.url)/signup", "name=Ana", "--outbox", outbox]
+            #expect(try await BeagleProcess(form + ["--outbox-key", "\(directory)/hex"]).outcome().exit == 105)
+            for name in entries(outbox) {
+                let bytes = try #require(FileManager.default.contents(atPath: "\(outbox)/\(name)"))
+                #expect(bytes.range(of: Data("Ana".utf8)) == nil)
+            }
+            isDown.withLock { $0 = false }
+            for key in [[], ["--outbox-key", "\(directory)/other"]] {
+                let flush = try await BeagleProcess(["outbox", "flush", outbox] + key).outcome()
+                #expect(flush.exit == 4)
+                #expect(flush.errors.contains("is encrypted, and the outbox has"), "\(flush.errors)")
+            }
+            let flush = try await beagle("outbox", "flush", outbox, "--outbox-key", "\(directory)/hex")
+            #expect(flush.exit == 0, "\(flush.errors)")
+            #expect(server.requests.last.map { String(decoding: $0.body, as: UTF8.self) } == #"{"name":"Ana"}"#)
+            let missing = try await beagle("outbox", "list", outbox, "--outbox-key", "\(directory)/none")
+            #expect(missing.exit == 26)
+            let noOutbox = try await beagle("submit", "\(server.url)/", "a=1", "--outbox-key", "\(directory)/hex")
+            #expect(noOutbox.exit == 64)
+        }
+    }
+
+    @Test func formWithASecretIsNotStoredUnlessToldSo() async throws {
+        try await withDirectory { directory in
+            let outbox = "\(directory)/forms"
+            let form = ["submit", "http://127.0.0.1:\(try closedPort())/in", "password=s3cret", "--outbox", outbox]
+            let sent = try await BeagleProcess(form).outcome()
+            #expect(sent.exit == 7)
+            #expect(sent.errors.contains(#"the outbox did not keep it: its input "password" is secret"#), "\(sent.errors)")
+            #expect(entries(outbox) == [])
+            #expect(try await BeagleProcess(form + ["--outbox-secrets"]).outcome().exit == 105)
+            #expect(entries(outbox).count == 1)
+        }
+    }
+
     @Test func formsKeptWhileTheServerIsDownAreSentInTheirOrder() async throws {
         try await withDirectory { directory in
             let outbox = "\(directory)/forms"

@@ -50,3 +50,14 @@ enum EnvironmentKey: DependencyDefault {
         BeagleEnvironment(name: "default", baseURL: nil)
     }
 }
+
+extension BeagleEnvironment: CustomStringConvertible, CustomReflectable {
+    /// Name, base URL and headers, with their secrets replaced.
+    public var description: String {
+        let redactor = Redactor.standard
+        let title = baseURL.map { "\(name): \(redactor.redact(url: $0))" } ?? name
+        return redactor.shownMessage(title, redactor.shown(headers), nil)
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

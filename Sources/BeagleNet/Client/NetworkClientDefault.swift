@@ -358,7 +358,9 @@ public final class NetworkClientDefault: NetworkClient {
                 let transfer = try transfer(of: operation, settings, settings.environmentBuilder)
                 sent = operation.sending(transfer, settings.surroundings, for: pipeline.person)
             }
-            if let own = operation.request.options, own.guards(beyond: options) { sent.hasOwnGuards = true }
+            if let own = operation.request.options, own.guards(beyond: options) {
+                sent.reasonNotToKeep = TransferOptions.guardsAreNotKept
+            }
             return (sent, pipeline)
         } catch {
             var error = error

@@ -117,7 +117,7 @@ struct NetworkLog {
             let count = Int64(response.data.count)
             return exchange(request, response.response, count, hops: response.metrics.hops.count, since: start)
         }
-        line(request, error.isCancelled ? .info : .error, start, error.message, nil)
+        line(request, error.isCancelled ? .info : .error, start, redactor.redact(text: error.message), nil)
     }
 
     private func line(
@@ -187,7 +187,7 @@ struct NetworkLog {
             url: shown(url),
             body: body,
             duration: duration,
-            failure: error.message,
+            failure: redactor.redact(text: error.message),
             level: level
         )
         logger.log(Log.network(.httpResponse(response: message)))

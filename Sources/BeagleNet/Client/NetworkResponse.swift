@@ -204,3 +204,13 @@ extension String.Encoding {
         }
     }
 }
+
+extension NetworkResponse: CustomStringConvertible, CustomReflectable {
+    /// Status, URL, fields and body, with their secrets replaced. Of a body that is no text, its size and type.
+    public var description: String {
+        let redactor = Beagle.dependencies.redactor
+        return redactor.shown(response, from: url, data.isEmpty ? nil : redactor.shown(data, contentType: contentType))
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -69,3 +69,10 @@ public struct StreamingResponse: Sendable {
         )
     }
 }
+
+extension StreamingResponse: CustomStringConvertible, CustomReflectable {
+    /// Status, URL and fields, with their secrets replaced.
+    public var description: String { Beagle.dependencies.redactor.shown(response, from: url, nil) }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

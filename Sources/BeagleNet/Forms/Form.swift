@@ -35,7 +35,8 @@ public final class Form: Sendable {
     /// Whether an `OutboxInterceptor` keeps it on the disk until the server has answered.
     ///
     /// `.automatic`, the default, keeps what the interceptor keeps, but no form with a secret that is filled in, as the
-    /// password of a sign-in: values are on the disk as they are. A queue keeps that too.
+    /// password of a sign-in: values are on the disk as they are. The log and the error's `advice` say that it was not kept.
+    /// A queue keeps that too.
     public let outbox: OutboxChoice
     private let givenStore: (any FormStore)?
     private let state: Lock<State>
@@ -213,11 +214,11 @@ extension Form {
         try store.keep(fields, insteadOf: Set(inputs.map(\.name)).union(additional.keys), in: group)
     }
 
-    /// Whether something is filled in that is never kept.
-    var hasSecret: Bool {
+    /// The name of an input that is filled in and never kept; `nil` if there is none.
+    var secretInput: String? {
         state.withLock { state in
-            state.inputs.contains { $0.isSecret && !$0.value.isEmpty }
-                || state.additionalData.contains { Input.isSecret($0.key) && !$0.value.isEmpty }
+            state.inputs.first { $0.isSecret && !$0.value.isEmpty }?.name
+                ?? state.additionalData.first { Input.isSecret($0.key) && !$0.value.isEmpty }?.key
         }
     }
 
@@ -249,4 +250,14 @@ extension Form.Input {
         // `key` counts by the length of its value, which is not known yet.
         Beagle.dependencies.redactor.isSecret(name: name, length: .max)
     }
+}
+
+extension Form.Input: CustomStringConvertible, CustomReflectable {
+    /// Name and value; of a secret input no value.
+    public var description: String {
+        if isSecret { return value.isEmpty ? "\(name): empty" : "\(name): \(Redactor.placeholder)" }
+        return "\(name): \(value)"
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

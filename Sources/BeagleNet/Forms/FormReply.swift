@@ -70,3 +70,15 @@ extension FormReply {
         self.response = response
     }
 }
+
+extension FormReply: CustomStringConvertible, CustomReflectable {
+    /// Whether the form was accepted, what is wrong with it, and the server's answer, with its secrets replaced.
+    public var description: String {
+        let redactor = Beagle.dependencies.redactor
+        let errors = errors.map { redactor.redact(text: "\($0.field ?? "the form"): \($0.message)") }
+        let outcome = isAccepted ? "accepted" : "refused: \(errors.joined(separator: "; "))"
+        return response.map { "\(outcome)\n\($0)" } ?? outcome
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -48,7 +48,10 @@ extension NetworkClient {
         var operation = NetworkOperation(try request(of: form, identity, timeout))
         operation.reportsProgress = true
         operation.idempotencyKey = identity.idempotencyKey
-        operation.outbox = form.outbox == .automatic && form.hasSecret ? .never : form.outbox
+        operation.outbox = form.outbox
+        if form.outbox == .automatic, let name = form.secretInput {
+            operation.reasonNotToKeep = "its input \(name.debugDescription) is secret (Form.outbox)"
+        }
         operation.outboxMark = mark
         keep(form)
         do throws(NetworkError) {

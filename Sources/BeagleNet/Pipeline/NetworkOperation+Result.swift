@@ -123,3 +123,20 @@ extension NetworkOperation {
         }
     }
 }
+
+extension NetworkOperation.Result: CustomStringConvertible, CustomReflectable {
+    /// What there is and where it is from, without secrets.
+    public var description: String {
+        let marks = ["\(source)", isStale ? "stale" : nil, hasNext ? "more to come" : nil].compactMap(\.self)
+        let text =
+            switch content {
+            case .response(let response): "\(response)"
+            case .stream(let response): "\(response)"
+            case .progress(let progress): "\(progress)"
+            case .connection(let connection): "\(connection)"
+            }
+        return "\(marks.joined(separator: ", ")): \(text)"
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

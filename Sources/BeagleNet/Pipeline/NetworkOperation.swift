@@ -352,3 +352,14 @@ extension TransferRequest {
         HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)
     )
 }
+
+extension NetworkOperation: CustomStringConvertible, CustomReflectable {
+    /// Kind, name, policy and what is asked, with its secrets replaced: the message, or the request if there is none yet.
+    public var description: String {
+        let title = [kind.name, operationName].compactMap(\.self).joined(separator: " ")
+        let asked = transfer.head.authority == nil ? "\(request)" : redactor.shown(transfer)
+        return "\(title), \(policy)\(attempt > 1 ? ", attempt \(attempt)" : ""): \(asked)"
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

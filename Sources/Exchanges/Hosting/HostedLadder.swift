@@ -293,10 +293,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
             $0.transfer.options.authentication == options.authentication
                 && $0.transfer.options.identity == options.identity
         }
-        if !isOfOne {
-            sample.transfer.options.authentication = nil
-            sample.transfer.options.identity = nil
-        }
+        if !isOfOne { sample.transfer.options.dropCredentials() }
         return sample
     }
 
@@ -344,8 +341,7 @@ extension TransferOptions {
     /// Who asks, and who is trusted to answer, are for another origin.
     mutating func forgetOrigin() {
         let standard = TransferOptions()
-        authentication = standard.authentication
-        identity = standard.identity
+        dropCredentials()
         trust = standard.trust
         pins = standard.pins
         unixSocket = standard.unixSocket

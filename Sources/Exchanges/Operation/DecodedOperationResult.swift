@@ -20,3 +20,14 @@ public struct DecodedOperationResult<T> {
 
 extension DecodedOperationResult: Sendable where T: Sendable {}
 extension DecodedOperationResult: Equatable where T: Equatable {}
+
+extension DecodedOperationResult: CustomStringConvertible, CustomReflectable {
+    /// What it is the result of, and data and error, with their secrets replaced.
+    public var description: String {
+        let redactor = Beagle.dependencies.redactor
+        let text = "\(operation.kind.rawValue) \(operation.id): \(redactor.shown(describing: data))"
+        return error.map { "\(text)\nerror: \($0)" } ?? text
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

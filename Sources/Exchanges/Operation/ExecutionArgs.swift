@@ -32,3 +32,16 @@ public struct ExecutionArgs: Sendable, Hashable, Codable {
         self.extensions = extensions
     }
 }
+
+extension ExecutionArgs: CustomStringConvertible, CustomReflectable {
+    /// Document and variables, with their secrets replaced.
+    public var description: String {
+        let redactor = Beagle.dependencies.redactor
+        var text = redactor.shown(Data(query.utf8), contentType: "application/graphql")
+        if let variables { text += "\nvariables: \(redactor.shown(JSONValue.object(variables)))" }
+        if let extensions { text += "\nextensions: \(redactor.shown(JSONValue.object(extensions)))" }
+        return text
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

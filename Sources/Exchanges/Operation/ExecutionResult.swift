@@ -49,3 +49,13 @@ public struct ExecutionResult: Sendable, Hashable {
         extensions = members["extensions"]?.object
     }
 }
+
+extension ExecutionResult: CustomStringConvertible, CustomReflectable {
+    /// Data and errors, with their secrets replaced.
+    public var description: String {
+        let text = "data: \(Beagle.dependencies.redactor.shown(data))"
+        return errors.map { "\(text)\nerrors: \($0.map(\.description).joined(separator: "; "))" } ?? text
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -167,3 +167,14 @@ extension URLRequest {
     /// Where an operation goes of which nobody knows.
     static let nowhere = URLRequest(url: URL(fileURLWithPath: "/"))
 }
+
+extension Operation: CustomStringConvertible, CustomReflectable {
+    /// What it does, where it goes, and document and variables, with their secrets replaced.
+    public var description: String {
+        let redactor = Beagle.dependencies.redactor
+        let url = request.url.map { redactor.redact(url: $0) } ?? "nowhere"
+        return "\(kind.rawValue) \(id), \(policy.rawValue), to \(url): \(args)"
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -108,3 +108,15 @@ extension OperationResult {
         return DecodedOperationResult(operation: operation, data: value, error: error, stale: stale)
     }
 }
+
+extension OperationResult: CustomStringConvertible, CustomReflectable {
+    /// What it is the result of, and data and errors, with their secrets replaced.
+    public var description: String {
+        let marks = [stale == true ? "stale" : nil, hasNext == true ? "more to come" : nil].compactMap(\.self)
+        let title = (["\(operation.kind.rawValue) \(operation.id)"] + marks).joined(separator: ", ")
+        let text = "\(title): \(Beagle.dependencies.redactor.shown(data))"
+        return error.map { "\(text)\nerror: \($0)" } ?? text
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

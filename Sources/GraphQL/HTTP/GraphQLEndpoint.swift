@@ -207,3 +207,13 @@ enum GraphQLEndpointKey: DependencyDefault {
 enum GraphQLEncoderKey: DependencyDefault {
     static func live(_ dependencies: BeagleDependencies) -> (any BodyEncoder)? { nil }
 }
+
+extension GraphQLEndpoint: CustomStringConvertible, CustomReflectable {
+    /// Target and headers, with their secrets replaced.
+    public var description: String {
+        let redactor = Redactor.standard
+        return redactor.shownMessage(redactor.redact(url: "\(target)"), redactor.shown(headers), nil)
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -70,12 +70,12 @@ public struct GraphQLError: Error, Sendable, Hashable {
 }
 
 extension GraphQLError: CustomStringConvertible {
-    /// What the server said, at which field, with its code.
+    /// What the server said, at which field, with its code. Secrets in it are replaced; `message` is as it came.
     public var description: String {
         var text = message.isEmpty ? "an error without a message" : message
         if !path.isEmpty { text += " at \(path.map(\.description).joined(separator: "."))" }
         if let code { text += " [\(code)]" }
-        return text
+        return Redactor.standard.redact(text: text)
     }
 }
 

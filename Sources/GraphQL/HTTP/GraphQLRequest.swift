@@ -65,3 +65,17 @@ public struct GraphQLRequest: Sendable, Hashable {
         self.files = files
     }
 }
+
+extension GraphQLRequest: CustomStringConvertible, CustomReflectable {
+    /// What it does, its document and variables, with their secrets replaced.
+    public var description: String {
+        let redactor = Redactor.standard
+        let document = query.map { redactor.shown(Data($0.utf8), contentType: "application/graphql") }
+        let title = [kind.rawValue, operationName].compactMap(\.self).joined(separator: " ")
+        let text = [title, document ?? documentID ?? ""].joined(separator: ": ")
+        return variables.isEmpty
+            ? text : "\(text)\nvariables: \(redactor.shown(variables, contentType: "application/json"))"
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -30,3 +30,13 @@ public struct GraphQLResponse<Output> {
 }
 
 extension GraphQLResponse: Sendable where Output: Sendable {}
+
+extension GraphQLResponse: CustomStringConvertible, CustomReflectable {
+    /// Data and errors, with their secrets replaced.
+    public var description: String {
+        let data = data.map { Redactor.standard.shown(describing: $0) } ?? "null"
+        return errors.isEmpty ? "data: \(data)" : "data: \(data)\nerrors: \(GraphQLErrors(errors: errors))"
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

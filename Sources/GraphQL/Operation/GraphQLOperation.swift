@@ -85,3 +85,14 @@ public struct IDInput: Encodable, Sendable, Hashable {
         self.id = id
     }
 }
+
+extension GraphQLOperation: CustomStringConvertible, CustomReflectable {
+    /// Document and variables, with their secrets replaced.
+    public var description: String {
+        let redactor = Redactor.standard
+        let document = redactor.shown(Data(operationString.utf8), contentType: "application/graphql")
+        return "\(document)\nvariables: \(redactor.shown(describing: input))"
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

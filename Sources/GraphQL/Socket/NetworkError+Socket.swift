@@ -17,7 +17,7 @@ struct SocketClosed: Error, CustomStringConvertible {
     let close: WebSocketClose
 
     var description: String {
-        "\(close.code.rawValue)\(close.reason.isEmpty ? "" : " \(close.reason)")"
+        "\(close.code.rawValue)\(close.reason.isEmpty ? "" : " \(Redactor.standard.redact(text: close.reason))")"
     }
 }
 

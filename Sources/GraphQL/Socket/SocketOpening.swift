@@ -108,7 +108,7 @@ struct SocketOpening: Sendable {
         head.headerFields.removeAll { field in
             transfer.originScopedFields.contains(field.name) || redactor.isSecret(header: field.name.rawName)
         }
-        options.authentication = nil
+        options.dropCredentials()
     }
 }
 

@@ -40,7 +40,8 @@ public struct TransferOptions: Sendable, Hashable {
         set { settings.trust = newValue }
     }
 
-    /// How the request shows who asks. nil, the default: as its header fields do, if they do.
+    /// How the request shows who asks. nil, the default: as its header fields do, if they do. Of a client whose builder declares
+    /// origins or a base URL, only for those.
     public var authentication: Authentication? {
         get { settings.authentication }
         set { settings.authentication = newValue }
@@ -103,7 +104,8 @@ public struct TransferOptions: Sendable, Hashable {
 // MARK: - TLS
 
 extension TransferOptions {
-    /// The certificate shown to servers that ask for one, also after a redirect. None by default.
+    /// The certificate shown to the request's origin if it asks for one. A redirect to another origin leaves it behind, also
+    /// where that one leads back. Of a client whose builder declares origins or a base URL, only for those. None by default.
     public var identity: TLSIdentity? {
         get { settings.identity }
         set { settings.identity = newValue }
@@ -240,5 +242,13 @@ extension TransferOptions {
         package func hash(into hasher: inout Hasher) {
             hasher.combine(settings)
         }
+    }
+}
+
+extension TransferOptions {
+    /// Leaves out what shows who asks: it is for one origin. A certificate is a credential, too, and names its owner.
+    package mutating func dropCredentials() {
+        if extras?.authentication != nil { authentication = nil }
+        if extras?.identity != nil { identity = nil }
     }
 }

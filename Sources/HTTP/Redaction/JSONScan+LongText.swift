@@ -12,7 +12,7 @@ extension JSONScan {
         if longText == nil {
             guard start - settled <= TextScan.window else { throw Unredactable(.tooLong, at: start) }
             guard place - start > TextScan.window else { return }
-            if let member, member.meaning.contains(.state) || isSecret(member, length: .max) {
+            if member.map({ $0.meaning.contains(.state) || isSecret($0, length: .max) }) ?? isOfSecretPair {
                 hidden = Hidden(start: start, depth: 0, member: member)
                 return cutHidden(at: place, bytes, origin)
             }

@@ -7,6 +7,11 @@ extension JSONScan {
         let range = token.start..<token.end
         if longText != nil { return try lookThroughLongText(to: token.end - 1, isFinal: true, bytes, origin) }
         let content = token.kind == .string ? bytes.content(of: token, origin) : bytes[range.moved(by: -origin)]
+        if isOfSecretPair, token.kind != .null, !content.isEmpty {
+            guard let text = replacement(for: token, content, bytes, origin) else { return }
+            return hide(range, nil, text, bytes, origin)
+        }
+        if token.kind == .string, containers.last?.mayBePair == true { noteName(token, bytes, origin) }
         if let member, token.kind != .null, !content.isEmpty {
             if token.kind == .string, member.meaning.contains(.naming) { noteName(token, bytes, origin) }
             let isDoubtful =

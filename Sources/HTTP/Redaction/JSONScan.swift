@@ -8,8 +8,11 @@ struct JSONScan {
         var keptCount = 0
         /// Whether a member came that OAuth's `state` stands beside.
         var hasSignIn = false
-        /// Whether a member says that the value beside it is secret: `{"name": "token", "value": "x"}`.
+        /// Whether a member says that the value beside it is secret: `{"name": "token", "value": "x"}`. Of a pair, whether its
+        /// first element does: `[["token", "x"]]`.
         var namesSecret = false
+        /// Whether it is an array in an array of which no element has come: what begins it may be the name of the next one.
+        var mayBePair = false
         /// Where the name around it ends among `names`.
         let nameEnd: Int
     }
@@ -24,7 +27,8 @@ struct JSONScan {
     struct Hidden {
         let start: Int
         let depth: Int
-        let member: Member
+        /// nil of an element of an array.
+        let member: Member?
         /// Whether it was longer than the window, so that what stands for it is written already.
         var isCut = false
     }
@@ -183,8 +187,10 @@ extension JSONScan {
         case .objectStart, .arrayStart:
             if let member, isSecret(member, length: 0) {
                 hidden = Hidden(start: token.start, depth: 1, member: member)
+            } else if isOfSecretPair {
+                hidden = Hidden(start: token.start, depth: 1, member: nil)
             } else {
-                open(bytes, origin)
+                open(token.kind, bytes, origin)
             }
         case .objectEnd, .arrayEnd:
             let container = containers.removeLast()
@@ -195,12 +201,18 @@ extension JSONScan {
         }
     }
 
-    mutating func open(_ bytes: [UInt8], _ origin: Int) {
+    private mutating func open(_ kind: JSONTokenizer.Token.Kind, _ bytes: [UInt8], _ origin: Int) {
         let nameEnd = names.count
         if nameEnd < Self.namesLimit { addName(bytes, origin) }
+        let isInArray = member == nil && !containers.isEmpty
         keep(bytes, origin)
-        containers.append(Container(nameEnd: nameEnd))
+        var container = Container(nameEnd: nameEnd)
+        container.mayBePair = isInArray && kind == .arrayStart
+        containers.append(container)
     }
+
+    /// Whether what comes next stands behind the name of a secret in a pair.
+    var isOfSecretPair: Bool { member == nil && containers.last?.namesSecret == true }
 
     /// Each secret tells the way to it, which must not grow with all that is around it.
     private static let namesLimit = 256
@@ -225,9 +237,12 @@ extension JSONScan {
         believe { $0.depth == depth && !$0.isNamed }
     }
 
-    /// Says that the member stays; what is secret by its look is replaced in its name.
+    /// Says that the member or element stays; what is secret by its look is replaced in its name.
     mutating func keep(_ bytes: [UInt8], _ origin: Int) {
-        guard let member else { return }
+        guard let member else {
+            if !containers.isEmpty { containers[containers.count - 1].mayBePair = false }
+            return
+        }
         let isFirst = containers[containers.count - 1].keptCount == 0
         containers[containers.count - 1].keptCount += 1
         self.member = nil
@@ -300,15 +315,16 @@ extension JSONScan {
         member = nil
     }
 
-    /// Replaces the value of a member, or takes the member out.
+    /// Replaces the value of a member, or takes the member out. Elements of an array are replaced.
     mutating func hide(
         _ value: Range<Int>,
-        _ member: Member,
+        _ member: Member?,
         _ text: String,
         _ bytes: [UInt8],
         _ origin: Int
     ) {
         let way = way(member, bytes, origin)
+        guard let member else { return edits.append(RedactionEdit(value, "\"\(text)\"", way + "[*]")) }
         guard redactor.dropsItems else {
             containers[containers.count - 1].keptCount += 1
             self.member = nil

@@ -1,7 +1,7 @@
 /// Finds words in names in one pass over their bytes, without regard to case (Aho and Corasick, 1975).
 ///
 /// A word is written in lower case. `^` stands for the beginning of a name, `$` for its end, `-` for what separates
-/// words, and `|` for any of these three.
+/// words, `|` for any of these three, and `~` for what may separate two words of it.
 struct NameMatcher: Sendable {
     /// The number that a byte counts as: 0 is none of a word's, 1 to 3 are `^`, `$` and `-`, then come digits and letters.
     private static let symbolCount = 40
@@ -29,7 +29,7 @@ struct NameMatcher: Sendable {
         next = Array(repeating: 0, count: Self.symbolCount)
         found = [0]
         for (word, bits) in words {
-            for spelling in Self.spellings(of: word) { add(spelling, bits) }
+            for spelling in Self.spellings(of: word, skipsSeparators) { add(spelling, bits) }
         }
         connect()
     }
@@ -57,12 +57,14 @@ struct NameMatcher: Sendable {
         }
     }
 
-    private static func spellings(of word: String) -> [[Int]] {
+    private static func spellings(of word: String, _ skipsSeparators: Bool) -> [[Int]] {
         word.utf8.reduce(into: [[]]) { spellings, byte in
             switch byte {
             case UInt8(ascii: "^"): spellings = spellings.map { $0 + [start] }
             case UInt8(ascii: "$"): spellings = spellings.map { $0 + [end] }
             case UInt8(ascii: "-"): spellings = spellings.map { $0 + [Int(separator)] }
+            case UInt8(ascii: "~") where skipsSeparators: break
+            case UInt8(ascii: "~"): spellings += spellings.map { $0 + [Int(separator)] }
             case UInt8(ascii: "|"):
                 spellings = spellings.flatMap { spelling in
                     [spelling.isEmpty ? start : end, Int(separator)].map { spelling + [$0] }

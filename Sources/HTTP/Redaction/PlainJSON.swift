@@ -65,7 +65,7 @@ struct PlainJSON {
         guard let byte = next(bytes) else { return false }
         if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") { return close(byte) }
         place = start
-        return element(bytes)
+        return element(bytes, mayBeginPair: !isObject && openCount > 1 && objects & 2 == 0)
     }
 
     private mutating func close(_ byte: UInt8) -> Bool {
@@ -76,7 +76,9 @@ struct PlainJSON {
     }
 
     /// Takes a member of an object or an element of an array; of a container no more than its beginning.
-    private mutating func element(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    ///
+    /// - Parameter mayBeginPair: whether it is the first element of an array in an array: `[["token", "x"]]`.
+    private mutating func element(_ bytes: UnsafeBufferPointer<UInt8>, mayBeginPair: Bool = false) -> Bool {
         if objects & 1 == 1 {
             guard next(bytes) == UInt8(ascii: "\""), isName(bytes), next(bytes) == UInt8(ascii: ":") else {
                 return false
@@ -85,7 +87,10 @@ struct PlainJSON {
         guard let byte = next(bytes) else { return false }
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["): return open(byte, bytes)
-        case UInt8(ascii: "\""): return isText(bytes)
+        case UInt8(ascii: "\""):
+            let start = place
+            guard isText(bytes) else { return false }
+            return !mayBeginPair || !mayNameSecret(start..<place - 1)
         case UInt8(ascii: "t"): return isWord("rue", bytes)
         case UInt8(ascii: "f"): return isWord("alse", bytes)
         case UInt8(ascii: "n"): return isWord("ull", bytes)
@@ -111,6 +116,11 @@ struct PlainJSON {
         else { return false }
         known[slot] = UInt16(name.lowerBound)
         return true
+    }
+
+    /// Whether a text may be the name of a secret that stands behind it.
+    private func mayNameSecret(_ text: Range<Int>) -> Bool {
+        bytes[text].contains(UInt8(ascii: "\\")) || redactor.names(bytes[text])
     }
 
     /// Whether the rest of a text is as it may stay.

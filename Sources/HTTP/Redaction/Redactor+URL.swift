@@ -41,36 +41,70 @@ extension Redactor {
 // MARK: - Parts of a URL
 
 extension Redactor {
-    /// What is to be replaced in a URL, which may be relative, or begin with the colon of its scheme.
+    /// What is to be replaced in a URL, which may be relative, or begin with the colon of its scheme. It need not parse.
     func edits(ofURL bytes: [UInt8], in range: Range<Int>, depth: Int) -> [RedactionEdit] {
-        let fragment = bytes[range].firstIndex(of: UInt8(ascii: "#"))
-        let query = bytes[range.lowerBound..<(fragment ?? range.upperBound)].firstIndex(of: UInt8(ascii: "?"))
-        let pathEnd = query ?? fragment ?? range.upperBound
         var edits: [RedactionEdit] = []
         var path = range.lowerBound
-        if let authority = authority(bytes, range.lowerBound..<pathEnd) {
+        if let authority = authority(bytes, range) {
             // A scheme has no slash: where there is one, it is another URL in a path.
-            if bytes[path..<authority.lowerBound].dropLast(2).contains(UInt8(ascii: "/")) {
+            let slash = UInt8(ascii: "/")
+            if bytes[path..<authority.lowerBound].reversed().drop(while: { $0 == slash }).contains(slash) {
                 edits += encodedTextEdits(bytes, path..<authority.lowerBound, .escapes, rules: .urls, depth: depth + 1)
             }
             if let edit = edit(ofUser: bytes[authority]) { edits.append(edit) }
             path = authority.upperBound
         }
+        let fragment = bytes[path..<range.upperBound].firstIndex(of: UInt8(ascii: "#"))
+        let query = bytes[path..<(fragment ?? range.upperBound)].firstIndex(of: UInt8(ascii: "?"))
+        let pathEnd = query ?? fragment ?? range.upperBound
         edits += encodedTextEdits(bytes, path..<pathEnd, .escapes, rules: .urls, depth: depth + 1)
         if let query { edits += items(bytes, query, fragment ?? range.upperBound, "?", depth) }
         if let fragment { edits += items(bytes, fragment, range.upperBound, "#", depth) }
         return edits
     }
 
-    /// Who is asked, behind two slashes at the beginning or after a colon (RFC 3986, 4.2).
+    /// The authority, behind two slashes at the beginning or after a colon (RFC 3986, 4.2), before any query or fragment.
     private func authority(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int>? {
         let slash = UInt8(ascii: "/")
-        for start in range.dropLast() where bytes[start] == slash && bytes[start + 1] == slash {
+        let end = bytes[range].firstIndex { "?#".utf8.contains($0) } ?? range.upperBound
+        for start in (range.lowerBound..<end).dropLast() where bytes[start] == slash && bytes[start + 1] == slash {
             guard start == range.lowerBound || bytes[start - 1] == UInt8(ascii: ":") else { continue }
-            let rest = bytes[(start + 2)..<range.upperBound]
-            return rest.startIndex..<(rest.firstIndex(of: slash) ?? rest.endIndex)
+            let rest = bytes[(start + 2)..<range.upperBound].drop { $0 == slash }
+            return rest.startIndex..<Self.endOfAuthority(rest)
         }
-        return nil
+        return looseAuthority(bytes[range], before: end)
+    }
+
+    /// The authority of what lacks slashes: `user:password@host`, and `http:/user:password@host`.
+    private func looseAuthority(_ url: ArraySlice<UInt8>, before end: Int) -> Range<Int>? {
+        guard let colon = url[..<end].firstIndex(where: { "/:".utf8.contains($0) }), url[colon] == UInt8(ascii: ":"),
+            url[colon..<end].contains(UInt8(ascii: "@"))
+        else { return nil }
+        let rest = url[colon...].dropFirst().drop { "/\\".utf8.contains($0) }
+        if rest.startIndex > colon + 1 { return rest.startIndex..<Self.endOfAuthority(rest) }
+        let scheme = String(decoding: url[..<colon], as: UTF8.self).lowercased()
+        return Self.mailSchemes.contains(scheme) ? nil : url.startIndex..<Self.endOfAuthority(url)
+    }
+
+    /// Schemes of which an address with `@`, and no authority, follows.
+    private static let mailSchemes: Set<String> = ["mailto", "acct", "sip", "sips", "xmpp", "im"]
+
+    /// The end of the authority that bytes begin with. A password whose `/`, `?` or `#` is not escaped belongs to it: what
+    /// stands before such a character is then no host with a port.
+    static func endOfAuthority(_ bytes: ArraySlice<UInt8>) -> Int {
+        let end = bytes.firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+        guard isBroken(authority: bytes[..<end]), let at = bytes[end...].lastIndex(of: UInt8(ascii: "@")) else {
+            return end
+        }
+        return bytes[at...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+    }
+
+    /// Whether this is the beginning of a user and password rather than a host and port.
+    static func isBroken(authority: ArraySlice<UInt8>) -> Bool {
+        guard !authority.contains(UInt8(ascii: "@")), let colon = authority.lastIndex(of: UInt8(ascii: ":")),
+            authority.last != UInt8(ascii: "]")
+        else { return false }
+        return !authority[colon...].dropFirst().allSatisfy(\.isDigit)
     }
 
     /// Replaces user name and password, where an authority has them.

@@ -1,7 +1,8 @@
 /// Takes secrets out of what is shown or kept: credentials in headers, secret values in URLs, texts and bodies.
 ///
-/// Names are compared without regard to case, those of values without regard to `-`, `_`, `.` and brackets as well. What
-/// stands in place of a secret is no secret: to redact twice changes nothing.
+/// Names of header fields and of values in URLs, forms, JSON and GraphQL are on one list. They are compared without regard
+/// to case, `-` and `_`, and names of values without regard to `.` and brackets as well. What stands in place of a secret is
+/// no secret: to redact twice changes nothing.
 ///
 /// ``redact(text:)``, ``redact(url:)-(String)`` and ``redact(_:)`` give what may be shown; ``redact(body:contentType:)``
 /// and ``BodyRedactor`` give no body where they cannot vouch for it. Each has a form that notes in a ``RedactionAudit``
@@ -9,6 +10,9 @@
 public struct Redactor: Sendable, Hashable {
     /// What stands in place of a secret.
     public static let placeholder = "REDACTED"
+
+    /// A redactor that knows the usual secrets.
+    package static let standard = Redactor()
 
     /// Headers and value names that are secret besides the usual ones.
     public var secrets: Set<String> {
@@ -70,7 +74,7 @@ extension Redactor {
     static let leastKeyLength = 16
 
     func isSecret(header name: String, meaning: SecretNames.Header) -> Bool {
-        if !settings.headers.isEmpty, let decided = settings.headers[name.lowercased()] { return decided }
+        if !settings.names.isEmpty, let decided = settings.names[SecretNames.plain(name)] { return decided }
         return meaning.isSecret
             || !meaning.isDisjoint(with: [.credentials, .cookies, .cookie])
     }
@@ -83,8 +87,8 @@ extension Redactor {
 
     /// What a value's name tells, and the app about it. Of `user[pin]` and `user.pin` the last word counts, too.
     func meaning(of name: ArraySlice<UInt8>) -> SecretNames.Value {
-        if !settings.values.isEmpty,
-            let decided = settings.values[SecretNames.plain(String(decoding: name, as: UTF8.self))]
+        if !settings.names.isEmpty,
+            let decided = settings.names[SecretNames.plain(String(decoding: name, as: UTF8.self))]
         {
             return decided ? [.secret, .part] : []
         }
@@ -101,17 +105,15 @@ private final class Settings: Sendable, Hashable {
     let secrets: Set<String>
     let shown: Set<String>
     let mode: Redactor.Mode
-    /// Whether headers, in lower case, and plain names are secret.
-    let headers: [String: Bool]
-    let values: [String: Bool]
+    /// Whether plain names, of header fields and of values, are secret.
+    let names: [String: Bool]
 
     init(secrets: Set<String>, shown: Set<String>, mode: Redactor.Mode) {
         self.secrets = secrets
         self.shown = shown
         self.mode = mode
         let decided = secrets.map { ($0, true) } + shown.map { ($0, false) }
-        headers = Dictionary(decided.map { ($0.lowercased(), $1) }) { $1 }
-        values = Dictionary(decided.map { (SecretNames.plain($0), $1) }) { $1 }
+        names = Dictionary(decided.map { (SecretNames.plain($0), $1) }) { $1 }
     }
 
     static func == (one: Settings, other: Settings) -> Bool {

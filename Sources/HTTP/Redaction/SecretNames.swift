@@ -62,8 +62,12 @@ package enum SecretNames {
         Header(rawValue: headers.bits(of: name))
     }
 
-    static func value(_ name: some Sequence<UInt8>) -> Value {
-        Value(rawValue: values.bits(of: name))
+    /// `X-Sig` is what `sig` is. Without a separator `xcode` is another word than `code`.
+    static func value(_ name: ArraySlice<UInt8>) -> Value {
+        let isExtension =
+            name.count > 2 && name[name.startIndex] | 0x20 == UInt8(ascii: "x")
+            && "-_".utf8.contains(name[name.startIndex + 1])
+        return Value(rawValue: values.bits(of: isExtension ? name.dropFirst(2) : name))
     }
 
     /// The name in lower case, without what separates its words.
@@ -80,23 +84,36 @@ package enum SecretNames {
 
     private static let separators = "-_.[] "
 
-    /// A name that holds one of these is secret, whatever is around it.
+    /// A name that holds one of these is secret, whatever is around it. `~` stands between two words.
     private static let parts = [
-        "token", "secret", "password", "passwd", "passphrase", "passcode", "credential", "apikey", "authorization",
-        "cookie", "csrf", "xsrf", "signature", "sessid",
+        "token", "secret", "password", "passwd", "passphrase", "passcode", "credential", "api~key", "authorization",
+        "cookie", "csrf", "xsrf", "signature", "sess~id",
     ]
 
+    /// A name that ends with one of these is secret.
+    private static let endings = [
+        "access~key", "access~key~id", "private~key", "encryption~key", "signing~key", "subscription~key",
+        "session~key", "assertion", "jwt", "pwd",
+    ]
+
+    /// Secret names. Each is secret with `X-` in front of it as well.
+    private static let names = [
+        "auth", "code", "code~verifier", "pass", "pin", "otp", "totp", "mfa", "session", "session~id", "jsession~id",
+        "sid", "sig", "dpop", "saml~request", "saml~response", "relay~state", "card", "card~number", "credit~card",
+        "pan", "cvv", "cvc", "cvv2", "ssn", "iban", "pin~code", "otp~code", "security~code", "functions~key",
+        "user~session", "user~session~id",
+    ]
+
+    /// What queries, forms, JSON, GraphQL and header fields have in common.
+    private static func secrets(_ part: UInt16, _ whole: UInt16) -> [(String, UInt16)] {
+        words(parts, part) + words(endings.map { "\($0)$" } + names.map { "^\($0)$" }, whole)
+    }
+
     private static let headers = NameMatcher(
-        words(parts + ["api-key"], Header.secret.rawValue)
+        secrets(Header.secret.rawValue, Header.secret.rawValue)
+            + words(names.map { "^x~\($0)$" } + ["^saml", "^x-saml"], Header.secret.rawValue)
             + words(
-                [
-                    "^dpop$", "^saml", "^x-saml", "^ocp-apim-subscription-key$", "^x-functions-key$",
-                    "^x-rapidapi-key$",
-                ],
-                Header.secret.rawValue
-            )
-            + words(
-                ["auth", "session", "sessionid", "sid", "saml", "otp", "pin"].map { "|\($0)|" },
+                ["auth", "session", "sessionid", "sid", "saml", "otp", "pin", "jwt", "assertion"].map { "|\($0)|" },
                 Header.word.rawValue
             )
             + words(["-type$"], Header.type.rawValue)
@@ -113,18 +130,8 @@ package enum SecretNames {
     )
 
     private static let values = NameMatcher(
-        words(parts, Value([.secret, .part]).rawValue)
-            + words(
-                [
-                    "auth", "assertion", "code", "codeverifier", "pwd", "pass", "pin", "otp", "totp", "mfa", "session",
-                    "sessionid", "jsessionid", "sid", "jwt", "sig", "awsaccesskeyid", "samlrequest", "samlresponse",
-                    "relaystate", "clientassertion", "card", "cardnumber", "creditcard", "pan", "cvv", "cvc", "cvv2",
-                    "ssn", "iban", "pincode", "otpcode", "securitycode", "newpwd", "oldpwd", "sessionkey", "accesskey",
-                    "privatekey", "encryptionkey", "signingkey", "subscriptionkey", "ocpapimsubscriptionkey",
-                    "xfunctionskey", "xauth", "xsession", "xsessionid", "usersession", "usersessionid",
-                ].map { "^\($0)$" },
-                Value.secret.rawValue
-            )
+        secrets(Value([.secret, .part]).rawValue, Value.secret.rawValue)
+            + words(["^xauth$", "^xsession$", "^xsessionid$"], Value.secret.rawValue)
             + words(["type$"], Value.type.rawValue) + words(["^key$"], Value.key.rawValue)
             + words(["^state$"], Value.state.rawValue)
             + words(["^code$", "^session$", "^sessionid$", "^sid$", "^sessionstate$"], Value.signIn.rawValue)

@@ -1,12 +1,16 @@
 extension TextScan {
-    /// A line of a head, or `password: x` within a line.
-    mutating func label(at candidate: Candidate, _ lowest: Int) -> Step {
-        var start = candidate.start
+    /// A line of a head, or `password: x` within a line, with blanks before the colon too.
+    mutating func label(at candidate: Candidate, nameEnd: Int, _ lowest: Int) -> Step {
+        var start = nameEnd
         while start > lowest, bytes[start - 1].isWord || bytes[start - 1] == UInt8(ascii: "-") { start -= 1 }
-        guard start < candidate.start else { return .pass }
-        let name = bytes[start..<candidate.start]
+        guard start < nameEnd else { return .pass }
+        let name = bytes[start..<nameEnd]
+        let value = endOfRun(candidate.start + 1, candidate, \.isInlineSpace)
+        guard nameEnd == candidate.start else {
+            guard redactor.meaning(of: name).isSecretWithin else { return .pass }
+            return self.value(of: name, .secret, from: value, candidate)
+        }
         let header = SecretNames.header(name)
-        let value = endOfRun(candidate.start + 1, candidate) { $0 == 0x20 || $0 == 0x09 }
         let isField = !header.isDisjoint(with: [.credentials, .challenge, .cookies, .cookie])
         if isAtLineStart(start) || (isField && !isQuoted(value, candidate)) {
             return field(start..<candidate.start, header, from: value, candidate)

@@ -8,17 +8,55 @@ extension TextScan {
         guard !rules.isDisjoint(with: [.pairs, .elements]), candidate.start > floor else { return .pass }
         let lowest = max(floor, candidate.start - Self.lookBack)
         var nameEnd = candidate.start
-        while nameEnd > lowest, bytes[nameEnd - 1] == 0x20 || bytes[nameEnd - 1] == 0x09 { nameEnd -= 1 }
+        while nameEnd > lowest, bytes[nameEnd - 1].isInlineSpace { nameEnd -= 1 }
         guard nameEnd > lowest else { return .pass }
         if bytes[nameEnd - 1].isQuote { return quotedPair(at: candidate, nameEnd: nameEnd - 1, lowest) }
-        return rules.contains(.labels) && nameEnd == candidate.start ? label(at: candidate, lowest) : .pass
+        return rules.contains(.labels) ? label(at: candidate, nameEnd: nameEnd, lowest) : .pass
     }
 
     /// From `://` to where no URL goes on.
     private mutating func url(at candidate: Candidate) -> Step {
+        var end = endOfURL(candidate)
+        if end == candidate.edge, !candidate.isFinal { return .more }
+        if Redactor.isBroken(authority: authority(from: candidate.start + 3, before: end)) {
+            // A password with a space in it.
+            let rest = min(candidate.edge, end + Self.lookBack)
+            let at = bytes[end..<rest].prefix { !isLineEnd($0) && !$0.isQuote }.firstIndex(of: UInt8(ascii: "@"))
+            if at == nil, rest == candidate.edge, !candidate.isFinal { return .more }
+            if let at {
+                end = endOfRun(at, candidate, \.isURLByte)
+                if end == candidate.edge, !candidate.isFinal { return .more }
+            }
+        }
+        edits += redactor.edits(ofURL: bytes, in: candidate.start..<end, depth: depth)
+        return .past(end)
+    }
+
+    private func authority(from start: Int, before end: Int) -> ArraySlice<UInt8> {
+        bytes[min(start, end)..<end].prefix { !"/?#".utf8.contains($0) }
+    }
+
+    /// A URL without a scheme that has a user: `//user:password@host/`.
+    mutating func reference(at candidate: Candidate) -> Step {
+        guard rules.contains(.urls), candidate.start == floor || bytes[candidate.start - 1] != bytes[candidate.start]
+        else { return .pass }
+        guard let isReference = has("//", at: candidate.start, candidate) else { return .more }
+        guard isReference else { return .pass }
+        let start = candidate.start + 2
+        // Base64 has two slashes and no end, too.
+        let limit = min(candidate.edge, start + Self.lookBack)
+        var place = start
+        while place < limit, bytes[place].isURLByte, !"/?#@".utf8.contains(bytes[place]) { place += 1 }
+        if place == candidate.edge, !candidate.isFinal { return .more }
+        guard place < limit else { return .pass }
+        guard bytes[place] == UInt8(ascii: "@") || Redactor.isBroken(authority: bytes[start..<place]) else {
+            return .pass
+        }
         let end = endOfURL(candidate)
         if end == candidate.edge, !candidate.isFinal { return .more }
-        edits += redactor.edits(ofURL: bytes, in: candidate.start..<end, depth: depth)
+        let found = redactor.edits(ofURL: bytes, in: candidate.start..<end, depth: depth)
+        guard found.first?.way == "user" else { return .pass }
+        edits += found
         return .past(end)
     }
 
@@ -48,20 +86,35 @@ extension TextScan {
 
     // MARK: name=value
 
-    /// `name=value`, and an item of a query that `query(at:)` does not know as one.
+    /// `name=value`, `name = value` as in configurations, and an item of a query that `query(at:)` does not know as one.
     mutating func pair(at candidate: Candidate) -> Step {
         guard !rules.isDisjoint(with: [.urls, .pairs, .elements]) else { return .pass }
         let lowest = max(floor, candidate.start - Self.lookBack)
-        var start = candidate.start
+        var nameEnd = candidate.start
+        if rules.contains(.pairs) {
+            while nameEnd > lowest, bytes[nameEnd - 1].isInlineSpace { nameEnd -= 1 }
+        }
+        var start = nameEnd
         while start > lowest, bytes[start - 1].isNameByte { start -= 1 }
-        guard start < candidate.start else { return .pass }
-        let name = bytes[start..<candidate.start]
+        guard start < nameEnd else { return .pass }
+        let name = bytes[start..<nameEnd]
         guard rules.contains(.pairs) || (start > floor && "?&#;".utf8.contains(bytes[start - 1])) else {
             return rules.contains(.elements) ? attribute(name, at: candidate) : .pass
         }
         let meaning = redactor.meaning(ofEncoded: name)
         guard meaning.isSecret || meaning.contains(.key) else { return .pass }
-        return value(of: name, meaning, from: candidate.start + 1, candidate)
+        guard rules.contains(.pairs) else { return value(of: name, meaning, from: candidate.start + 1, candidate) }
+        let place = endOfRun(candidate.start + 1, candidate, \.isInlineSpace)
+        let word = endOfRun(place, candidate) { $0.isNameByte || $0 == UInt8(ascii: "=") }
+        if word == candidate.edge, !candidate.isFinal { return .more }
+        // `a == b` compares, and in `a= b=c` the value of `a` is empty.
+        let isSpaced = nameEnd < candidate.start || place > candidate.start + 1
+        if isSpaced, let equals = bytes[place..<word].firstIndex(of: UInt8(ascii: "=")),
+            equals == place || (equals + 1 < word && bytes[equals + 1] != UInt8(ascii: "="))
+        {
+            return .pass
+        }
+        return value(of: name, meaning, from: place, candidate)
     }
 
     /// `name%3Dvalue`: a pair in the value of another.
@@ -137,7 +190,7 @@ extension TextScan {
     /// The end of a word; of the next one where this is the scheme of credentials.
     private func endOfCredentials(_ word: Range<Int>, _ candidate: Candidate) -> Int {
         guard word.count <= 9, Self.schemes.contains(bytes[word].map { $0 | 0x20 }) else { return word.upperBound }
-        let next = endOfRun(word.upperBound, candidate) { $0 == 0x20 || $0 == 0x09 }
+        let next = endOfRun(word.upperBound, candidate, \.isInlineSpace)
         let end = endOfRun(next, candidate, \.isValueByte)
         return end == next && (next < candidate.edge || candidate.isFinal) ? word.upperBound : end
     }
@@ -174,6 +227,7 @@ extension TextScan {
 }
 
 extension UInt8 {
+    var isInlineSpace: Bool { self == 0x20 || self == 0x09 }
     var isQuote: Bool { self == UInt8(ascii: "\"") || self == UInt8(ascii: "'") }
 
     /// What URLs in text are made of.

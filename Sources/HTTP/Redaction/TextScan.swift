@@ -8,7 +8,7 @@ struct TextScan {
     struct Rules: OptionSet {
         let rawValue: UInt8
 
-        /// URLs with a scheme, and items of queries.
+        /// URLs with a scheme, or with a user and without one, and items of queries.
         static let urls = Rules(rawValue: 1)
         /// Pairs: `password=x`, `"password": "x"`.
         static let pairs = Rules(rawValue: 1 << 1)
@@ -120,6 +120,7 @@ struct TextScan {
         case .equals: pair(at: candidate)
         case .bracket: json(at: candidate)
         case .mark: query(at: candidate)
+        case .slash: reference(at: candidate)
         case .percent: encodedPair(at: candidate)
         case .angle: element(at: candidate)
         }
@@ -155,7 +156,7 @@ extension TextScan {
 extension TextScan {
     /// A byte with which something may begin.
     enum Trigger: UInt8 {
-        case none, digit, dash, letter, colon, equals, bracket, mark, percent, angle
+        case none, digit, dash, letter, colon, equals, bracket, mark, slash, percent, angle
     }
 
     private static let triggers: [Trigger] = (UInt8.min...UInt8.max).map { byte in
@@ -166,6 +167,7 @@ extension TextScan {
         case UInt8(ascii: "="): .equals
         case UInt8(ascii: "{"), UInt8(ascii: "["): .bracket
         case UInt8(ascii: "?"), UInt8(ascii: "#"): .mark
+        case UInt8(ascii: "/"): .slash
         case UInt8(ascii: "%"): .percent
         case UInt8(ascii: ">"): .angle
         case _ where TokenPrefix.firstBytes.contains(byte): .letter

@@ -94,3 +94,13 @@ extension NetworkError {
         NetworkError(kind, during: .build, message, advice: advice)
     }
 }
+
+extension WebSocketRequest: CustomStringConvertible, CustomReflectable {
+    /// URL and header fields, with their secrets replaced.
+    public var description: String {
+        let redactor = Redactor.standard
+        return redactor.shownMessage(redactor.redact(url: head.urlText), redactor.shown(head.headerFields), nil)
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -62,6 +62,12 @@ struct EntryRedaction {
         if let bytes = entry.response?.body.left(of: received) { entry.tellSize(bytes, of: .response) }
         entry.operationName = entry.operationName.map { redacted(text: $0, at: "_beagle.operationName") }
         entry.error = entry.error.map { redacted(text: $0, at: "_error") }
+        // Archives may say anything here.
+        entry.request.method = redacted(text: entry.request.method, at: "request.method")
+        entry.request.httpVersion = redacted(text: entry.request.httpVersion, at: "request.httpVersion")
+        entry.serverAddress = entry.serverAddress.map { redacted(text: $0, at: "serverIPAddress") }
+        entry.connection = entry.connection.map { redacted(text: $0, at: "connection") }
+        entry.kind = entry.kind.map { redacted(text: $0, at: "_beagle.kind") }
         for index in entry.messages.indices {
             entry.messages[index] = redacted(entry.messages[index], at: "_webSocketMessages[\(index)].data")
         }
@@ -189,6 +195,7 @@ extension OtherMember {
 extension LoggedResponse {
     fileprivate mutating func redact(by redaction: inout EntryRedaction) {
         statusText = redaction.redacted(text: statusText, at: "response.statusText")
+        httpVersion = redaction.redacted(text: httpVersion, at: "response.httpVersion")
         redaction.redact(&fields, at: "response.headers")
         redaction.redact(&trailers, at: "_beagle.trailers")
         redirectURL = redaction.redacted(url: redirectURL, at: "response.redirectURL")

@@ -32,6 +32,7 @@ struct OutboxCommand: AsyncParsableCommand {
         @Argument(help: "The directory that 'submit --outbox' was given.")
         var directory: String
 
+        @OptionGroup var outboxKey: OutboxKeyFlags
         @OptionGroup var retries: RetryFlags
         @OptionGroup var flags: CommonFlags
 
@@ -45,7 +46,7 @@ struct OutboxCommand: AsyncParsableCommand {
             let session = Session(flags)
             do {
                 let options = try flags.options()
-                let outbox = try Outbox(existing: directory)
+                let outbox = try Outbox(existing: directory, key: try outboxKey.key())
                 try flags.check(outbox)
                 let client = try session.client(of: outbox, retries.interceptors, credentialsFor: nil, options)
                 try await Interrupt.cancelling {
@@ -71,13 +72,15 @@ struct OutboxCommand: AsyncParsableCommand {
         @Argument(help: "The directory that 'submit --outbox' was given.")
         var directory: String
 
+        @OptionGroup var outboxKey: OutboxKeyFlags
+
         @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
         var json = false
 
         func run() async throws {
             let console = Console()
             do {
-                let (entries, damages) = try Outbox(existing: directory).look()
+                let (entries, damages) = try Outbox(existing: directory, key: try outboxKey.key()).look()
                 guard !json else {
                     let all = entries.map(\.json) + damages.map(\.outboxJSON)
                     return console.line("\(CommandResult(json: .array(all)).envelope(timing: [:]))")
@@ -108,13 +111,15 @@ struct OutboxCommand: AsyncParsableCommand {
         @Argument(help: "The id of one, as 'outbox list' shows it.")
         var id: String?
 
+        @OptionGroup var outboxKey: OutboxKeyFlags
+
         @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
         var json = false
 
         func run() async throws {
             let console = Console()
             do {
-                let outbox = try Outbox(existing: directory)
+                let outbox = try Outbox(existing: directory, key: try outboxKey.key())
                 let refused = try outbox.entries().filter { $0.isRefused && (id == nil || id == $0.id) }
                 if let id, refused.isEmpty { throw Failure(noEntry: id, in: directory, "refused") }
                 // Their order stays.
@@ -138,13 +143,15 @@ struct OutboxCommand: AsyncParsableCommand {
         @Argument(help: "The id of the form, as 'outbox list' shows it.")
         var id: String
 
+        @OptionGroup var outboxKey: OutboxKeyFlags
+
         @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
         var json = false
 
         func run() async throws {
             let console = Console()
             do {
-                let outbox = try Outbox(existing: directory)
+                let outbox = try Outbox(existing: directory, key: try outboxKey.key())
                 let removed = try outbox.entries().filter { try $0.id == id && outbox.remove(id) }
                 if removed.isEmpty { throw Failure(noEntry: id, in: directory, "kept") }
                 console.tell(removed, json: json)
@@ -159,13 +166,13 @@ extension Outbox {
     /// The outbox in a directory that is there.
     ///
     /// - Throws: `Failure` where it is not.
-    convenience init(existing directory: String) throws {
+    convenience init(existing directory: String, key: OutboxKey?) throws {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory), isDirectory.boolValue else {
             let message = "there is no outbox \(directory)"
             throw Failure(exit: ExitCode.readFailed, code: "file", phase: .build, message)
         }
-        self.init(directory: directory)
+        self.init(directory: directory, key: key)
     }
 }
 

@@ -13,9 +13,11 @@ struct SubmitCommand: TransferCommand {
             GET and DELETE put the values into the query, POST and PUT into the body. Files are sent as they are \
             read. Where the server refuses fields, they are listed and the command ends with 22.
 
-            With --outbox the form is on the disk before it is sent. Where the server gives no definite answer (none at \
-            all, 408, 425, 429 or 5xx) the command ends with 105, the form is kept, and 'beagle outbox flush' sends it. \
-            Headers with credentials are not kept. What the server refuses of what was kept before is named.
+            With --outbox the form and its values are stored on the disk before it is sent, in clear text unless \
+            --outbox-key is given. If the server gives no definite answer (none at all, 408, 425, 429 or 5xx), the \
+            command ends with 105, the form is kept, and 'beagle outbox flush' sends it. Headers with credentials aren't \
+            stored. A form with a secret input, such as a password, is sent without being stored, unless \
+            --outbox-secrets is given. Forms of earlier runs that the server refuses are named.
 
             EXAMPLE
               beagle submit http://127.0.0.1:8080/signup name=Ana email=ana@example.com
@@ -51,14 +53,18 @@ struct SubmitCommand: TransferCommand {
         name: .long,
         help: ArgumentHelp(
             """
-            Keep the form in this directory until the server has answered. What is kept there for the same server \
-            goes out first.
+            Store the form in this directory until the server has answered. Forms that are stored there for the same \
+            server are sent first.
             """,
             valueName: "directory"
         )
     )
     var outbox: String?
 
+    @Flag(name: .long, help: "Store forms with secret inputs, such as passwords, in the outbox too.")
+    var outboxSecrets = false
+
+    @OptionGroup var outboxKey: OutboxKeyFlags
     @OptionGroup var retries: RetryFlags
     @OptionGroup var flags: CommonFlags
 
@@ -77,6 +83,9 @@ struct SubmitCommand: TransferCommand {
         }
         if outbox == "" { throw ValidationError("'--outbox' names no directory.") }
         if outbox != nil, method == .get { throw ValidationError("'--outbox' does not go with GET.") }
+        if outbox == nil, outboxSecrets || outboxKey.file != nil {
+            throw ValidationError("'--outbox-key' and '--outbox-secrets' need '--outbox'.")
+        }
     }
 
     func request() throws -> TransferRequest {
@@ -97,7 +106,21 @@ struct SubmitCommand: TransferCommand {
                 asking: .init(kind: kind)
             )
         }
-        return try await session.receive(request, through: Outbox(directory: outbox), retries.interceptors)
+        return try await session.receive(
+            request,
+            through: Outbox(directory: outbox, key: try outboxKey.key()),
+            retries.interceptors,
+            notKeptBecause: reasonNotToKeep
+        )
+    }
+
+    /// Why the form must not be stored; `nil` if it may be.
+    private var reasonNotToKeep: String? {
+        if outboxSecrets { return nil }
+        let redactor = Redactor()
+        let names = fields.map(\.name) + form.compactMap(\.field?.name)
+        guard let name = names.first(where: { redactor.isSecret(name: $0, length: .max) }) else { return nil }
+        return "its input \(name.debugDescription) is secret (--outbox-secrets)"
     }
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {

@@ -250,7 +250,10 @@ private final class WebSocketTalk: Sendable {
             var members: [String: JSONValue] = ["messages": .array(state.messages)]
             members["subprotocol"] = state.subprotocol.map { .string($0) }
             members["close"] = state.close.map {
-                ["code": .integer(Int64($0.code.rawValue)), "reason": .string($0.reason)]
+                [
+                    "code": .integer(Int64($0.code.rawValue)),
+                    "reason": .string(Redactor.standard.redact(text: $0.reason)),
+                ]
             }
             return .object(members)
         }

@@ -50,8 +50,13 @@ final class Console: Sendable {
         write(Data("\(text)\n".utf8))
     }
 
-    /// Writes a line that is no result.
+    /// Writes a line that is no result, with its secrets replaced: it may quote what a server or a user wrote.
     func note(_ text: String) {
+        note(asIs: Redactor.standard.redact(text: text))
+    }
+
+    /// Writes a line of which somebody else has taken out what is secret.
+    func note(asIs text: String) {
         showBar("")
         Self.write(Data("\(text)\n".utf8), to: STDERR_FILENO)
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import BeagleNet
 import BeagleNetReplay
 
-/// Why a command did not do what it was asked, and with which number it ends.
+/// Why a command did not do what it was asked, and with which number it ends. What is shown of it passes the redactor.
 struct Failure: Error {
     /// The exit code.
     var exit: Int32
@@ -82,7 +82,11 @@ struct Failure: Error {
         errors = problem?.errors ?? []
         let fields = Dictionary(grouping: errors.filter { $0.field != nil }) { $0.field ?? "" }
         guard !fields.isEmpty else { return }
-        details["fields"] = .object(fields.mapValues { .string($0.map(\.message).joined(separator: "; ")) })
+        details["fields"] = .object(
+            fields.mapValues { errors in
+                .string(Redactor.standard.redact(text: errors.map(\.message).joined(separator: "; ")))
+            }
+        )
     }
 
     /// The message, and what was being done where the message doesn't tell.
@@ -100,9 +104,9 @@ struct Failure: Error {
         var members = details
         members["code"] = .string(code)
         members["phase"] = .string(phase.rawValue)
-        members["message"] = .string(message)
-        members["advice"] = advice.map { .string($0) }
-        members["url"] = url.map { .string(Redactor().redact(url: $0)) }
+        members["message"] = .string(Redactor.standard.redact(text: message))
+        members["advice"] = advice.map { .string(Redactor.standard.redact(text: $0)) }
+        members["url"] = url.map { .string(Redactor.standard.redact(url: $0)) }
         return .object(members)
     }
 
@@ -144,7 +148,7 @@ extension Console {
     /// Says why a command failed, which fields of a form are wrong, and what to try.
     func note(_ failure: Failure) {
         var text = failure.sentence.printable
-        if let url = failure.url { text = "\(Redactor().redact(url: url)): \(text)" }
+        if let url = failure.url { text = "\(Redactor.standard.redact(url: url)): \(text)" }
         note("\(styledNote("beagle:", .red)) \(text)")
         let width = failure.errors.compactMap(\.field?.count).max() ?? 0
         for error in failure.errors {

@@ -25,10 +25,7 @@ struct OutboxKeyFlags: ParsableArguments {
     /// - Throws: `NetworkError` if the file can't be read, or holds no key.
     func key() throws(NetworkError) -> OutboxKey? {
         guard let file else { return nil }
-        // One byte more than the longest form, so that a longer file isn't taken for a key.
-        var data = try reading { () throws(NetworkError) in
-            try FileReader(path: file, mayWait: true).read(upTo: 2 * Self.digits)
-        }
+        var data = try reading { () throws(NetworkError) in try OpenFile(reading: file).contents(upTo: 1024) }
         if data.count >= Self.digits, let text = String(validating: data, as: UTF8.self) {
             let digits = text.filter { !$0.isWhitespace }
             let bytes = stride(from: 0, to: digits.count, by: 2).map { digits.dropFirst($0).prefix(2) }

@@ -83,6 +83,7 @@ extension ReceivedResponse {
 extension HTTPResponse {
     /// `404 Not Found`; HTTP/2 has the number only.
     var statusLine: String {
-        status.reasonPhrase.isEmpty ? "status \(status.code)" : "\(status.code) \(status.reasonPhrase.printable)"
+        if status.reasonPhrase.isEmpty { return "status \(status.code)" }
+        return "\(status.code) \(Redactor.standard.redact(text: status.reasonPhrase).printable)"
     }
 }

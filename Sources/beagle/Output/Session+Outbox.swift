@@ -6,11 +6,14 @@ import Foundation
 extension Session {
     /// Puts the request into an outbox and receives the answer, after what is before it there.
     ///
-    /// - Parameter interceptors: what the request goes through on its way.
+    /// - Parameters:
+    ///   - interceptors: what the request goes through on its way.
+    ///   - reason: why the form is sent without being kept; `nil` if it may be kept.
     func receive(
         _ request: TransferRequest,
         through outbox: Outbox,
-        _ interceptors: [any Interceptor]
+        _ interceptors: [any Interceptor],
+        notKeptBecause reason: String?
     ) async throws -> ReceivedResponse {
         let refused = Set(try outbox.entries().filter(\.isRefused).map(\.id))
         defer {
@@ -25,7 +28,13 @@ extension Session {
             }
             let client = try client(of: outbox, interceptors, credentialsFor: Origin(of: request.head), request.options)
             let response = try await outbox.sending(with: client) {
-                try await outbox.submit(request, recorded(interceptors), transport: self, logger: logger)
+                try await outbox.submit(
+                    request,
+                    recorded(interceptors),
+                    transport: self,
+                    logger: logger,
+                    reasonNotToKeep: reason
+                )
             }
             return try await take(response, keepsBody: false)
         }
@@ -96,7 +105,7 @@ private struct GivenCredentials: Interceptor {
                 operation.transfer.originScopedFields.insert(field.name)
             }
         } else {
-            operation.transfer.options.authentication = nil
+            operation.transfer.options.dropCredentials()
         }
         return try await next(operation, emit)
     }

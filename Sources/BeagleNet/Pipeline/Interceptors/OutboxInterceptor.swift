@@ -25,15 +25,17 @@ public import BeagleNetHTTP
 ///
 /// Fields that the redactor takes for secret, and those that belong to the origin (`TransferRequest.originScopedFields`), are
 /// not written: builder and interceptors bring them anew. Bodies and URLs are written as they are. A `Form` with a secret that
-/// is filled in is therefore not kept unless its `outbox` names a queue; a sign-in that is a `FormData` of your own is: give its
-/// operation `.never`, as every message whose body holds credentials.
+/// is filled in is therefore sent without being kept unless its `outbox` names a queue; a sign-in that is a `FormData` of your
+/// own is kept: give its operation `.never`, as every message whose body holds credentials.
 ///
 /// If a recording answers in the network's place (`ReplayClient` without a fallback), nothing is kept, and entries that wait
 /// are not sent: a form that the recording lacks must not reach a server later.
 ///
 /// Options of a request are not written; it goes out again with those of the client, without `timeouts.total`. What has an
-/// address guard, pins, an identity or a function for redirects of its own is therefore sent without being kept, which the
-/// log says, or refused where a queue was asked for.
+/// address guard, pins, an identity or a function for redirects of its own is therefore sent without being kept, or refused
+/// where a queue was asked for.
+///
+/// The log says which operations are sent without being kept, and why, and so does the error of one that is lost.
 public struct OutboxInterceptor: BriefInterceptor {
     /// `.outbox`.
     public var place: Pipeline.Place? { .outbox }
@@ -89,11 +91,9 @@ public struct OutboxInterceptor: BriefInterceptor {
             return try await next(operation, emit)
         }
         let queue = if case .queue(let name) = operation.outbox { name } else { self.queue(operation) }
-        if operation.hasOwnGuards {
-            let why = "it has an address guard, pins, an identity or a function for redirects of its own"
+        if let why = operation.reasonNotToKeep {
             if case .queue = operation.outbox { throw .notForOutbox(why) }
-            operation.logger.logUnkept(operation, why)
-            return try await next(operation, emit)
+            return try await send(operation, unkept: why, next, emit)
         }
         // What is sent under a key is sent as the message that has it.
         operation.performer = nil
@@ -116,6 +116,26 @@ public struct OutboxInterceptor: BriefInterceptor {
         }
         defer { outbox.tellLog(operation.logger) }
         return try await outbox.deliver(message, at: place, turn)
+    }
+
+    /// Sends an operation that must not be kept, and says that it is lost if no answer comes.
+    nonisolated(nonsending) private func send(
+        _ operation: NetworkOperation,
+        unkept why: String,
+        _ next: Next,
+        _ emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        operation.logUnkept("is sent without being kept in an outbox: \(why)", at: .info)
+        do throws(NetworkError) {
+            return try await next(operation, emit)
+        } catch {
+            guard error.leavesMessageOpen else { throw error }
+            operation.logUnkept("was not delivered and is not kept in an outbox: \(why)", at: .error)
+            var told = error
+            let advice = "the outbox did not keep it: \(why)"
+            told.advice = error.advice.map { "\($0); \(advice)" } ?? advice
+            throw told
+        }
     }
 
     /// What is written; the operation gets its key and a body that can be read when its turn comes.
@@ -191,12 +211,12 @@ extension HTTPBody {
     }
 }
 
-extension BeagleLogger {
-    fileprivate func logUnkept(_ operation: NetworkOperation, _ why: String) {
-        guard accepts(.info) else { return }
-        let head = operation.transfer.head
-        let message = "\(head.method.rawValue) \(head.redactedURL) is sent without being kept in an outbox: \(why)"
-        log(OutboxLogMessage(level: .info, message: message))
+extension NetworkOperation {
+    fileprivate func logUnkept(_ what: String, at level: LogLevel) {
+        guard logger.accepts(level) else { return }
+        let head = transfer.head
+        let message = "\(head.method.rawValue) \(head.redactedURL) \(what)"
+        logger.log(OutboxLogMessage(level: level, message: message))
     }
 }
 

@@ -5,7 +5,8 @@ import BeagleNetRequestBuilder
 public enum OutboxChoice: Sendable, Hashable {
     /// As the interceptor's `kinds` say: forms and mutations by default, unless their method is safe (RFC 9110, 9.2.1). A
     /// `Form` with a secret that is filled in, such as a password, is not kept, nor what has an address guard, pins, an
-    /// identity or a function for redirects of its own: these are not on the disk.
+    /// identity or a function for redirects of its own: these are not on the disk. The log says so, and so does the `advice`
+    /// of the error if such an operation fails in a way in which another would have been kept.
     case automatic
     /// It is sent at once or not at all.
     case never
@@ -26,8 +27,8 @@ extension NetworkOperation {
         static let defaultValue: OutboxMark? = nil
     }
 
-    private enum OwnGuardsKey: ContextKey {
-        static let defaultValue = false
+    private enum ReasonNotToKeepKey: ContextKey {
+        static let defaultValue: String? = nil
     }
 
     private enum IdempotencyKeyKey: ContextKey {
@@ -49,10 +50,10 @@ extension NetworkOperation {
         set { context[OutboxMarkKey.self] = newValue }
     }
 
-    /// Whether it has options that guard it and that its client would not bring again.
-    var hasOwnGuards: Bool {
-        get { context[OwnGuardsKey.self] }
-        set { context[OwnGuardsKey.self] = newValue }
+    /// Why an outbox must not keep it, and what to do about that; `nil` if it may.
+    var reasonNotToKeep: String? {
+        get { context[ReasonNotToKeepKey.self] }
+        set { context[ReasonNotToKeepKey.self] = newValue }
     }
 
     /// The key under which an outbox keeps it where the message has none.
@@ -96,6 +97,9 @@ final class OutboxMark: Sendable {
 }
 
 extension TransferOptions {
+    /// Why an outbox must not keep an operation whose options guard it: its client would not bring them again.
+    static let guardsAreNotKept = "it has an address guard, pins, an identity or a function for redirects of its own"
+
     /// Whether they guard a transfer in a way that others do not.
     func guards(beyond others: TransferOptions) -> Bool {
         (addressGuard != nil && addressGuard != others.addressGuard)

@@ -14,10 +14,12 @@ extension Outbox {
         _ transfer: TransferRequest,
         _ interceptors: [any Interceptor],
         transport: any HTTPTransport,
-        logger: any BeagleLogger
+        logger: any BeagleLogger,
+        reasonNotToKeep: String? = nil
     ) async throws(NetworkError) -> StreamingResponse {
         let isOffline = (transport as? any OfflineTransport)?.isOffline ?? false
-        let operation = NetworkOperation.of(transfer, kind: .form, logger: logger, isOffline: isOffline)
+        var operation = NetworkOperation.of(transfer, kind: .form, logger: logger, isOffline: isOffline)
+        operation.reasonNotToKeep = reasonNotToKeep
         let pipeline = try Pipeline([OutboxInterceptor(self)] + interceptors, transport: transport)
         guard let response = try await pipeline.run(operation, { _ in }).response else { throw .noResponse }
         return StreamingResponse(response)

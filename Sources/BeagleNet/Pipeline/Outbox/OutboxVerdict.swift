@@ -66,13 +66,26 @@ extension Outbox.Outcome {
         return response
     }
 
+    /// Whether a status says that the same message may be accepted later.
+    fileprivate static func isPassing(_ status: HTTPResponse.Status) -> Bool {
+        passingStatuses.contains(status.code) || (status.code >= 500 && status != .notImplemented)
+    }
+
     /// What a status outside 200...299 means.
     ///
     /// - Returns: nil where the entry is to be sent again.
     private static func verdict(on status: HTTPResponse.Status, _ isFirst: Bool) -> OutboxVerdict? {
-        if passingStatuses.contains(status.code) || (status.code >= 500 && status != .notImplemented) { return nil }
+        if isPassing(status) { return nil }
         if !isFirst, repeatStatuses.contains(status.code) { return nil }
         return .refused("\(status.code)")
+    }
+}
+
+extension NetworkError {
+    /// Whether the server has not decided on a message that failed like this, so that an outbox would keep it.
+    var leavesMessageOpen: Bool {
+        if isKept { return false }
+        return response.map { kind == .status && Outbox.Outcome.isPassing($0.status) } ?? isTransient
     }
 }
 

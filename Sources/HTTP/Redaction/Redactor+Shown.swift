@@ -1,0 +1,67 @@
+/// What `print` shows of values that may hold secrets.
+extension Redactor {
+    /// The most characters of a body that are shown.
+    private static let shownCharacters = 2_000
+
+    /// Header fields, one in a line.
+    package func shown(_ fields: HTTPFields) -> String {
+        redact(fields).map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+    }
+
+    /// Header fields by name, one in a line.
+    package func shown(_ headers: [String: String]) -> String {
+        let fields = headers.sorted { $0.key < $1.key }.map { name, value in
+            HTTPField.Name(name).map { shown([$0: value]) } ?? "\(redact(text: name)): \(Self.placeholder)"
+        }
+        return fields.joined(separator: "\n")
+    }
+
+    /// The text of a body, or its size and type if it is no text, or too long to be read at a glance.
+    package func shown(_ body: Data, contentType: String?) -> String {
+        guard !body.isEmpty, body.count <= TextScan.window,
+            let redacted = redact(body: body, contentType: contentType).data,
+            let text = String(validating: redacted, as: UTF8.self)
+        else { return summary(of: body, contentType: contentType) }
+        guard text.count > Self.shownCharacters else { return text }
+        return "\(text.prefix(Self.shownCharacters))… (\(summary(of: body, contentType: contentType)))"
+    }
+
+    /// The same of a body that need not be in memory.
+    package func shown(_ body: HTTPBody, contentType: String?) -> String {
+        switch body.content {
+        case .data(let data): shown(data, contentType: contentType)
+        case .file(let path): "the file \(path)"
+        case .stream(let length, _, _): length.map { "a stream of \($0) bytes" } ?? "a stream"
+        }
+    }
+
+    /// A JSON value as text.
+    package func shown(_ json: JSONValue) -> String {
+        shown(Data("\(json)".utf8), contentType: "application/json")
+    }
+
+    /// A value of the app's own as its description has it.
+    package func shown(describing value: Any) -> String {
+        shown(Data(String(describing: value).utf8), contentType: nil)
+    }
+
+    /// A message as HTTP/1.1 would have it: a line, fields, an empty line and a body. What is empty is left out.
+    package func shownMessage(_ line: String, _ fields: String, _ body: String?) -> String {
+        let head = fields.isEmpty ? line : "\(line)\n\(fields)"
+        return body.map { "\(head)\n\n\($0)" } ?? head
+    }
+
+    /// A request as HTTP/1.1 would have it.
+    package func shown(_ request: TransferRequest) -> String {
+        let head = request.head
+        let body = request.body.map { shown($0, contentType: head.headerFields[.contentType]) }
+        return shownMessage("\(head.method) \(redact(url: head.urlText))", shown(head.headerFields), body)
+    }
+
+    /// A response as HTTP/1.1 would have it.
+    package func shown(_ head: HTTPResponse, from url: String, _ body: String?) -> String {
+        let reason = head.status.reasonPhrase.isEmpty ? "" : " \(redact(text: head.status.reasonPhrase))"
+        let origin = url.isEmpty ? "" : " from \(redact(url: url))"
+        return shownMessage("\(head.status.code)\(reason)\(origin)", shown(head.headerFields), body)
+    }
+}
