@@ -9,6 +9,13 @@ func setUp(_ dependencies: BeagleDependencies, _ folder: String) -> Outbox {
     return outbox
 }
 
+func encryptedOutbox(_ folder: String, _ secret: Data) throws -> Outbox {
+    // snippet.key
+    let outbox = Outbox(directory: "\(folder)/outbox", key: try OutboxKey(secret))
+    // snippet.end
+    return outbox
+}
+
 func outboxOfAServerThatRedirects(_ folder: String) -> Outbox {
     // snippet.redirects
     let outbox = Outbox(directory: "\(folder)/outbox") { entry, response in
