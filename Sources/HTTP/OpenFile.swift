@@ -173,6 +173,20 @@ package final class OpenFile: Sendable {
         return Data(buffer[..<done])
     }
 
+    /// Returns where data begins behind a hole, which takes no room on the disk and reads as zeros.
+    ///
+    /// - Returns: The offset itself if there is no hole, or the system cannot tell; the file's size if nothing but a hole
+    ///   follows.
+    package func dataOffset(from offset: Int64) throws(NetworkError) -> Int64 {
+        #if os(Linux)
+            // SEEK_DATA of lseek(2), which Glibc's module lacks. The file's own position is nowhere used.
+            let found = lseek(descriptor, off_t(offset), 3)
+            if found >= 0 { return Int64(found) }
+            if errno == ENXIO { return max(offset, try size()) }
+        #endif
+        return offset
+    }
+
     /// Lends the descriptor, which stays open meanwhile.
     func withDescriptor<R>(_ work: (Int32) throws(NetworkError) -> R) throws(NetworkError) -> R {
         // `self` is not released before its method returns.
