@@ -6,6 +6,7 @@ import BeagleNetHTTP
 #else
     import Foundation
 #endif
+
 /// Takes a body in as it comes, without its secrets: a short one into memory, a longer one into a file named by what is in
 /// it. Used by the writer of a log alone.
 final class BodySink {
