@@ -188,6 +188,9 @@ package final class ResumableFile {
                 advice: "resume the download"
             )
         }
+        guard FileSink.isReplaceable(path) else {
+            throw NetworkError(.file, during: .file, "cannot replace \(path): it is no regular file")
+        }
         guard rename(part, path) == 0 else { throw .file("cannot rename \(part) to", path, errno) }
         isCommitted = true
         unlink(recordPath)
