@@ -94,14 +94,23 @@ package final class FileSink {
 
     /// Writes all that a body gives, and commits.
     ///
-    /// - Parameter onChunk: called after each piece was written.
-    package func write(contentsOf body: HTTPBody, onChunk: (Data) -> Void) async throws(NetworkError) {
+    /// - Parameters:
+    ///   - part: What the body is held to, if it is that of a part.
+    ///   - onChunk: called after each piece was written.
+    package func write(
+        contentsOf body: HTTPBody,
+        of part: PartialBody? = nil,
+        onChunk: (Data) -> Void
+    ) async throws(NetworkError) {
+        var part = part
         try await NetworkError.catching {
             for try await chunk in body {
+                try part?.take(chunk.count)
                 try chunk.withUnsafeBytes { try write($0) }
                 onChunk(chunk)
             }
         }
+        try part?.finish()
         try commit()
     }
 

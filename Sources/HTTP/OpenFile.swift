@@ -41,13 +41,14 @@ package final class OpenFile: Sendable {
 
     /// Creates a file, or empties the one that is there. Only its owner may read it.
     package convenience init(replacing path: String) throws(NetworkError) {
-        try self.init(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, "cannot write", mode: 0o600)
+        try self.init(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, "cannot write", mode: 0o600)
     }
 
     /// Opens or creates a file that is written at its end, by nobody else who opens it in this way.
     package static func appendingAlone(_ path: String) throws(NetworkError) -> OpenFile {
         while true {
-            let file = try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, "cannot write")
+            // A pipe without a reader would hold up whoever opens it.
+            let file = try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, "cannot write")
             guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 throw NetworkError(.file, during: .file, "\(path) is being written by another download")
             }
@@ -61,6 +62,8 @@ package final class OpenFile: Sendable {
     /// Opens or creates a file that many write at its end. Only its owner may read it.
     package convenience init(appending path: String) throws(NetworkError) {
         try self.init(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, "cannot write", mode: 0o600)
+        // A pipe takes only so much before it waits for its reader.
+        _ = try size()
     }
 
     /// Opens or creates a file that says no more than who holds it.
@@ -171,6 +174,20 @@ package final class OpenFile: Sendable {
             done += read
         }
         return Data(buffer[..<done])
+    }
+
+    /// Returns where data begins behind a hole, which takes no room on the disk and reads as zeros.
+    ///
+    /// - Returns: The offset itself if there is no hole, or the system cannot tell; the file's size if nothing but a hole
+    ///   follows.
+    package func dataOffset(from offset: Int64) throws(NetworkError) -> Int64 {
+        #if os(Linux)
+            // SEEK_DATA of lseek(2), which Glibc's module lacks. The file's own position is nowhere used.
+            let found = lseek(descriptor, off_t(offset), 3)
+            if found >= 0 { return Int64(found) }
+            if errno == ENXIO { return max(offset, try size()) }
+        #endif
+        return offset
     }
 
     /// Lends the descriptor, which stays open meanwhile.

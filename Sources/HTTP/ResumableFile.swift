@@ -53,6 +53,8 @@ package final class ResumableFile {
     /// Bytes in all, where known.
     package private(set) var length: Int64?
     private var isCommitted = false
+    /// What the body that comes is held to, if it is that of a part.
+    private var body: PartialBody?
 
     /// Opens the part of an earlier download, or a new one. One download at a time writes it.
     ///
@@ -108,24 +110,23 @@ package final class ResumableFile {
             throw NetworkError(.status, during: .response, "the server answered \(response.status)")
         }
         let isContinuing = record != nil && position > 0
-        let range = response.headerFields[.contentRange].flatMap { ContentRange($0) }
+        body = nil
         switch response.status {
         case .rangeNotSatisfiable:
+            let range = response.headerFields[.contentRange].flatMap { ContentRange($0) }
             if range?.total == position, (record?.length ?? position) == position { return .complete }
             try startOver()
             return .again
         case .partialContent:
-            guard isContinuing else {
-                throw NetworkError(.protocol, during: .body, "the server sent a part that nobody asked for")
-            }
+            guard isContinuing else { throw .unaskedPart }
             // Without a length nothing tells that this is the rest (RFC 9110, 15.3.7).
-            guard let bytes = range?.bytes, bytes.lowerBound == position, fits(response, range?.total),
-                let total = length ?? range?.total
+            guard let part = PartialBody(response), part.start == position, fits(response, part.total),
+                let total = length ?? part.total, part.end <= total
             else {
                 try startOver()
                 return .again
             }
-            length = total
+            (length, body) = (total, part)
             return .body
         default:
             try startOver()
@@ -152,6 +153,12 @@ package final class ResumableFile {
         guard position + Int64(bytes.count) <= length ?? .max else {
             try startOver()
             throw NetworkError(.protocol, during: .body, "the server sent more than it said")
+        }
+        do throws(NetworkError) {
+            try body?.take(bytes.count)
+        } catch {
+            try startOver()
+            throw error
         }
         try file.write(bytes)
         position += Int64(bytes.count)
@@ -181,6 +188,9 @@ package final class ResumableFile {
                 advice: "resume the download"
             )
         }
+        guard FileSink.isReplaceable(path) else {
+            throw NetworkError(.file, during: .file, "cannot replace \(path): it is no regular file")
+        }
         guard rename(part, path) == 0 else { throw .file("cannot rename \(part) to", path, errno) }
         isCommitted = true
         unlink(recordPath)
@@ -190,8 +200,6 @@ package final class ResumableFile {
     /// 15.3.7), but not always the date.
     private func fits(_ response: HTTPResponse, _ total: Int64?) -> Bool {
         guard let record, record.length == nil || total == nil || record.length == total else { return false }
-        let encoding = response.headerFields[.contentEncoding]
-        guard encoding == nil || encoding?.lowercased() == "identity" else { return false }
         if record.isETag { return response.headerFields[.eTag] == record.validator }
         let date = response.headerFields[.lastModified]
         return date == nil || date == record.validator
@@ -218,7 +226,9 @@ package final class ResumableFile {
 
     /// The record of a part; nil where there is none that can be read, which is as good as no part.
     private static func read(_ path: String) -> Record? {
-        guard let data = try? OpenFile(reading: path, followsLinks: false).contents(upTo: recordLimit) else { return nil }
+        guard let data = try? OpenFile(reading: path, followsLinks: false).contents(upTo: recordLimit) else {
+            return nil
+        }
         return try? JSONDecoder().decode(Record.self, from: data)
     }
 }

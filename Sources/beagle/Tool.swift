@@ -28,7 +28,7 @@ struct Tool: AsyncParsableCommand {
               33    the server does not go on where it was asked to
               64    the command line cannot be understood
               77    the file of authorities cannot be read
-              101   what came is no screen, or a file is not what it should be
+              101   what came is no screen or no image, or a file is not what it should be
               102   the server answered with GraphQL errors
               103   the recording that --replay names has no answer
               104   answers are not what was recorded

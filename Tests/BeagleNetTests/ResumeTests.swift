@@ -242,6 +242,44 @@ import Testing
         #expect(try names.isEmpty)
     }
 
+    /// The bytes of the whole, under a range that ends early.
+    @Test func moreThanTheRangeThatIsNamedIsAnError() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let head = "206 Partial Content\r\nContent-Range: bytes 1000-1999/3000\r\nETag: \"one\"\r\n"
+        let server = try server(cut()) { request in
+            request["Range"] == nil
+                ? Served().answer(request)
+                : .raw(Data("HTTP/1.1 \(head)Content-Length: 2000\r\n\r\n".utf8) + Self.content[1000...])
+        }
+        _ = try await failDownload(from: server)
+        #expect(try await failDownload(from: server).kind == .protocol)
+        #expect(try names.isEmpty)
+    }
+
+    @Test func aPartThatWasNotAskedForIsNoFile() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let answer = LoopbackServer.Answer.response(206, ["Content-Range": "bytes 0-3/9"], "part")
+        let server = try LoopbackServer(answer)
+        let error = try await #require(throws: NetworkError.self) {
+            try await client.download("\(server.url)/file", to: path)
+        }
+        #expect(error.kind == .protocol)
+        #expect(try names.isEmpty)
+        try await client.download("\(server.url)/file", to: path, headers: ["range": "bytes=0-3"])
+        #expect(try bytes(of: "file") == Data("part".utf8))
+    }
+
+    /// A part that was asked for, of more or fewer bytes than its range has.
+    @Test(arguments: ["bytes 0-2/9", "bytes 0-4/9"]) func aPartIsHeldToItsRange(_ range: String) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try LoopbackServer(.response(206, ["Content-Range": range], "part"))
+        let error = try await #require(throws: NetworkError.self) {
+            try await client.download("\(server.url)/file", to: path, headers: ["Range": "bytes=0-9"])
+        }
+        #expect([.protocol, .truncated].contains(error.kind))
+        #expect(try names.isEmpty)
+    }
+
     @Test(arguments: ["200 OK\r\nETag: \"one\"\r\nContent-Encoding: gzip", "206 Partial Content\r\nETag: \"one\""])
     func anAnswerToNothingThatWasAskedIsAnError(_ answer: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }

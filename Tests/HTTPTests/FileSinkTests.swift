@@ -66,6 +66,49 @@ struct FileSinkTests {
         #expect(error?.kind == .file)
     }
 
+    /// What a client remembers between two runs.
+    enum Remembered: CaseIterable {
+        case cookies, hsts, altSvc
+
+        func save(to path: String) throws {
+            switch self {
+            case .cookies: try CookieJar().save(to: path)
+            case .hsts: try HSTSStore().save(to: path)
+            case .altSvc: try AltSvcStore().save(to: path)
+            }
+        }
+    }
+
+    @Test(arguments: Remembered.allCases) func whatIsRememberedReplacesNoPipe(_ remembered: Remembered) throws {
+        #expect(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDONLY | O_NONBLOCK)
+        try #require(reader >= 0)
+        defer { close(reader) }
+        try remembered.save(to: path)
+        let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+        #expect(type != .typeRegular)
+        var byte: UInt8 = 0
+        #expect(read(reader, &byte, 1) == 1)
+        #expect(try names == ["file"])
+    }
+
+    @Test(arguments: Remembered.allCases) func whatIsRememberedKeepsALink(_ remembered: Remembered) throws {
+        let link = folder.appending(path: "link").path()
+        try Data("before".utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        try remembered.save(to: link)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) != "before")
+    }
+
+    @Test func whatHasBecomeAPipeMeanwhileIsNotReplaced() throws {
+        let sink = try FileSink(path: path, mayWait: false)
+        try write("late", to: sink)
+        #expect(mkfifo(path, 0o600) == 0)
+        let error = #expect(throws: NetworkError.self) { try sink.commit() }
+        #expect(error?.message.contains("no regular file") == true)
+    }
+
     @Test func pipeIsNoFileToSend() throws {
         #expect(mkfifo(path, 0o600) == 0)
         let error = #expect(throws: NetworkError.self) { try OpenFile(reading: path).size() }

@@ -10,8 +10,8 @@
         static let fault = getenv("BEAGLENET_DISK").map { String(cString: $0) }
         static let sync = next("fsync", as: (@convention(c) (Int32) -> Int32).self)
         static let move = next(
-            "rename",
-            as: (@convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32).self
+            "renameat",
+            as: (@convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>) -> Int32).self
         )
 
         private static func next<Function>(_ name: String, as type: Function.Type) -> Function {
@@ -49,11 +49,16 @@
         return Disk.tell("fsync", of: Disk.name(Disk.path(of: descriptor))) ? Disk.sync(descriptor) : -1
     }
 
-    /// Takes the place of `rename`.
-    @_cdecl("rename") public func tellingRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
-        guard Disk.fault != nil else { return Disk.move(old, new) }
+    /// Takes the place of `renameat`.
+    @_cdecl("renameat") public func tellingRename(
+        _ oldFolder: Int32,
+        _ old: UnsafePointer<CChar>,
+        _ newFolder: Int32,
+        _ new: UnsafePointer<CChar>
+    ) -> Int32 {
+        guard Disk.fault != nil else { return Disk.move(oldFolder, old, newFolder, new) }
         guard Disk.tell("rename", of: Disk.name(String(cString: old))) else { return -1 }
         Disk.isMoved.store(true, ordering: .relaxed)
-        return Disk.move(old, new)
+        return Disk.move(oldFolder, old, newFolder, new)
     }
 #endif

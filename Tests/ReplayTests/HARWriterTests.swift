@@ -167,6 +167,35 @@ import Testing
         }
     }
 
+    /// The file of a body, or the folder of all, may be a link to what is somebody's own.
+    @Test(arguments: ["file", "folder"]) func noBodyIsWrittenThroughALink(_ link: String) async throws {
+        try await withFolder { folder in
+            let body = Data([0, 0xFF])
+            let name = "\(try SHA256Digest.hex(of: body)).png"
+            let files = FileManager.default
+            try files.createDirectory(atPath: "\(folder)/outside", withIntermediateDirectories: false)
+            try Data("precious".utf8).write(to: URL(filePath: "\(folder)/outside/\(name)"))
+            if link == "folder" {
+                try files.createSymbolicLink(atPath: "\(folder)/my_files", withDestinationPath: "outside")
+            } else {
+                try files.createDirectory(atPath: "\(folder)/my_files", withIntermediateDirectories: false)
+                try files.createSymbolicLink(
+                    atPath: "\(folder)/my_files/\(name)",
+                    withDestinationPath: "../outside/\(name)"
+                )
+            }
+            let writer = try HARWriter(to: "\(folder)/my.har", bodies: .attached)
+            let exchange = HAREntry(entry(1, LoggedBody(.data(body), mediaType: "image/png")))
+            if link == "folder" {
+                #expect(throws: NetworkError.self) { try writer.write(exchange) }
+            } else {
+                try writer.write(exchange)
+                #expect(try Data(contentsOf: URL(filePath: "\(folder)/my_files/\(name)")) == body)
+            }
+            #expect(try Data(contentsOf: URL(filePath: "\(folder)/outside/\(name)")) == Data("precious".utf8))
+        }
+    }
+
     @Test func whatReadersOfArchivesNeedIsThere() async throws {
         try await withFolder { folder in
             var form = entry(1, LoggedBody(.omitted("too large")))

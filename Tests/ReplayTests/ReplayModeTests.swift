@@ -161,6 +161,43 @@ import Testing
         }
     }
 
+    /// What stands where a recording is to go, and isn't one.
+    @Test(arguments: [
+        "notes.bglog/thesis.txt", "notes.bglog/bodies/thesis.txt", "notes.bglog/bodies/ab/thesis.txt", "thesis.txt",
+        "thesis.har", "backup.gz",
+    ])
+    func aRefreshDeletesNothingButARecording(_ name: String) async throws {
+        try await withLogDirectory { log in
+            let folder = URL(fileURLWithPath: log).deletingLastPathComponent()
+            let file = folder.appending(path: name)
+            let path = folder.appending(path: String(name.prefix { $0 != "/" })).path
+            let update = try RecordingUpdate(of: path)
+            if path.hasSuffix(".bglog") { try await Self.record("old", at: path) }
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try Data("precious".utf8).write(to: file)
+            let error = await #expect(throws: NetworkError.self) { try await update.commit() }
+            #expect(error?.kind == .file)
+            #expect(throws: NetworkError.self) { try RecordingUpdate(of: path) }
+            #expect(try Data(contentsOf: file) == Data("precious".utf8))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
+        }
+    }
+
+    @Test func aRefreshFollowsALinkToTheRecording() async throws {
+        try await withLogDirectory { path in
+            try await Self.record("old", at: path)
+            let link = "\(path).link"
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+            let update = try RecordingUpdate(of: link)
+            try await update.commit()
+            #expect(try Self.texts(path).isEmpty)
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
+        }
+    }
+
     @Test func aRefreshThatIsGivenUpLeavesTheRecording() async throws {
         try await withLogDirectory { path in
             try await Self.record("old", at: path)

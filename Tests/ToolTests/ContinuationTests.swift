@@ -98,7 +98,7 @@ import Testing
             let path = "\(directory)/file"
             let half = Self.content.count / 2
             try Self.content.prefix(half).write(to: URL(fileURLWithPath: path))
-            let run = try await beagle("image", server.url, "-o", path, "-C", "\(half)", "--json")
+            let run = try await beagle("raw", server.url, "-o", path, "-C", "\(half)", "--json")
             #expect(run.exit == 0, "\(run.errors)")
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Self.content)
             #expect(server.requests.map { $0["Range"] } == ["bytes=\(half)-"])
@@ -115,6 +115,40 @@ import Testing
         let run = try await beagle("raw", server.url, "-C", "\(Self.content.count - 9)")
         #expect(run.output == Self.content.suffix(9))
         #expect(try await beagle("raw", server.url, "-C", "0").output == Self.content)
+    }
+
+    /// A part of 10 bytes, of which 4 are there: where it begins and ends, how long the whole is, and what comes.
+    @Test(
+        arguments: [
+            ("bytes 4-9/10", "456789", 0, "0123456789"), ("bytes 4-6/10", "456", 18, "0123456"),
+            ("bytes 4-9/10", "456", 18, "0123456"), ("bytes 4-6/10", "456789", 8, "0123"),
+            ("bytes 4-9/*", "456789", 33, "0123"), ("bytes 3-9/10", "3456789", 33, "0123"),
+            ("bytes 5-9/10", "56789", 33, "0123"), ("bytes */10", "", 33, "0123"), ("", "456789", 33, "0123"),
+        ] as [(String, String, Int32, String)]
+    )
+    func partIsHeldToItsRange(_ range: String, _ part: String, _ exit: Int32, _ file: String) async throws {
+        try await withDirectory { directory in
+            let fields = range.isEmpty ? [:] : ["Content-Range": range]
+            let server = try LoopbackServer(.response(206, fields, part))
+            let path = "\(directory)/file"
+            try Data("0123".utf8).write(to: URL(fileURLWithPath: path))
+            let run = try await beagle("raw", server.url, "-o", path, "-C", "4")
+            #expect(run.exit == exit, "\(run.errors)")
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == file)
+            if exit == 18 { #expect(run.errors.contains("go on with --continue-at \(file.utf8.count)")) }
+            let printed = try await beagle("raw", server.url, "-C", "4")
+            #expect(printed.exit == exit)
+            #expect(printed.output == Data(exit == 0 ? part.utf8 : "".utf8))
+        }
+    }
+
+    @Test func partThatWasNotAskedForIsNoFile() async throws {
+        try await withDirectory { directory in
+            let server = try LoopbackServer(.response(206, ["Content-Range": "bytes 0-3/9"], "part"))
+            let run = try await beagle("raw", server.url, "-o", "\(directory)/file")
+            #expect(run.exit == 8)
+            #expect(try names(in: directory).isEmpty)
+        }
     }
 
     @Test func serverWithoutRangesIsAnError() async throws {

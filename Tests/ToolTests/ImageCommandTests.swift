@@ -14,7 +14,7 @@ struct ImageCommandTests {
                 let run = try await beagle("image", "\(url)/img/logo.png", "-o", path)
                 #expect(run.exit == 0)
                 #expect(run.output.isEmpty)
-                #expect(run.errors == "image/png, 3.2 kB → \(path)\n")
+                #expect(run.errors == "image/png, 320 x 160 pixels, 3.2 kB → \(path)\n")
                 let image = try Data(contentsOf: URL(fileURLWithPath: path))
                 #expect(image.starts(with: [0x89, 0x50, 0x4E, 0x47]))
                 #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["logo.png"])
@@ -35,13 +35,81 @@ struct ImageCommandTests {
         }
     }
 
+    /// The beginning of a PNG, by which it says how large it is.
+    private static func png(_ width: Int, _ height: Int) -> Data {
+        var data = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]) + Data("IHDR".utf8)
+        for side in [width, height] { data += withUnsafeBytes(of: UInt32(side).bigEndian) { Data($0) } }
+        return data + Data([8, 6, 0, 0, 0])
+    }
+
+    @Test func formatAndSizeAreTold() async throws {
+        let image = Self.png(37, 23)
+        let server = try LoopbackServer(.response(200, ["Content-Type": "text/plain"], image))
+        try await withDirectory { directory in
+            for place in ["\(directory)/a.png", "-", "/dev/null"] {
+                let run = try await beagle("image", server.url, "-o", place)
+                #expect(run.errors.contains("image/png, 37 x 23 pixels, \(image.count) B"))
+                #expect(run.errors.contains("(not said to be an image)"))
+                #expect(run.output == (place == "-" ? image : Data()))
+                let result = try await beagle("image", server.url, "-o", place, "--json").json()["result"]
+                #expect(result?["format"] == "image/png")
+                #expect(result?["width"]?.integer == 37 && result?["height"]?.integer == 23)
+                #expect(result?["bytes"]?.integer == Int64(image.count))
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            "", "x", "<!DOCTYPE html><html>", "{\"_beagleComponent_\":\"a\"}",
+            String(repeating: "long text that is none ", count: 10_000),
+        ]
+    )
+    func whatIsNoImageIsNotWritten(_ text: String) async throws {
+        let server = try LoopbackServer(.response(200, ["Content-Type": "image/png"], text))
+        try await withDirectory { directory in
+            let path = "\(directory)/a.png"
+            try Data("old".utf8).write(to: URL(fileURLWithPath: path))
+            for arguments in [["-o", path], ["-o", path, "-C", "-"], ["-o", "-"]] {
+                let run = try await BeagleProcess(["image", server.url] + arguments).outcome()
+                #expect(run.exit == 101, "\(run.errors)")
+                #expect(run.output.isEmpty)
+                #expect(run.errors.contains("the response is not an image (image/png)"))
+            }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("old".utf8))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["a.png"])
+        }
+    }
+
+    @Test func redirectThatIsNotFollowedIsNoImage() async throws {
+        let server = try LoopbackServer(.response(302, ["Location": "/b"], Self.png(37, 23)))
+        let run = try await beagle("image", server.url, "-o", "/dev/null", "--max-redirs", "0")
+        #expect([47, 101].contains(run.exit))
+    }
+
+    @Test func imageOfTooManyPixelsIsNotWritten() async throws {
+        let server = try LoopbackServer(.response(200, [:], Self.png(100_000, 1_001)))
+        try await withDirectory { directory in
+            let path = "\(directory)/a.png"
+            for arguments in [["-o", path], ["-o", path, "-C", "-"], ["-o", "-"]] {
+                let run = try await BeagleProcess(["image", server.url] + arguments).outcome()
+                #expect(run.exit == 63)
+                #expect(run.output.isEmpty)
+                #expect(run.errors.contains("100000 x 1001 pixels") && run.errors.contains("--max-pixels"))
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
+            #expect(try await beagle("image", server.url, "-o", path, "--max-pixels", "100100000").exit == 0)
+        }
+    }
+
     enum Ending: CaseIterable {
         case cutOff, interrupted
     }
 
     @Test(arguments: Ending.allCases)
     func unfinishedTransferLeavesTheFileAsItWas(_ ending: Ending) async throws {
-        let begin = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nsome of it")
+        let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n".utf8)
+        let begin = LoopbackServer.Answer.raw(head + Self.png(37, 23))
         let server = try LoopbackServer(.sequence([begin, ending == .cutOff ? .close : .stall]))
         try await withDirectory { directory in
             let path = "\(directory)/big.png"

@@ -49,7 +49,7 @@ struct ReplayFlagTests {
                 #"{"_beagleComponent_":"beagle:text","text":"Hi"}"#,
                 second: 0
             ),
-            entry("GET", "http://h.example/logo", "bytes", "image/png", second: 1),
+            entry("GET", "http://h.example/logo", "<svg/>", "image/png", second: 1),
             entry("POST", "http://h.example/form", #"{"ok":true}"#, posted: #"{"name":"Ann"}"#, second: 2),
         ]
         let log: JSONValue = [
@@ -64,14 +64,14 @@ struct ReplayFlagTests {
             #expect(screen.exit == 0)
             #expect(screen.lines.first?.contains("text") == true)
             let raw = try await beagle("raw", "http://h.example/logo", "--replay", path)
-            #expect(raw.exit == 0 && raw.text == "bytes")
+            #expect(raw.exit == 0 && raw.text == "<svg/>")
             let image = try await beagle("image", "http://h.example/logo", "--replay", path, "-o", "\(path).png")
             #expect(image.exit == 0)
-            #expect(try String(contentsOfFile: "\(path).png", encoding: .utf8) == "bytes")
+            #expect(try String(contentsOfFile: "\(path).png", encoding: .utf8) == "<svg/>")
             let form = try await beagle("submit", "http://h.example/form", "name=Ann", "--replay", path)
             #expect(form.exit == 0, "\(form.errors)")
             let batch = try await beagle("batch", "--replay", path, input: #"{"id":1,"url":"http://h.example/logo"}"#)
-            #expect(try JSONValue(parsing: Data(batch.text.utf8))["body"] == "bytes")
+            #expect(try JSONValue(parsing: Data(batch.text.utf8))["body"] == "<svg/>")
         }
     }
 
@@ -81,10 +81,10 @@ struct ReplayFlagTests {
         try await withRecording { path in
             let environment = ["BEAGLENET_REPLAY": "offline:\(path)"]
             let raw = try await BeagleProcess(["raw", "http://h.example/logo"], environment: environment).outcome()
-            #expect(raw.exit == 0 && raw.text == "bytes", "\(raw.errors)")
+            #expect(raw.exit == 0 && raw.text == "<svg/>", "\(raw.errors)")
             let line = #"{"id":1,"url":"http://h.example/logo"}"#
             let batch = try await BeagleProcess(["batch"], input: line, environment: environment).outcome()
-            #expect(try JSONValue(parsing: Data(batch.text.utf8))["body"] == "bytes")
+            #expect(try JSONValue(parsing: Data(batch.text.utf8))["body"] == "<svg/>")
             // What the command line says goes first.
             let flag = ["raw", "http://h.example/logo", "--replay", path]
             let other = try await BeagleProcess(flag, environment: ["BEAGLENET_REPLAY": "offline:/none"]).outcome()
@@ -123,7 +123,7 @@ struct ReplayFlagTests {
     @Test func aBodyThatCannotBeReadEndsWith26() async throws {
         try await withRecording { path in
             let text = try String(contentsOfFile: path, encoding: .utf8)
-            let named = text.replacing(#""text":"bytes""#, with: #""_file":"none""#)
+            let named = text.replacing(#""text":"<svg/>""#, with: #""_file":"none""#)
             #expect(named != text)
             try Data(named.utf8).write(to: URL(fileURLWithPath: path))
             let run = try await beagle("raw", "http://h.example/logo", "--replay", path)

@@ -11,7 +11,8 @@ extension NetworkClient {
     /// strong validator: an `ETag`, or a `Last-Modified` well before its `Date` (RFC 9110, 8.8). The next resuming
     /// download of the same URL to the same path asks for what is missing (`Range` with `If-Range`), also in another
     /// process and after the first was killed. Where the file has changed, or the server sends no ranges, it starts
-    /// over. Such a download asks for an uncompressed body.
+    /// over. Such a download asks for an uncompressed body. A part is taken only if its `Content-Range` begins where the
+    /// file ends and tells how long the whole is, and it counts as whole only when all of that is there.
     ///
     /// - Parameters:
     ///   - target: path or URL.
@@ -25,7 +26,8 @@ extension NetworkClient {
     /// - Returns: the response without its body; of a resumed download that of the last part, or the 416 that said that
     ///   nothing was missing.
     /// - Throws: `NetworkError`: `.status` where the status is outside 200...299, `.file` where the file cannot be
-    ///   written or another resuming download writes it, `.badRequest` where a resuming one has a `Range` or
+    ///   written or another resuming download writes it, `.tooLarge` where it is an image of more pixels than the client's
+    ///   `ImageInterceptor` allows, `.protocol` where a part comes that isn't the one asked for, `.badRequest` where a resuming one has a `Range` or
     ///   `Accept-Encoding` of its own, or why the response is not whole.
     @discardableResult
     public func download(
@@ -38,18 +40,19 @@ extension NetworkClient {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(NetworkError) -> NetworkResponse {
         var request = try makeRequest(target, .rawRequest(Request.RequestData()), query, headers, timeout)
-        if let timeout {
-            // The operation ends with the head of the response: the body needs a limit of its own.
-            var options = options
-            options.timeouts.total = timeout
-            options.maxBodyBytes = nil
-            request.options = options
-        }
+        // The operation ends with the head of the response: the body needs a limit of its own.
+        var options = request.options ?? options
+        options.timeouts.total = timeout
+        options.maxBodyBytes = nil
+        options.limitsImages = true
+        request.options = options
         if resuming { return try await resume(request, to: path, headers, progress) }
         let response = try await stream(request)
         guard response.response.status.kind == .successful else {
             return try await response.collect().result().get()
         }
+        let asksForPart = headers.keys.contains { $0.lowercased() == "range" }
+        if response.response.status == .partialContent, !asksForPart { throw .unaskedPart }
         try await response.save(to: path, progress: progress)
         return NetworkResponse(response: response.response, url: response.url, metrics: response.metrics)
     }
@@ -140,7 +143,8 @@ extension StreamingResponse {
         let isEncoded = response.headerFields[.contentEncoding] != nil
         let whole = isEncoded ? nil : response.headerFields[.contentLength].flatMap(Int64.init)
         var reports = ProgressReports(progress)
-        try await file.write(contentsOf: body) { _ in reports.tell(file.position, of: whole) }
+        try await file.write(contentsOf: body, of: PartialBody(response)) { _ in reports.tell(file.position, of: whole)
+        }
         reports.end()
     }
 

@@ -11,9 +11,10 @@
 /// let header = ImageHeader(of: try await client.image("/img/logo.png").data)
 /// ```
 ///
-/// Read are PNG (PNG 3, 11.2.1; also Apple's variant), JPEG (ITU-T T.81, B.2.2), GIF (GIF89a, 18 and 20; the screen, or a larger image), WebP (RFC 9649, 2.5 to 2.7),
-/// BMP and ICO (of Windows; an icon is as large as its largest image), AVIF and HEIC (`ispe`, ISO/IEC 23008-12, 6.5.3, and
-/// `tkhd`, ISO/IEC 14496-12, 8.3.2; the largest of them), TIFF (TIFF 6.0, 2, also with 64-bit places; its first image) and JPEG XL
+/// Read are PNG (PNG 3, 11.2.1; also Apple's variant), JPEG (ITU-T T.81, B.2.2), GIF (GIF89a, 18 and 20; the screen, grown by
+/// frames that reach beyond it), WebP (RFC 9649, 2.5 to 2.7), BMP and ICO (of Windows; an icon is as large as its largest
+/// image), AVIF and HEIC (`ispe`, ISO/IEC 23008-12, 6.5.3, and `tkhd`, ISO/IEC 14496-12, 8.3.2; the largest of them, or what
+/// a grid or the coded pictures take where that is more), TIFF (TIFF 6.0, 2, also with 64-bit places; its first image) and JPEG XL
 /// (ISO/IEC 18181-1).
 public struct ImageHeader: Sendable, Hashable {
     /// What the image is.
@@ -55,16 +56,17 @@ public struct ImageHeader: Sendable, Hashable {
 }
 
 /// A width and a height, as they stand in a header.
-private typealias Size = (width: UInt32, height: UInt32)
+typealias ImageSize = (width: UInt32, height: UInt32)
 
-private func larger(_ one: Size?, _ other: Size?) -> Size? {
+/// Returns the size of more pixels, the first of two alike.
+func larger(_ one: ImageSize?, _ other: ImageSize?) -> ImageSize? {
     guard let one, let other else { return one ?? other }
     let isLarger = UInt64(one.width) * UInt64(one.height) < UInt64(other.width) * UInt64(other.height)
     return isLarger ? other : one
 }
 
 extension ImageBytes {
-    fileprivate func size(of format: ImageFormat) -> Size? {
+    fileprivate func size(of format: ImageFormat) -> ImageSize? {
         switch format {
         case .png: png
         case .jpeg: jpeg
@@ -80,19 +82,19 @@ extension ImageBytes {
         }
     }
 
-    private func size(_ width: UInt32?, _ height: UInt32?) -> Size? {
+    func size(_ width: UInt32?, _ height: UInt32?) -> ImageSize? {
         guard let width, let height else { return nil }
         return (width, height)
     }
 
-    private var png: Size? {
+    private var png: ImageSize? {
         var seen: [Bool]?
         return png(at: 0, &seen)
     }
 
     /// - Parameter seen: where chunks begin that were passed over already: what is behind them is known. nil where it is
     ///   the only image.
-    private func png(at place: Int, _ seen: inout [Bool]?) -> Size? {
+    private func png(at place: Int, _ seen: inout [Bool]?) -> ImageSize? {
         var chunk = place + 8
         // Xcode puts one of its own before the one that is to be the first, and decoders pass over others.
         while let length = big(chunk, 4), !has("IHDR", at: chunk + 4) {
@@ -105,7 +107,7 @@ extension ImageBytes {
         return size(big(chunk + 8, 4), big(chunk + 12, 4))
     }
 
-    private var jpeg: Size? {
+    private var jpeg: ImageSize? {
         var place = 2
         while true {
             // Decoders look for the next marker behind bytes that belong to none, and ones of fill (T.81, B.1.1.2).
@@ -127,7 +129,7 @@ extension ImageBytes {
         }
     }
 
-    private var webp: Size? {
+    private var webp: ImageSize? {
         if has("VP8 ", at: 12) {
             guard big(23, 3) == 0x9D012A, let width = little(26, 2), let height = little(28, 2) else { return nil }
             return (width & 0x3FFF, height & 0x3FFF)
@@ -141,7 +143,7 @@ extension ImageBytes {
     }
 
     /// The header behind that of the file, whose first number tells which of two it is.
-    private func bitmap(at place: Int) -> Size? {
+    private func bitmap(at place: Int) -> ImageSize? {
         if little(place, 4) == 12 { return size(little(place + 4, 2), little(place + 6, 2)) }
         guard let width = little(place + 4, 4), let height = little(place + 8, 4) else { return nil }
         // A height below zero is that of rows from top to bottom.
@@ -149,8 +151,8 @@ extension ImageBytes {
     }
 
     /// - Parameter isSure: whether it is one: else nothing counts but what begins as an image.
-    private func icon(isSure: Bool) -> Size? {
-        var largest: Size?
+    private func icon(isSure: Bool) -> ImageSize? {
+        var largest: ImageSize?
         var seen: [Bool]? = []
         for index in 0..<Int(little(4, 2) ?? 0) {
             let entry = 6 + 16 * index
@@ -171,23 +173,7 @@ extension ImageBytes {
         return largest
     }
 
-    /// The largest of the images, and of the tracks of a sequence.
-    private var heif: Size? {
-        var largest: Size?
-        // meta, iprp, ipco, ispe
-        forEachBox(in: 0..<count, at: [0x6D65_7461, 0x6970_7270, 0x6970_636F, 0x6973_7065]) { content in
-            guard content.count >= 12 else { return }
-            largest = larger(largest, size(big(content.lowerBound + 4, 4), big(content.lowerBound + 8, 4)))
-        }
-        // moov, trak, tkhd: at its end whole pixels, each before two bytes of parts of one
-        forEachBox(in: 0..<count, at: [0x6D6F_6F76, 0x7472_616B, 0x746B_6864]) { content in
-            guard content.count >= 84 else { return }
-            largest = larger(largest, size(big(content.upperBound - 8, 2), big(content.upperBound - 4, 2)))
-        }
-        return largest
-    }
-
-    private var tiff: Size? {
+    private var tiff: ImageSize? {
         let isLittle = has("II", at: 0)
         func number(_ place: Int, _ size: Int) -> UInt32? { isLittle ? little(place, size) : big(place, size) }
         /// One of 64 bits; the highest of 32 stands for what is more.
@@ -225,31 +211,33 @@ extension ImageBytes {
         return size(width, height)
     }
 
-    /// That of the screen, or of an image that is larger: decoders make room for either.
-    private var gif: Size? {
-        var largest = size(little(6, 2), little(8, 2))
-        guard let flags = byte(10) else { return largest }
+    /// The size of the screen, grown by each frame that reaches beyond it: decoders make room for all of it.
+    private var gif: ImageSize? {
+        guard var screen = size(little(6, 2), little(8, 2)) else { return nil }
+        guard let flags = byte(10) else { return screen }
         var place = 13 + colors(flags)
         while let kind = byte(place) {
             switch kind {
             case 0x21: place += 2
             case 0x2C:
-                guard let flags = byte(place + 9) else { return largest }
-                largest = larger(largest, size(little(place + 5, 2), little(place + 7, 2)))
+                guard let left = little(place + 1, 2), let top = little(place + 3, 2),
+                    let width = little(place + 5, 2), let height = little(place + 7, 2), let flags = byte(place + 9)
+                else { return screen }
+                screen = (max(screen.width, left + width), max(screen.height, top + height))
                 place += 11 + colors(flags)
-            default: return largest
+            default: return screen
             }
             // Blocks of bytes follow, and an empty one ends them.
             while let length = byte(place), length > 0 { place += 1 + Int(length) }
             place += 1
         }
-        return largest
+        return screen
     }
 
     /// The bytes of a table of colors, of which flags tell.
     private func colors(_ flags: UInt32) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
 
-    private var jpegXL: Size? {
+    private var jpegXL: ImageSize? {
         guard has("JXL ", at: 4) else { return codestream }
         // The codestream may be cut into boxes anywhere: its beginning is put together.
         var head: [UInt8] = []
@@ -263,7 +251,7 @@ extension ImageBytes {
     }
 
     /// A codestream of JPEG XL begins with its size, in bits of which the lowest comes first.
-    private var codestream: Size? {
+    private var codestream: ImageSize? {
         guard big(0, 2) == 0xFF0A else { return nil }
         var bit = 0
         func bits(_ count: Int) -> UInt32? {

@@ -184,6 +184,12 @@ extension TransferOptions {
         get { settings.codings }
         set { settings.codings = newValue }
     }
+
+    /// Whether a limit on images applies to the body, if it is one. No by default: it always does to requests for images.
+    package var limitsImages: Bool {
+        get { settings.limitsImages }
+        set { settings.limitsImages = newValue }
+    }
 }
 
 extension TransferOptions {
@@ -211,6 +217,7 @@ extension TransferOptions {
         package var ipVersion = IPVersion.any
         package var local = LocalEndpoint()
         package var codings: [ContentCoding]?
+        package var limitsImages = false
 
         fileprivate static let standard = Settings()
     }

@@ -6,13 +6,6 @@ import BeagleNetHTTP
 #else
     import Foundation
 #endif
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Takes a body in as it comes, without its secrets: a short one into memory, a longer one into a file named by what is in
 /// it. Used by the writer of a log alone.

@@ -57,9 +57,10 @@ struct LogLines {
                 isSkipping = false
                 if !isEmpty { return line }
             } else if isOver {
-                guard taken < buffer.count else { return nil }
+                guard taken < buffer.count || isSkipping else { return nil }
                 let line = Line(offset: offset, content: isSkipping ? .tooLong : .unfinished(Array(buffer[taken...])))
                 taken = buffer.count
+                isSkipping = false
                 return line
             } else {
                 try fill()
@@ -80,8 +81,17 @@ struct LogLines {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 1)
         defer { room.deallocate() }
         let count = try file.read(into: room, at: position)
-        buffer.append(contentsOf: room[..<count])
         position += Int64(count)
         isOver = count == 0
+        // A hole of any size ends no line: what is longer than a piece is passed over unread.
+        if count == pieceBytes, room.first == 0, room.last == 0, room.allSatisfy({ $0 == 0 }) {
+            let data = try file.dataOffset(from: position)
+            if data > position {
+                (isSkipping, buffer, searched) = (true, [], 0)
+                position = data
+                return
+            }
+        }
+        buffer.append(contentsOf: room[..<count])
     }
 }

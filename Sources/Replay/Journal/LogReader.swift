@@ -136,7 +136,9 @@ private struct LogFiles {
 
     private mutating func record(at place: LogIndex.Place, in directory: LogDirectory) -> LogRecord? {
         if open?.segment != place.segment {
-            guard let file = try? OpenFile(reading: directory.segment(Int(place.segment)), followsLinks: false) else { return nil }
+            guard let file = try? OpenFile(reading: directory.segment(Int(place.segment)), followsLinks: false) else {
+                return nil
+            }
             open = (place.segment, file)
         }
         guard let file = open?.file else { return nil }

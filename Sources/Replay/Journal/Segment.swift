@@ -81,7 +81,9 @@ struct Segment {
 
     /// When the first record of the segment at a path was written; nil where there is none.
     static func begin(of path: String) -> Date? {
-        do throws(NetworkError) { return begin(of: try OpenFile(reading: path, followsLinks: false)) } catch { return nil }
+        do throws(NetworkError) { return begin(of: try OpenFile(reading: path, followsLinks: false)) } catch {
+            return nil
+        }
     }
 
     /// The moment that the first record tells; nil where there is none.

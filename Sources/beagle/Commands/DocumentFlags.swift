@@ -92,6 +92,8 @@ struct DocumentFlags: ParsableArguments {
         let data: Data
         do {
             data = try Inputs.data(at: path)
+        } catch let failure as Failure {
+            throw failure
         } catch {
             throw Failure(exit: ExitCode.readFailed, code: "file", phase: .build, "cannot read \(path)")
         }
@@ -113,6 +115,8 @@ struct DocumentFlags: ParsableArguments {
 /// What was read: standard input and other pipes can be read once, and may be asked for again.
 private enum Inputs {
     private static let contents = Lock<[String: Data]>([:])
+    /// The largest document or variables that are read, in bytes.
+    private static let limit = 64 << 20
 
     /// What a file holds, or with - standard input.
     static func data(at path: String) throws -> Data {
@@ -120,7 +124,7 @@ private enum Inputs {
         // Not `Data(contentsOf:)`, which reads no pipe.
         let file =
             try path == "-" ? FileHandle.standardInput : FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-        let data = try file.readToEnd() ?? Data()
+        let data = try file.wholeContents(upTo: limit, of: path == "-" ? "standard input" : path)
         contents.withLock { $0[path] = data }
         return data
     }

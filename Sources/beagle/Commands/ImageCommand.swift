@@ -11,7 +11,8 @@ struct ImageCommand: TransferCommand {
         abstract: "Fetch an image.",
         discussion: """
             FILE is written when all of the image is there; a transfer that fails, or a status that is no success, \
-            leaves it as it was.
+            leaves it as it was. Prints the image's format, width, height and size in bytes. A response that is not an \
+            image, by its first bytes, ends with 101, and nothing is written.
 
             EXAMPLE
               beagle image http://127.0.0.1:8080/img/banner.png -o banner.png
@@ -19,28 +20,74 @@ struct ImageCommand: TransferCommand {
     )
 
     @OptionGroup var address: Address
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Maximum number of pixels (width times height); 100000000.", valueName: "number")
+    )
+    var maxPixels = 100_000_000
+
     @OptionGroup var continuationFlag: ContinuationFlag
     @OptionGroup var retries: RetryFlags
     @OptionGroup var flags: CommonFlags
 
     var kind: NetworkOperation.Kind { .image }
     var continuation: Continuation? { continuationFlag.continueAt }
+    var interceptors: [any Interceptor] { [ImageInterceptor(maxPixels: maxPixels)] + retries.interceptors }
 
     func validate() throws {
         if flags.output == nil && !flags.offline {
             throw ValidationError("Say where the image goes: '-o FILE', or '-o -' for standard output.")
         }
+        if maxPixels < 0 { throw ValidationError("'--max-pixels' takes a number from 0.") }
     }
 
     func request() throws -> TransferRequest {
         try address.build(.fetchImage)
     }
 
+    func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
+        var received = try await session.receive(
+            request,
+            keepsBody: keepsBody,
+            from: continuation,
+            asking: .init(kind: kind)
+        )
+        received.imageHead = session.imageHead.withLock { $0 }
+        return received
+    }
+
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
+        let status = received.head.status
+        guard status.kind == .successful || received.file != nil || status == .notModified else {
+            throw Failure.notAnImage(received.head.statusLine, received.head, url: received.url)
+        }
+        let image = received.image
+        let format = ImageFormat(of: image)
         let type = received.contentType.isEmpty ? "no content type" : received.contentType.printable
-        var note = "\(type), \(byteCount(Int64(received.count)))"
+        var words = [format?.rawValue ?? type]
+        guard case .object(var json) = received.json else { return CommandResult(json: received.json) }
+        json["format"] = format.map { .string($0.rawValue) }
+        if let header = ImageHeader(of: image) {
+            words.append("\(header.width) x \(header.height) pixels")
+            json["width"] = .integer(Int64(header.width))
+            json["height"] = .integer(Int64(header.height))
+        }
+        words.append(byteCount(Int64(received.count)))
+        var note = words.joined(separator: ", ")
         if let file = received.file { note += " → \(file)" }
         if !received.contentType.lowercased().hasPrefix("image/") { note += " (not said to be an image)" }
-        return CommandResult(json: received.json, output: received.output, note: note)
+        return CommandResult(json: .object(json), output: received.output, note: note)
+    }
+}
+
+extension ReceivedResponse {
+    /// The image, or its beginning: of one of which only the rest was received, what the file begins with.
+    fileprivate var image: Data {
+        if file == nil, !body.isEmpty { return body }
+        if let imageHead { return imageHead }
+        guard let file else { return Data() }
+        // A device or a pipe has no beginning any more.
+        do throws(NetworkError) { return try OpenFile(reading: file).beginning(64 << 10) } catch { return Data() }
     }
 }

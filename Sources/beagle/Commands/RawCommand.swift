@@ -98,11 +98,14 @@ struct RawCommand: TransferCommand {
         }
     }
 
+    /// The most bytes of a pipe that are held in memory; `-T` sends any number.
+    private static let pipeLimit = 1 << 30
+
     private func body() throws -> RequestBody {
         let data = data.joined(separator: "&")
         switch data {
         case "@-":
-            return .data(try FileHandle.standardInput.readToEnd() ?? Data())
+            return .data(try FileHandle.standardInput.wholeContents(upTo: Self.pipeLimit, of: "standard input"))
         case _ where data.hasPrefix("@"):
             return try contents(ofFile: String(data.dropFirst()))
         default:
@@ -115,7 +118,7 @@ struct RawCommand: TransferCommand {
     private func contents(ofFile path: String) throws -> RequestBody {
         let (descriptor, isRegular) = try opened(path)
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        return isRegular ? .file(path: path) : .data(try file.readToEnd() ?? Data())
+        return isRegular ? .file(path: path) : .data(try file.wholeContents(upTo: Self.pipeLimit, of: path))
     }
 
     /// A file, open to be read, and whether it is one of the disk's.

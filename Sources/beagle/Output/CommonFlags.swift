@@ -149,6 +149,7 @@ struct CommonFlags: ParsableArguments {
         error.advice = error.advice.map(ConnectionFlags.inFlags)
         if error.isKept { return "send it later with 'beagle outbox flush', and do not submit it again" }
         if error.kind == .notInRecording { return "ask what it has, or the network without --replay" }
+        if error.advice?.contains("ImageInterceptor") == true { return "allow more with --max-pixels" }
         guard error.advisesOnAPI else { return error.advice }
         switch error.kind {
         case .timeout where error.advice?.contains("minimumSpeed") == true:

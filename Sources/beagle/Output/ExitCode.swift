@@ -18,7 +18,7 @@ extension ExitCode {
     static let noRanges: Int32 = 33
     /// The command line cannot be understood.
     static let usage: Int32 = 64
-    /// The answer is no screen.
+    /// The answer is no screen, or no image.
     static let notAScreen: Int32 = 101
     /// The server answered with GraphQL errors.
     static let graphQLErrors: Int32 = 102

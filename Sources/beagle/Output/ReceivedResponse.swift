@@ -18,6 +18,8 @@ struct ReceivedResponse {
     let count: Int
     /// The fields behind the body.
     let trailers: HTTPFields
+    /// The first bytes of an image, if it was received from its beginning.
+    var imageHead: Data?
 
     /// Whether the server refused. A 416 that left nothing to download did not.
     var isRefused: Bool { head.status.code >= 400 && file == nil }

@@ -44,28 +44,32 @@ extension Session {
         request.head.headerFields[.acceptEncoding] = "identity"
         let response = try await begin(request, asking: subject)
         guard response.response.status.kind == .successful else { return try await take(response, keepsBody: false) }
-        let range = response.response.headerFields[.contentRange].flatMap { ContentRange($0) }
-        guard response.response.status == .partialContent, range?.bytes?.lowerBound == offset else {
+        guard var part = PartialBody(response.response), part.start == offset, part.total != nil else {
             throw Failure(
                 exit: ExitCode.noRanges,
                 code: "range",
                 phase: .response,
-                "the server does not go on at byte \(offset)",
+                "the server does not go on at byte \(offset), or does not say how long the file is",
                 advice: "leave --continue-at out"
             )
         }
-        guard let path = flags.file else { return try await take(response, keepsBody: false) }
+        guard let path = flags.file else {
+            let received = try await take(response, keepsBody: false)
+            try part.take(received.count)
+            try part.finishRest()
+            return received
+        }
         let file = try OpenFile.appendingAlone(path)
-        var count = offset
         do {
             for try await chunk in response.body {
+                try part.take(chunk.count)
                 try chunk.withUnsafeBytes { try file.write($0) }
-                count += Int64(chunk.count)
             }
+            try part.finishRest()
         } catch {
-            console.note("beagle: \(path) has \(count) bytes now: go on with --continue-at \(count)")
+            console.note("beagle: \(path) has \(part.position) bytes now: go on with --continue-at \(part.position)")
             throw error
         }
-        return ReceivedResponse(response, in: path, count: Int(count - offset))
+        return ReceivedResponse(response, in: path, count: Int(part.position - offset))
     }
 }

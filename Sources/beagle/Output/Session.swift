@@ -18,6 +18,8 @@ final class Session: Sendable {
     private let recording: Result<RequestLog?, NetworkError>
     private let start = ContinuousClock.now
     private let metrics = Lock(TransferMetrics())
+    /// The first bytes of an image; `nil` if there was none, or only a part of one.
+    let imageHead = Lock<Data?>(nil)
 
     /// What a request asks for: retries, recordings and `--verbose` go by it.
     struct Subject: Sendable {
@@ -70,7 +72,7 @@ final class Session: Sendable {
                 case (.rest, let path?): try await resume(request, to: path, asking: subject)
                 case (.offset(let offset), _) where offset > 0:
                     try await receive(request, from: offset, asking: subject)
-                default: try await take(begin(request, asking: subject), keepsBody: keepsBody)
+                default: try await take(begin(request, asking: subject), to: request, keepsBody: keepsBody)
                 }
             }
             if flags.verbose {
@@ -120,11 +122,23 @@ final class Session: Sendable {
         var operation = NetworkOperation.of(request, kind: subject.kind, logger: logger)
         operation.operationName = subject.operationName
         if flags.verbose, let title = operation.title { console.note("* \(title)") }
-        return try await Pipeline(recorded(interceptors), transport: self).stream(operation)
+        let response = try await Pipeline(recorded(interceptors), transport: self).stream(operation)
+        return subject.kind == .image ? try await checked(response, to: request) : response
     }
 
     /// Shows what interceptors do, with `-v`.
     var logger: any BeagleLogger { flags.verbose ? NoteLogger(console: console) : OffLogger() }
+
+    /// Receives the whole body; a part of it that wasn't asked for is no whole file.
+    private func take(
+        _ response: StreamingResponse,
+        to request: TransferRequest,
+        keepsBody: Bool
+    ) async throws -> ReceivedResponse {
+        let isPart = response.response.status == .partialContent && !request.head.headerFields.contains(.range)
+        if isPart, flags.file != nil { throw NetworkError.unaskedPart }
+        return try await take(response, keepsBody: keepsBody)
+    }
 
     /// Receives the body.
     func take(_ response: StreamingResponse, keepsBody: Bool) async throws -> ReceivedResponse {
@@ -133,7 +147,7 @@ final class Session: Sendable {
         var body = Data()
         var count = 0
         if let path {
-            try await save(response.body, to: path) { chunk in
+            try await save(response, to: path) { chunk in
                 count += chunk.count
                 if keepsBody { body += chunk }
             }
@@ -155,10 +169,10 @@ final class Session: Sendable {
         )
     }
 
-    private func save(_ body: HTTPBody, to path: String, onChunk: (Data) -> Void) async throws {
+    private func save(_ response: StreamingResponse, to path: String, onChunk: (Data) -> Void) async throws {
         let file = try FileSink(path: path, mayWait: true)
         do {
-            try await file.write(contentsOf: body, onChunk: onChunk)
+            try await file.write(contentsOf: response.body, of: PartialBody(response.response), onChunk: onChunk)
         } catch {
             let received = byteCount(file.position)
             let end = file.isUndone ? "is as it was; the \(received) received are removed" : "got \(received) of it"

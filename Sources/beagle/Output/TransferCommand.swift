@@ -8,6 +8,9 @@ protocol TransferCommand: AsyncParsableCommand, Sendable {
     var flags: CommonFlags { get }
     var retries: RetryFlags { get }
 
+    /// What the request goes through; retries by default.
+    var interceptors: [any Interceptor] { get }
+
     /// The message to send.
     func request() throws -> TransferRequest
 
@@ -36,6 +39,7 @@ protocol TransferCommand: AsyncParsableCommand, Sendable {
 extension TransferCommand {
     var showsErrorBody: Bool { false }
     var keepsBody: Bool { false }
+    var interceptors: [any Interceptor] { retries.interceptors }
     var kind: NetworkOperation.Kind { .raw }
     var continuation: Continuation? { nil }
 
@@ -48,7 +52,7 @@ extension TransferCommand {
     }
 
     func run() async throws {
-        let session = Session(flags, retries.interceptors)
+        let session = Session(flags, interceptors)
         do {
             // Reading standard input cannot be cancelled: until it is read, a signal just ends the program.
             let request = try request()

@@ -138,6 +138,27 @@ import Testing
         for count in screen.count..<gif.count { #expect(ImageHeader(of: gif.prefix(count)) != nil) }
     }
 
+    /// A frame at 3000,2000 on a screen of 1 x 1: browsers make room for the frame where it is.
+    @Test(
+        arguments: [
+            // Screen, frame at, frame of, all of it.
+            ((1, 1), (3000, 2000), (1, 1), (3001, 2001)), ((16, 8), (5, 7), (20, 10), (25, 17)),
+            ((60, 40), (10, 10), (30, 30), (60, 40)), ((0, 0), (5, 7), (20, 10), (25, 17)),
+            ((10, 500), (0, 0), (40, 1), (40, 500)), ((1, 1), (65_535, 65_535), (65_535, 65_535), (131_070, 131_070)),
+        ] as [((Int, Int), (Int, Int), (Int, Int), (Int, Int))]
+    )
+    func aGIFReachesAsFarAsItsFrames(_ screen: (Int, Int), _ at: (Int, Int), _ of: (Int, Int), _ all: (Int, Int)) {
+        func numbers(_ numbers: Int...) -> Data {
+            numbers.reduce(Data()) { $0 + withUnsafeBytes(of: UInt16($1).littleEndian) { Data($0) } }
+        }
+        let small = Data([0x2C]) + numbers(0, 0, 0, 0) + Data([0, 2, 1, 0x44, 0])
+        let frame = Data([0x2C]) + numbers(at.0, at.1, of.0, of.1) + Data([0, 2, 1, 0x44, 0])
+        let head = Data("GIF89a".utf8) + numbers(screen.0, screen.1) + Data([0, 0, 0])
+        let header = ImageHeader(format: .gif, width: all.0, height: all.1)
+        #expect(ImageHeader(of: head + frame + Data([0x3B])) == header)
+        #expect(ImageHeader(of: head + small + frame + small + Data([0x3B])) == header)
+    }
+
     /// The width as a ratio of the height; as libjxl writes it, too.
     @Test(arguments: zip(1...7, [240, 288, 320, 360, 426, 300, 480])) func aJPEGXLMayHaveARatio(
         ratio: Int,
@@ -198,6 +219,107 @@ import Testing
         for _ in 0..<count { icon += [0x89, 0x50, 0x4E, 0x47, 0, 0, 0, 0, 0, 0, 0, 0] }
         icon += Data(count: 8) + ImageSamples.png(37_000, 23).dropFirst(8)
         #expect(ImageHeader(of: icon) == ImageHeader(format: .ico, width: 37_000, height: 23))
+    }
+
+    /// A sequence parameter set of ITU-T H.265, and a sequence header of AV1, for so many pixels.
+    private static func coded(_ codec: String, _ width: Int, _ height: Int) -> Data {
+        var bits = ""
+        func add(_ number: Int, _ count: Int) {
+            let digits = String(number, radix: 2)
+            bits += String(repeating: "0", count: count - digits.count) + digits
+        }
+        func golomb(_ number: Int) { add(number + 1, 2 * String(number + 1, radix: 2).count - 1) }
+        if codec == "HEVC" {
+            add(0, 8)
+            for _ in 0..<12 { add(0b0000_0001, 8) }
+            for number in [0, 1, width, height] { golomb(number) }
+        } else {
+            // A still picture with a reduced header; sides of 16 bits.
+            add(0b000_1_1_00000, 10)
+            for number in [15, 15] { add(number, 4) }
+            for side in [width, height] { add(side - 1, 16) }
+        }
+        bits += String(repeating: "0", count: 16 - bits.count % 8)
+        var bytes = Data()
+        for index in 0..<bits.count / 8 {
+            let start = bits.index(bits.startIndex, offsetBy: index * 8)
+            bytes.append(UInt8(bits[start..<bits.index(start, offsetBy: 8)], radix: 2) ?? 0)
+        }
+        guard codec == "HEVC" else { return Data([0x12, 0, 0x0A, UInt8(bytes.count)]) + bytes }
+        // A 3 is put behind two zeros.
+        var (unit, zeros) = (Data([0x42, 1]), 0)
+        for byte in bytes {
+            if zeros == 2, byte < 4 {
+                unit.append(3)
+                zeros = 0
+            }
+            unit.append(byte)
+            zeros = byte == 0 ? zeros + 1 : 0
+        }
+        return unit
+    }
+
+    private static func big(_ number: Int, _ bytes: Int) -> Data {
+        Data((0..<bytes).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
+    }
+
+    private static func hevcConfiguration(_ width: Int, _ height: Int) -> Data {
+        let unit = coded("HEVC", width, height)
+        return ImageSamples.box("hvcC", Data(count: 22) + Data([1, 0xA1, 0, 1]) + big(unit.count, 2) + unit)
+    }
+
+    /// Decoders go by these, whatever `ispe` claims.
+    @Test(arguments: [true, false]) func aGridIsAsLargeAsItSays(isInside: Bool) {
+        let claim = ImageSamples.extent(8, 8)
+        let header = ImageHeader(format: .heic, width: 1300, height: 700)
+        let cases: [(String, Data)] = [
+            ("grid", Data([0, 0, 1, 1]) + Self.big(1300, 2) + Self.big(700, 2)),
+            ("grid", Data([0, 1, 1, 1]) + Self.big(1300, 4) + Self.big(700, 4)),
+            ("iovl", Data([0, 0]) + Data(count: 8) + Self.big(1300, 2) + Self.big(700, 2)),
+            ("av01", Self.coded("AV1", 1300, 700)),
+            (
+                "hvc1",
+                Self.big(3, 4) + Data([0x40, 1, 0]) + Self.big(Self.coded("HEVC", 1300, 700).count, 4)
+                    + Self.coded("HEVC", 1300, 700)
+            ),
+        ]
+        for (type, content) in cases {
+            let image = ImageSamples.item(type, content, isInside: isInside, claims: claim)
+            #expect(ImageHeader(of: image) == header, "\(type)")
+            for count in image.indices { _ = ImageHeader(of: image.prefix(count)) }
+        }
+        // What is no image of its own counts for nothing.
+        let other = ImageSamples.item("Exif", cases[0].1, isInside: isInside, claims: claim)
+        #expect(ImageHeader(of: other) == ImageHeader(format: .heic, width: 8, height: 8))
+    }
+
+    @Test func aConfigurationMayTellALargerSizeThanIsClaimed() {
+        let claim = ImageSamples.extent(41, 31)
+        let hevc = ImageSamples.avif(claim + Self.hevcConfiguration(512, 300))
+        #expect(ImageHeader(of: hevc) == ImageHeader(format: .avif, width: 512, height: 300))
+        let av1 = ImageSamples.box("av1C", Data(count: 4) + Self.coded("AV1", 512, 300))
+        #expect(ImageHeader(of: ImageSamples.avif(claim + av1))?.width == 512)
+        // Whole blocks are coded: what is cut off of the last ones is no larger image.
+        let padded = ImageSamples.avif(claim + Self.hevcConfiguration(64, 64))
+        #expect(ImageHeader(of: padded) == ImageHeader(format: .avif, width: 41, height: 31))
+        let tooMuch = ImageSamples.avif(claim + Self.hevcConfiguration(65, 64))
+        #expect(ImageHeader(of: tooMuch)?.width == 65)
+        // A smaller one than is claimed.
+        let tile = ImageSamples.avif(ImageSamples.extent(255, 255) + Self.hevcConfiguration(64, 64))
+        #expect(ImageHeader(of: tile)?.width == 255)
+    }
+
+    @Test func aSequenceIsAsLargeAsItsPicturesAreCoded() {
+        let entry = Data(count: 24) + Self.big(41, 2) + Self.big(31, 2) + Data(count: 50)
+        func movie(_ coded: Data) -> Data {
+            let samples = ImageSamples.box("stsd", Data(count: 8) + ImageSamples.box("hvc1", entry + coded))
+            let media = ["stbl", "minf", "mdia"].reduce(samples) { ImageSamples.box($1, $0) }
+            let track = ImageSamples.box("tkhd", Data(count: 76) + Data([0, 41, 0, 0, 0, 31, 0, 0]))
+            return ImageSamples.box("ftyp", Data("hevc\0\0\0\0msf1".utf8))
+                + ImageSamples.box("moov", ImageSamples.box("trak", track + media))
+        }
+        #expect(ImageHeader(of: movie(Data()))?.width == 41)
+        #expect(ImageHeader(of: movie(Self.hevcConfiguration(512, 300)))?.width == 512)
     }
 
     @Test func theLargestExtentCounts() {

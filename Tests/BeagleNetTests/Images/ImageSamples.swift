@@ -60,6 +60,15 @@ enum ImageSamples {
             AAAABqaXBycAAAAEtpcGNvAAAAFGlzcGUAAAAAAAAAJQAAABc=
             """
         ),
+        Sample("JPEG XL", .jpegXL, 37, 23, "/wqwAEgM"),
+        Sample("square JPEG XL", .jpegXL, 64, 64, "/wpPBg=="),
+        Sample("JPEG XL, 2 to 1", .jpegXL, 16, 8, "/wrBBw=="),
+        Sample("JPEG XL, 4 to 3", .jpegXL, 4000, 3000, "/wq6XRs="),
+        Sample("JPEG XL, 6 to 5", .jpegXL, 120, 100, "/woYow=="),
+    ]
+
+    /// Those whose sizes do not stand at the end of what is read.
+    static let scattered = [
         // x265 codes 64 x 64, of which another box shows 37 x 23.
         Sample(
             "HEIC",
@@ -74,15 +83,6 @@ enum ImageSamples {
             AABA
             """
         ),
-        Sample("JPEG XL", .jpegXL, 37, 23, "/wqwAEgM"),
-        Sample("square JPEG XL", .jpegXL, 64, 64, "/wpPBg=="),
-        Sample("JPEG XL, 2 to 1", .jpegXL, 16, 8, "/wrBBw=="),
-        Sample("JPEG XL, 4 to 3", .jpegXL, 4000, 3000, "/wq6XRs="),
-        Sample("JPEG XL, 6 to 5", .jpegXL, 120, 100, "/woYow=="),
-    ]
-
-    /// Those whose sizes do not stand at the end of what is read.
-    static let scattered = [
         Sample(
             "icon with a PNG",
             .ico,
@@ -141,6 +141,26 @@ enum ImageSamples {
     static func avif(_ properties: Data, size: UInt32? = nil) -> Data {
         let meta = Data(count: 4) + box("iprp", box("ipco", properties, size: size))
         return box("ftyp", Data("avif\0\0\0\0mif1avif".utf8)) + box("meta", meta)
+    }
+
+    /// A HEIF with one item of this type, whose bytes lie in the file or, if `isInside`, in its `meta` box.
+    static func item(_ type: String, _ content: Data, isInside: Bool, claims properties: Data) -> Data {
+        let info = Data([2, 0, 0, 0, 0, 1, 0, 0]) + Data(type.utf8) + Data([0])
+        let items = box("iinf", Data([0, 0, 0, 0, 0, 1]) + box("infe", info))
+        // Version 1: 4 bytes an offset, 4 a length; one item of two extents.
+        func place(_ offset: Int) -> Data {
+            let extents = [(offset, 3), (offset + 3, content.count - 3)]
+            let numbers = extents.flatMap { [$0.0, $0.1] }.map { UInt32($0).bigEndian }
+            let head = Data([1, 0, 0, 0, 0x44, 0, 0, 1, 0, 1, 0, isInside ? 1 : 0, 0, 0, 0, 2])
+            return box("iloc", numbers.reduce(head) { $0 + withUnsafeBytes(of: $1) { Data($0) } })
+        }
+        let inside = isInside ? box("idat", content) : Data()
+        func file(_ offset: Int) -> Data {
+            let boxes = items + place(offset) + inside + box("iprp", box("ipco", properties))
+            return box("ftyp", Data("heic\0\0\0\0mif1heic".utf8)) + box("meta", Data(count: 4) + boxes)
+        }
+        if isInside { return file(0) }
+        return file(file(0).count + 8) + box("mdat", content)
     }
 
     static func extent(_ width: UInt8, _ height: UInt8) -> Data {

@@ -164,6 +164,27 @@ import Testing
         return data
     }
 
+    /// A file is decoded by whoever opens it.
+    @Test(arguments: [false, true]) func aBombIsNotDownloaded(resuming: Bool) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let bomb = Lock(true)
+        let server = try LoopbackServer { _ in
+            .response(200, ["ETag": "\"1\""], bomb.withLock { $0 } ? Self.bomb : Self.small)
+        }
+        let path = folder.appending(path: "image").path
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies)
+        let error = try await #require(throws: NetworkError.self) {
+            try await client.download("\(server.url)/image", to: path, resuming: resuming)
+        }
+        #expect(error.kind == .tooLarge)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        bomb.withLock { $0 = false }
+        try await client.download("\(server.url)/image", to: path, resuming: resuming)
+        #expect(FileManager.default.contents(atPath: path) == Self.small)
+    }
+
     /// Its end is not waited for.
     @Test func aStreamedBombIsRefusedEarly() async throws {
         let head = "HTTP/1.1 200 OK\r\n\r\n"

@@ -403,6 +403,74 @@ extension NetworkOperation {
         #expect(folder.names("\(folder.path)/damaged") == names.sorted())
     }
 
+    /// Files of 4 TiB that take no room on the disk, in place of an entry, a piece behind it, and beside it.
+    @Test(arguments: [nil, "", "beagle-outbox 1 abc\n", "beagle-outbox 1 abc\n{\"length\":4}\nabcd"])
+    func anEntryOfAbsurdSizeIsMovedAsideUnread(_ text: String?) async throws {
+        defer { folder.remove() }
+        await keep(1...2, in: Outbox(directory: folder.path))
+        let path = "\(folder.path)/\(folder.files[0])"
+        if let text { try Data(text.utf8).write(to: URL(filePath: path)) }
+        try #require(truncate(path, 1 << 42) == 0)
+        let outbox = Outbox(directory: folder.path)
+        #expect(try outbox.look().entries.map(\.url) == ["http://host/2?…"])
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
+        #expect(report.damages.map(\.kind) == [.decoding])
+        #expect(folder.names("\(folder.path)/damaged").count == 1)
+    }
+
+    /// An entry that says itself to be so large is left where it is.
+    @Test func anEntryThatIsTooLargeToBeReadStays() async throws {
+        defer { folder.remove() }
+        await keep(1...2, in: Outbox(directory: folder.path))
+        let path = "\(folder.path)/\(folder.files[0])"
+        let head = "beagle-outbox 1 abc\n{\"length\":4398046511104}\n"
+        try Data(head.utf8).write(to: URL(filePath: path))
+        try #require(truncate(path, 1 << 42 + off_t(head.utf8.count)) == 0)
+        let outbox = Outbox(directory: folder.path)
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
+        #expect(report.damages.map(\.kind) == [.tooLarge])
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+
+    /// An outbox with a lower limit than the one that has written the entry.
+    @Test func anEntryAboveTheLimitIsSentAllTheSame() async throws {
+        defer { folder.remove() }
+        await keep(1...1, in: Outbox(directory: folder.path))
+        let outbox = Outbox(directory: folder.path, limits: Outbox.Limits(maxEntryBytes: 10))
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        #expect(report.delivered.count == 1)
+    }
+
+    @Test(arguments: ["damaged", "refused", "entry"])
+    func linksInAnOutboxAreNotFollowed(_ link: String) async throws {
+        defer { folder.remove() }
+        let outside = OutboxFolder()
+        defer { outside.remove() }
+        await keep(1...2, in: Outbox(directory: folder.path))
+        try FileManager.default.createDirectory(atPath: outside.path, withIntermediateDirectories: true)
+        let name = folder.files[0]
+        let path = "\(folder.path)/\(name)"
+        if link == "entry" {
+            try FileManager.default.moveItem(atPath: path, toPath: "\(outside.path)/\(name)")
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "\(outside.path)/\(name)")
+        } else {
+            try FileManager.default.removeItem(atPath: "\(folder.path)/\(link)")
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(folder.path)/\(link)",
+                withDestinationPath: outside.path
+            )
+            try Data("x".utf8).write(to: URL(filePath: path))
+        }
+        let before = outside.names(outside.path)
+        let outbox = Outbox(directory: folder.path)
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
+        #expect(report.damages.count == 1)
+        #expect(outside.names(outside.path) == before)
+    }
+
     @Test func aFileThatIsDamagedAfterItWasReadIsNotSent() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)

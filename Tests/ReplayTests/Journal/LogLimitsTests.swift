@@ -170,6 +170,72 @@ import Testing
         }
     }
 
+    /// Where a log from somebody else may have a link that leads out of it.
+    @Test(arguments: ["bodies", "bodies/zz", "bodies/ab/link", "none"])
+    func nothingOutsideOfTheLogIsRemoved(_ link: String) async throws {
+        try await withLogDirectory { path in
+            let outside = "\(path).outside"
+            try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
+            try Data("precious".utf8).write(to: URL(fileURLWithPath: "\(outside)/thesis.txt"))
+            try age(outside, 90_000) { _ in true }
+            try await makeLog(path, entries: 3)
+            if link == "bodies" { try FileManager.default.removeItem(atPath: "\(path)/bodies") }
+            if link != "none" {
+                let folder = URL(fileURLWithPath: "\(path)/\(link)").deletingLastPathComponent()
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                try FileManager.default.createSymbolicLink(atPath: "\(path)/\(link)", withDestinationPath: outside)
+            }
+            try age(path, 20 * 86_400) { isSegment($0) || isBody($0) }
+            var limits = limits(path, maxBytes: 1)
+            #expect(try limits.clear())
+            #expect(try LogDirectory(path: path).segments().count == 1)
+            #expect(FileManager.default.fileExists(atPath: "\(outside)/thesis.txt"))
+        }
+    }
+
+    /// A body goes into the log, or nowhere.
+    @Test func noBodyIsWrittenThroughALink() async throws {
+        try await withLogDirectory { path in
+            let outside = "\(path).outside"
+            try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
+            try await makeLog(path, entries: 1)
+            try FileManager.default.removeItem(atPath: "\(path)/bodies")
+            try FileManager.default.createSymbolicLink(atPath: "\(path)/bodies", withDestinationPath: outside)
+            try await makeLog(path, entries: 2)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: outside).isEmpty)
+            let contents = try LogReader.read(path).entries.compactMap(\.response?.body.content)
+            #expect(contents.count == 3 && contents.suffix(2).allSatisfy { $0 == .omitted("not written") })
+        }
+    }
+
+    /// 4 TiB that take no room on the disk.
+    @Test func aHoleInASegmentIsPassedOverUnread() async throws {
+        try await withLogDirectory { path in
+            try await makeLog(path, entries: 1)
+            let segment = LogDirectory(path: path).segment(1)
+            try #require(truncate(segment, 1 << 42) == 0)
+            let (entries, warnings) = try LogReader.read(path)
+            #expect(entries.count == 1)
+            #expect(warnings.count == 1)
+            try await makeLog(path, entries: 1)
+            #expect(try LogReader.read(path).entries.count == 2)
+        }
+    }
+
+    @Test func noSegmentIsReadThroughALink() async throws {
+        try await withLogDirectory { path in
+            try await makeLog(path, entries: 1)
+            try FileManager.default.moveItem(atPath: LogDirectory(path: path).segment(1), toPath: "\(path).jsonl")
+            try FileManager.default.createSymbolicLink(
+                atPath: LogDirectory(path: path).segment(1),
+                withDestinationPath: "\(path).jsonl"
+            )
+            let (entries, warnings) = try LogReader.read(path)
+            #expect(entries.isEmpty)
+            #expect(warnings.contains { $0.reason.contains("links are not followed") })
+        }
+    }
+
     @Test func aPartThatASegmentTellsOfIsNoReasonToRead() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }

@@ -12,7 +12,7 @@ public import BeagleNetHTTP
 /// dependencies.interceptors.replace(with: ImageInterceptor(maxPixels: 200_000_000))
 /// ```
 ///
-/// It looks at what operations of kind `.image` are answered with, wherever that is from: the network, a store, a recording. A
+/// It looks at what operations of kind `.image` and downloads to a file are answered with, wherever that is from: the network, a store, a recording. A
 /// stored image that is refused is asked for anew, unless the operation wants what is stored alone; one that would come
 /// before a newer answer, or in its place, is left out. An answer that is refused is not stored, and leaves what is. What
 /// is no image that `ImageHeader` reads passes untouched: an app may have formats of its own. Of a streamed image the head
@@ -36,8 +36,8 @@ public struct ImageInterceptor: BriefInterceptor {
         self.maxPixels = maxPixels
     }
 
-    /// With images, where there is a limit.
-    public func applies(to operation: NetworkOperation) -> Bool { maxPixels != nil && operation.kind == .image }
+    /// With images and downloads to a file, where there is a limit.
+    public func applies(to operation: NetworkOperation) -> Bool { maxPixels != nil && operation.mayBeImage }
 
     /// Goes on, and looks at the image.
     ///
@@ -131,7 +131,10 @@ extension NetworkOperation {
     }
 
     /// Whether that limit refuses an image.
-    func refuses(_ result: Result) -> Bool { kind == .image && imageLimit?.refusal(of: result, to: self) != nil }
+    func refuses(_ result: Result) -> Bool { mayBeImage && imageLimit?.refusal(of: result, to: self) != nil }
+
+    /// Whether a limit on images applies to its answer.
+    fileprivate var mayBeImage: Bool { kind == .image || transfer.options.extras?.limitsImages == true }
 }
 
 /// An image that is read as it comes, but for its head, which comes at once.
