@@ -20,7 +20,10 @@ struct ConnectionFlags: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Hosts asked without the proxy, with commas between; '*' for all.", valueName: "hosts")
+        help: ArgumentHelp(
+            "Comma-separated hosts to reach without a proxy, instead of those of no_proxy; '*' for all.",
+            valueName: "hosts"
+        )
     )
     var noproxy: String?
 
@@ -138,10 +141,9 @@ struct ConnectionFlags: ParsableArguments {
     private func route() throws(NetworkError) -> ProxyRoute {
         guard let proxy else {
             let besides = proxyUser != nil || proxyCacert != nil || !proxyHeader.isEmpty || proxyTunnel
-            guard !besides, noproxy == nil || noproxy == "*" else {
-                throw .badOption("proxy", "there is none that the other flags of proxies go with")
-            }
-            return noproxy == nil ? .environment : .direct
+            guard !besides else { throw .badOption("proxy", "there is none that the other flags of proxies go with") }
+            guard let noproxy else { return .environment }
+            return noproxy == "*" ? .direct : .environmentExcept(names(noproxy, ","))
         }
         guard !proxy.isEmpty else { return .direct }
         var made = try Proxy(url: proxy)
