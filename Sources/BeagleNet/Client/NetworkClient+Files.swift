@@ -124,7 +124,7 @@ extension StreamingResponse {
         let file = try FileSink(path: path, mayWait: true)
         // The announced length is that of the encoded bytes, and the bytes counted are decoded ones.
         let isEncoded = response.headerFields[.contentEncoding] != nil
-        let whole = isEncoded ? nil : response.headerFields[.contentLength].flatMap(Int64.init)
+        let whole = isEncoded ? nil : response.headerFields[single: .contentLength].flatMap(Int64.init)
         var reports = ProgressReports(progress)
         try await file.write(contentsOf: body) { _ in reports.tell(file.position, of: whole) }
         reports.end()

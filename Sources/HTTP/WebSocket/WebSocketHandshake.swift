@@ -158,7 +158,7 @@ package struct WebSocketHandshake {
     private static func advice(on head: HTTPResponse) -> String {
         switch head.status.code {
         case 300..<400:
-            guard let location = head.headerFields[.location] else { break }
+            guard let location = head.headerFields[single: .location] else { break }
             return "redirects of a WebSocket are not followed; open \(Redactor().redact(url: location))"
         case 401, 407: return "send credentials"
         default: break

@@ -44,7 +44,7 @@ extension Session {
         request.head.headerFields[.acceptEncoding] = "identity"
         let response = try await begin(request, asking: subject)
         guard response.response.status.kind == .successful else { return try await take(response, keepsBody: false) }
-        let range = response.response.headerFields[.contentRange].flatMap { ContentRange($0) }
+        let range = response.response.headerFields[single: .contentRange].flatMap { ContentRange($0) }
         guard response.response.status == .partialContent, range?.bytes?.lowerBound == offset else {
             throw Failure(
                 exit: ExitCode.noRanges,
