@@ -46,7 +46,7 @@ extension String {
     }
 
     /// Whether a character stands for a byte. All of them begin with the byte F4, which is rare.
-    private var holdsOpaqueBytes: Bool {
+    fileprivate var holdsOpaqueBytes: Bool {
         utf8.contains(0xF4) && unicodeScalars.contains { $0.opaqueByte != nil }
     }
 }
@@ -68,7 +68,11 @@ extension Unicode.Scalar {
 extension HTTPField {
     /// A field of `String(opaque:)`'s text, which is sent as the bytes that the text was made of.
     package init(name: Name, opaqueValue text: String) {
-        self.init(name: name, value: text.opaqueBytes)
+        if text.holdsOpaqueBytes {
+            self.init(name: name, value: text.opaqueBytes)
+        } else {
+            self.init(name: name, value: text)
+        }
     }
 
     /// The value as text that keeps bytes that aren't UTF-8, in contrast to `value`.

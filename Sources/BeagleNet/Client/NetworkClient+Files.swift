@@ -66,7 +66,7 @@ extension NetworkClient {
         let file = try ResumableFile(path: path, url: ([request.url.absoluteString] + query).joined(separator: "\n"))
         while true {
             var request = request
-            let fields = file.fields.map { ($0.name.rawName, $0.value) }
+            let fields = file.fields.map { ($0.name.rawName, $0.opaqueValue) }
             request.additionalData = HttpAdditionalData(headers: headers.merging(fields) { $1 })
             let response = try await stream(request)
             guard file.takes(response.response.status) else {

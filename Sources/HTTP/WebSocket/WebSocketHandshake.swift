@@ -42,8 +42,8 @@ package struct WebSocketHandshake {
             "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Key: \(key)", "Sec-WebSocket-Version: 13",
         ]
         if !subprotocols.isEmpty { lines.append("Sec-WebSocket-Protocol: \(subprotocols.joined(separator: ", "))") }
-        lines += fields.map { "\($0.name.rawName): \($0.value)" }
-        message = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        lines += fields.map { "\($0.name.rawName): \($0.opaqueValue)" }
+        message = (lines.joined(separator: "\r\n") + "\r\n\r\n").opaqueBytes
     }
 
     /// What `Sec-WebSocket-Accept` has to say to a key.

@@ -143,11 +143,11 @@ struct ConnectionFlags: ParsableArguments {
             let besides = proxyUser != nil || proxyCacert != nil || !proxyHeader.isEmpty || proxyTunnel
             guard !besides else { throw .badOption("proxy", "there is none that the other flags of proxies go with") }
             guard let noproxy else { return .environment }
-            return noproxy == "*" ? .direct : .environmentExcept(names(noproxy, ","))
+            return noproxy == "*" ? .direct : .environmentExcept(hosts(noproxy))
         }
         guard !proxy.isEmpty else { return .direct }
         var made = try Proxy(url: proxy)
-        made.exceptions = names(noproxy, ",")
+        made.exceptions = hosts(noproxy ?? "")
         made.tunnelsEverything = proxyTunnel
         if let proxyCacert { made.trust = .file(path: proxyCacert) }
         for line in proxyHeader {
@@ -191,6 +191,11 @@ struct ConnectionFlags: ParsableArguments {
             first <= last
         else { throw .badOption("local", "it takes a port, or two with a - between") }
         return first...last
+    }
+
+    /// Hosts with commas or blanks between, as curl and `no_proxy` have them.
+    private func hosts(_ list: String) -> [String] {
+        list.split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
     }
 
     private func names(_ list: String?, _ separator: Character) -> [String] {
