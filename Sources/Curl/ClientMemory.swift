@@ -34,22 +34,29 @@ struct ClientMemory {
         }
     }
 
-    /// The `Cookie` field of a message.
+    /// The `Cookie` field of a message, as opaque text.
     func cookieField(of request: TransferRequest) -> String? {
-        let own = request.head.headerFields[.cookie]
+        let own = request.head.headerFields.cookies
         guard let cookies, request.options.extras?.usesCookies != false else { return own }
         return cookies.field(for: request.head, own: own)
     }
 
     /// Takes what the answer to a message says of later ones.
     func take(_ response: RawHead, to request: TransferRequest) {
-        let fields = response.head.headerFields
-        if request.options.extras?.usesCookies != false { cookies?.take(from: fields, of: request.head) }
-        hsts?.take(from: fields, of: request.head)
+        if request.options.extras?.usesCookies != false { cookies?.take(from: response, of: request.head) }
+        hsts?.take(from: response.head.headerFields, of: request.head)
         // Who was reached by an option of one request speaks for nobody else's.
         if let extras = request.options.extras {
             guard extras.unixSocket == nil, extras.overrides.isEmpty else { return }
         }
         altSvc?.take(from: response.head, of: request.head)
+    }
+}
+
+extension HTTPFields {
+    /// The `Cookie` fields as one, as opaque text (`String(opaque:)`); `nil` if there is none.
+    var cookies: String? {
+        let texts = self[fields: .cookie].map(\.opaqueValue)
+        return texts.isEmpty ? nil : texts.joined(separator: "; ")
     }
 }

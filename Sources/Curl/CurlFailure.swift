@@ -21,7 +21,7 @@ enum CurlFailure {
         // What a handshake that did not come to its end is known by where libcurl has no mark for its begin.
         let phase = phase == .connect && text.hasPrefix("SSL ") ? .tls : phase
         let (kind, place) = kind(of: code, text, during: phase)
-        var error = NetworkError(kind, during: place, text.asClause, advice: nil)
+        var error = NetworkError(kind, during: place, message(of: kind, code, text), advice: nil)
         error.advice = isOfProxy ? proxyAdvice(options) : advice(for: error, code, options)
         error.transportCode = Int(code.rawValue)
         return error
@@ -51,6 +51,19 @@ enum CurlFailure {
     /// CURLE_ECH_REQUIRED, since libcurl 8.8.
     private static let echRequired = CURLcode(rawValue: 101)
 
+    /// libcurl's words, unless they mislead: it says "out of memory" to a field that is too long for it.
+    private static func message(of kind: NetworkError.Kind, _ code: CURLcode, _ text: String) -> String {
+        switch code {
+        case CURLE_OUT_OF_MEMORY where kind == .tooLarge:
+            "a response header field is larger than the 100 KiB that libcurl takes"
+        case CURLE_RECV_ERROR where kind == .tooLarge: "a trailer of the response is larger than libcurl takes"
+        default: text.asClause
+        }
+    }
+
+    /// What libcurl ends its words with if a chunked body is malformed.
+    private static let inChunks = " in chunked-encoding"
+
     private static func kind(
         of code: CURLcode,
         _ text: String,
@@ -68,7 +81,7 @@ enum CurlFailure {
         case CURLE_OPERATION_TIMEDOUT: (.timeout, phase)
         // Also an HTTP/2 connection that ended before the head of the answer.
         case CURLE_PARTIAL_FILE: phase == .body ? (.truncated, phase) : (.network, phase)
-        case CURLE_OUT_OF_MEMORY where phase == .firstByte, tooLarge: (.tooLarge, phase)
+        case CURLE_OUT_OF_MEMORY where phase == .firstByte || phase == .send, tooLarge: (.tooLarge, phase)
         case CURLE_FILESIZE_EXCEEDED: (.tooLarge, .body)
         case CURLE_BAD_CONTENT_ENCODING: (.encoding, .body)
         // What libcurl says to a response head that it cannot store, as one whose first line is folded.
@@ -79,6 +92,9 @@ enum CurlFailure {
         case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3: (.protocol, phase)
         case CURLE_TOO_MANY_REDIRECTS: (.tooManyRedirects, .redirect)
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND: (.network, phase)
+        // The one buffer that grows with a chunked body is that of a trailer.
+        case CURLE_RECV_ERROR where text == "Out of memory\(inChunks)": (.tooLarge, phase)
+        case CURLE_RECV_ERROR where text.hasSuffix(inChunks): (.protocol, phase)
         // A proxy that does not let us through.
         case CURLE_RECV_ERROR where text.contains("CONNECT"): (.connect, .connect)
         case CURLE_RECV_ERROR: phase == .body ? (.truncated, phase) : (.network, phase)
@@ -126,10 +142,23 @@ enum CurlFailure {
         }
     }
 
+    /// The answer to CONNECT breaks the protocol.
+    static func malformedProxyHead(_ options: TransferOptions) -> NetworkError {
+        var error = NetworkError(
+            .protocol,
+            during: .connect,
+            "the head of the proxy's answer to CONNECT is malformed or holds NUL",
+            advice: proxyAdvice(options)
+        )
+        error.transportCode = Int(CURLE_WEIRD_SERVER_REPLY.rawValue)
+        return error
+    }
+
     private static func proxyAdvice(_ options: TransferOptions) -> String {
         switch options.proxy {
         case .through(let proxy): "check the proxy \(proxy.address), its credentials and its certificate (Proxy.trust)"
-        case .environment, .direct: "check the proxy, which http_proxy, https_proxy or all_proxy names"
+        case .environment, .environmentExcept, .direct:
+            "check the proxy, which http_proxy, https_proxy or all_proxy names"
         }
     }
 

@@ -5,7 +5,7 @@ import CBeagleNetCurl
 
 /// Options that take a `long`.
 enum LongOption: CaseIterable {
-    case noSignal, quickExit, httpVersion, pipeWait, noBody, upload, freshConnect, forbidReuse, suppressConnectHeaders
+    case noSignal, quickExit, httpVersion, pipeWait, noBody, upload, freshConnect, forbidReuse
     case connectTimeout, sslVersion, bufferSize, connectOnly, verbose, expectTimeout
     case tunnelsEverything, proxyFieldsApart, proxySSLVersion, sslOptions, ipVersion, localPort, localPortCount
     case keepAlive, keepAliveIdle, keepAliveInterval, maxIdleAge, maxAge, happyEyeballsDelay
@@ -20,7 +20,6 @@ enum LongOption: CaseIterable {
         case .upload: CURLOPT_UPLOAD
         case .freshConnect: CURLOPT_FRESH_CONNECT
         case .forbidReuse: CURLOPT_FORBID_REUSE
-        case .suppressConnectHeaders: CURLOPT_SUPPRESS_CONNECT_HEADERS
         case .connectTimeout: CURLOPT_CONNECTTIMEOUT_MS
         case .sslVersion: CURLOPT_SSLVERSION
         case .expectTimeout: CURLOPT_EXPECT_100_TIMEOUT_MS

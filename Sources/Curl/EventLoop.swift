@@ -50,6 +50,8 @@ final class EventLoop: @unchecked Sendable {
     let hasPlainConnections: Bool
     /// Whether the environment may lead to a proxy. Looked at once, and not by libcurl for each message.
     let mayAskProxy = Proxy.isInEnvironment
+    /// The addresses that are asked without the proxy of the environment.
+    let exceptionsOfEnvironment = Proxy.exceptionsOfEnvironment.compactMap { IPNetwork($0) }
     let ledger: Ledger?
     private let role: LoopRole
     var isForWhatLasts: Bool { role == .lasting }

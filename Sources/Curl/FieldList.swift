@@ -20,12 +20,14 @@ struct FieldList: ~Copyable {
         var writer = LineWriter(count)
         // By their places: a loop over the fields would copy each.
         for index in fields.indices {
-            let value = fields[index].value
             writer.begin()
             writer.write(fields[index].name.rawName)
-            writer.write(value.isEmpty ? UInt8(ascii: ";") : UInt8(ascii: ":"))
-            if !value.isEmpty { writer.write(UInt8(ascii: " ")) }
-            writer.write(value)
+            // The bytes, which need not be UTF-8.
+            fields[index].withUnsafeBytesOfValue { value in
+                writer.write(value.isEmpty ? UInt8(ascii: ";") : UInt8(ascii: ":"))
+                if !value.isEmpty { writer.write(UInt8(ascii: " ")) }
+                writer.write(value)
+            }
             writer.write(0)
         }
         for line in lines {
@@ -83,12 +85,14 @@ private struct LineWriter {
 
     mutating func write(_ text: String) {
         var text = text
-        text.withUTF8 { bytes in
-            guard let base = bytes.baseAddress else { return }
-            makeRoom(for: bytes.count)
-            (memory + end).copyMemory(from: base, byteCount: bytes.count)
-            end += bytes.count
-        }
+        text.withUTF8 { write($0) }
+    }
+
+    mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let base = bytes.baseAddress else { return }
+        makeRoom(for: bytes.count)
+        (memory + end).copyMemory(from: base, byteCount: bytes.count)
+        end += bytes.count
     }
 
     mutating func write(_ byte: UInt8) {

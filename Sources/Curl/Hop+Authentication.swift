@@ -10,17 +10,18 @@ extension Hop {
         answering digest: DigestSession?
     ) throws(NetworkError) -> HTTPFields {
         var fields = message.request.head.headerFields
-        let own = message.names.contains(.cookie) ? fields[.cookie] : nil
+        let own = message.names.contains(.cookie) ? fields.cookies : nil
         if let cookies = memory?.cookieField(of: message.request) ?? own {
             // Of a text, HTTPFields makes a field of each cookie; one is what servers expect (RFC 6265, 5.4).
             let name = fields[fields: .cookie].first?.name ?? .cookie
-            fields[fields: .cookie] = [HTTPField(name: name, value: cookies)]
+            fields[fields: .cookie] = [HTTPField(name: name, opaqueValue: cookies)]
         }
         if let alternative { fields.append(alternative.field) }
         guard let authentication = message.request.options.extras?.authentication else { return fields }
         if let field = try authentication.field(for: message.request) { fields[.authorization] = field }
         if let digest, let credentials = authentication.digestCredentials {
-            fields[.authorization] = try digest.answer(to: message.request.head, as: credentials)
+            let answer = try digest.answer(to: message.request.head, as: credentials)
+            fields[fields: .authorization] = [HTTPField(name: .authorization, opaqueValue: answer)]
         }
         return fields
     }

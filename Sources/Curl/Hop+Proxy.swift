@@ -12,19 +12,25 @@ import CBeagleNetCurl
 /// Through whom a hop asks.
 extension Hop {
     func configureProxy(_ route: ProxyRoute) throws(NetworkError) {
+        if isException { return }
         switch route {
         case .environment: break
+        case .environmentExcept(let hosts): try configure(exceptions: hosts)
         case .direct: try require(easy.set(.proxy, ""))
         case .through(let proxy): try configure(proxy)
         }
     }
 
+    /// Tells libcurl which hosts are asked without the proxy.
+    private func configure(exceptions: [String]) throws(NetworkError) {
+        // Without a value libcurl would look into the environment. The asterisk counts where it stands alone.
+        let list = exceptions.contains("*") ? "*" : exceptions.joined(separator: ",")
+        try require(easy.set(.proxyExceptions, list))
+    }
+
     private func configure(_ proxy: Proxy) throws(NetworkError) {
         try require(easy.set(.proxy, proxy.address))
-        // Without a value libcurl would look into the environment.
-        // The asterisk counts where it stands alone.
-        let exceptions = proxy.exceptions.contains("*") ? "*" : proxy.exceptions.joined(separator: ",")
-        try require(easy.set(.proxyExceptions, exceptions))
+        try configure(exceptions: proxy.exceptions)
         if let credentials = proxy.credentials {
             try require(easy.set(.proxyUser, credentials.user))
             try require(easy.set(.proxyPassword, credentials.password))
@@ -85,7 +91,7 @@ extension Hop {
 
     /// Whether a proxy has been reached that has yet to open the way to the server.
     var isBeforeTunnel: Bool {
-        guard case .through(let proxy)? = request.options.extras?.proxy else { return false }
+        guard !isException, case .through(let proxy)? = request.options.extras?.proxy else { return false }
         return !proxy.scheme.isHTTP || easy.long(CURLINFO_HTTP_CONNECTCODE) / 100 != 2
     }
 }
@@ -176,6 +182,14 @@ struct TunnelOwners {
 }
 
 extension Proxy {
+    /// The hosts that `no_proxy` of the environment excepts.
+    static var exceptionsOfEnvironment: [String] {
+        let names = ["no_proxy", "NO_PROXY"]
+        let lists = names.compactMap { (name: String) -> String? in getenv(name).map { String(cString: $0) } }
+        let list: String = lists.first { !$0.isEmpty } ?? ""
+        return list.split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
+    }
+
     /// Where libcurl looks for proxies of http and https.
     fileprivate static let environmentNames = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
 

@@ -45,7 +45,6 @@ extension Hop {
     func configure(freshly: Bool) throws(NetworkError) {
         easy.set(.noSignal, 1)
         easy.set(.quickExit, 1)
-        easy.set(.suppressConnectHeaders, 1)
         easy.set(.errorText, easy.fields.errorText)
         try configureTarget()
         try require(easy.set(.fields, easy.fields.first))
@@ -94,8 +93,9 @@ extension Hop {
 
     private func configureTarget() throws(NetworkError) {
         let path = message.path
+        isException = mayAskProxy && isExceptedAddress
         // A proxy wants the whole URL, but not inside a tunnel, nor of OPTIONS of the server as a whole (RFC 9110, 9.3.7).
-        if mayAskProxy, !site.isSecure, path != "*" {
+        if mayAskProxy, !isException, !site.isSecure, path != "*" {
             let url = message.urlText
             let parsed = ParsedURL(url)
             try configure(url, parsed)
@@ -104,7 +104,18 @@ extension Hop {
             try configure(site.url, site.parsedURL)
             try require(easy.set(.requestTarget, path))
         }
-        if !loop.mayAskProxy { try require(easy.set(.proxy, "")) }
+        if !loop.mayAskProxy || isException { try require(easy.set(.proxy, "")) }
+    }
+
+    /// Whether the host is an address that is asked without the proxy. libcurl matches names; libcurl 7.88 ignores networks of IPv6.
+    private var isExceptedAddress: Bool {
+        guard let address = site.address else { return false }
+        return switch request.options.extras?.proxy ?? .environment {
+        case .environment: loop.exceptionsOfEnvironment.contains { $0.contains(address) }
+        case .environmentExcept(let hosts): hosts.contains { IPNetwork($0)?.contains(address) == true }
+        case .direct: false
+        case .through(let proxy): proxy.exceptions.contains { IPNetwork($0)?.contains(address) == true }
+        }
     }
 
     private func configure(_ url: String, _ parsed: borrowing ParsedURL) throws(NetworkError) {
@@ -116,7 +127,7 @@ extension Hop {
 
     private var mayAskProxy: Bool {
         switch request.options.extras?.proxy ?? .environment {
-        case .environment: loop.mayAskProxy
+        case .environment, .environmentExcept: loop.mayAskProxy
         case .direct: false
         case .through: true
         }

@@ -46,6 +46,10 @@ final class Hop {
     private let entry: Ledger.Entry
 
     @exclusivity(unchecked) private var head = ResponseHead()
+    /// Whether the connection is ready. A head that comes before is a proxy's answer to CONNECT.
+    @exclusivity(unchecked) private var isConnected = false
+    /// Whether a line of such an answer was the last that came.
+    private var isReadingProxyHead = false
     @exclusivity(unchecked) private var collected = BodyBuffer()
     private var decoder: ContentDecoder?
     /// Bytes that the decoder has used of those that libcurl keeps during a pause.
@@ -88,6 +92,8 @@ final class Hop {
     var connecting = Connecting()
     /// Whether it is one of those that share the tunnels of a proxy.
     var sharesTunnels = false
+    /// Whether the host is an address that is asked without the proxy.
+    var isException = false
     /// nil where a body may be as slow as it likes.
     var speed: SpeedWatch?
     /// When the message was about to go out, when the last of its body was taken, and when the answer came; only where
@@ -211,6 +217,7 @@ final class Hop {
     }
 
     private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
+        isConnected = false
         if let refusal = guardsRefusal(of: address) {
             failure = refusal
             return CURL_SOCKET_BAD
@@ -233,6 +240,8 @@ final class Hop {
 
     /// A connection is ready and the message is about to go out on it; false stops it.
     private func willSend(on key: Connections.Key) -> Bool {
+        isConnected = true
+        isReadingProxyHead = false
         sends += 1
         if sends > 1 { sentBefore = Int64(easy.long(CURLINFO_REQUEST_SIZE)) }
         lastActivity = loop.now
@@ -321,6 +330,7 @@ final class Hop {
     }
 
     private func receiveHead(_ line: UnsafeRawBufferPointer) -> Int {
+        guard isConnected else { return receiveProxyHead(line) }
         if head.takes(line) { return line.count }
         do throws(NetworkError) {
             switch try head.feed(line) {
@@ -336,6 +346,14 @@ final class Hop {
             failure = error
             return 0
         }
+    }
+
+    /// Takes a line of the answer to CONNECT, for libcurl to read. It would let a NUL pass, which it refuses in any other head.
+    private func receiveProxyHead(_ line: UnsafeRawBufferPointer) -> Int {
+        isReadingProxyHead = true
+        guard line.contains(0) else { return line.count }
+        failure = CurlFailure.malformedProxyHead(request.options)
+        return 0
     }
 
     private func begin(_ response: RawHead) throws(NetworkError) {
@@ -597,7 +615,11 @@ final class Hop {
 
     /// What libcurl's verdict means.
     func error(_ code: CURLcode, during phase: NetworkError.Phase? = nil) -> NetworkError {
-        CurlFailure.error(
+        // What libcurl says to a field of it that it cannot store, as one with a NUL or without a colon.
+        if code == CURLE_BAD_FUNCTION_ARGUMENT, isReadingProxyHead {
+            return CurlFailure.malformedProxyHead(request.options)
+        }
+        return CurlFailure.error(
             code,
             String(cString: easy.fields.errorText),
             during: phase ?? self.phase,

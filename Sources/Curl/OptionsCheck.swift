@@ -24,6 +24,7 @@ enum OptionsCheck {
                 throw .badOption("proxy", "a proxy connects to addresses that the AddressGuard never sees")
             }
         }
+        if case .environmentExcept(let hosts) = extras.proxy { try check(exceptions: hosts) }
         if let path = extras.unixSocket { try check(unixSocket: path, beside: extras) }
         for override in extras.overrides { try check(override) }
         if extras.ipVersion == .v6 { try CurlCapabilities.current.require(.ipv6, for: "TransferOptions.ipVersion") }
@@ -84,11 +85,7 @@ enum OptionsCheck {
             throw .badOption("proxy", "its host is empty or holds a character that no host may hold")
         }
         try check(port: proxy.port, "proxy")
-        for exception in proxy.exceptions {
-            guard !exception.isEmpty, exception.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: ",") }) else {
-                throw .badOption("proxy", "an exception is empty or holds a comma or space", advice: "one host each")
-            }
-        }
+        try check(exceptions: proxy.exceptions)
         try check(proxy.credentials, for: proxy.scheme)
         guard proxy.scheme.isHTTP || (proxy.fields.isEmpty && !proxy.tunnelsEverything) else {
             throw .badOption("proxy", "fields and tunnels are for proxies of HTTP, not for \(proxy.scheme.rawValue)")
@@ -106,6 +103,14 @@ enum OptionsCheck {
                 "the header Proxy-Authorization would go to the server",
                 "give the proxy its Proxy.credentials, or the header among Proxy.fields"
             )
+        }
+    }
+
+    private static func check(exceptions hosts: [String]) throws(NetworkError) {
+        for host in hosts {
+            guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: ",") }) else {
+                throw .badOption("proxy", "an exception is empty or holds a comma or space", advice: "one host each")
+            }
         }
     }
 

@@ -16,6 +16,14 @@ struct ParsedURL: ~Copyable {
         pointer = isURL ? url : nil
     }
 
+    /// The host in libcurl's spelling, an IPv6 address in brackets.
+    var host: String? {
+        var text: UnsafeMutablePointer<CChar>?
+        guard let pointer, curl_url_get(pointer, CURLUPART_HOST, &text, 0) == CURLUE_OK, let text else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+
     deinit {
         curl_url_cleanup(pointer)
     }

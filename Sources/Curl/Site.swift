@@ -10,6 +10,8 @@ final class Site {
     /// Scheme and authority with the path `/`.
     let url: String
     let parsedURL: ParsedURL
+    /// The host's address, if the URL has it in the place of a name.
+    private(set) lazy var address = parsedURL.host.flatMap { IPAddress($0) }
 
     fileprivate init(_ scheme: String, _ authority: String) throws(NetworkError) {
         try MessageCheck.check(scheme: scheme, authority: authority)

@@ -93,6 +93,6 @@ extension HTTPRequest {
 extension RawHead {
     /// Whether the answer is a stream of server-sent events.
     var isEventStream: Bool {
-        head.headerFields[.contentType].flatMap(MediaType.init)?.essence == MediaType.eventStream
+        contentType.flatMap(MediaType.init)?.essence == MediaType.eventStream
     }
 }

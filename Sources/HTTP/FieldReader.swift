@@ -1,10 +1,10 @@
-/// Reads the words of a header field one after another (RFC 9110, 5.6).
+/// Reads the words of a header field, given as opaque text (`String(opaque:)`), one after another (RFC 9110, 5.6).
 struct FieldReader {
     private let bytes: [UInt8]
     var place = 0
 
     init(_ field: String) {
-        bytes = Array(field.utf8)
+        bytes = field.opaqueBytes
     }
 
     /// The byte that comes next; nil at the end.
@@ -42,7 +42,7 @@ struct FieldReader {
         var text: [UInt8] = []
         while let byte = next {
             place += 1
-            if byte == UInt8(ascii: "\"") { return String(decoding: text, as: UTF8.self) }
+            if byte == UInt8(ascii: "\"") { return String(opaque: text) }
             if byte == UInt8(ascii: "\\") {
                 guard let escaped = next else { return nil }
                 place += 1

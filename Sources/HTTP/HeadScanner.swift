@@ -53,20 +53,37 @@ enum HeadScanner {
         }
     }
 
-    /// What the line of a field says; nil where an `HTTPField` has to tell.
+    /// Gives the bytes of each value of a name in lower case, as they came.
+    static func forEachValue(
+        of name: StaticString,
+        in block: UnsafeBufferPointer<UInt8>,
+        _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    ) {
+        var lines = LineReader(rest: block)
+        _ = lines.next()
+        while let line = lines.next(), !line.isEmpty {
+            guard let colon = line.firstPlace(of: .colon), Bytes(rebasing: line[..<colon]).isSpelled(name) else {
+                continue
+            }
+            body(line.value(after: colon))
+        }
+    }
+
+    /// What the line of a field says by itself; nil where the fields have to tell.
     static func value(ofLine line: Range<Int>, in block: UnsafeBufferPointer<UInt8>) -> String? {
         let line = Bytes(rebasing: block[line])
         guard let colon = line.firstPlace(of: .colon) else { return nil }
-        return line.value(after: colon).text
+        let value = line.value(after: colon)
+        return value.mayBeList ? nil : value.text
     }
 
-    /// Whether the value of a line is this text; nil where an `HTTPField` has to tell.
+    /// Whether the value of a line is this text; nil where the fields have to tell.
     static func hasValue(_ text: StaticString, _ line: Range<Int>, in block: UnsafeBufferPointer<UInt8>) -> Bool? {
         let line = Bytes(rebasing: block[line])
         guard let colon = line.firstPlace(of: .colon) else { return nil }
         let value = line.value(after: colon)
         let isSame = value.count == text.utf8CodeUnitCount && value.begins(with: text)
-        return isSame || value.isText ? isSame : nil
+        return isSame || value.isText && !value.mayBeList ? isSame : nil
     }
 
     /// The fields of lines that stand behind a body.
@@ -209,6 +226,9 @@ extension Bytes {
 
     /// Whether an `HTTPField` would say no more and no less: it replaces control characters, and keeps bytes that are no text.
     fileprivate var isText: Bool { allSatisfy { (0x20..<0x7F).contains($0) || $0 == .tab } }
+
+    /// Whether these could be several values that were joined.
+    fileprivate var mayBeList: Bool { firstPlace(of: UInt8(ascii: ",")) != nil }
 
     /// Where a part of these is.
     fileprivate func range(of part: Self) -> Range<Int> {

@@ -68,6 +68,14 @@ public struct IPAddress: Sendable, Hashable {
         self.low = low
     }
 
+    /// Whether the first bits of two addresses of the same kind are the same.
+    func shares(_ count: Int, with other: IPAddress) -> Bool {
+        guard isIPv6 == other.isIPv6 else { return false }
+        let bits = isIPv6 ? count : count + 96
+        // A shift by all bits of a number leaves 0.
+        return (high ^ other.high) >> max(0, 64 - bits) == 0 && (low ^ other.low) >> min(64, 128 - bits) == 0
+    }
+
     /// What the address is for. One that holds an IPv4 address (mapped, 6to4, NAT64) is for what that one is for.
     public var scope: Scope {
         guard isIPv6 else { return Self.scopes4.first { low >> (32 - $0.length) == $0.prefix }?.scope ?? .global }

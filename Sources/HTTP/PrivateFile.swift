@@ -52,8 +52,12 @@ package struct PrivateFile: Sendable {
     ///
     /// - Throws: `NetworkError` of kind `.file` and phase `.build`: it is read before anything is sent.
     package func read() throws(NetworkError) -> String {
+        try withBytes { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func withBytes<Value>(_ make: (UnsafeRawBufferPointer) -> Value) throws(NetworkError) -> Value {
         do throws(NetworkError) {
-            return try contents()
+            return try contents().withUnsafeBytes(make)
         } catch {
             var error = error
             error.phase = .build
@@ -61,19 +65,50 @@ package struct PrivateFile: Sendable {
         }
     }
 
-    private func contents() throws(NetworkError) -> String {
+    private func contents() throws(NetworkError) -> Data {
         let file =
             switch place {
             case .path(let path): try OpenFile(reading: path)
             case .name(let name, let folder): try folder.file(reading: name)
             }
-        return String(decoding: try file.contents(upTo: Self.limit), as: UTF8.self)
+        return try file.contents(upTo: Self.limit)
     }
 
-    /// The lines of the text, without their ends.
+    /// Reads the lines that are neither empty nor comments.
+    ///
+    /// - Parameters:
+    ///   - subject: What a line holds, with its article.
+    ///   - advice: How to write a line.
+    ///   - onSkippedLine: Called for each line that can't be read.
+    ///   - isComment: Whether a line is passed over; by default if it is empty or begins with `#`.
+    ///   - make: Makes an entry of a line; `nil` if the line can't be read.
+    /// - Throws: `NetworkError` of kind `.file`: the first skipped line, if there is no entry beside it.
+    func entries<Entry>(
+        _ subject: String,
+        advice: String,
+        _ onSkippedLine: (NetworkError) -> Void,
+        comments isComment: (Substring) -> Bool = { $0.isEmpty || $0.hasPrefix("#") },
+        _ make: (Substring) -> Entry?
+    ) throws(NetworkError) -> [Entry] {
+        var (entries, skipped): ([Entry], [NetworkError]) = ([], [])
+        for (index, line) in try lines().enumerated() where !isComment(line) {
+            if let entry = make(line) {
+                entries.append(entry)
+            } else {
+                let message = "line \(index + 1) of \(path) isn't \(subject)"
+                skipped.append(NetworkError(.file, during: .build, message, advice: advice))
+            }
+        }
+        if entries.isEmpty, let first = skipped.first { throw first }
+        for error in skipped { onSkippedLine(error) }
+        return entries
+    }
+
+    /// The lines of the text, without their ends; opaque text (`String(opaque:)`).
     func lines() throws(NetworkError) -> [Substring] {
+        let text = try withBytes { String(opaque: $0) }
         // Among scalars: a combining character behind a mark makes one `Character` of the two.
-        try read().unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map {
+        return text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map {
             Substring($0.last == "\r" ? $0.dropLast() : $0)
         }
     }

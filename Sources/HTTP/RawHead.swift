@@ -30,7 +30,7 @@ package final class RawHead: Sendable {
     package init(_ head: HTTPResponse) {
         status = head.status
         let isTransferEncoded = head.headerFields.contains(.transferEncoding)
-        contentLength = isTransferEncoded ? nil : head.headerFields.joined(.contentLength).flatMap(Int64.init)
+        contentLength = isTransferEncoded ? nil : head.headerFields[single: .contentLength].flatMap(Int64.init)
         isEncoded = head.headerFields.contains(.contentEncoding)
         block = UnsafeBufferPointer(start: nil, count: 0)
         typeInBlock = .often
@@ -80,8 +80,8 @@ package final class RawHead: Sendable {
         switch typeInBlock {
         case .none: nil
         case .once(let line):
-            withBlock { HeadScanner.value(ofLine: line, in: $0) } ?? head.headerFields.joined(.contentType)
-        case .often: head.headerFields.joined(.contentType)
+            withBlock { HeadScanner.value(ofLine: line, in: $0) } ?? head.headerFields[single: .contentType]
+        case .often: head.headerFields[single: .contentType]
         }
     }
 
@@ -91,6 +91,15 @@ package final class RawHead: Sendable {
             let isSame = withBlock({ HeadScanner.hasValue(type, line, in: $0) })
         else { return contentType == type.description }
         return isSame
+    }
+
+    /// Gives the bytes of each `Set-Cookie` as they came: a field has spaces in the place of control characters.
+    package func forEachSetCookie(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        if block.isEmpty {
+            for field in head.headerFields where field.name == .setCookie { field.withUnsafeBytesOfValue(body) }
+        } else {
+            withBlock { HeadScanner.forEachValue(of: "set-cookie", in: $0, body) }
+        }
     }
 
     /// Gives names and values in the order and spelling received, for which no fields are made.

@@ -16,7 +16,7 @@ package enum Redirect {
         hsts: HSTSStore? = nil
     ) throws(NetworkError) -> TransferRequest? {
         let policy = request.options.redirects
-        guard policy.limit > 0, isRedirect(response.status.code), let location = response.head.headerFields[.location]
+        guard policy.limit > 0, isRedirect(response.status.code), let location = try location(of: response.head)
         else { return nil }
         guard count < policy.limit else {
             throw .redirect(.tooManyRedirects, "more than \(policy.limit) redirects", "raise RedirectPolicy.limit")
@@ -58,6 +58,15 @@ package enum Redirect {
     }
 
     private static let hostField = HTTPField.Name("Host")!
+
+    /// The text of `Location`, with percent-encoded bytes in the place of those that aren't UTF-8.
+    private static func location(of response: HTTPResponse) throws(NetworkError) -> String? {
+        // One of them may have been put there by somebody else (RFC 9110, 10.2.2).
+        guard !response.headerFields.differ(in: .location) else {
+            throw .redirect(.protocol, "the redirect has two Location fields that differ", "look at the server")
+        }
+        return response.headerFields.single(.location)?.opaqueValue.encodingOpaqueBytes
+    }
 
     private static func isRedirect(_ status: Int) -> Bool {
         switch status {

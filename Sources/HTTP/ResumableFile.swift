@@ -31,7 +31,7 @@ package final class ResumableFile {
     private struct Record: Codable {
         /// SHA-256 of the URL that was asked, which may hold a secret.
         var resource: String
-        /// A strong `ETag`, or a `Last-Modified` that is as good as one.
+        /// A strong `ETag` as opaque text, or a `Last-Modified` that is as good as one.
         var validator: String
         /// Bytes in all, where known.
         var length: Int64?
@@ -91,7 +91,7 @@ package final class ResumableFile {
         var fields: HTTPFields = [.acceptEncoding: "identity"]
         if let record, position > 0 {
             fields[.range] = "bytes=\(position)-"
-            fields[.ifRange] = record.validator
+            fields[fields: .ifRange] = [HTTPField(name: .ifRange, opaqueValue: record.validator)]
         }
         return fields
     }
@@ -113,7 +113,7 @@ package final class ResumableFile {
         body = nil
         switch response.status {
         case .rangeNotSatisfiable:
-            let range = response.headerFields[.contentRange].flatMap { ContentRange($0) }
+            let range = response.headerFields[single: .contentRange].flatMap { ContentRange($0) }
             if range?.total == position, (record?.length ?? position) == position { return .complete }
             try startOver()
             return .again
@@ -138,7 +138,7 @@ package final class ResumableFile {
                     advice: "download it without resuming"
                 )
             }
-            length = response.headerFields[.contentLength].flatMap { Int64($0) }
+            length = response.headerFields[single: .contentLength].flatMap { Int64($0) }
             if let validator = response.strongValidator {
                 let record = Record(resource: resource, validator: validator, length: length)
                 try write(record)
@@ -200,9 +200,9 @@ package final class ResumableFile {
     /// 15.3.7), but not always the date.
     private func fits(_ response: HTTPResponse, _ total: Int64?) -> Bool {
         guard let record, record.length == nil || total == nil || record.length == total else { return false }
-        if record.isETag { return response.headerFields[.eTag] == record.validator }
-        let date = response.headerFields[.lastModified]
-        return date == nil || date == record.validator
+        if record.isETag { return response.headerFields.single(.eTag)?.opaqueValue == record.validator }
+        let date = response.headerFields.single(.lastModified)?.opaqueValue
+        return date == record.validator || !response.headerFields.contains(.lastModified)
     }
 
     private func startOver() throws(NetworkError) {
@@ -237,11 +237,13 @@ extension HTTPResponse {
     /// What `If-Range` may hold (RFC 9110, 13.1.5): an `ETag` that is not weak, else a `Last-Modified` of which nobody
     /// can doubt that the file was not changed twice within its second (8.8.2.2).
     fileprivate var strongValidator: String? {
-        if let tag = headerFields[.eTag] {
+        if headerFields.contains(.eTag) {
+            // Two that differ tell nothing.
+            guard let tag = headerFields.single(.eTag)?.opaqueValue else { return nil }
             return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 2 ? tag : nil
         }
-        guard let text = headerFields[.lastModified], let modified = HTTPDate(text),
-            let date = headerFields[.date].flatMap({ HTTPDate($0) }), date.seconds >= modified.seconds + 60
+        guard let text = headerFields[single: .lastModified], let modified = HTTPDate(text),
+            let date = headerFields[single: .date].flatMap({ HTTPDate($0) }), date.seconds >= modified.seconds + 60
         else { return nil }
         return text
     }

@@ -32,7 +32,7 @@ struct HeaderList {
         if name == .cookie || fields.contains(name) {
             fields[name] = value
         } else {
-            fields.append(HTTPField(name: name, value: value))
+            fields.append(HTTPField(name: name, opaqueValue: value))
         }
     }
 

@@ -23,10 +23,14 @@ extension HTTPURLResponse {
     ///   - response: status and fields.
     ///   - url: the URL that answered.
     public convenience init?(_ response: HTTPResponse, url: URL) {
-        let fields = Dictionary(
+        var fields = Dictionary(
             response.headerFields.map { ($0.name.rawName, $0.value) },
             uniquingKeysWith: { "\($0), \($1)" }
         )
+        // Foundation makes properties of these, and has none for a list of them.
+        for name in [HTTPField.Name.contentType, .contentLength] {
+            if let field = response.headerFields.single(name) { fields[field.name.rawName] = field.value }
+        }
         self.init(url: url, statusCode: response.status.code, httpVersion: "HTTP/1.1", headerFields: fields)
     }
 }

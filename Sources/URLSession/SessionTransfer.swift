@@ -273,6 +273,6 @@ extension Priority {
 extension HTTPResponse {
     /// Bytes of the body, where the server said so of a body without encoding.
     fileprivate var announcedLength: Int64? {
-        headerFields.contains(.contentEncoding) ? nil : headerFields[.contentLength].flatMap { Int64($0) }
+        headerFields.contains(.contentEncoding) ? nil : headerFields[single: .contentLength].flatMap { Int64($0) }
     }
 }

@@ -10,8 +10,8 @@ struct Tool: AsyncParsableCommand {
         abstract: "Talks to a server-driven backend.",
         discussion: """
             Results go to standard output, everything else to standard error. Redirects are followed, ten at most. A \
-            proxy is the one that --proxy names, else http_proxy, https_proxy or all_proxy, unless no_proxy names the \
-            host.
+            proxy is the one that --proxy names, else http_proxy, https_proxy or all_proxy, unless --noproxy or else \
+            no_proxy names the host.
 
             EXAMPLE
               beagle demo

@@ -98,6 +98,41 @@ import Testing
         #expect(requests.map { $0["Accept-Encoding"] } == ["identity", "identity"])
     }
 
+    @Test(
+        arguments: [
+            ("ETag: \"one\"\r\nETag: \"one\"\r\n", "\"one\""), ("ETag: \"one\"\r\nETag: \"two\"\r\n", nil),
+            (
+                "Last-Modified: Sunday, 06-Nov-94 08:49:37 GMT\r\nDate: Sun Nov  6 08:50:37 1994\r\n",
+                "Sunday, 06-Nov-94 08:49:37 GMT"
+            ),
+        ] as [(String, String?)]
+    )
+    func validatorCountsOnce(_ validators: String, _ sent: String?) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let served = Served(validators: validators)
+        let server = try server(cut(served)) { served.answer($0) }
+        _ = try await failDownload(from: server)
+        try await client.download("\(server.url)/file", to: path, resuming: true)
+        #expect(server.requests.map { $0["If-Range"] } == [nil, sent])
+        #expect(try bytes(of: "file") == Self.content)
+    }
+
+    @Test func bytesOfAnETagComeBackAsTheyCame() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let tag = Data("\"caf".utf8) + [0xE9, 0x22]
+        let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nETag: ".utf8) + tag + Data("\r\n\r\nab".utf8)
+        let rest = Data("HTTP/1.1 206 Part\r\nContent-Range: bytes 2-3/4\r\nContent-Length: 2\r\nETag: ".utf8) + tag
+        let server = try server(
+            { _ in .sequence([.raw(head), .close]) },
+            then: { _ in .raw(rest + Data("\r\n\r\ncd".utf8)) }
+        )
+        _ = try await failDownload(from: server)
+        try await client.download("\(server.url)/file", to: path, resuming: true)
+        #expect(try bytes(of: "file") == Data("abcd".utf8))
+        #expect(server.requests.count == 2)
+        #expect(server.requests.last?.raw.firstRange(of: Data("If-Range: ".utf8) + tag + Data("\r\n".utf8)) != nil)
+    }
+
     @Test func aLastModifiedThatIsOldEnoughIsAValidator() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let modified = "Sun, 06 Nov 1994 08:49:37 GMT"

@@ -90,16 +90,16 @@ struct BadServerTests {
             .raw("HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"),
             .failure([.protocol, .network])
         ),
-        Case("chunk size ZZ", cut(chunked + "ZZ\r\nhello\r\n"), .failure([.protocol, .network, .truncated])),
+        Case("chunk size ZZ", cut(chunked + "ZZ\r\nhello\r\n"), .failure([.protocol])),
         Case(
             "chunk size beyond 2^64",
             cut(chunked + "fffffffffffffffff\r\nhello\r\n"),
-            .failure([.protocol, .network, .truncated])
+            .failure([.protocol])
         ),
         Case(
             "negative chunk size",
             cut(chunked + "-5\r\nhello\r\n0\r\n\r\n"),
-            .failure([.protocol, .network, .truncated])
+            .failure([.protocol])
         ),
         Case(
             "endless chunk extension",
@@ -147,11 +147,11 @@ struct BadServerTests {
             cut(chunked + "0x5\r\nhello\r\n0\r\n\r\n"),
             .failure([.protocol, .network, .truncated, .other])
         ),
-        Case("chunk without a size", cut(chunked + "\r\nhello"), .failure([.protocol, .network, .truncated])),
+        Case("chunk without a size", cut(chunked + "\r\nhello"), .failure([.protocol])),
         Case(
             "chunk longer than its size",
             cut(chunked + "2\r\nhello\r\n0\r\n\r\n"),
-            .failure([.protocol, .network, .truncated])
+            .failure([.protocol])
         ),
         Case("chunk lines that end with LF only", .raw(chunked + "2\nok\n0\n\n"), .either(200, [.protocol, .network])),
         Case(

@@ -71,12 +71,26 @@ struct CurlFailureTests {
             kind: .timeout,
             place: .tls
         ),
+        Detail(code: CURLE_OUT_OF_MEMORY, phase: .send, kind: .tooLarge),
+        Detail(
+            code: CURLE_RECV_ERROR,
+            text: "Illegal or missing hexadecimal sequence in chunked-encoding",
+            phase: .body,
+            kind: .protocol
+        ),
+        Detail(code: CURLE_RECV_ERROR, text: "Out of memory in chunked-encoding", phase: .body, kind: .tooLarge),
     ]
 
     @Test(arguments: details) func wordsAndPhaseTellMore(_ row: Detail) {
         let error = CurlFailure.error(row.code, row.text, during: row.phase, with: TransferOptions())
         #expect(error.kind == row.kind && error.phase == row.place ?? row.phase, "\(error)")
         if let advice = row.advice { #expect(error.advice?.contains(advice) == true, "\(error)") }
+    }
+
+    @Test(arguments: [NetworkError.Phase.firstByte, .send]) func fieldThatIsTooLargeIsNamed(_ phase: NetworkError.Phase)
+    {
+        let error = CurlFailure.error(CURLE_OUT_OF_MEMORY, "Out of memory", during: phase, with: TransferOptions())
+        #expect(error.message == "a response header field is larger than the 100 KiB that libcurl takes")
     }
 
     @Test(arguments: [

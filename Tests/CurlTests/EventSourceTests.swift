@@ -35,6 +35,15 @@ struct EventSourceTests {
         }
     }
 
+    @Test func typeThatComesTwiceCountsOnce() async throws {
+        let type = "Content-Type: text/event-stream\r\n"
+        let server = try server(
+            .sequence([.raw("HTTP/1.1 200 OK\r\n\(type)\(type)\r\ndata: 1\n\n"), .close]),
+            .response(204)
+        )
+        #expect(try await all(source(server)).map(\.data) == ["1"])
+    }
+
     private func all(_ source: EventSource) async throws -> [EventStream.Event] {
         var events: [EventStream.Event] = []
         for try await event in source { events.append(event) }

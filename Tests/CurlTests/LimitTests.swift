@@ -42,6 +42,13 @@ struct LimitTests {
         try await row.run()
     }
 
+    @Test func fieldThatIsTooLargeIsCalledSo() async throws {
+        let server = try LoopbackServer(Self.response(Self.lines(1, of: 110_000)))
+        let error = try await CurlTransport().failure(of: server.request())
+        #expect(error.kind == .tooLarge)
+        #expect(error.message.contains("header field is larger than"), "\(error)")
+    }
+
     private static let small = TransferOptions(timeouts: Timeouts(total: .seconds(20)), maxBodyBytes: 1_000)
     private static func body(_ count: Int) -> String { String(repeating: "b", count: count) }
 

@@ -125,6 +125,33 @@ struct MessageTests {
         #expect(server.record.requestCount == 100)
     }
 
+    @Test func bytesOfFieldsAreSentAsTheyAre() async throws {
+        let server = try LoopbackServer(.response(200))
+        var request = try server.request()
+        let name = try #require(HTTPField.Name("X-Bytes"))
+        request.head.headerFields.append(HTTPField(name: name, value: [0x61, 0xE9, 0xFF, 0x62]))
+        _ = try await transport.perform(request)
+        let raw = try #require(server.requests.first?.raw)
+        #expect(raw.firstRange(of: Data("X-Bytes: a".utf8) + [0xE9, 0xFF] + Data("b\r\n".utf8)) != nil)
+    }
+
+    @Test func bytesOfACookieComeBackAsTheyCame() async throws {
+        var configuration = CurlConfiguration()
+        configuration.cookies = CookieJar()
+        let transport = CurlTransport(configuration)
+        let set =
+            Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=caf".utf8) + [0xE9] + Data("\r\n\r\n".utf8)
+        let server = try LoopbackServer(.raw(set))
+        _ = try await transport.perform(server.request())
+        var request = try server.request()
+        request.head.headerFields.append(HTTPField(name: .cookie, value: Array("own=".utf8) + [0xFC]))
+        _ = try await transport.perform(request)
+        let raw = try #require(server.requests.last?.raw)
+        #expect(
+            raw.firstRange(of: Data("Cookie: own=".utf8) + [0xFC] + Data("; a=caf".utf8) + [0xE9, 0x0D, 0x0A]) != nil
+        )
+    }
+
     @Test func repeatedFieldsOfTheResponseAreAllKept() async throws {
         let cookies = (1...50).map { "Set-Cookie: c\($0)=\($0)\r\n" }.joined()
         let head = "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Type: c/d\r\n\(cookies)Content-Length: 0\r\n\r\n"

@@ -82,6 +82,48 @@ struct ProxyTests {
         }
     }
 
+    /// libcurl 7.88 ignores networks of IPv6.
+    @Test(arguments: [
+        ("::1/64", true), ("::/0", true), ("::1/128", true), ("::1", true), ("0::1", true), ("fd00::/8", false),
+        ("::2", false), ("127.0.0.0/8", false),
+    ])
+    func addressInANetworkIsAskedWithoutTheProxy(_ exception: String, _ isException: Bool) async throws {
+        let proxy = try LoopbackServer(.response(200, [:], "from the proxy"))
+        let server = try LoopbackServer(.response(200, [:], "from the server"))
+        var made = Proxy(.http, host: "127.0.0.1", port: Int(proxy.port))
+        made.exceptions = ["other.example", exception]
+        var options = TransferOptions.impatient
+        options.proxy = .through(made)
+        // The address of IPv6 is played by one of IPv4; a proxy would be asked for a tunnel to that.
+        if isException { options.overrides = [HostOverride(host: "[::1]", address: "127.0.0.1")] }
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "[::1]:\(server.port)", path: "/a")
+        let response = try await transport.perform(TransferRequest(head, options: options))
+        #expect(try await response.text() == "from the \(isException ? "server" : "proxy")")
+        #expect(
+            (isException ? server : proxy).requests.first?.target
+                == (isException ? "/a" : "http://[::1]:\(server.port)/a")
+        )
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nX: a\u{0}b\r\n\r\n", "HTTP/1.1 200 O\u{0}K\r\n\r\n", "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n",
+        "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"a\u{0}\"\r\nContent-Length: 0\r\n\r\n",
+    ])
+    func malformedAnswerToCONNECTIsRefused(_ answer: String) async throws {
+        let proxy = try LoopbackServer { $0.method == "CONNECT" ? .raw(answer) : .response(200, [:], "through") }
+        var request = try request("http", through: proxy) { $0.tunnelsEverything = true }
+        let error = try await transport.failure(of: request)
+        #expect(error.kind == .protocol && error.phase == .connect && error.transportCode == 8, "\(error)")
+        #expect(!error.mayHaveReachedServer)
+        #expect(proxy.requests.map(\.method) == ["CONNECT"])
+
+        let good = try LoopbackServer {
+            $0.method == "CONNECT" ? .raw("HTTP/1.1 200 OK\r\n\r\n") : .response(200, [:], "through")
+        }
+        request = try self.request("http", through: good) { $0.tunnelsEverything = true }
+        for _ in 1...2 { #expect(try await transport.perform(request).text() == "through") }
+    }
+
     @Test func silenceOfTheProxyIsATimeoutOfConnecting() async throws {
         let proxy = try LoopbackServer(.stall)
         var request = try request(through: proxy)

@@ -29,6 +29,44 @@ struct RedirectTests {
         #expect(try await transport.perform(request).text() == "elsewhere")
     }
 
+    @Test(
+        arguments: [
+            (["/one", "/one"], "/one"), (["/one, /one"], "/one,%20/one"), (["/one", "/two"], nil),
+            (["/one", "/one", "/two"], nil),
+        ] as [([String], String?)]
+    )
+    func locationCountsOnce(_ locations: [String], _ target: String?) async throws {
+        let lines = locations.map { "Location: \($0)\r\n" }.joined()
+        let server = try LoopbackServer { request in
+            request.target == "/from"
+                ? .raw("HTTP/1.1 302 Found\r\n\(lines)Content-Length: 0\r\n\r\n") : .response(200, [:], request.target)
+        }
+        let request = try server.request(.get, "/from")
+        if let target {
+            #expect(try await transport.perform(request).text() == target)
+        } else {
+            let error = try await transport.failure(of: request)
+            #expect(error.kind == .protocol && error.phase == .redirect)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    /// RFC 9110, 5.5: they are opaque.
+    @Test func bytesOfALocationAreAskedForAsTheyCame() async throws {
+        let location = Array("/caf".utf8) + [0xE9] + Array("?q=".utf8) + [0xFC] + Array("&r=%E9".utf8)
+        let server = try LoopbackServer { request in
+            request.target == "/from"
+                ? .raw(
+                    Data("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: ".utf8) + location
+                        + Data("\r\n\r\n".utf8)
+                )
+                : .response(200, [:], request.target)
+        }
+        let response = try await transport.perform(server.request(.get, "/from"))
+        // A percent sign that is there already stays as it is where URLs are resolved.
+        #expect(try await response.text().hasPrefix("/caf%E9?q=%FC&r=%"))
+    }
+
     @Test func hostOfTheCallersOwnStaysBehind() async throws {
         let other = try LoopbackServer { .response(200, [:], $0["Host"] ?? "") }
         let server = try redirecting(302, to: "\(other.url)/to")

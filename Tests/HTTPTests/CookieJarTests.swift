@@ -90,7 +90,7 @@ struct CookieJarTests {
         .init("https://h.org/", "n=v; Secure", "http://h.org/", false),
         .init("http://h.org/", "n=v; Secure", "https://h.org/", false),
         .init("http://h.org/", "n=v", "https://h.org/", true),
-        .init("https://h.org/", "n=v; SameSite=None", "https://h.org/", false),
+        .init("https://h.org/", "n=v; SameSite=None", "https://h.org/", true),
         .init("https://h.org/", "n=v; SameSite=None; Secure", "https://h.org/", true),
         // Prefixes (4.1.3)
         .init("https://h.org/", "__Secure-n=v", "https://h.org/", false),
@@ -193,6 +193,37 @@ struct CookieJarTests {
         #expect(sent.utf8.count > 7_000)
     }
 
+    private func take(_ lines: [[UInt8]], from url: String = "https://www.example.com/") throws {
+        let block = lines.flatMap { Array("Set-Cookie: ".utf8) + $0 + Array("\r\n".utf8) }
+        let head = try RawHead(parsing: Array("HTTP/1.1 200 OK\r\n".utf8) + block + Array("\r\n".utf8))
+        jar.take(from: head, of: try self.head(url))
+    }
+
+    /// A field has spaces in the place of control characters.
+    @Test(arguments: ["a=b\u{1}", "a\u{7F}=b", "a=b; Path=/\u{1F}", "a=b; Secure\u{8}", "a=b\r; Secure", "\u{1}a=b"])
+    func cookieWithAControlCharacterIsRejected(_ text: String) throws {
+        try take([Array(text.utf8), Array("good=1".utf8)])
+        #expect(jar.cookies.map(\.name) == ["good"])
+    }
+
+    @Test func bytesThatAreNotUTF8ComeBackAsTheyCame() throws {
+        try take([Array("a=caf".utf8) + [0xE9], Array("b".utf8) + [0xFC] + Array("=1; Path=/".utf8), Array("c=é".utf8)])
+        let sent = Array("a=caf".utf8) + [0xE9] + Array("; b".utf8) + [0xFC] + Array("=1; c=é".utf8)
+        #expect(try field("https://www.example.com/")?.opaqueBytes == sent)
+        try withPath { path in
+            try jar.save(to: path)
+            let written = try Data(contentsOf: URL(filePath: path))
+            #expect(written.firstRange(of: Data("\ta\tcaf".utf8) + [0xE9, 0x0A]) != nil)
+            let loaded = try CookieJar(contentsOf: path) { [clock] in clock.now }
+            #expect(Set(loaded.cookies) == Set(jar.cookies))
+        }
+        // Another byte makes another name.
+        try take([
+            Array("b".utf8) + [0xFD] + Array("=2; Path=/".utf8), Array("b".utf8) + [0xFC] + Array("=3; Path=/".utf8),
+        ])
+        #expect(jar.cookies.map(\.value).sorted() == ["2", "3", "caf\u{10FFE9}", "é"])
+    }
+
     @Test func valueIsNotShown() throws {
         try set("a=hunter2")
         let cookie = try #require(jar.cookies.first)
@@ -263,10 +294,47 @@ struct CookieJarTests {
     ])
     func lineThatIsNoCookieIsNamed(_ line: String) throws {
         try withPath { path in
-            try PrivateFile(path: path).write("# head\r\n\r\nh.org\tFALSE\t/\tFALSE\t0\ta\tb\r\n\(line)\n")
+            try PrivateFile(path: path).write("# head\r\n\r\n\r\n\(line)\n")
             let error = #expect(throws: NetworkError.self) { try CookieJar(contentsOf: path) }
             #expect(error?.kind == .file)
-            #expect(error?.message == "line 4 of \(path) is no cookie")
+            #expect(error?.message == "line 4 of \(path) isn't a cookie")
+        }
+    }
+
+    @Test func lineThatIsNoCookieIsSkipped() throws {
+        try withPath { path in
+            try PrivateFile(path: path).write(
+                "nonsense\nh.org\tFALSE\t/\tFALSE\t0\ta\tb\n\nh.org\tFALSE\tx\tFALSE\t0\tc\td\n"
+            )
+            var skipped: [NetworkError] = []
+            let jar = try CookieJar(contentsOf: path, onSkippedLine: { skipped.append($0) })
+            #expect(jar.cookies.map(\.name) == ["a"])
+            #expect(skipped.map(\.message) == [1, 4].map { "line \($0) of \(path) isn't a cookie" })
+            #expect(skipped.allSatisfy { $0.kind == .file && $0.advice?.contains("tabs") == true })
+        }
+    }
+
+    /// What the app sets may have any parts.
+    @Test(arguments: [
+        Cookie(name: "a\tb", value: "c", domain: "h.org"), Cookie(name: "a", value: "b\tc", domain: "h.org"),
+        Cookie(name: "a", value: "b\nc", domain: "h.org"), Cookie(name: "a", value: "b", domain: "h.org", path: "/\tx"),
+        Cookie(name: "a", value: "b", domain: "h.org", path: "x"), Cookie(name: "a", value: "b", domain: ""),
+        Cookie(name: "a", value: "b", domain: "#h.org"), Cookie(name: "a", value: " b", domain: "h.org"),
+        Cookie(name: "a", value: "b", domain: "h.org", path: "/\u{0}"),
+    ])
+    func jarReadsWhatItWrote(_ odd: Cookie) throws {
+        jar.set(odd)
+        jar.set(Cookie(name: "good", value: "1", domain: "h.org"))
+        try withPath { path in
+            try jar.save(to: path)
+            var skipped = 0
+            let loaded = try CookieJar(
+                contentsOf: path,
+                now: { [clock] in clock.now },
+                onSkippedLine: { _ in skipped += 1 }
+            )
+            #expect(loaded.cookies.map(\.name) == ["good"])
+            #expect(skipped == 0)
         }
     }
 

@@ -134,4 +134,17 @@ struct DigestChallengeTests {
         )
         #expect(Challenge.read("Digest realm=a, realm=b") == [Challenge(scheme: "digest", parameters: ["realm": "a"])])
     }
+
+    /// Realm, nonce and opaque go back as they came, and are hashed so.
+    @Test func bytesThatAreNotUTF8AreAnsweredAsTheyCame() throws {
+        let field = Array("Digest realm=\"caf".utf8) + [0xE9] + Array("\", nonce=\"n".utf8) + [0xFC] + Array("\"".utf8)
+        let name = try #require(HTTPField.Name("WWW-Authenticate"))
+        let challenge = try #require(DigestChallenge(of: HTTPFields([HTTPField(name: name, value: field)])))
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "h.org", path: "/")
+        let answer = try challenge.answer(to: head, as: Credentials(user: "u", password: "p"), count: 1)
+        let bytes = Data(answer.opaqueBytes)
+        #expect(bytes.firstRange(of: Data("realm=\"caf".utf8) + [0xE9, 0x22]) != nil)
+        #expect(bytes.firstRange(of: Data("nonce=\"n".utf8) + [0xFC, 0x22]) != nil)
+        #expect(answer.contains("response=\"583216a7e81da4503e62e17671a326c5\""), "\(answer)")
+    }
 }

@@ -69,4 +69,25 @@ struct IPAddressTests {
     func isNil(_ text: String) {
         #expect(IPAddress(text) == nil)
     }
+
+    @Test(arguments: [
+        ("::1/64", "::1", true), ("::1/64", "::ffff", true), ("::1/64", "0:0:0:1::1", false),
+        ("::/0", "2001:db8::1", true),
+        ("::1/128", "::1", true), ("::1/128", "::2", false), ("::1", "0:0:0:0:0:0:0:1", true), ("::1", "::2", false),
+        ("fd00::/8", "fdff::1", true), ("fd00::/8", "fe00::1", false), ("2001:db8::/65", "2001:db8::7fff:0:0:1", true),
+        ("2001:db8::/65", "2001:db8::8000:0:0:1", false), ("[fd00::1]/8", "fd00::", true),
+        ("127.0.0.0/8", "127.1.2.3", true), ("127.0.0.0/8", "128.0.0.0", false), ("0.0.0.0/0", "255.1.1.1", true),
+        ("10.0.0.0/31", "10.0.0.1", true), ("10.0.0.0/31", "10.0.0.2", false), ("10.0.0.1/32", "10.0.0.1", true),
+        ("0.0.0.0/0", "::1", false), ("::/0", "127.0.0.1", false),
+    ])
+    func networkContainsAnAddress(_ network: String, _ address: String, _ isInside: Bool) throws {
+        #expect(try #require(IPNetwork(network)).contains(#require(IPAddress(address))) == isInside)
+    }
+
+    @Test(arguments: [
+        "", "/8", "::1/", "::1/129", "127.0.0.1/33", "::1/-1", "::1/+1", "::1/64/1", "host/8", "127.1/8", "::1/ 1",
+    ])
+    func textThatIsNoNetworkIsNil(_ text: String) {
+        #expect(IPNetwork(text) == nil)
+    }
 }

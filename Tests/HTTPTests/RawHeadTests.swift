@@ -23,7 +23,7 @@ import Testing
     func oneLookSaysWhatAllFieldsSay(lines: [String]) throws {
         let head = try head(lines)
         let found = head.contentType
-        #expect(found == head.head.headerFields[.contentType])
+        #expect(found == head.head.headerFields[single: .contentType])
         #expect(head.contentType == found)
         #expect(try self.head(lines).hasContentType("a/b") == (found == "a/b"))
     }
@@ -56,6 +56,19 @@ import Testing
         #expect(unmade.prefix(3) == ["vary=a", "X-Own=b", "Vary="] && unmade.count == 6)
         #expect(unmade == head.head.headerFields.map { "\($0.name.rawName)=\($0.value)" })
         #expect(texts() == unmade)
+    }
+
+    @Test func setCookieIsGivenAsItCame() throws {
+        let block =
+            Array("HTTP/1.1 200 OK\r\nset-cookie: a=\u{1}\r\nX-Set-Cookie: no\r\nSet-Cookie:  b=".utf8) + [0xE9, 0x7F]
+            + Array(" \r\n\r\nSet-Cookie: body\r\n".utf8)
+        var values: [[UInt8]] = []
+        try RawHead(parsing: block).forEachSetCookie { values.append(Array($0)) }
+        #expect(values == [Array("a=\u{1}".utf8), Array("b=".utf8) + [0xE9, 0x7F]])
+        RawHead(HTTPResponse(status: .ok, headerFields: [.setCookie: "c=d"])).forEachSetCookie {
+            values.append(Array($0))
+        }
+        #expect(values.last == Array("c=d".utf8))
     }
 
     @Test func aHeadOfFieldsSaysTheSame() {

@@ -22,6 +22,7 @@ struct SetCookieTests {
 
     @Test(arguments: [
         "", " ", "=", " = ", ";", "; Path=/", "a=\u{0}", "a=\u{1F}b", "a=b\u{7F}", "a=b\tc", "a=b; Path=/\u{8}",
+        "a=b; Path=/\tx", "a\tb=c",
     ])
     func textThatSetsNothing(_ text: String) {
         #expect(SetCookie(text) == nil)

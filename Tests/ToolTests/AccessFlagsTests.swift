@@ -73,6 +73,38 @@ struct AccessFlagsTests {
         }
     }
 
+    @Test func lineOfAJarThatCannotBeReadIsSkippedAndNamed() async throws {
+        let server = try LoopbackServer { .response(200, [:], $0["Cookie"] ?? "") }
+        try await withDirectory { directory in
+            let jar = "\(directory)/jar"
+            let lines = ["hunter2"] + (1...4).map { "127.0.0.1\tFALSE\tx\tFALSE\t0\tn\($0)\thunter2" }
+            let good = "127.0.0.1\tFALSE\t/\tFALSE\t0\tgood\t1"
+            try Data(([lines[0], good] + lines[1...]).joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: jar))
+            let run = try await beagle("raw", server.url, "-b", jar)
+            #expect(run.exit == 0 && run.text == "good=1", "\(run.errors)")
+            #expect(run.errors.contains("beagle: skipped a line: line 1 of \(jar) isn't a cookie\n"))
+            #expect(run.errors.contains("line 4 of \(jar)") && !run.errors.contains("line 5 of"))
+            #expect(run.errors.contains("beagle: skipped 2 more lines"))
+            #expect(!run.errors.contains("hunter2"))
+        }
+    }
+
+    @Test func jarWithATabInAPathIsReadAgain() async throws {
+        let fields = "Set-Cookie: good=1; Path=/\r\nSet-Cookie: a=1; Path=/\tx\r\nSet-Cookie: b=1\u{1}\r\n"
+        let server = try LoopbackServer { request in
+            .raw(
+                "HTTP/1.1 200 OK\r\n\(fields)Content-Length: \(request["Cookie"]?.utf8.count ?? 0)\r\n\r\n\(request["Cookie"] ?? "")"
+            )
+        }
+        try await withDirectory { directory in
+            let jar = "\(directory)/jar"
+            #expect(try await beagle("raw", server.url, "-c", jar).exit == 0)
+            let run = try await beagle("raw", server.url, "-b", jar)
+            #expect(run.text == "good=1", "\(run.errors)")
+            #expect(run.errors.isEmpty)
+        }
+    }
+
     @Test func hostsThatWantHTTPSAreAskedSo() async throws {
         let server = try LoopbackServer(onConnect: .close) { _ in .close }
         try await withDirectory { directory in

@@ -45,6 +45,39 @@ struct ConnectionFlagsTests {
         #expect(run.text == "from the server")
     }
 
+    @Test(arguments: [
+        ("127.0.0.0/8", "other.example", "server"), ("other.example", "127.0.0.1", "proxy"), ("", "*", "proxy"),
+        ("other.example, 127.0.0.1", "", "server"), ("other.example 127.0.0.1", "", "server"),
+    ])
+    func exceptionsTakeThePlaceOfThoseOfTheEnvironment(_ flag: String, _ variable: String, _ answer: String)
+        async throws
+    {
+        let proxy = try LoopbackServer(.response(200, [:], "from the proxy"))
+        let server = try LoopbackServer(.response(200, [:], "from the server"))
+        let environment = ["http_proxy": proxy.url, "no_proxy": variable, "NO_PROXY": ""]
+        let run = try await BeagleProcess(["raw", server.url, "--noproxy", flag], environment: environment).outcome()
+        #expect(run.text == "from the \(answer)", "\(run.errors)")
+    }
+
+    @Test func exceptionsNeedNoProxy() async throws {
+        let server = try LoopbackServer(.response(200, [:], "from the server"))
+        let none = ["http_proxy": "", "all_proxy": "", "ALL_PROXY": ""]
+        let run = try await BeagleProcess(["raw", server.url, "--noproxy", "other.example"], environment: none)
+            .outcome()
+        #expect(run.text == "from the server", "\(run.errors)")
+    }
+
+    /// The address of IPv6 is played by one of IPv4.
+    @Test(arguments: [("::1/64", 0), ("::/0", 0), ("other.example ::1/128", 0), ("fd00::/8", 7)] as [(String, Int32)])
+    func networkOfTheEnvironmentIsAskedWithoutTheProxy(_ exceptions: String, _ exit: Int32) async throws {
+        let server = try LoopbackServer(.response(200, [:], "from the server"))
+        let url = "http://[::1]:\(server.port)/"
+        let environment = ["http_proxy": "http://127.0.0.1:1", "no_proxy": "", "NO_PROXY": exceptions]
+        let flags = ["--resolve", "[::1]:\(server.port):127.0.0.1"]
+        let run = try await BeagleProcess(["raw", url] + flags, environment: environment).outcome()
+        #expect(run.exit == exit, "\(run.errors)")
+    }
+
     @Test func hostIsLookedForElsewhere() async throws {
         let server = try LoopbackServer(.response(200, [:], "here"))
         let url = "http://host.invalid:\(server.port)/"
@@ -63,7 +96,7 @@ struct ConnectionFlagsTests {
         (["-x", "ftp://proxy"], "--proxy: its URL has the scheme ftp"),
         (["-x", "http://me:s3same@"], "--proxy: its URL is malformed or names no host"),
         (["-U", "me:s3same"], "--proxy"), (["-x", "proxy", "-U", "me"], "'--proxy-user' takes"),
-        (["--noproxy", "a"], "--proxy"), (["--key", "a"], "go with '--cert'"),
+        (["-p"], "--proxy"), (["--key", "a"], "go with '--cert'"),
         (["--cert", "a", "--cert-type", "p12", "--key", "a"], "--cert-type"), (["--cert-type", "der"], "--cert-type"),
         (["--pinned", "sha256//a"], "--pinned: a pin is no SHA-256 digest"), (["--pinned", ""], "--pinned"),
         (["--resolve", "a:b"], "--resolve: it takes HOST:PORT:ADDRESS"), (["--resolve", "a:80:1,2"], "one address"),

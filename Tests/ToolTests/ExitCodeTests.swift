@@ -15,7 +15,8 @@ struct ExitCodeTests {
             (.encoding, .decode, 23, 61), (.cancelled, .queue, 42, 42), (.badRequest, .build, nil, 43),
             (.file, .file, nil, 23), (.file, .send, nil, 26), (.network, .firstByte, nil, 52),
             (.network, .body, nil, 56),
-            (.network, .body, 92, 92), (.protocol, .firstByte, nil, 8), (.protocol, .firstByte, 1000, 8),
+            (.network, .body, 92, 92), (.protocol, .firstByte, nil, 8), (.protocol, .body, 56, 56),
+            (.protocol, .firstByte, 1000, 8),
             (.decoding, .decode, nil, 101), (.status, .response, nil, 22), (.other, .response, nil, 2),
         ] as [(NetworkError.Kind, NetworkError.Phase, Int?, Int32)]
     )

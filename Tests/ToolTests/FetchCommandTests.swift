@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import BeagleNetTesting
 import Foundation
 import Testing
 
@@ -29,6 +30,15 @@ struct FetchCommandTests {
             #expect(run.exit == 0)
             #expect(run.text == "\(DemoScreens.home)\n")
         }
+    }
+
+    @Test func screenWithAMemberThatCannotBeReadExactlyIsAScreen() async throws {
+        let screen = #"{"_beagleComponent_":"beagle:text","text":"a\ud800b","flex":1e999}"#
+        let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], screen))
+        let run = try await beagle("fetch", server.url)
+        #expect(run.exit == 0, "\(run.errors)")
+        #expect(run.text.hasPrefix(screen))
+        #expect(try await beagle("fetch", server.url, "--json").exit == 0)
     }
 
     @Test(arguments: ["/", "/img/logo.png"])

@@ -26,6 +26,14 @@ struct GraphQLCommandTests {
         #expect(try body(server)["operationName"] == "Post")
     }
 
+    @Test(arguments: ["application/json", "application/json;charset=UTF-8", "*/*"])
+    func typeThatComesTwiceCountsOnce(_ second: String) async throws {
+        let fields = "Content-Type: application/json\r\nContent-Type: \(second)\r\nContent-Length: \(post.utf8.count)"
+        let server = try LoopbackServer(.raw("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n\(post)"))
+        let run = try await beagle("graphql", server.url, "-q", query)
+        #expect(run.exit == 0, "\(run.errors)")
+    }
+
     @Test("numbers go as they are written, however many digits they have") func numbers() async throws {
         let server = try server(post)
         let big = "123456789012345678901234567890.10"

@@ -74,6 +74,19 @@ struct BridgeTests {
         #expect(HTTPResponse(response).headerFields == head.headerFields)
     }
 
+    @Test func typeAndLengthCountOnceForFoundation() throws {
+        var head = HTTPResponse(status: .ok)
+        for _ in 1...2 {
+            head.headerFields.append(HTTPField(name: .contentType, value: "text/plain; charset=utf-8"))
+            head.headerFields.append(HTTPField(name: .contentLength, value: "5"))
+            head.headerFields.append(HTTPField(name: .vary, value: "a"))
+        }
+        let response = try #require(HTTPURLResponse(head, url: url))
+        #expect(response.mimeType == "text/plain")
+        #expect(response.expectedContentLength == 5)
+        #expect(response.value(forHTTPHeaderField: "Vary") == "a, a")
+    }
+
     @Test func responseWithoutHTTPCountsAsASuccess() {
         let file = URLResponse(
             url: URL(fileURLWithPath: "/f"),

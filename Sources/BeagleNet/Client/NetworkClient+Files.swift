@@ -76,7 +76,7 @@ extension NetworkClient {
         let file = try ResumableFile(path: path, url: ([request.url.absoluteString] + query).joined(separator: "\n"))
         while true {
             var request = request
-            let fields = file.fields.map { ($0.name.rawName, $0.value) }
+            let fields = file.fields.map { ($0.name.rawName, $0.opaqueValue) }
             request.additionalData = HttpAdditionalData(headers: headers.merging(fields) { $1 })
             let response = try await stream(request)
             guard file.takes(response.response.status) else {
@@ -141,7 +141,7 @@ extension StreamingResponse {
         let file = try FileSink(path: path, mayWait: true)
         // The announced length is that of the encoded bytes, and the bytes counted are decoded ones.
         let isEncoded = response.headerFields[.contentEncoding] != nil
-        let whole = isEncoded ? nil : response.headerFields[.contentLength].flatMap(Int64.init)
+        let whole = isEncoded ? nil : response.headerFields[single: .contentLength].flatMap(Int64.init)
         var reports = ProgressReports(progress)
         try await file.write(contentsOf: body, of: PartialBody(response)) { _ in reports.tell(file.position, of: whole)
         }

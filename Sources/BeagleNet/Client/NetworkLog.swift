@@ -108,7 +108,7 @@ struct NetworkLog {
     ) {
         let status = response.status.code
         let via = hops == 0 ? "" : " after \(hops) redirect\(hops == 1 ? "" : "s")"
-        let body = "\(count) bytes of \(redactor.mediaType(response.headerFields[.contentType]))"
+        let body = "\(count) bytes of \(redactor.mediaType(response.headerFields[single: .contentType]))"
         line(request, LogLevel(status: status), start, "\(status)\(via)", body)
     }
 

@@ -165,7 +165,7 @@ extension NetworkError {
 extension HTTPResponse {
     /// The charset parameter of `Content-Type`, else UTF-8 (RFC 9110, 8.3.2).
     fileprivate var charset: String {
-        let parameters = (headerFields[.contentType] ?? "").split(separator: ";").dropFirst()
+        let parameters = (headerFields[single: .contentType] ?? "").split(separator: ";").dropFirst()
         for parameter in parameters {
             let parts = parameter.split(separator: "=", maxSplits: 1).map { part in
                 part.filter { !$0.isWhitespace && $0 != "\"" }.lowercased()
@@ -183,7 +183,7 @@ extension HTTPResponse {
         case 401, 407: "give valid credentials"
         case 403: "these credentials may not do this"
         case 404, 410: "check the path and the base URL"
-        case 429, 503: headerFields[.retryAfter].map { "try again after \($0)" } ?? "try again later"
+        case 429, 503: headerFields[single: .retryAfter].map { "try again after \($0)" } ?? "try again later"
         case 500...: "the fault is the server's; its log tells more"
         default: nil
         }

@@ -63,7 +63,7 @@ extension FormReply {
         guard let response = NetworkResponse(of: error),
             response.status == .badRequest || response.status == .unprocessableContent
         else { return nil }
-        let contentType = response.response.headerFields[.contentType]
+        let contentType = response.response.headerFields[single: .contentType]
         let errors = FieldError.list(in: response.data, contentType: contentType, inputs: inputs)
         guard !errors.isEmpty else { return nil }
         content = .refused(errors)

@@ -61,7 +61,7 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
             _ lastEventID: String,
             _ excess: NetworkError?
         ) {
-            contentType = response.response.headerFields[.contentType]
+            contentType = response.response.headerFields[single: .contentType]
             self.maxPayloadBytes = maxPayloadBytes
             firstEventID = lastEventID
             self.excess = excess

@@ -118,7 +118,7 @@ extension IncrementalSource {
             self.maxPayloadBytes = maxPayloadBytes
             merge = IncrementalMerge(maxPayloadBytes: maxPayloadBytes)
             isStream =
-                GraphQLPayloadReader.isStream(stream.response.headerFields[.contentType])
+                GraphQLPayloadReader.isStream(stream.response.headerFields[single: .contentType])
                 && stream.response.status.kind == .successful
             payloads = GraphQLPayloads(stream, maxPayloadBytes: maxPayloadBytes).makeAsyncIterator()
         }

@@ -7,7 +7,7 @@ extension NetworkResponse {
     /// - Throws: `NetworkError` of kind `.truncated` where pieces are missing, and `.decoding` where they are none.
     func joiningPieces() throws(NetworkError) -> NetworkResponse {
         var (reader, merge) = (
-            try GraphQLPayloadReader(contentType: response.headerFields[.contentType]), IncrementalMerge()
+            try GraphQLPayloadReader(contentType: response.headerFields[single: .contentType]), IncrementalMerge()
         )
         var last: Data?
         reader.feed(data)

@@ -64,7 +64,7 @@ struct SocketNews: Sendable {
 }
 
 extension JSONValue {
-    /// What came with a sign of life; nil where it holds what no value can, as too large a number: nobody else looks into it.
+    /// What came with a sign of life; nil if it can't be read: nobody else looks into it.
     fileprivate init?(whereReadable payload: Data?) {
         guard let payload else { return nil }
         do throws(NetworkError) {

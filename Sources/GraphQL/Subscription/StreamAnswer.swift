@@ -26,7 +26,7 @@ struct StreamAnswer: Sendable {
     /// Whether it is of server-sent events.
     var isOfEvents: Bool { status.kind == .successful && mediaType?.essence == MediaType.eventStream }
 
-    private var contentType: String? { response.response.headerFields[.contentType] }
+    private var contentType: String? { response.response.headerFields[single: .contentType] }
     private var mediaType: MediaType? { contentType.flatMap(MediaType.init) }
 
     /// The one result that a server gives which has no stream of them.

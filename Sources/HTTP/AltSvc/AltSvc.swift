@@ -65,13 +65,13 @@ extension AltSvc.Alternative {
     fileprivate init?(_ protocolName: String, at authority: String, _ parameters: [String: String]) {
         guard let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
         let digits = authority.utf8[colon...].dropFirst()
-        guard digits.count <= 5, let port = Self.number(Substring(digits)), (1...65_535).contains(port) else {
+        guard digits.count <= 5, let port = Int(digits: Substring(digits)), (1...65_535).contains(port) else {
             return nil
         }
         self.init(protocolName: protocolName, host: authority[..<colon].lowercased(), port: port)
         guard host.isEmpty || Self.isHost(host) else { return nil }
         if let age = parameters["ma"] {
-            guard let seconds = Self.number(age[...]) else { return nil }
+            guard let seconds = Int(digits: age) else { return nil }
             maxAge = seconds
         }
         // Other values say nothing (3.1).
@@ -90,11 +90,5 @@ extension AltSvc.Alternative {
                 default: false
                 }
             }
-    }
-
-    /// nil for what is no number; what is too large is the largest.
-    private static func number(_ text: Substring) -> Int? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return Int(text) ?? .max
     }
 }

@@ -6,25 +6,19 @@ extension AltSvcStore {
     /// - Parameters:
     ///   - path: where the file is.
     ///   - now: tells the time, by which services are forgotten.
-    /// - Throws: `NetworkError` of kind `.file` that names the file, and the line that cannot be read. One of a protocol
-    ///   other than HTTP/2 and HTTP/3 is passed over.
+    ///   - onSkippedLine: Called with an error of kind `.file` for each line that cannot be read. The other lines are read, but for
+    ///     those of a protocol other than HTTP/2 and HTTP/3.
+    /// - Throws: `NetworkError` of kind `.file` that names the file, and the first line if no line can be read.
     public convenience init(
         contentsOf path: String,
-        now: @escaping @Sendable () -> Date = { Date() }
+        now: @escaping @Sendable () -> Date = { Date() },
+        onSkippedLine: (NetworkError) -> Void = { _ in }
     ) throws(NetworkError) {
         self.init(now: now)
-        for (index, line) in try PrivateFile(path: path).lines().enumerated() {
-            guard !line.isEmpty, !line.hasPrefix("#") else { continue }
-            guard let known = Line(line) else {
-                throw NetworkError(
-                    .file,
-                    during: .build,
-                    "line \(index + 1) of \(path) is no alternative service",
-                    advice: "write it as: h2 example.org 443 h2 other.example.org 8443 \"20301231 23:59:59\" 0 0"
-                )
-            }
-            if let service = known.service { try add(service) }
-        }
+        let advice = "write it as: h2 example.org 443 h2 other.example.org 8443 \"20301231 23:59:59\" 0 0"
+        let lines = try PrivateFile(path: path)
+            .entries("an alternative service", advice: advice, onSkippedLine, Line.init)
+        for case let service? in lines.map(\.service) { try add(service) }
     }
 
     /// Writes the services into a file that nobody but its owner may read, all at once.

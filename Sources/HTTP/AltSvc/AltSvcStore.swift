@@ -128,10 +128,10 @@ public final class AltSvcStore: Sendable {
         else { return }
         let (origin, now) = (Origin(of: head), now())
         // Since then it counts (3.1).
-        let age = response.headerFields[.age].flatMap(Int.init) ?? 0
+        let age = response.headerFields[single: .age].flatMap { Int(digits: $0) } ?? 0
         var services: [Service] = []
         if case .alternatives(let alternatives) = said {
-            services = alternatives.compactMap { Service($0, for: origin, at: now, since: max(0, age)) }
+            services = alternatives.compactMap { Service($0, for: origin, at: now, since: age) }
         }
         state.withLock { state in
             let known = state.entries[origin] ?? []

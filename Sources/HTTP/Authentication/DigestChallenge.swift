@@ -10,9 +10,10 @@ package struct DigestChallenge: Sendable, Hashable {
         var isSession: Bool { self == .md5Session || self == .sha256Session }
 
         func hash(_ text: String) throws(NetworkError) -> String {
+            // Realm, nonce and opaque are what the server sent, be it UTF-8 or not.
             switch self {
-            case .md5, .md5Session: try MD5Digest.hex(of: Data(text.utf8))
-            case .sha256, .sha256Session: try SHA256Digest.hex(of: Data(text.utf8))
+            case .md5, .md5Session: try MD5Digest.hex(of: Data(text.opaqueBytes))
+            case .sha256, .sha256Session: try SHA256Digest.hex(of: Data(text.opaqueBytes))
             }
         }
     }
@@ -31,7 +32,8 @@ package struct DigestChallenge: Sendable, Hashable {
 
     /// The best challenge that can be answered; nil where there is none.
     package init?(of fields: HTTPFields) {
-        let found = fields[values: .wwwAuthenticate].flatMap(Challenge.read).compactMap(DigestChallenge.init)
+        let challenges = fields[fields: .wwwAuthenticate].flatMap { Challenge.read($0.opaqueValue) }
+        let found = challenges.compactMap(DigestChallenge.init)
         let strengths = Algorithm.allCases
         let best = found.max {
             strengths.firstIndex(of: $0.algorithm) ?? 0 < strengths.firstIndex(of: $1.algorithm) ?? 0
@@ -60,7 +62,7 @@ package struct DigestChallenge: Sendable, Hashable {
         isStale = parameters["stale"]?.lowercased() == "true"
     }
 
-    /// The value of `Authorization` for a message.
+    /// The value of `Authorization` for a message, as opaque text (`String(opaque:)`).
     ///
     /// - Parameters:
     ///   - count: the number of answers with this nonce, this one included.

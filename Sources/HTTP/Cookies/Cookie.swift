@@ -10,9 +10,10 @@ public struct Cookie: Sendable, Hashable {
         case none
     }
 
-    /// The name; may be empty.
+    /// The name; may be empty. Bytes of a server's that aren't UTF-8 are kept, and sent, as they came: each is a character from
+    /// U+10FF80 to U+10FFFF here, whose last eight bits it is.
     public var name: String
-    /// The value.
+    /// The value. Bytes that aren't UTF-8 are kept as in `name`.
     public var value: String
     /// The host that it goes to, in lower case.
     public var domain: String

@@ -5,19 +5,25 @@ extension CookieJar {
     /// - Parameters:
     ///   - path: where the file is.
     ///   - now: tells the time, by which cookies end.
-    /// - Throws: `NetworkError` of kind `.file` that names the file, and the line that holds no cookie.
+    ///   - onSkippedLine: Called with an error of kind `.file` for each line that holds no cookie. The other lines are read.
+    /// - Throws: `NetworkError` of kind `.file` that names the file, and the first line if no line holds a cookie.
     public convenience init(
         contentsOf path: String,
-        now: @escaping @Sendable () -> Date = { Date() }
+        now: @escaping @Sendable () -> Date = { Date() },
+        onSkippedLine: (NetworkError) -> Void = { _ in }
     ) throws(NetworkError) {
         self.init(now: now)
-        for (index, line) in try PrivateFile(path: path).lines().enumerated() {
-            guard let cookie = try Cookie(line: line, number: index + 1, of: path) else { continue }
-            set(cookie)
-        }
+        let advice =
+            "its seven parts are separated by tabs: domain, whether subdomains, path, whether https alone, "
+            + "end in seconds since 1970, name, value"
+        let cookies = try PrivateFile(path: path)
+            .entries("a cookie", advice: advice, onSkippedLine, comments: Cookie.isComment, Cookie.init(line:))
+        for cookie in cookies { set(cookie) }
     }
 
-    /// Writes the cookies into a file that nobody but its owner may read, all at once. `SameSite` is lost.
+    /// Writes the cookies into a file that nobody but its owner may read, all at once. `SameSite` is lost, and a cookie of the app's
+    /// own with a part that the format can't hold is left out: a tab or another control character, spaces at its begin or end, or a
+    /// path that doesn't begin with a slash.
     ///
     /// - Parameters:
     ///   - path: where the file goes; one that is there is replaced.
@@ -26,7 +32,8 @@ extension CookieJar {
     public func save(to path: String, keepsSessions: Bool = true) throws(NetworkError) {
         let lines = cookies.filter { keepsSessions || $0.expires != nil }.map(\.line).sorted()
         let head = "# Netscape HTTP Cookie File\n# https://curl.se/docs/http-cookies.html\n\n"
-        try PrivateFile(path: path).write(head + lines.map { $0 + "\n" }.joined())
+        let readable = lines.filter { !Cookie.isComment($0[...]) && Cookie(line: $0[...]) != nil }
+        try PrivateFile(path: path).write(Data((head + readable.map { $0 + "\n" }.joined()).opaqueBytes))
     }
 }
 
@@ -48,23 +55,20 @@ extension Cookie {
         return Int64(exactly: seconds.rounded(.towardZero)) ?? (seconds < 0 ? .min : .max)
     }
 
-    /// nil for an empty line or a comment.
-    fileprivate init?(line: Substring, number: Int, of path: String) throws(NetworkError) {
+    /// Whether a line is empty or a comment.
+    fileprivate static func isComment(_ line: Substring) -> Bool {
+        let text = line.hasPrefix(httpOnlyMark) ? line.dropFirst(httpOnlyMark.count) : line
+        return text.allSatisfy(\.isWhitespace) || text.hasPrefix("#")
+    }
+
+    /// nil for a line that holds no cookie.
+    fileprivate init?(line: Substring) {
         let isHTTPOnly = line.hasPrefix(Self.httpOnlyMark)
         let text = isHTTPOnly ? line.dropFirst(Self.httpOnlyMark.count) : line
-        guard !text.allSatisfy(\.isWhitespace), !text.hasPrefix("#") else { return nil }
         let parts = text.unicodeScalars.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
         guard parts.count == 7 || parts.count == 6, !parts[0].isEmpty, parts[2].utf8.first == UInt8(ascii: "/"),
             let seconds = Int64(parts[4]), parts.allSatisfy(HTTPField.isValidValue)
-        else {
-            throw NetworkError(
-                .file,
-                during: .build,
-                "line \(number) of \(path) is no cookie",
-                advice: "its seven parts are separated by tabs: domain, whether subdomains, path, whether https alone, "
-                    + "end in seconds since 1970, name, value"
-            )
-        }
+        else { return nil }
         self.init(
             name: parts[5],
             value: parts.count == 7 ? parts[6] : "",

@@ -65,6 +65,7 @@ public final class CookieJar: Sendable {
     ///
     /// - Parameter own: the field that the message has already: its cookies come first, and none of the jar has the name
     ///   of one of them.
+    /// - Returns: Opaque text (`String(opaque:)`).
     package func field(for head: HTTPRequest, own: String?) -> String? {
         let own = own.flatMap { $0.isEmpty ? nil : $0 }
         let taken = Set((own ?? "").split(separator: ";").map { $0.prefix { $0 != "=" }.trimmed })
@@ -107,14 +108,21 @@ public final class CookieJar: Sendable {
     }
 
     /// Takes the cookies that the answer to a message sets.
+    package func take(from response: RawHead, of head: HTTPRequest) {
+        response.forEachSetCookie { take($0, of: head) }
+    }
+
+    /// Takes the cookies that the answer to a message sets.
     package func take(from fields: HTTPFields, of head: HTTPRequest) {
-        for text in fields[values: .setCookie] {
-            guard let set = SetCookie(text), let cookie = cookie(set, of: head) else { continue }
-            let now = now()
-            state.withLock { state in
-                if !cookie.isSecure, head.scheme != "https", state.shadowsSecure(cookie, at: now) { return }
-                state.put(cookie, at: now)
-            }
+        take(from: RawHead(HTTPResponse(status: .ok, headerFields: fields)), of: head)
+    }
+
+    private func take(_ bytes: UnsafeBufferPointer<UInt8>, of head: HTTPRequest) {
+        guard let set = SetCookie(bytes: bytes), let cookie = cookie(set, of: head) else { return }
+        let now = now()
+        state.withLock { state in
+            if !cookie.isSecure, head.scheme != "https", state.shadowsSecure(cookie, at: now) { return }
+            state.put(cookie, at: now)
         }
     }
 
@@ -122,7 +130,7 @@ public final class CookieJar: Sendable {
     private func cookie(_ set: SetCookie, of head: HTTPRequest) -> Cookie? {
         let host = Origin(of: head).host
         let isSecure = head.scheme == "https"
-        guard isSecure || !set.isSecure, set.sameSite != Cookie.SameSite.none || set.isSecure else { return nil }
+        guard isSecure || !set.isSecure else { return nil }
         var domain = set.domain
         if let wanted = domain, wanted != host {
             guard host.isBelow(wanted), wanted.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }

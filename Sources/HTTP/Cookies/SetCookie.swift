@@ -23,21 +23,24 @@ package struct SetCookie: Hashable {
 
     /// nil where the text sets no cookie.
     package init?(_ text: String) {
-        let bytes = Array(text.utf8)
+        self.init(bytes: Array(text.utf8))
+    }
+
+    /// The bytes of a field as they came; nil where they set no cookie. Name and value are opaque text (`String(opaque:)`).
+    package init?(bytes: some Collection<UInt8>) {
+        let bytes = Array(bytes)
         guard !bytes.contains(where: { ($0 < 0x20 && $0 != Self.tab) || $0 == 0x7F }) else { return nil }
         let parts = bytes.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         let pair = parts[0]
-        if let equals = pair.firstIndex(of: UInt8(ascii: "=")) {
-            name = Self.text(pair[..<equals])
-            value = Self.text(pair[(equals + 1)...])
-        } else {
-            name = ""
-            value = Self.text(pair)
-        }
-        let size = name.utf8.count + value.utf8.count
-        // A file of cookies could not hold a tab.
-        guard (1...Self.pairLimit).contains(size), !(name + value).utf8.contains(Self.tab) else { return nil }
+        let equals = pair.firstIndex(of: UInt8(ascii: "="))
+        let named = Self.trimmed(pair[..<(equals ?? pair.startIndex)])
+        let valued = Self.trimmed(equals.map { pair[($0 + 1)...] } ?? pair)
+        guard (1...Self.pairLimit).contains(named.count + valued.count) else { return nil }
+        name = String(opaque: named)
+        value = String(opaque: valued)
         for attribute in parts.dropFirst() { read(attribute) }
+        // A file of cookies could not hold a tab, and no request has a path with one.
+        guard ![name, value, path ?? ""].contains(where: { $0.utf8.contains(Self.tab) }) else { return nil }
     }
 
     /// The later of two attributes of a name counts.
@@ -59,28 +62,27 @@ package struct SetCookie: Hashable {
         }
     }
 
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: trimmed(bytes), as: UTF8.self) }
+
     /// Without spaces and tabs around it.
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == tab }
         var bytes = bytes.drop(while: isSpace)
         while let last = bytes.last, isSpace(last) { bytes.removeLast() }
-        return String(decoding: bytes, as: UTF8.self)
+        return bytes
     }
 
-    /// A number of seconds, as large or small as `Int` holds (5.6.2); nil where it is none.
+    /// A number of seconds, as large as `Int` holds (5.6.2); 0 for a negative one, nil where it is none.
     private static func seconds(_ text: String) -> Int? {
-        let isNegative = text.utf8.first == UInt8(ascii: "-")
-        let digits = text.utf8.dropFirst(isNegative ? 1 : 0)
-        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        if isNegative { return 0 }
-        return Int(text) ?? .max
+        guard text.utf8.first == UInt8(ascii: "-") else { return Int(digits: text) }
+        return Int(digits: text.dropFirst()).map { _ in 0 }
     }
 }
 
 /// Reads a date as servers write it in cookies (draft-ietf-httpbis-rfc6265bis, 5.1.1).
-enum CookieDate {
+package enum CookieDate {
     /// Seconds since 1970; nil where the text is no date.
-    static func seconds(_ text: String) -> Int? {
+    package static func seconds(_ text: String) -> Int? {
         var time: (hour: Int, minute: Int, second: Int)?
         var day: Int?
         var month: Int?

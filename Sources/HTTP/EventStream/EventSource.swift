@@ -159,7 +159,7 @@ extension EventSource {
         }
         let response = try await connect(lastEventID)
         if response.status == .noContent { return nil }
-        let mediaType = response.head.headerFields[.contentType].flatMap(MediaType.init)
+        let mediaType = response.head.headerFields[single: .contentType].flatMap(MediaType.init)
         guard response.status == .ok, mediaType?.essence == MediaType.eventStream else {
             throw await .noEventStream(response)
         }
@@ -203,7 +203,7 @@ extension NetworkError {
     }
 
     fileprivate static func noEventStream(_ response: TransferResponse) async -> NetworkError {
-        let contentType = response.head.headerFields[.contentType]
+        let contentType = response.head.headerFields[single: .contentType]
         var error =
             response.status == .ok
             ? NetworkError(

@@ -8,24 +8,22 @@ extension HSTSStore {
     /// - Parameters:
     ///   - path: where the file is.
     ///   - now: tells the time, by which hosts are forgotten.
-    /// - Throws: `NetworkError` of kind `.file` that names the file, and the line that cannot be read.
+    ///   - onSkippedLine: Called with an error of kind `.file` for each line that cannot be read. The other lines are read.
+    /// - Throws: `NetworkError` of kind `.file` that names the file, and the first line if no line can be read.
     public convenience init(
         contentsOf path: String,
-        now: @escaping @Sendable () -> Date = { Date() }
+        now: @escaping @Sendable () -> Date = { Date() },
+        onSkippedLine: (NetworkError) -> Void = { _ in }
     ) throws(NetworkError) {
         self.init(now: now)
-        let lines = try PrivateFile(path: path).lines()
-        for (index, line) in lines.enumerated() where !line.isEmpty && !line.hasPrefix("#") {
-            guard let host = Self.host(line) else {
-                throw NetworkError(
-                    .file,
-                    during: .build,
-                    "line \(index + 1) of \(path) is no host of HSTS",
-                    advice: "write it as: .example.com \"20301231 23:59:59\""
-                )
-            }
-            set(host)
-        }
+        let hosts = try PrivateFile(path: path)
+            .entries(
+                "a host of HSTS",
+                advice: "write it as: .example.com \"20301231 23:59:59\"",
+                onSkippedLine,
+                Self.host
+            )
+        for host in hosts { set(host) }
     }
 
     /// Writes the hosts into a file that nobody but its owner may read, all at once.

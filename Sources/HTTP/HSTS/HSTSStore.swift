@@ -116,8 +116,8 @@ package struct TransportSecurity: Hashable {
                 if digits.count > 1, digits.first == UInt8(ascii: "\""), digits.last == UInt8(ascii: "\"") {
                     digits = digits.dropFirst().dropLast()
                 }
-                guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-                maxAge = Int(Substring(digits)) ?? .max
+                guard let seconds = Int(digits: Substring(digits)) else { return nil }
+                maxAge = seconds
             case "includesubdomains": includesSubdomains = true
             default: break
             }

@@ -6,13 +6,15 @@ extension JSONValue {
     /// The value of a JSON text (RFC 8259) in UTF-8. Of a member's name that repeats, the last counts, also where the two
     /// are one `String` of different scalars: `é` and `e` with an accent behind it.
     ///
+    /// A number that is too large is the largest one there is (`1e999`), and half of a surrogate pair is U+FFFD: one member that nobody
+    /// can read doesn't make the whole text unreadable.
+    ///
     /// - Throws: `NetworkError` of kind `.decoding` with line and column of what is wrong.
     public init(parsing data: Data) throws(NetworkError) {
         self = try JSONParser.parse(Array(data))
     }
 
-    /// The value of a JSON text (RFC 8259). Of a member's name that repeats, the last counts, also where the two are one
-    /// `String` of different scalars: `é` and `e` with an accent behind it.
+    /// The value of a JSON text (RFC 8259), as `init(parsing:)` of bytes reads it.
     ///
     /// - Throws: `NetworkError` of kind `.decoding` with line and column of what is wrong.
     public init(parsing text: String) throws(NetworkError) {
@@ -82,18 +84,12 @@ private struct JSONParser {
         let text = String(decoding: bytes[token.start..<token.end], as: UTF8.self)
         // The integer zero has no sign.
         if text != "-0", let value = Int64(text) { return .integer(value) }
-        guard let value = Double(text), value.isFinite else {
-            note("the number is too large", at: token.start)
-            return .null
-        }
-        return .number(value)
+        return .number(Double(json: text))
     }
 
     private mutating func text(_ token: JSONTokenizer.Token) -> String {
         let written = bytes[(token.start + 1)..<(token.end - 1)]
-        var half: Int?
-        let text = token.hasEscapes ? JSONText.bytes(of: written) { half = half ?? $0 }[...] : written
-        if let half { note("half of a surrogate pair", at: half) }
+        let text = token.hasEscapes ? JSONText.bytes(of: written)[...] : written
         if let text = String(validating: text, as: UTF8.self) { return text }
         note("the text is not UTF-8", at: token.start)
         return ""
@@ -101,6 +97,14 @@ private struct JSONParser {
 
     private mutating func note(_ reason: String, at offset: Int) {
         if fault == nil { fault = JSONFault(offset: offset, reason: reason) }
+    }
+}
+
+extension Double {
+    /// The number nearest to one that has passed the tokenizer: JSON has no infinity, and what can't be written again is of no use.
+    init(json text: String) {
+        let value = Double(text) ?? 0
+        self = value.isFinite ? value : value < 0 ? -.greatestFiniteMagnitude : .greatestFiniteMagnitude
     }
 }
 

@@ -218,7 +218,9 @@ package final class JSONTape {
 extension JSONTape {
     /// What a string, name or number says, as it is written but for escapes.
     ///
-    /// - Throws: `DecodingError` where it is not UTF-8, or has half of a surrogate pair.
+    /// Half of a surrogate pair is U+FFFD.
+    ///
+    /// - Throws: `DecodingError` where it is not UTF-8.
     func string(at index: Int) throws -> String {
         guard let string = unicode(at: index) else { throw corrupted(index, "the text is not Unicode") }
         return string
@@ -230,9 +232,7 @@ extension JSONTape {
         return withText { text -> String? in
             let written = UnsafeRawBufferPointer(rebasing: text[Int(entry.start)..<Int(entry.end)])
             guard entry.hasEscapes else { return String(unicode: written.assumingMemoryBound(to: UInt8.self)) }
-            var isWhole = true
-            let meant = JSONText.bytes(of: Array(written)[...]) { _ in isWhole = false }
-            return isWhole ? meant.withUnsafeBufferPointer { String(unicode: $0) } : nil
+            return JSONText.bytes(of: Array(written)[...]).withUnsafeBufferPointer { String(unicode: $0) }
         }
     }
 

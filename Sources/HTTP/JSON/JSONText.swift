@@ -70,13 +70,11 @@ package enum JSONText {
 
     /// What escaped text means; half of a surrogate pair, and what is not UTF-8, is U+FFFD. It has passed the tokenizer.
     package static func unescaped(_ written: ArraySlice<UInt8>) -> String {
-        String(decoding: bytes(of: written) { _ in }, as: UTF8.self)
+        String(decoding: bytes(of: written), as: UTF8.self)
     }
 
-    /// The bytes that escaped text means.
-    ///
-    /// - Parameter tellHalf: hears of each half of a surrogate pair, where its digits are; U+FFFD stands for it.
-    static func bytes(of written: ArraySlice<UInt8>, tellHalf: (Int) -> Void) -> [UInt8] {
+    /// The bytes that escaped text means. U+FFFD stands for half of a surrogate pair.
+    static func bytes(of written: ArraySlice<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(written.count)
         var rest = written
@@ -91,11 +89,7 @@ package enum JSONText {
             case UInt8(ascii: "n"): text.append(0x0A)
             case UInt8(ascii: "r"): text.append(0x0D)
             case UInt8(ascii: "t"): text.append(0x09)
-            case UInt8(ascii: "u"):
-                let digits = rest.startIndex
-                let scalar = scalar(&rest)
-                if scalar == nil { tellHalf(digits) }
-                text.append(contentsOf: String(scalar ?? "\u{FFFD}").utf8)
+            case UInt8(ascii: "u"): text.append(contentsOf: String(scalar(&rest) ?? "\u{FFFD}").utf8)
             default: text.append(escape)
             }
         }

@@ -1,5 +1,6 @@
 /// Makes values of JSON as a `JSONDecoder` with its default strategies does: of a name that repeats the first counts, `1.0` is
-/// a whole number, bytes are Base64, dates are seconds since 2001.
+/// a whole number, bytes are Base64, dates are seconds since 2001. But half of a surrogate pair is U+FFFD, and a `JSONValue`
+/// takes a number of any size, as `JSONValue(parsing:)` does.
 ///
 /// A `JSONDecoder` makes a dictionary of each object and its errors' paths beforehand; this one looks for a member where it is,
 /// and walks a path when it is wanted.
@@ -77,11 +78,12 @@ package struct TapeDecoder {
         case .number:
             if let number: Int64 = tape.integer(at: index) { return .integer(number) }
             // Where a Double has all whole numbers it tells which this is.
-            if let number = Double(try tape.string(at: index)), number.isNormal, number.magnitude < 0x1p53 {
+            let number = Double(json: try tape.string(at: index))
+            if number.isNormal, number.magnitude < 0x1p53 {
                 return Int64(exactly: number).map(JSONValue.integer) ?? .number(number)
             }
-            if let number = try? number(Int64.self) { return .integer(number) }
-            return .number(try decode(Double.self))
+            if let number = try? self.number(Int64.self) { return .integer(number) }
+            return .number(number)
         case .true, .false: return .bool(entry.kind == .true)
         case .null: return .null
         default: return .string(try tape.string(at: index))

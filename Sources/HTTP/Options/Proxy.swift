@@ -28,8 +28,8 @@ public struct Proxy: Sendable, Hashable {
     /// Who asks: as Basic to a proxy of HTTP (RFC 7617), as user name and password to one of SOCKS 5 (RFC 1929), as user
     /// name alone to one of SOCKS 4. Never sent to the server. nil for nobody.
     public var credentials: Credentials?
-    /// Hosts asked without the proxy: a name stands for itself and what is below it, `*` for all, `10.0.0.0/8` for its
-    /// addresses. `no_proxy` of the environment does not count beside it. None by default. Where requests of other
+    /// Hosts asked without the proxy: a name stands for itself and what is below it, `*` for all, `10.0.0.0/8` or `fd00::/8` for
+    /// its addresses. `no_proxy` of the environment does not count beside it. None by default. Where requests of other
     /// credentials or fields have had tunnels of the same proxy, such a host gets a connection of its own for each https
     /// request: whether it is an exception only libcurl knows. `ProxyRoute.direct` keeps its connections.
     /// https://curl.se/libcurl/c/CURLOPT_NOPROXY.html

@@ -42,8 +42,8 @@ package struct WebSocketHandshake {
             "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Key: \(key)", "Sec-WebSocket-Version: 13",
         ]
         if !subprotocols.isEmpty { lines.append("Sec-WebSocket-Protocol: \(subprotocols.joined(separator: ", "))") }
-        lines += fields.map { "\($0.name.rawName): \($0.value)" }
-        message = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        lines += fields.map { "\($0.name.rawName): \($0.opaqueValue)" }
+        message = (lines.joined(separator: "\r\n") + "\r\n\r\n").opaqueBytes
     }
 
     /// What `Sec-WebSocket-Accept` has to say to a key.
@@ -158,7 +158,7 @@ package struct WebSocketHandshake {
     private static func advice(on head: HTTPResponse) -> String {
         switch head.status.code {
         case 300..<400:
-            guard let location = head.headerFields[.location] else { break }
+            guard let location = head.headerFields[single: .location] else { break }
             return "redirects of a WebSocket are not followed; open \(Redactor().redact(url: location))"
         case 401, 407: return "send credentials"
         default: break

@@ -30,7 +30,7 @@ extension ComparisonRules {
         compare(recorded.fields, [LoggedField](answer.headerFields), into: &found)
         do throws(NetworkError) {
             let before = recorded.isEmpty ? Data() : try recording.wholeBody(recorded.body)
-            compare((before, recorded.mediaType), (body, answer.headerFields[.contentType] ?? ""), into: &found)
+            compare((before, recorded.mediaType), (body, answer.headerFields[single: .contentType] ?? ""), into: &found)
         } catch {
             let note = "the body was not compared: \(error.message)"
             found.notes.append(note)

@@ -72,7 +72,7 @@ struct LoggedCookie: Hashable {
             case "path": cookie.path = value
             case "domain": cookie.domain = value
             case "expires":
-                cookie.expires = HTTPDate(value).map { Date(timeIntervalSince1970: Double($0.seconds)) }
+                cookie.expires = CookieDate.seconds(value).map { Date(timeIntervalSince1970: Double($0)) }
             case "httponly": cookie.isHTTPOnly = true
             case "secure": cookie.isSecure = true
             case "samesite": cookie.sameSite = value

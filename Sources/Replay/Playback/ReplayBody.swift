@@ -129,7 +129,7 @@ struct ReplayBody: Sendable {
 
 extension ReplayAnswer {
     /// Whether its body has no end that was known before.
-    var isEventStream: Bool { MediaType(head.headerFields[.contentType] ?? "")?.essence == "text/event-stream" }
+    var isEventStream: Bool { MediaType(head.headerFields[single: .contentType] ?? "")?.essence == "text/event-stream" }
 
     /// The events of an event stream, where they were written down as they came.
     fileprivate var events: [LoggedMessage] {

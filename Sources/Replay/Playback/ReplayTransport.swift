@@ -246,7 +246,10 @@ extension ReplayTransport {
         let limits = (time: left, bytes: request.options.maxBodyBytes)
         let body = try ReplayBody(answer, of: recording, waits, clock, limits: limits)
         let end = Lock<TransferEnd?>(nil)
-        let told = Progress(request.onProgress, announced: answer.head.headerFields[.contentLength].flatMap(Int64.init))
+        let told = Progress(
+            request.onProgress,
+            announced: answer.head.headerFields[single: .contentLength].flatMap(Int64.init)
+        )
         let stream = body.stream({ told.add($0) }) {
             told.end()
             end.withLock { $0 = TransferEnd(metrics: metrics, trailers: answer.trailers) }

@@ -171,7 +171,7 @@ extension [LoggedField] {
 }
 
 extension HTTPResponse {
-    var mediaType: String { headerFields.joined(.contentType) ?? "" }
+    var mediaType: String { headerFields[single: .contentType] ?? "" }
     var isEventStream: Bool { MediaType(mediaType)?.essence == MediaType.eventStream }
 }
 

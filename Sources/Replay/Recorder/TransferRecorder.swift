@@ -217,7 +217,7 @@ final class TransferRecorder: Sendable {
         var body = LoggedBody(.omitted("not written"), mediaType: mediaType, size: count, isTruncated: error != nil)
         // Of what was not read nobody knows how much there would have been.
         if error != nil {
-            body.size = max(count, stream.response.headerFields[.contentLength].flatMap(Int64.init) ?? -1)
+            body.size = max(count, stream.response.headerFields[single: .contentLength].flatMap(Int64.init) ?? -1)
         }
         var answer = ReceivedAnswer(stream, head, body)
         answer.trailers = stream.trailers

@@ -127,7 +127,7 @@ extension SubscribeCommand {
 
     private func follow(_ console: Console, _ tally: Lock<Tally>) async throws {
         let configuration = flags.access.configuration
-        try flags.access.load(into: configuration)
+        try flags.access.load(into: configuration, console)
         let client = NetworkClientDefault(
             dependencies: dependencies,
             transport: try transport(CurlTransport(configuration), console),

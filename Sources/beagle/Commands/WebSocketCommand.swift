@@ -135,7 +135,7 @@ private final class WebSocketTalk: Sendable {
             for (name, value) in Redactor().redact(request.head.headerFields) { console.note("> \(name): \(value)") }
         }
         let configuration = command.flags.access.configuration
-        try command.flags.access.load(into: configuration)
+        try command.flags.access.load(into: configuration, console)
         let network = CurlTransport(configuration)
         let transport = try command.flags.replay.transport(network, console).map(recorded) ?? recorded(network)
         let socket = try await transport.openWebSocket(request)

@@ -103,19 +103,27 @@ struct AccessFlags: ParsableArguments {
 
     private var cookieFiles: [String] { cookie.filter { !$0.contains("=") } }
 
-    /// Reads what was remembered. The files of `--hsts` and `--alt-svc` need not be there yet.
+    /// Reads what was remembered, and notes lines that were skipped. The files of `--hsts` and `--alt-svc` need not be there yet.
     ///
     /// - Throws: `NetworkError` of kind `.file`.
-    func load(into configuration: CurlConfiguration) throws(NetworkError) {
+    func load(into configuration: CurlConfiguration, _ console: Console) throws(NetworkError) {
+        var skipped: [NetworkError] = []
         for file in cookieFiles {
-            for cookie in try CookieJar(contentsOf: file).cookies { configuration.cookies?.set(cookie) }
+            let jar = try CookieJar(contentsOf: file, onSkippedLine: { skipped.append($0) })
+            for cookie in jar.cookies { configuration.cookies?.set(cookie) }
         }
         if let hsts, FileManager.default.fileExists(atPath: hsts) {
-            for host in try HSTSStore(contentsOf: hsts).hosts { configuration.hsts?.set(host) }
+            for host in try HSTSStore(contentsOf: hsts, onSkippedLine: { skipped.append($0) }).hosts {
+                configuration.hsts?.set(host)
+            }
         }
         if let altSvc, FileManager.default.fileExists(atPath: altSvc) {
-            for service in try AltSvcStore(contentsOf: altSvc).services { try configuration.altSvc?.add(service) }
+            for service in try AltSvcStore(contentsOf: altSvc, onSkippedLine: { skipped.append($0) }).services {
+                try configuration.altSvc?.add(service)
+            }
         }
+        for error in skipped.prefix(3) { console.note("beagle: skipped a line: \(error.message)".printable) }
+        if skipped.count > 3 { console.note("beagle: skipped \(skipped.count - 3) more lines") }
     }
 
     /// Writes what is to be remembered.

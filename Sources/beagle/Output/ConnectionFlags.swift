@@ -20,7 +20,10 @@ struct ConnectionFlags: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Hosts asked without the proxy, with commas between; '*' for all.", valueName: "hosts")
+        help: ArgumentHelp(
+            "Comma-separated hosts to reach without a proxy, instead of those of no_proxy; '*' for all.",
+            valueName: "hosts"
+        )
     )
     var noproxy: String?
 
@@ -138,14 +141,13 @@ struct ConnectionFlags: ParsableArguments {
     private func route() throws(NetworkError) -> ProxyRoute {
         guard let proxy else {
             let besides = proxyUser != nil || proxyCacert != nil || !proxyHeader.isEmpty || proxyTunnel
-            guard !besides, noproxy == nil || noproxy == "*" else {
-                throw .badOption("proxy", "there is none that the other flags of proxies go with")
-            }
-            return noproxy == nil ? .environment : .direct
+            guard !besides else { throw .badOption("proxy", "there is none that the other flags of proxies go with") }
+            guard let noproxy else { return .environment }
+            return noproxy == "*" ? .direct : .environmentExcept(hosts(noproxy))
         }
         guard !proxy.isEmpty else { return .direct }
         var made = try Proxy(url: proxy)
-        made.exceptions = names(noproxy, ",")
+        made.exceptions = hosts(noproxy ?? "")
         made.tunnelsEverything = proxyTunnel
         if let proxyCacert { made.trust = .file(path: proxyCacert) }
         for line in proxyHeader {
@@ -189,6 +191,11 @@ struct ConnectionFlags: ParsableArguments {
             first <= last
         else { throw .badOption("local", "it takes a port, or two with a - between") }
         return first...last
+    }
+
+    /// Hosts with commas or blanks between, as curl and `no_proxy` have them.
+    private func hosts(_ list: String) -> [String] {
+        list.split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
     }
 
     private func names(_ list: String?, _ separator: Character) -> [String] {

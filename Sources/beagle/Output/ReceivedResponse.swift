@@ -27,7 +27,7 @@ struct ReceivedResponse {
     /// What of the body goes to standard output.
     var output: Data { isForFile ? Data() : body }
 
-    var contentType: String { head.headerFields[.contentType] ?? "" }
+    var contentType: String { head.headerFields[single: .contentType] ?? "" }
 
     /// Status line and fields as HTTP/1.1 writes them, also for the other versions.
     var headText: String {

@@ -10,7 +10,7 @@ extension Session {
         let file = try ResumableFile(path: path, url: request.head.urlText)
         while true {
             var request = request
-            for field in file.fields { request.head.headerFields[field.name] = field.value }
+            for field in file.fields { request.head.headerFields[fields: field.name] = [field] }
             let response = try await begin(request, asking: subject)
             guard file.takes(response.response.status) else { return try await take(response, keepsBody: false) }
             switch try file.begin(response.response) {

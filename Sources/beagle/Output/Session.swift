@@ -95,7 +95,7 @@ final class Session: Sendable {
     /// Does this between reading what the last run remembered and writing what the next is to know. What an answer had
     /// us remember counts however the transfer ended.
     func remembering<R>(_ work: () async throws -> R) async throws -> R {
-        try flags.access.load(into: configuration)
+        try flags.access.load(into: configuration, console)
         let result: R
         do {
             result = try await work()

@@ -80,8 +80,10 @@ import Testing
         _ = try await result
     }
 
-    @Test func aServerThatAsksForTooLongIsNotAskedAgain() async {
-        let answers = Answers(.failure(.status(503, [.retryAfter: "301"])), .success(.init("1")))
+    @Test(arguments: ["301", "99999999999999999999", "Sunday, 06-Nov-94 09:49:37 GMT", "Sun Nov  6 09:49:37 1994"])
+    func aServerThatAsksForTooLongIsNotAskedAgain(_ wait: String) async {
+        let fields: HTTPFields = [.date: "Sun, 06 Nov 1994 08:49:37 GMT", .retryAfter: wait]
+        let answers = Answers(.failure(.status(503, fields)), .success(.init("1")))
         let result = await Result { try await client(retry, answers).run(.of(.component)) }
         #expect(answers.count == 1)
         #expect(result.failure?.kind == .status)

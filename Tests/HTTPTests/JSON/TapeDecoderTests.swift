@@ -77,13 +77,23 @@ import Testing
         "-9223372036854775808",
         "-128", "-129", "170141183460469231731687303715884105727", "0.1", "1.10", #""""#, #""http://a/b""#, #""AQI=""#,
         #""A""#,
-        "[1,2.5,-3e-2]", #"["é","\u00e9","\ud83d\ude00","a\/b\n"]"#, #"["\ud800"]"#, "[\"\u{1}\"]", "[1,]", "", " ",
+        "[1,2.5,-3e-2]", #"["é","\u00e9","\ud83d\ude00","a\/b\n"]"#, "[\"\u{1}\"]", "[1,]", "", " ",
         "tru",
         " \n{ \"a\" : [ true , false ] }\t", "\u{FEFF}[1]", #"{"\u0061":1}"#, #"{"é":1}"#, #"{"1":2,"10":3}"#,
         #"{"":1}"#, "[1]x",
         #"{"a":true,"b":[{}],"c":null,"d":-0.5,"e":""}"#, "true", "false", "\"text\"",
-        #"{"\ud800":1,"a":2}"#, #"{"a":1,"b":{"\ud800":[]}}"#,
     ]
+
+    /// A `JSONDecoder` makes no `JSONValue` of them.
+    private static let numbersThatDoNotFit = ["1e999", "1e-999", "5e-324"]
+
+    /// A `JSONDecoder` refuses half of a surrogate pair.
+    @Test func halfOfASurrogatePairIsReplaced() throws {
+        let text = Data(#"{"\ud800":"a\udc00b","a":["\ud83d"]}"#.utf8)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode([String: JSONValue].self, from: text) }
+        let members = try TapeDecoder.decode([String: JSONValue].self, from: text)
+        #expect(members == ["\u{FFFD}": "a\u{FFFD}b", "a": ["\u{FFFD}"]])
+    }
 
     @Test(arguments: texts)
     func aTextIsTakenAsAJSONDecoderTakesIt(_ text: String) {
@@ -116,7 +126,7 @@ import Testing
         expectTheSame([String: Int].self, text, failsAlike: false)
         expectTheSame([Int: Int].self, text, failsAlike: false)
         expectTheSame([String: [String: JSONValue]].self, text, failsAlike: false)
-        expectTheSame(JSONValue.self, text, failsAlike: false)
+        if !Self.numbersThatDoNotFit.contains(text) { expectTheSame(JSONValue.self, text, failsAlike: false) }
         expectTheSame(Sniffed.self, text)
         expectTheSame(Members.self, text)
         expectTheSame([Members].self, text)

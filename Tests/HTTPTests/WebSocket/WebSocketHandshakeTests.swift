@@ -38,6 +38,15 @@ struct WebSocketHandshakeTests {
         )
     }
 
+    @Test func bytesOfFieldsAreSentAsTheyAre() throws {
+        var request = Self.request()
+        request.head.headerFields.append(HTTPField(name: .cookie, value: Array("a=".utf8) + [0xE9, 0xFF]))
+        let handshake = try WebSocketHandshake(request, host: "h", nonce: Self.nonce)
+        #expect(
+            Data(handshake.message).firstRange(of: Data("Cookie: a=".utf8) + [0xE9, 0xFF] + Data("\r\n".utf8)) != nil
+        )
+    }
+
     @Test func hostOfTheAppReplacesOurs() throws {
         var request = Self.request()
         request.head.headerFields[try #require(HTTPField.Name("Host"))] = "other"
