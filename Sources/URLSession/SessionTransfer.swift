@@ -199,6 +199,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
     private func fail(_ error: NetworkError) {
         var error = error
         error.request = request.head
+        error.repetition = request.repetition
         error.response = head
         error.metrics = metrics
         error.data = body.isEmpty ? nil : body

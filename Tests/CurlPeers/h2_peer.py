@@ -75,6 +75,16 @@ SCRIPTS = {
     "unknown-frame": (frame(UNKNOWN, 0xFF, payload=b"x") + head + end, b""),
     "ping": (frame(PING, stream=0, payload=b"12345678") + head + end, b""),
     "rst-no-error-after-the-end": (head + end + frame(RST_STREAM, payload=struct.pack(">I", 0)), b""),
+    "early-answer-no-error": (head + end + frame(RST_STREAM, payload=struct.pack(">I", 0)), b""),
+    "early-answer-cancel": (head + end + frame(RST_STREAM, payload=struct.pack(">I", 8)), b""),
+    "early-half-no-error": (
+        head + frame(DATA, payload=b"half") + frame(RST_STREAM, payload=struct.pack(">I", 0)),
+        b"",
+    ),
+    "early-half-cancel": (
+        head + frame(DATA, payload=b"half") + frame(RST_STREAM, payload=struct.pack(">I", 8)),
+        b"",
+    ),
     "two-headers": (answer(field(b"a", b"1"), field(b"a", b"2")), b""),
     "connection-field": (answer(field(b"transfer-encoding", b"chunked")), b""),
     "upper-case-field": (answer(field(b"Upper", b"x")), b""),

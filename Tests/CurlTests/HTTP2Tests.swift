@@ -226,6 +226,19 @@ struct HTTP2FrameTests {
         #expect(error.metrics?.resends == 0)
     }
 
+    @Test(arguments: ["early-answer-no-error", "early-answer-cancel", "early-half-no-error", "early-half-cancel"], [3, 1 << 20])
+    func experiment(_ peer: String, _ size: Int) async throws {
+        let port = try #require(FramePeer.shared.get().ports[peer])
+        let head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
+        var options = TransferOptions.impatient
+        options.version = .http2
+        let request = TransferRequest(head, body: HTTPBody(Data(count: size)), options: options)
+        do {
+            let response = try await CurlTransport().perform(request)
+            print("EXP", peer, size, response.status, try await response.text())
+        } catch { print("EXP", peer, size, error, (error as? NetworkError)?.transportCode ?? 0) }
+    }
+
     @Test(arguments: rows, [false, true])
     func brokenFramesAreSurvived(_ row: Row, onThePortableLoop isPortable: Bool) async throws {
         let port = try #require(FramePeer.shared.get().ports[row.testDescription])
