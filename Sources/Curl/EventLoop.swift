@@ -550,7 +550,7 @@ final class EventLoop: @unchecked Sendable {
             guard let deadline = transfer.deadline(at: now) else { continue }
             if deadline > takenUntil {
                 sweep = min(sweep ?? .max, deadline)
-            } else if let hop = transfer.hop, let end = hop.discardEnd, end <= takenUntil {
+            } else if let hop = transfer.hop, let end = hop.settledBy, end <= takenUntil {
                 conclude(hop, CURLE_OK)
             } else {
                 endUnreached(transfer, transfer.timeout(at: now))

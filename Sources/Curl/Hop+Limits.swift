@@ -132,7 +132,7 @@ extension Hop {
 
     /// When the hop runs out of time if nothing happens; nil where it may wait for ever.
     var deadline: UInt64? {
-        if let discardEnd { return discardEnd }
+        if let settledBy { return settledBy }
         if isAheadOfPace, let paceEnd { return paceEnd }
         let timeouts = request.options.timeouts
         guard !isReceivePaused, !isSendPaused else { return nil }

@@ -27,6 +27,8 @@ final class Hop {
     private static let discardLimit: Int64 = 64 << 10
     /// How long the end of an unwanted body is waited for: about as long as another connection takes.
     private static let discardTime = Duration.milliseconds(250)
+    /// How long the server of a whole answer may take nothing of the message before the rest of that is given up.
+    private static let refusalTime = Duration.seconds(1)
 
     let message: Message
     var request: TransferRequest { message.request }
@@ -65,7 +67,7 @@ final class Hop {
         return false
     }
     /// When the rest of an unwanted body is given up, and the connection with it; `nil` if the body is wanted.
-    private(set) var discardEnd: UInt64?
+    private var discardEnd: UInt64?
     /// Whether an unwanted body is not worth being read to its end.
     private var isCutShort = false
     /// The pooled connection was dead or held bytes that are no answer to this message; nothing was sent.
@@ -437,6 +439,7 @@ final class Hop {
             sink = .collect
             if let length { try collected.reserve(length) }
         }
+        watchRefusal()
     }
 
     private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -452,11 +455,17 @@ final class Hop {
                 bytesReceived += Int64(bytes.count)
                 try accept(bytes)
             }
+            watchRefusal()
             return bytes.count
         } catch {
             failure = error
             return 0
         }
+    }
+
+    /// What the server says with an answer that is whole before the message is: it may take no more.
+    private func watchRefusal() {
+        if !isUploaded, settledBy != nil { loop.watchDeadline(of: transfer) }
     }
 
     private var isReaderBehind: Bool {
@@ -576,6 +585,13 @@ final class Hop {
         guard let response else { return nil }
         let hasNone = message.method == .head || response.status.code == 204 || response.status.code == 304
         return hasNone ? 0 : response.contentLength
+    }
+
+    /// When the hop is over although libcurl goes on; `nil` if it isn't.
+    var settledBy: UInt64? {
+        if let discardEnd { return discardEnd }
+        guard !isUploaded, !isSendPaused, response != nil, announcedLength == bytesReceived else { return nil }
+        return lastActivity.advanced(by: Self.refusalTime)
     }
 
     /// Whether all of the answer has come although the server does not take the rest of the message: it may say so by

@@ -128,6 +128,11 @@ extension TransferRequest {
         }
     }
 
+    /// Whether the answer is to be a stream of server-sent events, which has no end of its own.
+    package var wantsEvents: Bool {
+        delivery == .stream && head.headerFields[.accept]?.hasPrefix(MediaType.eventStream) == true
+    }
+
     /// Whether the message may be sent again although the server may have acted on it, and its body is still there.
     package var mayBeSentTwice: Bool {
         repetition.allows(head) && body?.isReplayable != false
