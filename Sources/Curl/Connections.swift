@@ -64,6 +64,12 @@ struct Connections {
         var tunnel: Proxy?
         /// What was agreed on with TLS.
         var session: TransferMetrics.Details?
+        /// Where libcurl keeps its TLS session, while it is open and its end is watched for.
+        fileprivate var tls: UnsafeMutableRawPointer?
+        /// Whether the server has said that nothing more comes (close_notify); `nil` if that is not watched for.
+        fileprivate var hasGoodbye: Bool?
+        /// Whether the connection ended without a word of the server's.
+        var hasLostPeer: Bool { !isOpen && hasGoodbye == false }
 
         fileprivate init(_ key: Key, _ socket: Int32, _ remoteAddress: String) {
             self.key = key
@@ -111,6 +117,8 @@ struct Connections {
 
     private var connections: [Key: Connection] = [:]
     private var bySocket: [Int32: Connection] = [:]
+    /// Those whose end is watched for.
+    private var bySession: [UnsafeMutableRawPointer: Connection] = [:]
 
     subscript(key: Key) -> Connection? { connections[key] }
 
@@ -130,8 +138,22 @@ struct Connections {
     mutating func remove(_ socket: Int32) -> Connection? {
         guard let connection = bySocket.removeValue(forKey: socket) else { return nil }
         connection.isOpen = false
+        if let tls = connection.tls, bySession[tls] === connection { bySession[tls] = nil }
         if connections[connection.key] === connection { connections[connection.key] = nil }
         return connection
+    }
+
+    /// The end of a connection's TLS session is watched for.
+    mutating func note(_ tls: UnsafeMutableRawPointer, of connection: Connection?) {
+        guard let connection, connection.hasGoodbye == nil else { return }
+        connection.tls = tls
+        connection.hasGoodbye = false
+        bySession[tls] = connection
+    }
+
+    /// A server has said that nothing more comes.
+    func noteGoodbye(in tls: UnsafeMutableRawPointer) {
+        bySession[tls]?.hasGoodbye = true
     }
 
     /// How many there are.

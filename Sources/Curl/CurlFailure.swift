@@ -17,7 +17,7 @@ enum CurlFailure {
         isOfProxy: Bool = false
     ) -> NetworkError {
         if let error = badOption(code, detail, options) { return error }
-        let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : Proxy.withoutSecrets(of: detail)
+        let text = detail.isEmpty ? words(for: code, during: phase) : Proxy.withoutSecrets(of: detail)
         // What a handshake that did not come to its end is known by where libcurl has no mark for its begin.
         let phase = phase == .connect && text.hasPrefix("SSL ") ? .tls : phase
         let (kind, place) = kind(of: code, text, during: phase)
@@ -25,6 +25,12 @@ enum CurlFailure {
         error.advice = isOfProxy ? proxyAdvice(options) : advice(for: error, code, options)
         error.transportCode = Int(code.rawValue)
         return error
+    }
+
+    /// What libcurl says in general where it has no words for the case.
+    private static func words(for code: CURLcode, during phase: NetworkError.Phase) -> String {
+        guard code == CURLE_HTTP2_STREAM, phase == .send else { return String(cString: curl_easy_strerror(code)) }
+        return "the server ended the HTTP/2 stream before it had taken the whole request, and its response was lost"
     }
 
     /// An option that the TLS library refused; the server has not been told anything then.

@@ -45,12 +45,11 @@ enum LongOption: CaseIterable {
 
 /// Options that take a `curl_off_t`.
 enum OffsetOption: CaseIterable {
-    case uploadSize, receiveRate, sendRate
+    case uploadSize, sendRate
 
     var id: CURLoption {
         switch self {
         case .uploadSize: CURLOPT_INFILESIZE_LARGE
-        case .receiveRate: CURLOPT_MAX_RECV_SPEED_LARGE
         case .sendRate: CURLOPT_MAX_SEND_SPEED_LARGE
         }
     }

@@ -547,12 +547,15 @@ final class EventLoop: @unchecked Sendable {
         sweep = nil
         for transfer in active {
             transfer.hop?.judgeSpeed(at: now)
+            if let end = transfer.hop?.paceEnd, end <= now { resume(transfer) }
             keepAlive(transfer)
             guard let deadline = transfer.deadline(at: now) else { continue }
-            if deadline <= takenUntil {
-                endUnreached(transfer, transfer.timeout(at: now))
-            } else {
+            if deadline > takenUntil {
                 sweep = min(sweep ?? .max, deadline)
+            } else if let hop = transfer.hop, let end = hop.settledBy, end <= takenUntil {
+                conclude(hop, CURLE_OK)
+            } else {
+                endUnreached(transfer, transfer.timeout(at: now))
             }
         }
     }

@@ -16,6 +16,26 @@ extension Hop {
         var bytes: Int64 = 0
     }
 
+    /// Holds a body back that comes faster than it may. libcurl's own limit lets a hundred reads through before it looks.
+    struct ReceivePace {
+        /// The lateness that is made up for, in nanoseconds: the loop wakes a little after it is due.
+        private static let slack: UInt64 = 100_000_000
+
+        let bytesPerSecond: Int
+        /// When the bytes so far are in time.
+        private(set) var due: UInt64 = 0
+
+        init(bytesPerSecond: Int) {
+            self.bytesPerSecond = bytesPerSecond
+        }
+
+        /// Bytes have come.
+        mutating func take(_ count: Int, at now: UInt64) {
+            let cost = Double(count) * 1e9 / Double(bytesPerSecond)
+            due = (due == 0 ? now : max(due, now - min(now, Self.slack))) &+ UInt64(min(cost, 1e18))
+        }
+    }
+
     // MARK: what libcurl is told
 
     func configureLimits() throws(NetworkError) {
@@ -32,26 +52,32 @@ extension Hop {
         if expectsConsent { easy.set(.expectTimeout, Int(extras.expect.patience.milliseconds)) }
     }
 
-    /// Tells libcurl how fast the body may come and go, now or while it does.
-    func limitBandwidth() {
-        let bandwidth = request.options.bandwidth
-        let prefetch = transfer.request.options.priority == .prefetch ? loop.prefetchBytesPerSecond : nil
-        let unlimited = 0
-        easy.set(.receiveRate, Int64([bandwidth.receive, prefetch].compactMap(\.self).min() ?? unlimited))
-        easy.set(.sendRate, Int64(bandwidth.send ?? unlimited))
+    private func limitBandwidth() {
+        if let send = request.options.bandwidth.send { easy.set(.sendRate, Int64(send)) }
+        guard let receive = receiveLimit else { return }
+        pace = ReceivePace(bytesPerSecond: receive)
+        // No more at once than a second's worth, as far as libcurl lets its buffer shrink.
+        easy.set(.bufferSize, max(1 << 10, min(16 << 10, receive)))
     }
 
-    /// Goes on at once with the limits that hold now; libcurl would first wait as long as the old ones say. What its
-    /// callbacks find meanwhile it keeps to itself, and tells after.
+    /// Bytes of the body that may come in a second; `nil` if any number.
+    private var receiveLimit: Int? {
+        let prefetch = transfer.request.options.priority == .prefetch ? loop.prefetchBytesPerSecond : nil
+        return [request.options.bandwidth.receive, prefetch].compactMap(\.self).min()
+    }
+
+    /// Whether the body has come faster than it may.
+    var isAheadOfPace: Bool { pace.map { $0.due > loop.now } ?? false }
+
+    /// When a body that was held back goes on; `nil` if its pace doesn't hold it back.
+    var paceEnd: UInt64? { isReceivePaused ? pace?.due : nil }
+
+    /// Goes on at once with the limit that holds now.
     ///
     /// - Returns: why a callback of libcurl ended the hop meanwhile.
     func goFaster() -> NetworkError? {
-        limitBandwidth()
-        guard !isReceivePaused, response != nil else { return nil }
-        let sending = isSendPaused ? CURLPAUSE_SEND : 0
-        curl_easy_pause(easy.pointer, CURLPAUSE_RECV | sending)
-        curl_easy_pause(easy.pointer, sending)
-        return failure
+        pace = receiveLimit.map { ReceivePace(bytesPerSecond: $0) }
+        return resume()
     }
 
     private func watchResolving() {
@@ -106,6 +132,8 @@ extension Hop {
 
     /// When the hop runs out of time if nothing happens; nil where it may wait for ever.
     var deadline: UInt64? {
+        if let settledBy { return settledBy }
+        if isAheadOfPace, let paceEnd { return paceEnd }
         let timeouts = request.options.timeouts
         guard !isReceivePaused, !isSendPaused else { return nil }
         guard sends > 0 else { return connectingLimit?.end }

@@ -167,7 +167,7 @@ extension Hop {
             easy.set(.httpVersion, Int(isSecure ? CURL_HTTP_VERSION_3 : CURL_HTTP_VERSION_2TLS))
         }
         if waitsForMultiplexing { easy.set(.pipeWait, 1) }
-        if !mayMultiplex, request.delivery != .collect, !loop.isForWhatLasts {
+        if !mayMultiplex, request.delivery != .collect, !loop.isForWhatLasts, pace == nil {
             // Four times libcurl's own: long bodies in plain cost half as much. Over HTTP/2 and TLS, where bytes come
             // in frames and records, more room costs more; and a parked stream would keep it for nothing.
             easy.set(.bufferSize, 64 << 10)

@@ -23,8 +23,12 @@ final class Hop {
         case none, collect, pipe(BodyPipe), file(FileSink), discard
     }
 
-    /// Bytes of an unwanted body that are read to keep the connection.
-    private static let discardLimit = 64 << 10
+    /// The largest unwanted body that is read to keep the connection, in bytes.
+    private static let discardLimit: Int64 = 64 << 10
+    /// How long the end of an unwanted body is waited for: about as long as another connection takes.
+    private static let discardTime = Duration.milliseconds(250)
+    /// How long the server of a whole answer may take nothing of the message before the rest of that is given up.
+    private static let refusalTime = Duration.seconds(1)
 
     let message: Message
     var request: TransferRequest { message.request }
@@ -61,8 +65,15 @@ final class Hop {
 
     /// Why a callback ended the hop; goes before what libcurl says.
     var failure: NetworkError?
-    /// The body was not wanted and too long to read to its end.
-    private(set) var isCutShort = false
+    /// Whether the head says all: the body is not wanted, whatever becomes of it.
+    var isDiscarding: Bool {
+        if case .discard = sink { return true }
+        return false
+    }
+    /// When the rest of an unwanted body is given up, and the connection with it; `nil` if the body is wanted.
+    private var discardEnd: UInt64?
+    /// Whether an unwanted body is not worth being read to its end.
+    private var isCutShort = false
     /// The pooled connection was dead or held bytes that are no answer to this message; nothing was sent.
     private(set) var isStale = false
     /// Two connections went away before they answered: libcurl 8 would go on to try busy ones.
@@ -96,6 +107,8 @@ final class Hop {
     var isException = false
     /// nil where a body may be as slow as it likes.
     var speed: SpeedWatch?
+    /// How fast the body may come; `nil` if as fast as it likes.
+    @exclusivity(unchecked) var pace: ReceivePace?
     /// When the message was about to go out, when the last of its body was taken, and when the answer came; only where
     /// there is a body.
     private var uploadTimes: (begin: UInt64, end: UInt64, answer: UInt64) = (0, 0, 0)
@@ -277,6 +290,7 @@ final class Hop {
         if site.isSecure {
             session = connection?.session ?? loop.tlsSession.details(of: easy)
             connection?.session = session
+            if connects > 0, let tls = TLSSession.watchEnd(of: easy) { loop.connections.note(tls, of: connection) }
         }
         return true
     }
@@ -340,8 +354,8 @@ final class Hop {
                 request.options.extras?.onInterim?.function(response)
             case .complete(let response): try begin(response)
             }
-            // Else libcurl would send the message again by itself.
-            return isExpectationRefused ? 0 : line.count
+            // Else libcurl would send the message again by itself, or wait for a body that is not wanted.
+            return isExpectationRefused || isCutShort ? 0 : line.count
         } catch {
             failure = error
             return 0
@@ -390,15 +404,15 @@ final class Hop {
             request.mayBeSentTwice, transfer.mayResend
         {
             route = .resend
-            sink = .discard
+            discardBody()
         } else if response.status == .misdirectedRequest, let alternative {
             loop.memory?.altSvc?.forget(alternative)
             guard request.body?.isReplayable != false else { return try beginBody(of: response) }
             route = .misdirected
-            sink = .discard
+            discardBody()
         } else if let digest = digest(after: response) {
             route = .challenged(digest)
-            sink = .discard
+            discardBody()
         } else if response.status.kind == .redirection,
             let next = try Redirect.next(
                 after: response,
@@ -408,10 +422,19 @@ final class Hop {
             )
         {
             route = .redirect(next)
-            sink = .discard
+            discardBody()
         } else {
             try beginBody(of: response)
         }
+    }
+
+    /// Gives up the body of a response whose head says all. The connection is kept if the body ends soon.
+    private func discardBody() {
+        sink = .discard
+        isCutShort = announcedLength.map { $0 > Self.discardLimit } ?? endsWithConnection
+        guard !isCutShort, announcedLength != 0 || !isUploaded else { return }
+        discardEnd = loop.now.advanced(by: Self.discardTime)
+        loop.watchDeadline(of: transfer)
     }
 
     private func beginBody(of response: RawHead) throws(NetworkError) {
@@ -434,12 +457,14 @@ final class Hop {
             sink = .collect
             if let length { try collected.reserve(length) }
         }
+        watchRefusal()
     }
 
     private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         if isDropped { return 0 }
-        if isReaderBehind { return pause() }
+        if isReaderBehind || isAheadOfPace { return pause() }
         lastActivity = loop.now
+        pace?.take(bytes.count, at: loop.now)
         if request.onProgress != nil { loop.noteProgress(transfer) }
         do throws(NetworkError) {
             if let decoder {
@@ -448,11 +473,17 @@ final class Hop {
                 bytesReceived += Int64(bytes.count)
                 try accept(bytes)
             }
+            watchRefusal()
             return bytes.count
         } catch {
             failure = error
             return 0
         }
+    }
+
+    /// What the server says with an answer that is whole before the message is: it may take no more.
+    private func watchRefusal() {
+        if !isUploaded, settledBy != nil { loop.watchDeadline(of: transfer) }
     }
 
     private var isReaderBehind: Bool {
@@ -463,6 +494,7 @@ final class Hop {
     /// What tells libcurl to keep the bytes of this call; it gives them again after the pause.
     private func pause() -> Int {
         isReceivePaused = true
+        if pace != nil { loop.watchDeadline(of: transfer) }
         return Int(CURL_WRITEFUNC_PAUSE)
     }
 
@@ -488,9 +520,10 @@ final class Hop {
 
     private func accept(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) {
         decodedBytes += Int64(bytes.count)
-        if case .discard = sink {
-            isCutShort = decodedBytes > Self.discardLimit
-            if isCutShort { throw NetworkError(.protocol, during: .body, "the body was not read to its end") }
+        if isDiscarding {
+            guard decodedBytes <= Self.discardLimit else {
+                throw NetworkError(.tooLarge, during: .body, "the unwanted body is larger than is read")
+            }
             return
         }
         if let limit = request.options.maxBodyBytes, decodedBytes > limit { throw .bodyTooLarge(limit) }
@@ -506,12 +539,12 @@ final class Hop {
 
     // MARK: what the loop asks
 
-    /// Goes on after a pause, when its reader has room or its writer has bytes.
+    /// Goes on after a pause, when its reader has room, its pace allows more or its writer has bytes.
     ///
     /// - Returns: why a callback of libcurl ended the hop meanwhile.
     func resume() -> NetworkError? {
         let wasPaused = (isReceivePaused, isSendPaused)
-        if case .pipe(let pipe) = sink, isReceivePaused { isReceivePaused = pipe.isFull() }
+        isReceivePaused = isReceivePaused && (isReaderBehind || isAheadOfPace)
         isSendPaused = false
         guard wasPaused != (isReceivePaused, isSendPaused) else { return nil }
         lastActivity = loop.now
@@ -539,6 +572,7 @@ final class Hop {
             )
         }
         try decoder?.finish()
+        if connection?.hasLostPeer == true, endsWithConnection { throw .cutOff }
         if case .file(let file) = sink { try file.commit() }
         return collected.take()
     }
@@ -571,10 +605,26 @@ final class Hop {
         return hasNone ? 0 : response.contentLength
     }
 
+    /// When the hop is over although libcurl goes on; `nil` if it isn't.
+    var settledBy: UInt64? {
+        if let discardEnd { return discardEnd }
+        guard !isUploaded, !isSendPaused, response != nil, announcedLength == bytesReceived else { return nil }
+        return lastActivity.advanced(by: Self.refusalTime)
+    }
+
     /// Whether all of the answer has come although the server does not take the rest of the message: it may say so by
     /// the end of the stream or connection, which is no reason to discard the answer (RFC 9113, 8.1).
-    var isAnsweredEarly: Bool {
-        !isUploaded && announcedLength.map { $0 == bytesReceived } ?? false
+    func isAnsweredEarly(_ code: CURLcode) -> Bool {
+        guard !isUploaded, response != nil else { return false }
+        if let length = announcedLength { return length == bytesReceived }
+        // libcurl has no words for the end of a stream that it has seen as a clean one before.
+        return code == CURLE_HTTP2_STREAM && easy.fields.errorText.pointee == 0
+    }
+
+    /// Whether only the end of the connection tells that the body has ended (RFC 9112, 6.3).
+    private var endsWithConnection: Bool {
+        guard let response, announcedLength == nil, connection?.isMultiplexed != true else { return false }
+        return !response.head.headerFields.contains(.transferEncoding)
     }
 
     /// Bytes of all heads that came, and of trailers.
@@ -638,18 +688,6 @@ final class Hop {
     }
 }
 
-extension TransferRequest {
-    /// Whether sending the message twice does no harm: its method is idempotent, or the server is told how to see
-    /// that it is the same (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/).
-    var mayBeSentTwice: Bool {
-        isHarmlessTwice && body?.isReplayable != false
-    }
-
-    fileprivate var isHarmlessTwice: Bool {
-        head.method.isIdempotent || head.headerFields.contains(.idempotencyKey)
-    }
-}
-
 extension NetworkError {
     static var noMemory: NetworkError {
         NetworkError(.other, during: .queue, "libcurl took no message: out of memory")
@@ -668,7 +706,7 @@ extension NetworkError {
     }
 
     fileprivate static func notSentAgain(_ request: TransferRequest) -> NetworkError {
-        let isBodyGone = request.isHarmlessTwice && request.body?.isReplayable == false
+        let isBodyGone = request.repetition.allows(request.head) && request.body?.isReplayable == false
         let (reason, advice) =
             isBodyGone
             ? ("its streamed body cannot be replayed", "make the body replayable, or take one of bytes or a file")
@@ -681,6 +719,16 @@ extension NetworkError {
             during: .firstByte,
             "the connection was lost before an answer came, and the request was not sent again because \(reason)",
             advice: advice
+        )
+    }
+
+    /// A TLS connection that ended without saying so may have been cut by anybody (RFC 8446, 6.1).
+    fileprivate static var cutOff: NetworkError {
+        NetworkError(
+            .truncated,
+            during: .body,
+            "the TLS connection ended without a close_notify alert, and the response has no length that says whether it is whole",
+            advice: "have the server send Content-Length or chunks, or end its connections properly"
         )
     }
 

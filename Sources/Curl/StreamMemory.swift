@@ -77,12 +77,6 @@ final class StreamMemory: Sendable {
     }
 }
 
-extension TransferRequest {
-    fileprivate var wantsEvents: Bool {
-        delivery == .stream && head.headerFields[.accept]?.hasPrefix(MediaType.eventStream) == true
-    }
-}
-
 extension HTTPRequest {
     fileprivate var pathWithoutQuery: String {
         let path = path ?? "/"

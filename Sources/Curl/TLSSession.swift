@@ -15,11 +15,15 @@ struct TLSSession {
             UnsafeMutableRawPointer, UnsafeMutablePointer<UnsafePointer<UInt8>?>, UnsafeMutablePointer<UInt32>
         ) -> Void
 
+    private typealias EventCallback = @convention(c) (UnsafeMutableRawPointer?, Int32, Int32) -> Void
+    private typealias SetEventCallback = @convention(c) (UnsafeMutableRawPointer, EventCallback?) -> Void
+
     private struct Library {
         let version: VersionName
         let cipher: Cipher
         let cipherName: CipherName
         let agreedProtocol: AgreedProtocol
+        let setEventCallback: SetEventCallback
     }
 
     private static let library: Library? = {
@@ -32,7 +36,8 @@ struct TLSSession {
                 version: try library.function("SSL_get_version"),
                 cipher: try library.function("SSL_get_current_cipher"),
                 cipherName: try library.function("SSL_CIPHER_get_name"),
-                agreedProtocol: try library.function("SSL_get0_alpn_selected")
+                agreedProtocol: try library.function("SSL_get0_alpn_selected"),
+                setEventCallback: try library.function("SSL_set_info_callback")
             )
         }
     }()
@@ -51,6 +56,21 @@ struct TLSSession {
         var count: UInt32 = 0
         library.agreedProtocol(session, &name, &count)
         return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
+    }
+
+    /// Has the loop told of the server's close_notify on the connection that `easy` uses. libcurl 7.88 takes every end of a
+    /// connection for a proper one.
+    ///
+    /// - Returns: what tells the session apart, for which OpenSSL calls on the loop's thread alone; `nil` where it doesn't tell.
+    static func watchEnd(of easy: borrowing EasyHandle) -> UnsafeMutableRawPointer? {
+        guard let library, let session = beagle_easy_get_openssl(easy.pointer) else { return nil }
+        library.setEventCallback(session) { session, event, value in
+            // An alert that was read (SSL_CB_READ_ALERT): its level, and close_notify, which is 0 (RFC 8446, 6).
+            if event == 0x4004, value & 0xFF == 0, let session {
+                EventLoop.current?.connections.noteGoodbye(in: session)
+            }
+        }
+        return session
     }
 
     /// Version and cipher suite of the connection that `easy` uses; nil where they are not told.

@@ -248,9 +248,9 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         do throws(NetworkError) {
             if hop.isStale || hop.isSentAway || isLost { return resend(after: hop) }
             if hop.isExpectationRefused { return resendUnasked() }
-            if let failure = hop.failure, !hop.isCutShort { throw failure }
-            guard code == CURLE_OK || hop.isCutShort || hop.isAnsweredEarly else {
-                throw hop.error(code)
+            if !hop.isDiscarding {
+                if let failure = hop.failure { throw failure }
+                guard code == CURLE_OK || hop.isAnsweredEarly(code) else { throw hop.error(code) }
             }
             let body = try hop.finish()
             switch hop.route {
@@ -366,6 +366,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     func fail(_ error: NetworkError) {
         var error = error
         error.request = webSocket?.request.head ?? request.head
+        error.repetition = request.repetition
         if let hop {
             if let response = hop.response {
                 error.response = response.head

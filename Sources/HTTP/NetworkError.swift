@@ -129,6 +129,7 @@ public struct NetworkError: Error, Sendable {
         var reconnectionTime: Duration?
         var sharedRetry: SharedRetry?
         var isAside = false
+        var repetition = TransferRequest.Repetition.ifIdempotent
     }
 
     private var fields: CopyOnWrite<Fields>
@@ -259,6 +260,12 @@ extension NetworkError {
         set { fields.value.isAside = newValue }
     }
 
+    /// When the request may be sent again although the server may have acted on it.
+    package var repetition: TransferRequest.Repetition {
+        get { fields.value.repetition }
+        set { fields.value.repetition = newValue }
+    }
+
     /// Phases and sizes up to the failure.
     public var metrics: TransferMetrics? {
         get { fields.value.metrics }
@@ -287,9 +294,10 @@ extension NetworkError {
     }
 
     /// Whether sending the same request again may succeed and cannot do harm: it failed on the way and the server
-    /// cannot have acted on it, or its method is safe or idempotent (RFC 9110, 9.2.2).
+    /// cannot have acted on it, its method is safe or idempotent (RFC 9110, 9.2.2; of a form it must be safe), it has an
+    /// `Idempotency-Key`, or it is a GraphQL query.
     public var isRetryable: Bool {
-        isTransient && (!mayHaveReachedServer || request?.method.isIdempotent == true)
+        isTransient && (!mayHaveReachedServer || request.map(repetition.allows) == true)
     }
 
     /// Whether it failed on the way, so that the same request may succeed later.

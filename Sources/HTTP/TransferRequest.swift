@@ -21,6 +21,7 @@ public struct TransferRequest: Sendable {
         @usableFromInline var originScopedFields: Set<HTTPField.Name>
         @usableFromInline var allowedHosts: Set<String>?
         @usableFromInline var observers: Observers?
+        @usableFromInline var repetition = Repetition.ifIdempotent
     }
 
     @usableFromInline var fields: CopyOnWrite<Fields>
@@ -71,6 +72,12 @@ public struct TransferRequest: Sendable {
         _modify { yield &fields.value.observers }
     }
 
+    /// Whether the message may be sent again after the server may have acted on it.
+    @inlinable package var repetition: Repetition {
+        _read { yield fields.value.repetition }
+        _modify { yield &fields.value.repetition }
+    }
+
     /// Describes a transfer.
     public init(
         _ head: HTTPRequest,
@@ -89,6 +96,46 @@ public struct TransferRequest: Sendable {
             allowedHosts: nil
         )
         if onProgress != nil { self.onProgress = onProgress }
+    }
+}
+
+extension TransferRequest {
+    /// When a message may be sent again although the server may have acted on it. An `Idempotency-Key` allows it always
+    /// (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/).
+    @usableFromInline
+    package enum Repetition: Sendable {
+        /// The message asks for the same each time.
+        case always
+        /// The method is idempotent (RFC 9110, 9.2.2).
+        case ifIdempotent
+        /// The method is safe (RFC 9110, 9.2.1).
+        case ifSafe
+        case never
+
+        /// Whether a message of this method, without an `Idempotency-Key`, may be sent again.
+        package func allows(_ method: HTTPRequest.Method) -> Bool {
+            switch self {
+            case .always: true
+            case .ifIdempotent: method.isIdempotent
+            case .ifSafe: method.isSafe
+            case .never: false
+            }
+        }
+
+        /// Whether this message may be sent again.
+        package func allows(_ head: HTTPRequest) -> Bool {
+            allows(head.method) || head.headerFields.contains(.idempotencyKey)
+        }
+    }
+
+    /// Whether the answer is to be a stream of server-sent events, which has no end of its own.
+    package var wantsEvents: Bool {
+        delivery == .stream && head.headerFields[.accept]?.hasPrefix(MediaType.eventStream) == true
+    }
+
+    /// Whether the message may be sent again although the server may have acted on it, and its body is still there.
+    package var mayBeSentTwice: Bool {
+        repetition.allows(head) && body?.isReplayable != false
     }
 }
 

@@ -55,10 +55,16 @@ extension URLError {
         case .cancelled: (.cancelled, phase, "the request was cancelled", nil)
         case .timedOut: (.timeout, phase, "nothing came in time", "raise the limit, or look at the server")
         case .badURL: (.badURL, .build, "the URL is malformed", nil)
-        case .unsupportedURL: (.unsupportedScheme, .build, "the URL cannot be loaded", "use http or https")
         case .networkConnectionLost where phase == .body: (.truncated, .body, "the connection was lost", nil)
         case .networkConnectionLost: (.network, phase, "the connection was lost", nil)
-        case .unknown where phase == .body: (.truncated, .body, "the body broke off", nil)
+        case .unknown where phase == .body: broken
+        // Nothing came at all: FoundationNetworking doesn't tell it from an answer that is no HTTP.
+        case .badServerResponse where isOfLibcurl && phase != .body:
+            (.network, phase, "the connection ended before a response came", nil)
+        // An answer without a head (HTTP/0.9).
+        case .unsupportedURL where ["http", "https"].contains(failingURL?.scheme?.lowercased()):
+            (.protocol, phase, "the answer is no HTTP", nil)
+        case .unsupportedURL: (.unsupportedScheme, .build, "the URL cannot be loaded", "use http or https")
         case .badServerResponse, .cannotParseResponse, .zeroByteResource:
             (.protocol, phase, "the answer is no HTTP", nil)
         case .cannotDecodeRawData, .cannotDecodeContentData: (.encoding, .body, "the body is damaged", nil)
@@ -69,6 +75,24 @@ extension URLError {
                 .other, phase, "URLSession gave up with code \(code.rawValue)", "see the error below this one"
             )
         }
+    }
+
+    /// Whether FoundationNetworking made it of what libcurl said.
+    private var isOfLibcurl: Bool {
+        #if canImport(FoundationNetworking)
+            true
+        #else
+            false
+        #endif
+    }
+
+    /// Failures in a body, for which FoundationNetworking has one code; only libcurl's words tell which it is.
+    private var broken: Meaning {
+        if localizedDescription.contains("unencoding") { return (.encoding, .body, "the body is damaged", nil) }
+        if localizedDescription.contains("chunked-encoding") {
+            return (.protocol, .body, "the body's chunks are malformed", nil)
+        }
+        return (.truncated, .body, "the body broke off", nil)
     }
 
     /// Failures on the way to the server.

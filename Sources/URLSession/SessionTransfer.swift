@@ -32,8 +32,17 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
 
     init(_ request: TransferRequest, in session: TransferSession, completion: @escaping Completion) {
         self.request = request
-        self.session = session
+        self.session = Self.session(for: request, session)
         self.completion = completion
+    }
+
+    /// libcurl, on which `URLSession` stands on Linux, sends any message again when a kept connection proves dead. One that
+    /// must not be sent twice goes out on a connection of its own.
+    private static func session(for request: TransferRequest, _ shared: TransferSession) -> TransferSession {
+        #if canImport(FoundationNetworking)
+            if !request.repetition.allows(request.head) { return TransferSession() }
+        #endif
+        return shared
     }
 
     func begin() {
@@ -58,7 +67,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
 
     private func prepare() {
         guard completion != nil else { return }
-        if let refusal = request.options.refusal { return fail(refusal) }
+        if let refusal = request.options.refusal ?? request.refusal { return fail(refusal) }
         deadline = limit("total", request.options.timeouts.total)
         guard let body = request.body, body.data == nil else { return send() }
         reading = Task {
@@ -199,6 +208,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
     private func fail(_ error: NetworkError) {
         var error = error
         error.request = request.head
+        error.repetition = request.repetition
         error.response = head
         error.metrics = metrics
         error.data = body.isEmpty ? nil : body

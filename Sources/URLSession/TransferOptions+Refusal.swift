@@ -5,6 +5,7 @@ extension TransferOptions {
     var refusal: NetworkError? {
         if timeouts.resolve != nil { return .notTold("timeouts.resolve") }
         if timeouts.tls != nil { return .notTold("timeouts.tls") }
+        if version != .automatic { return .notTold("version") }
         guard let extras else { return nil }
         let standard = TransferOptions()
         let isRefused: [(name: String, isSet: Bool)] = [
@@ -29,6 +30,19 @@ extension TransferOptions {
             ("keepsRequestHead", extras.keepsRequestHead),
         ]
         return isRefused.first(where: \.isSet).map { .notTold($0.name) }
+    }
+}
+
+extension TransferRequest {
+    /// The error for an answer that is handed over before it ends, as it may never do.
+    var refusal: NetworkError? {
+        guard wantsEvents || (delivery == .stream && options.extras?.isLongLived == true) else { return nil }
+        return NetworkError(
+            .unsupported,
+            during: .build,
+            "URLSessionTransport hands over no answer before its end, and a stream of events may have none",
+            advice: "use CurlTransport"
+        )
     }
 }
 

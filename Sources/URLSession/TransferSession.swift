@@ -72,6 +72,23 @@ private final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecke
         transfers[task.taskIdentifier]?.reportProgress(of: task)
     }
 
+    /// Hands a 401 over: who asks is shown by the message's own fields.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+            // It comes behind the body. No disposition hands the response over: the task would fail, or never end.
+            transfers.removeValue(forKey: task.taskIdentifier)?.conclude(task, nil)
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        #else
+            let isOfHTTP = challenge.failureResponse is HTTPURLResponse
+            completionHandler(isOfHTTP ? .rejectProtectionSpace : .performDefaultHandling, nil)
+        #endif
+    }
+
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,

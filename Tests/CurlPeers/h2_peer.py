@@ -11,7 +11,7 @@ import threading
 
 DATA, HEADERS, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY = 0, 1, 3, 4, 5, 6, 7
 WINDOW_UPDATE, CONTINUATION, UNKNOWN = 8, 9, 200
-END_STREAM, END_HEADERS, PADDED = 1, 4, 8
+END_STREAM, END_HEADERS, PADDED, ACK = 1, 4, 8, 1
 STATUS_200 = b"\x88"  # the eighth entry of HPACK's static table (RFC 7541, A)
 
 
@@ -21,7 +21,14 @@ def frame(kind, flags=0, stream=1, payload=b""):
 
 settings = frame(SETTINGS, stream=0)
 head = frame(HEADERS, END_HEADERS, payload=STATUS_200)
+head_with_length = frame(HEADERS, END_HEADERS, payload=STATUS_200 + b"\x0f\x0d\x012")
 end = frame(DATA, END_STREAM, payload=b"ok")
+half = frame(DATA, payload=b"half")
+ping = frame(PING, stream=0, payload=b"12345678")
+
+
+def rst(code):
+    return frame(RST_STREAM, payload=struct.pack(">I", code))
 
 
 def goaway(last, code):
@@ -75,6 +82,8 @@ SCRIPTS = {
     "unknown-frame": (frame(UNKNOWN, 0xFF, payload=b"x") + head + end, b""),
     "ping": (frame(PING, stream=0, payload=b"12345678") + head + end, b""),
     "rst-no-error-after-the-end": (head + end + frame(RST_STREAM, payload=struct.pack(">I", 0)), b""),
+    "early-answer": (head + end + rst(0), b""),
+    "early-half-answer": (head + half + rst(8), b""),
     "two-headers": (answer(field(b"a", b"1"), field(b"a", b"2")), b""),
     "connection-field": (answer(field(b"transfer-encoding", b"chunked")), b""),
     "upper-case-field": (answer(field(b"Upper", b"x")), b""),
@@ -112,6 +121,15 @@ SCRIPTS = {
 }
 
 
+# name: (what is sent first, what is sent when the client has read that)
+LATER = {
+    "early-answer-then-no-error": (head + end, rst(0)),
+    "early-answer-with-length-then-cancel": (head_with_length + end, rst(8)),
+    "early-half-answer-then-cancel": (head + half, rst(8)),
+    "early-half-answer-with-length-then-no-error": (head_with_length + frame(DATA, payload=b"o"), rst(0)),
+}
+
+
 def read(connection, count):
     data = b""
     while len(data) < count:
@@ -122,12 +140,28 @@ def read(connection, count):
     return data
 
 
-def wait_for_request(connection):
+def wait_for(kind, flag, connection):
     while True:
         start = read(connection, 9)
         read(connection, int.from_bytes(start[:3], "big"))
-        if start[3] == HEADERS:
+        if start[3] == kind and start[4] & flag == flag:
             return
+
+
+def handle_in_two(connection, first, later):
+    """The client's answer to a ping says that it has read what was sent before."""
+    with connection:
+        try:
+            read(connection, 24)
+            connection.sendall(settings)
+            wait_for(HEADERS, 0, connection)
+            connection.sendall(first + ping)
+            wait_for(PING, ACK, connection)
+            connection.sendall(later)
+            while connection.recv(4096):
+                pass
+        except OSError:
+            pass  # what the client does about it is looked at over there
 
 
 def handle(connection, first, more):
@@ -135,7 +169,7 @@ def handle(connection, first, more):
         try:
             read(connection, 24)
             connection.sendall(settings)
-            wait_for_request(connection)
+            wait_for(HEADERS, 0, connection)
             connection.sendall(first)
             while more:
                 connection.sendall(more)
@@ -145,7 +179,7 @@ def handle(connection, first, more):
             pass  # what the client does about it is looked at over there
 
 
-def serve(name, first, more):
+def serve(name, first, more, handle=handle):
     listener = socket.create_server(("127.0.0.1", 0))
 
     def accept():
@@ -162,6 +196,8 @@ def serve(name, first, more):
 
 for name, (first, more) in SCRIPTS.items():
     serve(name, first, more)
+for name, (first, later) in LATER.items():
+    serve(name, first, later, handle_in_two)
 print("ready", flush=True)
 sys.stdin.read()
 os._exit(0)

@@ -43,6 +43,25 @@ def cut_inside(connection):
     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
 
 
+def cut_without_length(connection):
+    """The same inside a body that only the end of the connection ends."""
+    read_head(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\n\r\nhalf")
+
+
+def end_without_length(connection):
+    """Ends such a body as TLS wants it (RFC 8446, 6.1)."""
+    read_head(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\n\r\nwhole")
+    connection.unwrap()
+
+
+def cut_behind_chunks(connection):
+    """Ends the TCP connection behind a body that says itself that it has ended."""
+    read_head(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nwhole\r\n0\r\n\r\n")
+
+
 def serve(name, made, play):
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -66,6 +85,9 @@ for certificate in ["good", "expired", "wrong-host", "self-signed", "no-intermed
     serve(certificate, context(certificate), answer)
 
 serve("cut", context("good"), cut_inside)
+serve("cut-without-length", context("good"), cut_without_length)
+serve("end-without-length", context("good"), end_without_length)
+serve("cut-behind-chunks", context("good"), cut_behind_chunks)
 
 demanding = context("good")
 demanding.verify_mode = ssl.CERT_REQUIRED

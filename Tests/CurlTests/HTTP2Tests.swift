@@ -226,6 +226,37 @@ struct HTTP2FrameTests {
         #expect(error.metrics?.resends == 0)
     }
 
+    /// Servers that answer before they have the whole message, and take no more of it (RFC 9113, 8.1). libcurl 7.88 loses an
+    /// answer that it reads together with the end of its stream.
+    static let earlyAnswers = [
+        Row("early-answer-then-no-error", .response(200, "ok")),
+        Row("early-answer-with-length-then-cancel", .response(200, "ok")),
+        Row("early-half-answer-then-cancel", .failure([.network, .protocol, .truncated])),
+        Row("early-half-answer-with-length-then-no-error", .failure([.network, .protocol, .truncated])),
+        Row("early-answer", isLibcurl8 ? .response(200, "ok") : .either(200, [.protocol])),
+        Row("early-half-answer", .failure([.network, .protocol, .truncated])),
+    ]
+
+    @Test(arguments: earlyAnswers, [false, true])
+    func wholeAnswerCountsAlthoughTheMessageIsNotTaken(_ row: Row, onThePortableLoop isPortable: Bool) async throws {
+        let port = try #require(FramePeer.shared.get().ports[row.testDescription])
+        let head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
+        let options = TransferOptions(timeouts: Timeouts(total: .seconds(20)), version: .http2)
+        let transport = CurlTransport(isPortable: isPortable)
+        let result: Result<(Int, String), NetworkError>
+        do throws(NetworkError) {
+            let body = HTTPBody(Data(count: 1 << 20))
+            let response = try await transport.perform(TransferRequest(head, body: body, options: options))
+            let text = String(decoding: try await response.body.collect(), as: UTF8.self)
+            result = .success((response.status.code, text))
+        } catch {
+            result = .failure(error)
+            #expect(error.mayHaveReachedServer)
+        }
+        row.expected.check(result, sourceLocation: #_sourceLocation)
+        try await transport.proveHealth()
+    }
+
     @Test(arguments: rows, [false, true])
     func brokenFramesAreSurvived(_ row: Row, onThePortableLoop isPortable: Bool) async throws {
         let port = try #require(FramePeer.shared.get().ports[row.testDescription])

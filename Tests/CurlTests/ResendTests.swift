@@ -106,6 +106,48 @@ struct ResendTests {
         #expect(begins.withLock { $0 } == 2)
     }
 
+    /// What may be sent again is what the operation says, not the method alone.
+    @Test(
+        arguments: [
+            (.put, .ifSafe, false, 1), (.delete, .ifSafe, false, 1), (.get, .ifSafe, false, 2),
+            (.put, .never, false, 1), (.put, .never, true, 2), (.put, .ifSafe, true, 2), (.post, .always, false, 2),
+            (.put, .ifIdempotent, false, 2),
+        ] as [(HTTPRequest.Method, TransferRequest.Repetition, Bool, Int)]
+    )
+    func messageIsSentAgainIfItsOperationAllowsIt(
+        _ method: HTTPRequest.Method,
+        _ repetition: TransferRequest.Repetition,
+        withKey hasKey: Bool,
+        _ copies: Int
+    ) async throws {
+        let server = try server()
+        try await warmUp(server)
+        var request = try server.request(method, "/second", body: method == .get ? nil : HTTPBody("pay"))
+        request.repetition = repetition
+        if hasKey { request.head.headerFields[.idempotencyKey] = "1" }
+        if copies == 2 {
+            #expect(try await transport.perform(request).text() == method.rawValue)
+        } else {
+            let error = try await transport.failure(of: request)
+            #expect(error.kind == .network && !error.isRetryable, "\(error)")
+        }
+        #expect(server.requests.count { $0.target == "/second" } == copies)
+    }
+
+    @Test func formThatBecameAGetMayBeSentAgain() async throws {
+        let server = try LoopbackServer { request in
+            switch request.target {
+            case "/form": .response(303, ["Location": "/second"])
+            case "/second" where request.connection == 1: .close
+            default: .response(200, [:], request.method)
+            }
+        }
+        var request = try server.request(.put, "/form", body: HTTPBody("pay"))
+        request.repetition = .ifSafe
+        #expect(try await transport.perform(request).text() == "GET")
+        #expect(server.requests.map(\.target) == ["/form", "/second", "/second"])
+    }
+
     @Test func submissionWithIdempotencyKeyIsSentAgain() async throws {
         let server = try server()
         try await warmUp(server)

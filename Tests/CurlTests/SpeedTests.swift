@@ -24,6 +24,22 @@ struct SpeedTests {
         #expect(await completion.result.failure?.isCancelled == true)
     }
 
+    /// However fast the server is, also at the beginning: libcurl 7.88 would take a megabyte at once.
+    @Test(arguments: [TransferRequest.Delivery.collect, .stream])
+    func receivingTakesAsLongAsTheLimitSays(_ delivery: TransferRequest.Delivery) async throws {
+        let body = StreamTests.pattern(300_000)
+        let server = try LoopbackServer(.response(200, [:], body))
+        var options = TransferOptions.impatient
+        options.bandwidth.receive = 300_000
+        var received = Data()
+        let time = try await ContinuousClock().measure {
+            let request = try server.request(options: options, delivery: delivery)
+            received = try await transport.perform(request).body.collect()
+        }
+        #expect(received == body)
+        #expect(time >= .milliseconds(800), "\(time)")
+    }
+
     @Test func sendingIsHeldBack() async throws {
         let server = try LoopbackServer(.response(200))
         var options = TransferOptions(timeouts: Timeouts(total: .milliseconds(500)))

@@ -88,6 +88,21 @@ struct TLSTests {
         #expect([.truncated, .network].contains(error.kind), "\(error)")
     }
 
+    @Test(arguments: [TransferRequest.Delivery.collect, .stream])
+    func bodyWithoutLengthIsWholeOnlyIfTLSSaysSo(_ delivery: TransferRequest.Delivery) async throws {
+        for name in ["end-without-length", "cut-behind-chunks"] {
+            var request = peer.request(name)
+            request.delivery = delivery
+            #expect(try await transport.perform(request).text() == "whole")
+        }
+        var request = peer.request("cut-without-length")
+        request.delivery = delivery
+        let error = try await transport.failure(of: request)
+        #expect(error.kind == .truncated && error.phase == .body, "\(error)")
+        #expect(error.response?.status == .ok)
+        if delivery == .collect { #expect(error.data == Data("half".utf8)) }
+    }
+
     @Test func plainServerOnASecurePortIsAnError() async throws {
         let server = try LoopbackServer(onConnect: .response(200, [:], "plain")) { _ in .close }
         let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")

@@ -9,6 +9,27 @@ struct DigestChallengeTests {
         return DigestChallenge(of: all)
     }
 
+    @Test(
+        arguments: [
+            (["Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\""], "qop=auth-int"),
+            (["Digest realm=\"r\", nonce=\"n\", algorithm=SHA-512-256, qop=\"auth\""], "the algorithm SHA-512-256;"),
+            (["Digest realm=\"r\", nonce=\"n\", algorithm=\"a b\""], "an unknown algorithm;"),
+            (["Digest nonce=\"n\""], "lacks a realm"),
+            (["Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\", qop=auth-int"], "qop=auth-int"),
+            (["Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\"", "Digest realm=\"r\", nonce=\"n\""], nil),
+            (["Digest realm=\"r\", nonce=\"n\", qop=\"auth, auth-int\""], nil), (["Basic realm=\"r\""], nil), ([], nil),
+        ] as [([String], String?)]
+    )
+    func challengesThatCannotBeAnsweredSayWhy(_ challenges: [String], _ reason: String?) {
+        var fields = HTTPFields()
+        for challenge in challenges {
+            fields.append(HTTPField(name: HTTPField.Name("WWW-Authenticate")!, value: challenge))
+        }
+        let obstacle = DigestChallenge.obstacle(in: fields)
+        #expect((obstacle == nil) == (reason == nil))
+        if let reason { #expect(obstacle?.contains(reason) == true, "\(obstacle ?? "")") }
+    }
+
     struct Answer: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let challenge: String

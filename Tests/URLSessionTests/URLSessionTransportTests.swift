@@ -223,6 +223,7 @@ struct URLSessionTransportTests {
         Option("timeouts.resolve") { $0.timeouts.resolve = .seconds(1) },
         Option("timeouts.tls") { $0.timeouts.tls = .seconds(1) },
         Option("bandwidth") { $0.bandwidth.receive = 1 },
+        Option("version") { $0.version = .http1 },
         Option("minimumSpeed") { $0.minimumSpeed = MinimumSpeed(bytesPerSecond: 1) },
         Option("expect") { $0.expect = .ask() },
         Option("onInterim") { $0.onInterim = Hook { _ in } },
@@ -235,6 +236,31 @@ struct URLSessionTransportTests {
         #expect(error.kind == .unsupported)
         #expect(error.message == "URLSession cannot be told TransferOptions.\(option.testDescription)")
         #expect(server.record.connections == 0)
+    }
+
+    @Test(arguments: [false, true]) func answerWithoutAnEndIsRefused(_ isLongLived: Bool) async throws {
+        let server = try LoopbackServer(.response(200))
+        let error = try await failure(server.url) { request in
+            request.delivery = .stream
+            request.options.isLongLived = isLongLived
+            if !isLongLived { request.head.headerFields[.accept] = "text/event-stream" }
+        }
+        #expect(error.kind == .unsupported)
+        #expect(server.record.connections == 0)
+    }
+
+    /// A kept connection that the server closes when it has read the message.
+    @Test(arguments: [HTTPRequest.Method.get, .put, .delete, .post], [false, true])
+    func messageIsSentAgainOnlyIfItsOperationAllowsIt(_ method: HTTPRequest.Method, ofAForm isForm: Bool) async throws {
+        let server = try LoopbackServer { request in
+            request.target == "/second" && request.connection == 1 ? .close : .response(200)
+        }
+        _ = try await ask(server.url + "/first")
+        let body = method == .put || method == .post ? HTTPBody("pay") : nil
+        _ = try? await ask(server.url + "/second", method, body) { if isForm { $0.repetition = .ifSafe } }
+        let mayBeSentAgain = method == .get || (!isForm && method != .post)
+        let copies = server.requests.count { $0.target == "/second" }
+        #expect(copies == 1 || (copies == 2 && mayBeSentAgain))
     }
 
     // MARK: ends

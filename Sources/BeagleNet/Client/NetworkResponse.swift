@@ -180,7 +180,8 @@ extension HTTPResponse {
         switch status.code {
         case 304: "the copy at hand is still good"
         case 300..<400: "allow redirects, or ask the URL in Location"
-        case 401, 407: "give valid credentials"
+        case 401: DigestChallenge.obstacle(in: headerFields) ?? "give valid credentials"
+        case 407: "give valid credentials"
         case 403: "these credentials may not do this"
         case 404, 410: "check the path and the base URL"
         case 429, 503: headerFields[single: .retryAfter].map { "try again after \($0)" } ?? "try again later"

@@ -204,6 +204,8 @@ public struct NetworkOperation: Sendable {
         let (question, scopedFields) = (Question(self, transfer, for: person), transfer.originScopedFields)
         let brought = scopedFields.isEmpty ? [] : transfer.head.headerFields.filter { scopedFields.contains($0.name) }
         if policy != surroundings.policy, fields.value.policy == nil { operation.policy = surroundings.policy }
+        var transfer = transfer
+        if kind.repetition != .ifIdempotent { transfer.repetition = kind.repetition }
         operation.message = CopyOnWrite(
             Message(
                 transfer: transfer,
@@ -316,6 +318,16 @@ public struct NetworkOperation: Sendable {
         ///
         /// An array, as the first ones are found sooner than any is hashed.
         static let transfers: [Kind] = [.component, .image, .form, .raw, .query, .mutation]
+
+        /// When messages of this kind may be sent again although the server may have acted on them.
+        var repetition: TransferRequest.Repetition {
+            switch self {
+            case .query, .subscription: .always
+            case .mutation: .never
+            case .form: .ifSafe
+            default: .ifIdempotent
+            }
+        }
     }
 }
 

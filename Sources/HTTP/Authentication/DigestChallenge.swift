@@ -7,6 +7,13 @@ package struct DigestChallenge: Sendable, Hashable {
         case sha256 = "SHA-256"
         case sha256Session = "SHA-256-sess"
 
+        /// The algorithm of this name, in any case.
+        init?(named name: String) {
+            let name = name.lowercased()
+            guard let algorithm = Self.allCases.first(where: { $0.rawValue.lowercased() == name }) else { return nil }
+            self = algorithm
+        }
+
         var isSession: Bool { self == .md5Session || self == .sha256Session }
 
         func hash(_ text: String) throws(NetworkError) -> String {
@@ -42,10 +49,30 @@ package struct DigestChallenge: Sendable, Hashable {
         self = best
     }
 
+    /// Why none of the Digest challenges can be answered; `nil` if one can, or if there are none.
+    package static func obstacle(in fields: HTTPFields) -> String? {
+        let challenges = fields[values: .wwwAuthenticate].flatMap(Challenge.read).filter { $0.scheme == "digest" }
+        guard let first = challenges.first, !challenges.contains(where: { DigestChallenge($0) != nil }) else {
+            return nil
+        }
+        let parameters = first.parameters
+        guard parameters["realm"] != nil, parameters["nonce"] != nil else {
+            return "the server's Digest challenge lacks a realm or nonce"
+        }
+        if let name = parameters["algorithm"], Algorithm(named: name) == nil {
+            let isShown = name.utf8.count <= 32 && name.utf8.allSatisfy(FieldReader.isTokenByte)
+            return """
+                the server's Digest challenge asks for \(isShown ? "the algorithm \(name)" : "an unknown algorithm"); \
+                MD5 and SHA-256 are supported
+                """
+        }
+        return "the server's Digest challenge asks for a proof of the body (qop=auth-int); only qop=auth is supported"
+    }
+
     init?(_ challenge: Challenge) {
         let parameters = challenge.parameters
         let name = parameters["algorithm"]
-        let algorithm = Algorithm.allCases.first { $0.rawValue.lowercased() == (name ?? "MD5").lowercased() }
+        let algorithm = Algorithm(named: name ?? "MD5")
         guard challenge.scheme == "digest", let realm = parameters["realm"], let nonce = parameters["nonce"],
             let algorithm
         else { return nil }

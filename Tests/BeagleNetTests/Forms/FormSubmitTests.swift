@@ -91,6 +91,38 @@ import Testing
         #expect(store.fields(of: "g").isEmpty)
     }
 
+    /// The ways to submit a form.
+    enum Way: CaseIterable {
+        case executeRequest, submit, submission
+    }
+
+    /// A kept connection that the server closes when it has read the form: whether it acted on it nobody can tell.
+    @Test(arguments: [FormRemoteAction.Method.post, .put, .delete], Way.allCases)
+    func aFormIsSentOnceWhenItsConnectionIsLost(_ method: FormRemoteAction.Method, _ way: Way) async throws {
+        let server = try serve { request in
+            request.target.hasPrefix("/form") && request.connection == 1 ? .close : .response(204)
+        }
+        _ = try await client.executeRequest(Request(url: URL(string: server.url + "/first")!, type: .fetchComponent))
+        let form = Form([Form.Input("a", 1)], method: method)
+        var error: NetworkError?
+        switch way {
+        case .executeRequest:
+            let data = Request.FormData(method: method, fields: [FormField("a", 1)])
+            let request = Request(url: URL(string: server.url + "/form")!, type: .submitForm(data))
+            error = await #expect(throws: NetworkError.self) { try await client.executeRequest(request) }
+        case .submit:
+            error = await #expect(throws: NetworkError.self) { try await client.submit(form, to: "/form") }
+        case .submission:
+            for await state in client.submission(of: form, to: "/form").states {
+                guard case .error(.network(let failure)) = state else { continue }
+                error = failure
+                break
+            }
+        }
+        #expect(error?.kind == .network && error?.mayHaveReachedServer == true && error?.isRetryable == false)
+        #expect(server.requests.map(\.connection) == [1, 1])
+    }
+
     // MARK: groups
 
     @Test func aGroupIsKeptUntilTheFormIsAccepted() async throws {

@@ -296,14 +296,7 @@ extension NetworkOperation {
         if case .failure(let error) = outcome, !error.mayHaveReachedServer { return nil }
         let hasKey = transfer.head.headerFields.contains(.idempotencyKey)
         if hasKey, performer?.sendsFields ?? true { return nil }
-        let isHarmless =
-            switch kind {
-            case .query, .subscription: true
-            case .mutation: false
-            case .form: transfer.head.method.isSafe
-            default: transfer.head.method.isIdempotent
-            }
-        if isHarmless { return nil }
+        if kind.repetition.allows(transfer.head.method) { return nil }
         return hasKey
             ? "the server may have acted on it, and the way that it goes has no place for its Idempotency-Key"
             : "the server may have acted on it, and it has no Idempotency-Key"
