@@ -31,14 +31,11 @@ extension Session {
         imageHead.withLock { [head] in $0 = head }
         var response = response
         let first = Lock<Data?>(head)
-        response.body = HTTPBody(
-            .stream(length: response.body.length, isReplayable: false) {
-                {
-                    if let head = first.withLock({ $0.take() }) { return head }
-                    return try await read()
-                }
-            }
-        )
+        let rest: HTTPBody.Reader = {
+            if let head = first.withLock({ $0.take() }) { return head }
+            return try await read()
+        }
+        response.body = HTTPBody(.stream(length: response.body.length, isReplayable: false) { rest })
         return response
     }
 

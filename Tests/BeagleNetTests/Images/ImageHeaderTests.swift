@@ -272,16 +272,15 @@ import Testing
     @Test(arguments: [true, false]) func aGridIsAsLargeAsItSays(isInside: Bool) {
         let claim = ImageSamples.extent(8, 8)
         let header = ImageHeader(format: .heic, width: 1300, height: 700)
+        let (grid, overlay) = (Data([0, 0, 1, 1]), Data(count: 10))
+        let unit = Self.coded("HEVC", 1300, 700)
+        // Another unit comes before it.
+        let picture: Data = Self.big(3, 4) + Data([0x40, 1, 0]) + Self.big(unit.count, 4) + unit
         let cases: [(String, Data)] = [
-            ("grid", Data([0, 0, 1, 1]) + Self.big(1300, 2) + Self.big(700, 2)),
+            ("grid", grid + Self.big(1300, 2) + Self.big(700, 2)),
             ("grid", Data([0, 1, 1, 1]) + Self.big(1300, 4) + Self.big(700, 4)),
-            ("iovl", Data([0, 0]) + Data(count: 8) + Self.big(1300, 2) + Self.big(700, 2)),
-            ("av01", Self.coded("AV1", 1300, 700)),
-            (
-                "hvc1",
-                Self.big(3, 4) + Data([0x40, 1, 0]) + Self.big(Self.coded("HEVC", 1300, 700).count, 4)
-                    + Self.coded("HEVC", 1300, 700)
-            ),
+            ("iovl", overlay + Self.big(1300, 2) + Self.big(700, 2)),
+            ("av01", Self.coded("AV1", 1300, 700)), ("hvc1", picture),
         ]
         for (type, content) in cases {
             let image = ImageSamples.item(type, content, isInside: isInside, claims: claim)

@@ -3,6 +3,11 @@ import Testing
 
 @testable import BeagleNetReplay
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
