@@ -49,14 +49,15 @@ extension TextScan {
         while place < limit, bytes[place].isURLByte, !"/?#@".utf8.contains(bytes[place]) { place += 1 }
         if place == candidate.edge, !candidate.isFinal { return .more }
         guard place < limit else { return .pass }
-        guard bytes[place] == UInt8(ascii: "@") || Redactor.isBroken(authority: bytes[start..<place]) else {
-            return .pass
+        if bytes[place] != UInt8(ascii: "@") {
+            guard Redactor.isBroken(authority: bytes[start..<place]) else { return .pass }
+            while place < limit, bytes[place].isURLByte, bytes[place] != UInt8(ascii: "@") { place += 1 }
+            if place == candidate.edge, !candidate.isFinal { return .more }
+            guard place < limit, bytes[place] == UInt8(ascii: "@") else { return .pass }
         }
         let end = endOfURL(candidate)
         if end == candidate.edge, !candidate.isFinal { return .more }
-        let found = redactor.edits(ofURL: bytes, in: candidate.start..<end, depth: depth)
-        guard found.first?.way == "user" else { return .pass }
-        edits += found
+        edits += redactor.edits(ofURL: bytes, in: candidate.start..<end, depth: depth)
         return .past(end)
     }
 
