@@ -88,7 +88,7 @@ import Testing
         ("authors: A, cookies are fine [1]", "authors: A, cookies are fine [1]"),
         ("[db]\npassword = hunter2\nuser = ana", "[db]\npassword = REDACTED\nuser = ana"),
         ("pin\t=\t1234;", "pin\t=\tREDACTED;"), (#"password = "a b" c"#, #"password = "REDACTED" c"#),
-        ("token= abc x", "token= REDACTED x"), ("token= user=ana", "token= user=ana"),
+        ("pwd = a=b=", "pwd = REDACTED"), ("token= abc x", "token= REDACTED x"), ("token= user=ana", "token= user=ana"),
         ("secret= dGVzdA==", "secret= REDACTED"),
         ("if password == x or pin != y", "if password == x or pin != y"), ("password =\nnext", "password =\nnext"),
         ("password : hunter2", "password : REDACTED"), ("error code : 404", "error code : 404"),

@@ -108,12 +108,14 @@ extension TextScan {
         let place = endOfRun(candidate.start + 1, candidate, \.isInlineSpace)
         let word = endOfRun(place, candidate) { $0.isNameByte || $0 == UInt8(ascii: "=") }
         if word == candidate.edge, !candidate.isFinal { return .more }
-        // `a == b` compares, and in `a= b=c` the value of `a` is empty.
-        let isSpaced = nameEnd < candidate.start || place > candidate.start + 1
-        if isSpaced, let equals = bytes[place..<word].firstIndex(of: UInt8(ascii: "=")),
-            equals == place || (equals + 1 < word && bytes[equals + 1] != UInt8(ascii: "="))
-        {
-            return .pass
+        if let equals = bytes[place..<word].firstIndex(of: UInt8(ascii: "=")) {
+            let (isSpacedBefore, isSpacedBehind) = (nameEnd < candidate.start, place > candidate.start + 1)
+            // `a == b` compares, and in `a= b=c` the value of `a` is empty.
+            let isComparison = isSpacedBefore && !isSpacedBehind && equals == place
+            let isEmpty =
+                !isSpacedBefore && isSpacedBehind && equals > place && equals + 1 < word
+                && bytes[equals + 1] != UInt8(ascii: "=")
+            if isComparison || isEmpty { return .pass }
         }
         return value(of: name, meaning, from: place, candidate)
     }
