@@ -84,7 +84,8 @@ import Testing
             ("http://u:PW@x@h", "http://REDACTED:REDACTED@h"), ("http://h:80/a@b", "http://h:80/a@b"),
             ("http://h:/a@b", "http://h:/a@b"), ("http://[::1]/a@b", "http://[::1]/a@b"),
             ("http://h:abc/x", "http://h:abc/x"),
-            ("mailto:a@b.example", "mailto:a@b.example"), ("data:text/plain,a@b", "data:text/plain,a@b"),
+            ("https://@{host}/a", "https://@{host}/a"), ("mailto:a@b.example", "mailto:a@b.example"),
+            ("data:text/plain,a@b", "data:text/plain,a@b"),
             ("/users/a@b", "/users/a@b"), ("a/b:c@d", "a/b:c@d"),
         ]
     )

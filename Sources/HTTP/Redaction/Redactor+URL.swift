@@ -113,7 +113,7 @@ extension Redactor {
     private func edit(ofUser authority: ArraySlice<UInt8>) -> RedactionEdit? {
         guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return nil }
         let user = authority[..<at]
-        if Self.isPlaceholder(user) || Self.isUserPlaceholder(user) { return nil }
+        if user.isEmpty || Self.isPlaceholder(user) || Self.isUserPlaceholder(user) { return nil }
         if dropsItems { return RedactionEdit(authority.startIndex..<at + 1, "", "user") }
         let colon = user.firstIndex(of: UInt8(ascii: ":")) ?? at
         let name = replacement(for: user[..<colon]) ?? Self.placeholder
