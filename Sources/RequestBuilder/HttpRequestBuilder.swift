@@ -168,7 +168,8 @@ public struct HttpRequestBuilder: Sendable {
     /// declares any.
     private func options(of request: Request, _ standard: TransferOptions, for url: WireURL) -> TransferOptions {
         var options = request.options ?? standard
-        guard let extras = standard.extras, extras.authentication != nil || extras.identity != nil,
+        guard compatibility == .standard, let extras = standard.extras,
+            extras.authentication != nil || extras.identity != nil,
             !origins.isEmpty || baseURL != nil, !declares(url.origin)
         else { return options }
         if options.authentication == standard.authentication { options.authentication = nil }

@@ -45,6 +45,54 @@ struct NetworkResponseTests {
         #expect(error.data == Data(bytes))
     }
 
+    @Test func descriptionIsReadableWithoutSecrets() throws {
+        var response = try NetworkResponse(json: ["token": "hunter2", "a": 1])
+        response.url = "https://u:hunter2@h/?pin=hunter2"
+        response.response.status = .init(code: 200, reasonPhrase: "OK password=hunter2")
+        response.response.headerFields[.setCookie] = "id=hunter2; Path=/"
+        #expect(
+            "\(response)" == """
+                200 OK password=REDACTED from https://REDACTED:REDACTED@h/?pin=REDACTED
+                Content-Type: application/json
+                Set-Cookie: id=REDACTED; Path=/
+
+                {"a":1,"token":"REDACTED"}
+                """
+        )
+        #expect("\(self.response([0xFF], "image/png"))" == "200 OK\nContent-Type: image/png\n\n1 byte of image/png")
+        let reply = FormReply(response)
+        let stream = StreamingResponse(response)
+        let result = NetworkOperation.Result(response)
+        for value in [response, reply, stream, result, result.content, NetworkOperation.Event.result(result)] as [Any] {
+            var text = "\(value) \([value])"
+            dump(value, to: &text)
+            #expect(!text.contains("hunter2") && !text.contains("Box"), "\(text)")
+        }
+        #expect("\(reply)".hasPrefix("accepted\n200 OK"))
+        #expect("\(result)".hasPrefix("network: 200 OK"))
+    }
+
+    @Test func operationIsReadableWithoutSecrets() throws {
+        let url = try #require(URL(string: "http://h/a?token=hunter2"))
+        let operation = NetworkOperation(Request(url: url, type: .fetchComponent))
+        #expect("\(operation)" == "component, cacheFirst: fetchComponent http://h/a?token=REDACTED")
+        var built = operation
+        built.transfer.head = HTTPRequest(
+            method: .get,
+            scheme: "http",
+            authority: "h",
+            path: "/a?token=hunter2",
+            headerFields: [.authorization: "Bearer hunter2"]
+        )
+        #expect(
+            "\(built)" == "component, cacheFirst: GET http://h/a?token=REDACTED\nAuthorization: Bearer REDACTED"
+        )
+        var text = ""
+        dump(built, to: &text)
+        #expect(!text.contains("hunter2"))
+        #expect("\(Form.Input("pin", .text("hunter2")))" == "pin: REDACTED")
+    }
+
     @Test func jsonIsReadOrItsFaultNamed() throws {
         #expect(try NetworkResponse(json: ["a": [1, true, nil]]).json()["a"]?[1] == true)
         let error = try #require(throws: NetworkError.self) { try NetworkResponse(text: "{").json() }

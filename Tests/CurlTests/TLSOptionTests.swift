@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import BeagleNetTesting
 import CurlPeers
 import Testing
 
@@ -77,6 +78,16 @@ struct TLSOptionTests {
         }
         let inBytes = try request { $0.identity = try Self.good[3].make() }
         #expect(try await !transport.perform(inBytes).metrics.isConnectionReused)
+    }
+
+    /// nginx answers 400 to a client without a certificate.
+    @Test func redirectToAnotherOriginIsNotShownTheIdentity() async throws {
+        let target = request { _ in }.head.urlText
+        let elsewhere = try LoopbackServer(.response(307, ["Location": target]))
+        var moved = try request { $0.identity = try Self.good[0].make() }
+        #expect(try await transport.perform(moved).status == .ok)
+        moved.head = try elsewhere.request(.get, "/").head
+        #expect(try await transport.perform(moved).status.code == 400)
     }
 
     /// libcurl would let all these use the connection that the first one opened.

@@ -39,6 +39,48 @@ import struct BeagleNetExchanges.Operation
         #expect(world.events == ["q>>", "=>hello"])
     }
 
+    /// The seed's logging exchange prints operations and results.
+    @Test func whatIsPrintedIsReadableWithoutSecrets() throws {
+        let url = try #require(URL(string: "http://h/graphql?token=hunter2"))
+        let args = ExecutionArgs(
+            query: #"mutation { login(password: "hunter2") { id } }"#,
+            variables: ["pin": "hunter2", "id": 7]
+        )
+        let operation = Operation(id: "m", kind: .mutation, request: URLRequest(url: url), args: args)
+        let shown = #"""
+            mutation m, cache-first, to http://h/graphql?token=REDACTED: mutation { login(password: "REDACTED") { id } }
+            variables: {"id":7,"pin":"REDACTED"}
+            """#
+        #expect("\(operation)" == shown)
+        let result = OperationResult(
+            operation: operation,
+            data: ["token": "hunter2", "name": "Ana"],
+            error: .graphql([GraphQLError("no password=hunter2")]),
+            stale: true
+        )
+        #expect(
+            "\(result)" == #"""
+                mutation m, stale: {"name":"Ana","token":"REDACTED"}
+                error: no password=REDACTED
+                """#
+        )
+        let decoded = DecodedOperationResult(operation: operation, data: ["token": "hunter2"])
+        #expect("\(decoded)" == #"mutation m: ["token": "REDACTED"]"#)
+        let execution = ExecutionResult(data: ["token": "hunter2"])
+        for value in [operation, result, decoded, execution, args] as [Any] {
+            var text = "\(value) \([value])"
+            dump(value, to: &text)
+            #expect(!text.contains("hunter2") && !text.contains("Box"), "\(text)")
+        }
+        let lines = Lock("")
+        struct Output: TextOutputStream {
+            let lines: Lock<String>
+            mutating func write(_ text: String) { lines.withLock { $0 += text } }
+        }
+        _ = Just(operation).print("down", to: Output(lines: lines)).sink { _ in }
+        #expect(lines.withLock { $0 }.contains(shown))
+    }
+
     @Test func composedExchangesMayListenTwice() {
         /// Counts how often the stream above it is run.
         struct Twice: Exchange {

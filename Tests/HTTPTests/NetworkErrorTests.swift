@@ -35,6 +35,20 @@ struct NetworkErrorTests {
         }
     }
 
+    @Test(arguments: [
+        ("the server said password=hunter2", "the server said password=REDACTED"),
+        ("cannot use 'http://u:hunter2#x@h:1'", "cannot use 'http://REDACTED:REDACTED@h:1'"),
+        ("//u:hunter2@h/ has no scheme", "//REDACTED:REDACTED@h/ has no scheme"),
+        ("the header Authorization is there twice", "the header Authorization is there twice"),
+    ])
+    func messagesAndAdviceHoldNoSecret(_ text: String, _ expected: String) {
+        var error = NetworkError(.other, during: .build, text, advice: text)
+        #expect(error.message == expected && error.advice == expected)
+        error.message = "see \(text)"
+        error.advice = text
+        #expect(error.message == "see \(expected)" && error.advice == expected)
+    }
+
     private func shown(_ error: NetworkError, _ way: String) throws -> String {
         var text = ""
         switch way {

@@ -11,7 +11,8 @@ import Testing
         "{}", " [ ]\r\n", #"{"a":[{"b":[[],{}]}],"c":true,"d":false,"e":null}"#,
         #"[0,-0,10,-1.50,1234567890,1699999999999]"#,
         #"{"id": 17, "title": "Home", "name": "A long name, with marks!"}"#,
-        #"["a \"quoted\" word\n\u00e9\/","é"]"#, #"{"description":"Every screen has one","createdAt":"2026-11-24"}"#,
+        #"[["name","a"],[["b"],"token"],["a","token"]]"#, #"["token","a"]"#, #"["a \"quoted\" word\n\u00e9\/","é"]"#,
+        #"{"description":"Every screen has one","createdAt":"2026-11-24"}"#,
         String(repeating: "[", count: 64) + String(repeating: "]", count: 64),
     ])
     func whatHasNoSecretIsKnownAtOnce(_ text: String) { #expect(holds(text)) }
@@ -24,7 +25,8 @@ import Testing
         "[\"\\u00",
         "[\"\u{1}\"]", "[1\u{B}]", "\u{1E}[1]", "\u{FEFF}[1]", "[\"a\\",
         #"{"password":"x"}"#, #"{"p\u0069n":1}"#, #"{"key":"a"}"#, #"{"state":"x"}"#, #"{"query":"{a}"}"#,
-        #"{"name":"token","value":"x"}"#, #"["\#(TextScanTests.jwt)"]"#, #"{"\#(TextScanTests.github)":1}"#,
+        #"{"name":"token","value":"x"}"#, #"[["Authorization","x"]]"#, #"[["t\u006fken","x"]]"#,
+        #"["\#(TextScanTests.jwt)"]"#, #"{"\#(TextScanTests.github)":1}"#,
         #"["a?token=x&b=1 and more"]"#, #"["{\"pin\":\"1\"}"]"#, #"["password\u003dabcdefgh"]"#, "[4111111111111111]",
         String(repeating: "[", count: 65) + String(repeating: "]", count: 65),
         "[\"" + String(repeating: "a", count: TextScan.window) + "\"]",

@@ -34,6 +34,16 @@ import Testing
                 #"{"a":"next=https%3A%2F%2Fa%2F%3Fpassword%3DREDACTED"}"#
             ),
             (#"{"a":"50%3D"}"#, #"{"a":"50%3D"}"#),
+            (
+                #"{"headers":[["Authorization","x"],["X-Api-Key","y","z"],["Accept","a"]]}"#,
+                #"{"headers":[["Authorization","REDACTED"],["X-Api-Key","REDACTED","REDACTED"],["Accept","a"]]}"#
+            ),
+            (
+                #"[["pass\u0077ord",1],["token",null,{"a":1}]]"#,
+                #"[["pass\u0077ord","REDACTED"],["token",null,"REDACTED"]]"#
+            ),
+            (#"[["token"],["a","token","b"],[1,"token","b"]]"#, #"[["token"],["a","token","b"],[1,"token","b"]]"#),
+            (#"{"required":["password","email"]}"#, #"{"required":["password","email"]}"#),
         ] as [(String, String?)]
     )
     func ofJSON(_ body: String, _ expected: String?) throws {

@@ -15,6 +15,7 @@ import Testing
             "X-Credential", "Cookie2", "X-Goog-Iam-Authorization-Token", "X-Shopify-Access-Token", "X-Gitlab-Token",
             "X-Hub-Signature", "X-Forwarded-Access-Token", "SAMLResponse", "X-SAML-Assertion", "X_API_KEY",
             "Ocp-Apim-Subscription-Key", "X-Functions-Key", "CF-Access-Client-Secret", "X-Auth-Key",
+            "Cf-Access-Jwt-Assertion", "X-Goog-IAP-JWT-Assertion", "X-Acme-Access-Key",
         ]
     )
     func hidesHeader(name: String) {
@@ -31,6 +32,66 @@ import Testing
     )
     func showsHeader(name: String) {
         #expect(!redactor.isSecret(header: name))
+    }
+
+    @Test(
+        "a secret name is secret as a header field, in a query, in a form, in JSON and in GraphQL",
+        arguments: [
+            "Access-Key", "Private-Key", "Subscription-Key", "Encryption-Key", "Signing-Key", "Session-Key", "JWT",
+            "Pwd",
+            "Assertion", "Client-Assertion", "SSN", "Sig", "Pass", "Code", "Pin", "OTP", "TOTP", "MFA", "IBAN", "CVV",
+            "Card-Number", "Relay-State", "AWS-Access-Key-Id", "DPoP", "Api-Key", "Auth-Token", "Functions-Key",
+        ]
+    )
+    func hidesNameEverywhere(name: String) throws {
+        let plain = name.replacing("-", with: "_")
+        for name in [name, name.lowercased(), "X-\(name)"] {
+            #expect(redactor.isSecret(header: name), "\(name)")
+            #expect(redactor.isSecret(name: name, length: 1), "\(name)")
+        }
+        #expect(redactor.redact(url: "/?\(name)=v&x-\(plain)=v") == "/?\(name)=REDACTED&x-\(plain)=REDACTED")
+        let texts = [
+            ("application/json", #"{"\#(plain)":"v","a":1}"#, #"{"\#(plain)":"REDACTED","a":1}"#),
+            ("application/x-www-form-urlencoded", "\(plain)=v&a=1", "\(plain)=REDACTED&a=1"),
+            ("application/graphql", #"{a(\#(plain): "v")}"#, #"{a(\#(plain): "REDACTED")}"#),
+        ]
+        for (type, text, expected) in texts {
+            let data = try #require(redactor.redact(body: Data(text.utf8), contentType: type).data)
+            #expect(String(decoding: data, as: UTF8.self) == expected)
+        }
+    }
+
+    @Test(
+        "other names are not secret as values",
+        arguments: ["xcode", "X-Page", "xpass_count", "access_keys_count", "x"]
+    )
+    func showsName(name: String) {
+        #expect(!redactor.isSecret(name: name, length: 1))
+    }
+
+    @Test(
+        "URLs that do not parse lose their secrets, too",
+        arguments: [
+            ("//u:PW@h/x", "//REDACTED:REDACTED@h/x"), ("///u:PW@h/x", "///REDACTED:REDACTED@h/x"),
+            ("http:///u:PW@h/x", "http:///REDACTED:REDACTED@h/x"), ("http:/u:PW@h/x", "http:/REDACTED:REDACTED@h/x"),
+            (#"http:\\u:PW@h/x"#, #"http:\\REDACTED:REDACTED@h/x"#), ("u:PW@h/x", "REDACTED:REDACTED@h/x"),
+            ("http://u:PW#x@h:1", "http://REDACTED:REDACTED@h:1"),
+            ("http://u:PW/x@h:1/a", "http://REDACTED:REDACTED@h:1/a"),
+            ("http://u:PW?x@h:1?a=1", "http://REDACTED:REDACTED@h:1?a=1"),
+            ("http://u:PW x@h:1", "http://REDACTED:REDACTED@h:1"),
+            ("http://u:PW@h:99999", "http://REDACTED:REDACTED@h:99999"),
+            ("http://u:PW@[::1", "http://REDACTED:REDACTED@[::1"), ("ftp://u:PW@h", "ftp://REDACTED:REDACTED@h"),
+            ("http://u:PW@x@h", "http://REDACTED:REDACTED@h"), ("http://h:80/a@b", "http://h:80/a@b"),
+            ("http://h:/a@b", "http://h:/a@b"), ("http://[::1]/a@b", "http://[::1]/a@b"),
+            ("http://h:abc/x", "http://h:abc/x"),
+            ("https://@{host}/a", "https://@{host}/a"), ("mailto:a@b.example", "mailto:a@b.example"),
+            ("data:text/plain,a@b", "data:text/plain,a@b"),
+            ("/users/a@b", "/users/a@b"), ("a/b:c@d", "a/b:c@d"),
+        ]
+    )
+    func redactsBrokenURL(url: String, expected: String) {
+        #expect(redactor.redact(url: url) == expected)
+        #expect(redactor.redact(url: expected) == expected)
     }
 
     @Test(
@@ -162,6 +223,7 @@ import Testing
         #expect(redactor.redact(url: "/?pet-name=x&code=1&pin=2") == "/?pet-name=REDACTED&code=1&pin=REDACTED")
         #expect(redactor.redact(text: "no pet with pet_name: x, code: 1") == "no pet with pet_name: REDACTED, code: 1")
         #expect(redactor.redact(text: "a X-Session-Id: x") == "a X-Session-Id: x")
+        #expect(redactor.isSecret(header: "Pet-Name") && !redactor.isSecret(header: "Code"))
         #expect(redactor.isSecret(name: "user[pin]", length: 1) && !redactor.isSecret(name: "user.id", length: 1))
     }
 

@@ -86,6 +86,17 @@ import Testing
         ("/a?ghp_0123456789abcdefghijABCDEFGHIJ012345=1&b", "/a?REDACTED=1&b"),
         ("really? a=1 #1=b c?d=e:f", "really? a=1 #1=b c?d=e:f"), ("#password: x", "#password: REDACTED"),
         ("authors: A, cookies are fine [1]", "authors: A, cookies are fine [1]"),
+        ("[db]\npassword = hunter2\nuser = ana", "[db]\npassword = REDACTED\nuser = ana"),
+        ("pin\t=\t1234;", "pin\t=\tREDACTED;"), (#"password = "a b" c"#, #"password = "REDACTED" c"#),
+        ("pwd = a=b=", "pwd = REDACTED"), ("token= abc x", "token= REDACTED x"), ("token= user=ana", "token= user=ana"),
+        ("secret= dGVzdA==", "secret= REDACTED"),
+        ("if password == x or pin != y", "if password == x or pin != y"), ("password =\nnext", "password =\nnext"),
+        ("password : hunter2", "password : REDACTED"), ("error code : 404", "error code : 404"),
+        ("see //u:PW@h/a for it", "see //REDACTED:REDACTED@h/a for it"), ("(//u@h/)", "(//REDACTED:REDACTED@h/)"),
+        ("// mail a@b, //cdn.example/x@1", "// mail a@b, //cdn.example/x@1"), ("a///b@c", "a///b@c"),
+        ("in 'http://u:PW#x@h:1'", "in 'http://REDACTED:REDACTED@h:1'"),
+        ("in 'http://u:PW x@h:1', so", "in 'http://REDACTED:REDACTED@h:1', so"),
+        ("write http://HOST:PORT, or mail", "write http://HOST:PORT, or mail"),
     ]
 
     @Test("what is known by its look goes", arguments: known)
@@ -118,7 +129,8 @@ import Testing
         arguments: [
             "eyJ", "4111 ", "-----BEGIN PRIVATE KEY-----", "Bearer ", "a://", "\"pin\":", "ghp_", "=", "token={",
             "sk-", "data: [\n", "{\"state\":1,", "\"key\": ", "a=1&", "Bearer", "AKIA", "basic ",
-            "?a=", "#a=?", "\"Cookie: ", "[Cookie: a=\"", "=\\\\\\", "token=Bearer ", "\\\"pin\\\":", "a://b;token=",
+            "?a=", "#a=?", "//", "//a:", "//a:b/", "token = ", "token  ", "a://b:c ", "\"Cookie: ", "[Cookie: a=\"",
+            "=\\\\\\", "token=Bearer ", "\\\"pin\\\":", "a://b;token=",
         ]
     )
     func timeGrowsWithTheTextAlone(piece: String) {

@@ -10,6 +10,39 @@ import Testing
         HttpAdditionalData(httpData: .init(method: .POST, body: Data(body.utf8)), headers: ["header": "value"])
     }
 
+    // MARK: - Credentials
+
+    @Test(
+        "credentials of a client go to declared origins",
+        arguments: [
+            ("http://h/a", "http://h", [], true), ("http://other/a", "http://h", [], false),
+            ("http://h:81/a", "http://h", [], false), ("http://other/a", nil, ["http://other"], true),
+            ("http://h/a", nil, ["http://other"], false), ("http://h/a", nil, [], true),
+        ] as [(String, String?, [String], Bool)]
+    )
+    func holdsCredentialsBack(url: String, base: String?, origins: [String], isShown: Bool) throws {
+        var builder = HttpRequestBuilder()
+        builder.baseURL = base.flatMap { URL(string: $0) }
+        builder.origins = Set(origins.compactMap { URL(string: $0).flatMap { Origin($0) } })
+        var options = TransferOptions()
+        options.authentication = .bearer("t0ken")
+        options.identity = TLSIdentity(certificatePath: "a.pem")
+        var request = Request(url: try #require(URL(string: url)), type: .fetchComponent)
+        for ofRequest in [nil, options] {
+            // The client hands its options on with a request that changes one of them.
+            request.options = ofRequest
+            let built = try builder.build(request, options: options, .collect).options
+            #expect((built.authentication != nil) == isShown)
+            #expect((built.identity != nil) == isShown)
+        }
+        // The request's own are for where it goes.
+        var own = options
+        own.authentication = .bearer("other")
+        own.identity = TLSIdentity(certificatePath: "b.pem")
+        request.options = own
+        #expect(try builder.build(request, options: options, .collect).options == own)
+    }
+
     // MARK: - Queries
 
     @Test("row 1: a form's query goes behind the one that is there", arguments: [FormRemoteAction.Method.get, .delete])

@@ -345,3 +345,63 @@ struct OutputTests {
         #expect(run.text.contains("EXAMPLE\n  "))
     }
 }
+
+/// What a server, a URL or the environment says is shown without its secrets, in errors as in the log.
+struct SecretOutputTests {
+    private static let secret = "password=hunter2 Bearer hunter2abcdef"
+
+    private func expectNoSecret(_ run: BeagleProcess.Outcome, sourceLocation: SourceLocation = #_sourceLocation) {
+        let text = run.errors + run.text
+        #expect(!text.contains("hunter2") && text.contains("REDACTED"), "\(text)", sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: [[], ["-v"], ["--json"]])
+    func reasonPhraseIsRedacted(_ flags: [String]) async throws {
+        let server = try LoopbackServer(.raw("HTTP/1.1 401 no \(Self.secret)\r\nContent-Length: 0\r\n\r\n"))
+        expectNoSecret(try await BeagleProcess(["raw", server.url] + flags).outcome())
+    }
+
+    @Test func problemIsRedacted() async throws {
+        let body = JSONValue.object(["title": "x", "detail": .string(Self.secret)])
+        let server = try LoopbackServer(
+            .response(422, ["Content-Type": "application/problem+json"], "\(body)")
+        )
+        let run = try await BeagleProcess(["submit", server.url, "a=b"]).outcome()
+        #expect(!run.errors.contains("hunter2") && run.errors.contains("REDACTED"), "\(run.errors)")
+    }
+
+    @Test func messageOfGraphQLIsRedacted() async throws {
+        let body = JSONValue.object(["data": .null, "errors": .array([.object(["message": .string(Self.secret)])])])
+        let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "\(body)"))
+        let run = try await BeagleProcess(["graphql", server.url, "-q", "{a}"]).outcome()
+        #expect(run.exit == 102)
+        #expect(!run.errors.contains("hunter2") && run.errors.contains("REDACTED"), "\(run.errors)")
+    }
+
+    @Test(arguments: [
+        "//u:hunter2@127.0.0.1/x", "u:hunter2@127.0.0.1/x", "u:hunter2/x@127.0.0.1", "http:/u:hunter2@h/",
+    ])
+    func addressThatIsNoURLIsRedacted(_ url: String) async throws {
+        expectNoSecret(try await BeagleProcess(["raw", url]).outcome())
+    }
+
+    @Test(arguments: [
+        "http://u:hunter2#x@127.0.0.1:1", "http://u:hunter2/x@127.0.0.1:1", "u:hunter2 x@127.0.0.1:1",
+        "http://u:hunter2@x@127.0.0.1:1", "http://u:hunter2@127.0.0.1:99999", "ftp://u:hunter2@127.0.0.1:1",
+        "http://hunter2/x@127.0.0.1:1",
+    ])
+    func proxyOfTheEnvironmentIsRedacted(_ proxy: String) async throws {
+        try await withDirectory { directory in
+            let log = "\(directory)/a.bglog"
+            let environment = ["http_proxy": proxy, "no_proxy": "", "all_proxy": ""]
+            let words = ["raw", "http://127.0.0.1:9/", "-m", "5", "--record", log]
+            expectNoSecret(try await BeagleProcess(words, environment: environment).outcome())
+            let shown = try await BeagleProcess(["log", "show", log, "1"]).outcome()
+            #expect(shown.exit == 0 && !shown.text.contains("hunter2"), "\(shown.text)")
+            for name in try FileManager.default.subpathsOfDirectory(atPath: log) {
+                let data = FileManager.default.contents(atPath: "\(log)/\(name)") ?? Data()
+                #expect(!String(decoding: data, as: UTF8.self).contains("hunter2"), "\(name)")
+            }
+        }
+    }
+}

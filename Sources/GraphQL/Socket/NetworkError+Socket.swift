@@ -16,9 +16,7 @@ extension NetworkError {
 struct SocketClosed: Error, CustomStringConvertible {
     let close: WebSocketClose
 
-    var description: String {
-        "\(close.code.rawValue)\(close.reason.isEmpty ? "" : " \(Redactor.standard.redact(text: close.reason))")"
-    }
+    var description: String { close.description }
 }
 
 extension WebSocketClose.Code {

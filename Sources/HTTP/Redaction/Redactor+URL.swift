@@ -83,11 +83,13 @@ extension Redactor {
         let rest = url[colon...].dropFirst().drop { "/\\".utf8.contains($0) }
         if rest.startIndex > colon + 1 { return rest.startIndex..<Self.endOfAuthority(rest) }
         let scheme = String(decoding: url[..<colon], as: UTF8.self).lowercased()
-        return Self.mailSchemes.contains(scheme) ? nil : url.startIndex..<Self.endOfAuthority(url)
+        return Self.opaqueSchemes.contains(scheme) ? nil : url.startIndex..<Self.endOfAuthority(url)
     }
 
-    /// Schemes of which an address with `@`, and no authority, follows.
-    private static let mailSchemes: Set<String> = ["mailto", "acct", "sip", "sips", "xmpp", "im"]
+    /// Schemes that no authority follows, whatever has an `@` in it.
+    private static let opaqueSchemes: Set<String> = [
+        "mailto", "acct", "sip", "sips", "xmpp", "im", "data", "urn", "blob", "javascript",
+    ]
 
     /// The end of the authority that bytes begin with. A password whose `/`, `?` or `#` is not escaped belongs to it: what
     /// stands before such a character is then no host with a port.
@@ -111,7 +113,7 @@ extension Redactor {
     private func edit(ofUser authority: ArraySlice<UInt8>) -> RedactionEdit? {
         guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return nil }
         let user = authority[..<at]
-        if Self.isPlaceholder(user) || Self.isUserPlaceholder(user) { return nil }
+        if user.isEmpty || Self.isPlaceholder(user) || Self.isUserPlaceholder(user) { return nil }
         if dropsItems { return RedactionEdit(authority.startIndex..<at + 1, "", "user") }
         let colon = user.firstIndex(of: UInt8(ascii: ":")) ?? at
         let name = replacement(for: user[..<colon]) ?? Self.placeholder

@@ -49,14 +49,15 @@ extension TextScan {
         while place < limit, bytes[place].isURLByte, !"/?#@".utf8.contains(bytes[place]) { place += 1 }
         if place == candidate.edge, !candidate.isFinal { return .more }
         guard place < limit else { return .pass }
-        guard bytes[place] == UInt8(ascii: "@") || Redactor.isBroken(authority: bytes[start..<place]) else {
-            return .pass
+        if bytes[place] != UInt8(ascii: "@") {
+            guard Redactor.isBroken(authority: bytes[start..<place]) else { return .pass }
+            while place < limit, bytes[place].isURLByte, bytes[place] != UInt8(ascii: "@") { place += 1 }
+            if place == candidate.edge, !candidate.isFinal { return .more }
+            guard place < limit, bytes[place] == UInt8(ascii: "@") else { return .pass }
         }
         let end = endOfURL(candidate)
         if end == candidate.edge, !candidate.isFinal { return .more }
-        let found = redactor.edits(ofURL: bytes, in: candidate.start..<end, depth: depth)
-        guard found.first?.way == "user" else { return .pass }
-        edits += found
+        edits += redactor.edits(ofURL: bytes, in: candidate.start..<end, depth: depth)
         return .past(end)
     }
 
@@ -107,12 +108,14 @@ extension TextScan {
         let place = endOfRun(candidate.start + 1, candidate, \.isInlineSpace)
         let word = endOfRun(place, candidate) { $0.isNameByte || $0 == UInt8(ascii: "=") }
         if word == candidate.edge, !candidate.isFinal { return .more }
-        // `a == b` compares, and in `a= b=c` the value of `a` is empty.
-        let isSpaced = nameEnd < candidate.start || place > candidate.start + 1
-        if isSpaced, let equals = bytes[place..<word].firstIndex(of: UInt8(ascii: "=")),
-            equals == place || (equals + 1 < word && bytes[equals + 1] != UInt8(ascii: "="))
-        {
-            return .pass
+        if let equals = bytes[place..<word].firstIndex(of: UInt8(ascii: "=")) {
+            let (isSpacedBefore, isSpacedBehind) = (nameEnd < candidate.start, place > candidate.start + 1)
+            // `a == b` compares, and in `a= b=c` the value of `a` is empty.
+            let isComparison = isSpacedBefore && !isSpacedBehind && equals == place
+            let isEmpty =
+                !isSpacedBefore && isSpacedBehind && equals > place && equals + 1 < word
+                && bytes[equals + 1] != UInt8(ascii: "=")
+            if isComparison || isEmpty { return .pass }
         }
         return value(of: name, meaning, from: place, candidate)
     }

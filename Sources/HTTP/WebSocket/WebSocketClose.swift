@@ -139,3 +139,12 @@ struct WebSocketViolation: Error {
         )
     }
 }
+
+extension WebSocketClose: CustomStringConvertible, CustomReflectable {
+    /// The number, and the reason with its secrets replaced.
+    public var description: String {
+        reason.isEmpty ? "\(code.rawValue)" : "\(code.rawValue) \(Redactor.standard.redact(text: reason))"
+    }
+    /// Without children, of which `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

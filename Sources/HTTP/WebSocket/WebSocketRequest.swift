@@ -53,7 +53,7 @@ public struct WebSocketRequest: Sendable {
             throw .unopened(
                 .unsupported,
                 "TransferOptions.authentication is digest, for which the handshake would have to be sent twice",
-                "take basic or bearer over wss"
+                "use wss with basic, or with bearer"
             )
         }
         guard maxMessageBytes > 0 else {

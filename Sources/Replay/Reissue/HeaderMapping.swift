@@ -58,7 +58,7 @@ public struct HeaderMapping: Sendable, Hashable {
             .badConfiguration,
             during: .build,
             reason,
-            advice: "write 'Authorization=env:TOKEN', and set TOKEN"
+            advice: "write NAME=VALUE, or NAME=env:VARIABLE, and set the variable"
         )
     }
 }

@@ -47,6 +47,39 @@ import Testing
         #expect(try outbox.entries().map(\.queue) == ["mine", "POST"])
     }
 
+    @Test(arguments: [(true, "retry it"), (false, nil)])
+    func errorAndLogSayThatASecretFormIsNotKept(isRefused: Bool, advice: String?) async throws {
+        defer { folder.remove() }
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        let outbox = Outbox(directory: folder.path)
+        var failure = isRefused ? NetworkError.refused : .status(503)
+        failure.advice = advice
+        let client = client(OutboxInterceptor(outbox), Answers(.failure(failure)))
+        let form = Form([Form.Input("name", .text("Ana")), Form.Input("pin", .text("1234"))])
+        let error = try #require(await Result { try await client.submit(form, to: "http://host/a") }.failure)
+        #expect(error.kind == failure.kind && !error.isKept)
+        let reason = #"its input "pin" is secret (Form.outbox)"#
+        #expect(error.advice == (advice.map { "\($0); " } ?? "") + "the outbox did not keep it: \(reason)")
+        let lines = logger.messages.filter { $0.contains(reason) }
+        #expect(
+            lines == [
+                "POST http://host/a is sent without being kept in an outbox: \(reason)",
+                "POST http://host/a was not delivered and is not kept in an outbox: \(reason)",
+            ]
+        )
+        #expect(try outbox.entries().isEmpty)
+        #expect(!logger.messages.joined().contains("1234"))
+    }
+
+    @Test func whatTheServerDecidedOnIsNotCalledLost() async throws {
+        defer { folder.remove() }
+        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.failure(.status(403))))
+        let form = Form([Form.Input("pin", .text("1234"))])
+        let error = try #require(await Result { try await client.submit(form, to: "http://host/a") }.failure)
+        #expect(error.advice?.contains("outbox") != true)
+    }
+
     private func client(_ interceptors: any Interceptor...) -> NetworkClientDefault {
         Beagle.dependencies.interceptors = interceptors
         return NetworkClientDefault(dependencies: Beagle.dependencies, transport: ScriptedTransport())

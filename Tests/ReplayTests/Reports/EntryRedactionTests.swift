@@ -28,6 +28,12 @@ import Testing
         let message = Data(#"{"password":"\#(secret)"}"#.utf8)
         entry.messages = [1, 2].map { LoggedMessage(.send, at: SampleRecording.start, opcode: $0, message) }
         entry.response?.statusText = "OK token=\(secret)"
+        entry.connection = "token=\(secret)"
+        entry.serverAddress = "//u:\(secret)@h"
+        entry.request.method = "GET token=\(secret)"
+        entry.request.httpVersion = "token=\(secret)"
+        entry.response?.httpVersion = "token=\(secret)"
+        entry.kind = "token=\(secret)"
         entry.response?.body.mediaType = "application/json; token=\(secret)"
         entry.others = [
             OtherMember(place: "", name: "_initiator", json: #"{"url":"https://a.example/?token=\#(secret)"}"#),
