@@ -29,7 +29,7 @@ struct AuthenticationTests {
     @Test(arguments: refused) func whatCannotBeSentIsRefused(_ authentication: Authentication) throws {
         let error = #expect(throws: NetworkError.self) { try authentication.field(for: request()) }
         #expect(error?.kind == .badConfiguration)
-        #expect(error?.message.hasPrefix("TransferOptions.authentication ") == true)
+        #expect(error?.message.hasPrefix("TransferOptions.authentication: ") == true)
     }
 
     @Test func headerOfTheRequestsOwnIsAConflict() throws {

@@ -59,20 +59,20 @@ extension Authentication {
             return try Self.basicField(found)
         }
         guard !hasField else {
-            throw .badAuthentication("is set, and the request has an Authorization header too", "leave one of them out")
+            throw .badAuthentication("it is set, and the request has an Authorization header too", "leave one of them out")
         }
         switch scheme {
         case .basic(let credentials): return try Self.basicField(credentials)
         case .bearer(let token):
             guard Self.isToken(token) else {
-                throw .badAuthentication("holds a token that RFC 6750, 2.1 does not allow", "encode it as Base64")
+                throw .badAuthentication("the token has characters that RFC 6750, 2.1 does not allow", "encode it as Base64")
             }
             return "Bearer \(token)"
         case .digest(let credentials):
             try Self.check(credentials)
             guard request.body?.isReplayable != false else {
                 throw .badAuthentication(
-                    "is digest, which may ask for the body twice, and a streamed body cannot be replayed",
+                    "digest may ask for the body twice, and a streamed body cannot be replayed",
                     "make the body replayable"
                 )
             }
@@ -84,7 +84,7 @@ extension Authentication {
     private static func basicField(_ credentials: Credentials) throws(NetworkError) -> String {
         try check(credentials)
         guard !credentials.user.utf8.contains(UInt8(ascii: ":")) else {
-            throw .badAuthentication("holds a user name with a colon (RFC 7617, 2)", "use another scheme")
+            throw .badAuthentication("the user name has a colon (RFC 7617, 2)", "use another scheme")
         }
         return "Basic \(Data("\(credentials.user):\(credentials.password)".utf8).base64EncodedString())"
     }
@@ -94,7 +94,7 @@ extension Authentication {
             text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         }
         guard isClean else {
-            throw .badAuthentication("holds a user name or password with a control character", "take it out")
+            throw .badAuthentication("the user name or password has a control character", "take it out")
         }
     }
 
@@ -134,7 +134,7 @@ extension NetworkError {
         NetworkError(
             .badConfiguration,
             during: .build,
-            "TransferOptions.authentication \(problem)",
+            "TransferOptions.authentication: \(problem)",
             advice: advice
         )
     }
