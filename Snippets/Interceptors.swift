@@ -36,7 +36,7 @@ func encrypt(_ dependencies: BeagleDependencies, _ cipher: any Cipher) {
     // snippet.end
 }
 
-func watch(_ client: NetworkClientDefault, _ show: @escaping @Sendable (NetworkResponse, _ isStale: Bool) -> Void) {
+func watch(_ client: any NetworkClient, _ show: @escaping @Sendable (NetworkResponse, _ isStale: Bool) -> Void) {
     // snippet.watch
     let home = NetworkOperation(Request(url: URL(string: "https://api.example.com/home")!, type: .fetchComponent))
     let token = client.watch(home) { event in

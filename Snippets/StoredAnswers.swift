@@ -16,7 +16,7 @@ func ask(_ client: any NetworkClient, _ show: @escaping @Sendable (NetworkOperat
     // snippet.end
 }
 
-func signOut(_ client: NetworkClientDefault, _ auth: AuthInterceptor<String>, _ store: any DocumentStore) async {
+func signOut(_ client: any NetworkClient, _ auth: AuthInterceptor<String>, _ store: any DocumentStore) async {
     // snippet.signOut
     auth.reset()
     client.endAll()
@@ -24,7 +24,7 @@ func signOut(_ client: NetworkClientDefault, _ auth: AuthInterceptor<String>, _ 
     // snippet.end
 }
 
-func refetch(_ client: NetworkClientDefault, foreground: AsyncStream<Void>, networkReturn: AsyncStream<Void>) {
+func refetch(_ client: any NetworkClient, foreground: AsyncStream<Void>, networkReturn: AsyncStream<Void>) {
     // snippet.refetch
     client.refetch(on: foreground)
     client.refetch(on: networkReturn, .networkOnly)

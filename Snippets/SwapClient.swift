@@ -1,19 +1,18 @@
-// A client of the app's own in place of ours: everything that asks the container has it from then on.
+// A client of the app's own around ours: everything that asks the container has it from then on, in each scope.
 import BeagleNet
 
 // snippet.custom
-final class CountingClient: NetworkClient {
-    private let client: any NetworkClient
+final class CountingClient: NetworkClientWrapper {
+    let wrapped: any NetworkClient
     private let counter: any Counter
 
     init(_ client: any NetworkClient, _ counter: any Counter) {
-        self.client = client
+        wrapped = client
         self.counter = counter
     }
 
-    func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
-        counter.count(request.url)
-        return client.executeRequest(request, completion: completion)
+    func prepare(_ operation: inout NetworkOperation) {
+        counter.count(operation.request.url)
     }
 }
 // snippet.end
@@ -28,6 +27,24 @@ struct PrintingCounter: Counter {
 
 // snippet.swap
 let dependencies = BeagleDependencies()
-dependencies.networkClient = CountingClient(NetworkClientDefault(dependencies: dependencies), PrintingCounter())
+dependencies.register(\.networkClient) { container in
+    CountingClient(NetworkClientDefault(dependencies: container), PrintingCounter())
+}
 Beagle.dependencies = dependencies
 // snippet.end
+
+// snippet.scope
+let url = URL(string: "https://staging.example.com")
+let staging = dependencies.scoped { $0.environment = BeagleEnvironment(name: "staging", baseURL: url) }
+let home = try await staging.networkClient.fetch("/home", as: JSONValue.self)  // counted, and asked of staging
+// snippet.end
+print(home)
+
+// snippet.injected
+final class HomeModel: Sendable {
+    private let client = Injected(\.networkClient)
+
+    func load() async throws -> JSONValue { try await client().fetch("/home") }
+}
+// snippet.end
+print(try await HomeModel().load())

@@ -80,7 +80,7 @@ struct RelayRun: Sendable {
 
     /// Subscribes, and gives what comes until the server ends it.
     private func subscribe(_ emit: @escaping Emit) async throws(NetworkError) {
-        let client = ExecutionClient(client: network.client, execution: execution)
+        let client = ExecutionClient(wrapped: network.client, execution: execution)
         let give: @Sendable (NetworkOperation.Result) -> Void = { result in
             if let response = result.response { emit(RelayPayload(response.data).withoutNulls) }
         }
@@ -102,7 +102,7 @@ struct RelayRun: Sendable {
     /// - Returns: the whole answer; nil where it came in pieces and there is no cache.
     private func answer(_ policy: RequestPolicy, _ emit: Emit) async throws(NetworkError) -> Data? {
         let endpoint = try endpoint()
-        let client = ExecutionClient(client: network.client, execution: execution)
+        let client = ExecutionClient(wrapped: network.client, execution: execution)
         let data: Data
         do {
             if try message.mayComeInPieces {
@@ -219,27 +219,11 @@ extension RequestParameters {
 }
 
 /// Hands everything on, and says which execution operations are for.
-private struct ExecutionClient: NetworkClient {
-    let client: any NetworkClient
+private struct ExecutionClient: NetworkClientWrapper {
+    let wrapped: any NetworkClient
     let execution: RelayExecution
 
-    var container: BeagleDependencies { client.container }
-    var options: TransferOptions { client.options }
-
-    func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
-        client.executeRequest(request, completion: completion)
-    }
-
-    func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
-        try await client.stream(request)
-    }
-
-    nonisolated(nonsending) func run(
-        _ operation: NetworkOperation,
-        emit: @escaping @Sendable (NetworkOperation.Result) -> Void
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        var operation = operation
+    func prepare(_ operation: inout NetworkOperation) {
         operation.relayExecution = execution
-        return try await client.run(operation, emit: emit)
     }
 }

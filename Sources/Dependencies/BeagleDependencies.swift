@@ -7,6 +7,15 @@
 /// Beagle.dependencies = dependencies
 /// ```
 ///
+/// A value that is set is shared with the scopes made from the container. What each scope is to make for itself is
+/// registered:
+///
+/// ```swift
+/// dependencies.register(\.networkClient) { container in
+///     CountingClient(NetworkClientDefault(dependencies: container))
+/// }
+/// ```
+///
 /// Values may be read and set from any thread at any time.
 public final class BeagleDependencies: Sendable {
     /// What defaults are made for. Nothing is guessed from the process: whoever makes the container says it.
@@ -22,6 +31,16 @@ public final class BeagleDependencies: Sendable {
     private struct State: Sendable {
         var given = HeldTable()
         var made = HeldTable()
+        /// Registrations by the key under which their values are stored.
+        var registered: [ObjectIdentifier: Registration] = [:]
+        /// Registrations whose key isn't known before their first value is stored.
+        var pending: [Registration] = []
+        /// The registration whose value is being stored.
+        var storing: Registration?
+        /// The value that it stored.
+        var stored: (key: ObjectIdentifier, value: any Held)?
+        /// The keys for which a registration is making a value.
+        var registering: Set<ObjectIdentifier> = []
         var making: [any DependencyDefault.Type] = []
         /// What stays when the container goes.
         var followed: Set<ObjectIdentifier> = []
@@ -30,6 +49,49 @@ public final class BeagleDependencies: Sendable {
         var version = 0
 
         subscript(key: ObjectIdentifier) -> (any Held)? { given[key] ?? made[key] }
+
+        /// Whether the container has gone, and this key's value is not kept.
+        func drops(_ key: ObjectIdentifier) -> Bool { isOrphaned && !followed.contains(key) }
+
+        /// Removes the first registration that may be this key's, unless the dependency was set since.
+        mutating func takePending(_ key: ObjectIdentifier, _ type: Any.Type) -> Registration? {
+            let index = pending.firstIndex { registration in
+                registration.types.contains { $0 == type } && !registration.overridden.contains(key)
+            }
+            return index.map { pending.remove(at: $0) }
+        }
+
+        /// Notes that a dependency was set, or reset, after what is pending was registered.
+        mutating func override(_ key: ObjectIdentifier, isSet: Bool) {
+            for index in pending.indices {
+                if isSet { pending[index].overridden.insert(key) } else { pending[index].overridden.remove(key) }
+            }
+        }
+
+        /// What a scope starts with.
+        ///
+        /// - Parameter isLeavingLive: whether the scope is made for tests or previews in a live container.
+        func inherited(isLeavingLive: Bool) -> State {
+            var state = State(given: given, registered: registered, pending: pending)
+            guard isLeavingLive else { return state }
+            state.given.removeLiveOnly()
+            state.registered = registered.filter { !$0.value.isLiveOnly }
+            return state
+        }
+    }
+
+    /// Makes a dependency in each container that needs one.
+    private struct Registration: Sendable {
+        /// The types that its key may have: that of the name, or its optional.
+        let types: [any Any.Type]
+        /// Makes a value for a container.
+        let make: @Sendable (BeagleDependencies) -> any Sendable
+        /// Stores a value under the dependency's name.
+        let store: @Sendable (BeagleDependencies, any Sendable) -> Void
+        /// Whether its key is `isLiveOnly`.
+        var isLiveOnly = false
+        /// Keys of dependencies that were set after it was registered.
+        var overridden: Set<ObjectIdentifier> = []
     }
 
     /// What defaults of this container are made for.
@@ -57,6 +119,7 @@ public final class BeagleDependencies: Sendable {
             state.version += 1
             state.given.keep(state.followed)
             state.made.keep(state.followed)
+            state.registered = state.registered.filter { state.followed.contains($0.key) }
             return dropped
         }
         withExtendedLifetime(dropped) {}
@@ -65,16 +128,19 @@ public final class BeagleDependencies: Sendable {
     /// The dependency of this key: the value set, else its default.
     @inlinable public subscript<Key: DependencyDefault>(key: Key.Type) -> Key.Value {
         get { held(key) ?? make(key) }
-        set { replace(key, with: HeldValue(newValue)) }
+        set { replace(key, with: HeldValue(newValue, isLiveOnly: Key.isLiveOnly)) }
     }
 
-    /// Forgets the value set and the default made; the next read makes a new default.
+    /// Forgets the value set and the one made; the next read makes a new one, as registered or else by default.
     public func reset<Key: DependencyDefault>(_ key: Key.Type) {
         replace(key, with: nil)
     }
 
-    /// A container with what is set in this one, changed by `change`, and with defaults of its own, so that
-    /// connections of one scope never reach another.
+    /// A container with what is set and registered in this one, changed by `change`. Registered values and defaults are
+    /// made anew in it, so that connections of one scope never reach another.
+    ///
+    /// A scope for tests or previews in a live container doesn't inherit dependencies that are `isLiveOnly`, as the
+    /// network client.
     ///
     /// - Parameters:
     ///   - context: what defaults are made for; this container's context where nil.
@@ -83,14 +149,16 @@ public final class BeagleDependencies: Sendable {
         _ context: Context? = nil,
         _ change: (BeagleDependencies) throws -> Void
     ) rethrows -> BeagleDependencies {
-        let inherited = RecursiveLock(State(given: state.withLock { $0.given }))
+        let isLeavingLive = self.context == .live && context ?? .live != .live
+        if isLeavingLive { storeAllPending() }
+        let inherited = RecursiveLock(state.withLock { $0.inherited(isLeavingLive: isLeavingLive) })
         let container = BeagleDependencies(context ?? self.context, inherited)
         try change(container)
         return container
     }
 
     // A function of its own: a default for `change` would ask for `try` where nothing throws.
-    /// A container with what is set in this one, and with defaults of its own.
+    /// A container with what is set and registered in this one; registered values and defaults are made anew in it.
     ///
     /// - Parameter context: what defaults are made for; this container's context where nil.
     public func scoped(_ context: Context? = nil) -> BeagleDependencies {
@@ -112,25 +180,36 @@ public final class BeagleDependencies: Sendable {
         (held(ObjectIdentifier(key)) as? HeldValue<Key.Value>)?.value
     }
 
-    @usableFromInline func held(_ key: ObjectIdentifier) -> AnyObject? { state.withLock { $0[key] } }
+    @usableFromInline func held(_ key: ObjectIdentifier) -> AnyObject? {
+        // A registration that isn't stored yet may be this key's, and replaces what is held.
+        state.withLock { $0.pending.isEmpty ? $0[key] : nil }
+    }
 
-    /// The lock is held while a default is made: there is one of it, and a cycle is always met on one thread.
+    /// The lock is held while a value is made: there is one of it, and a cycle is always met on one thread.
     @usableFromInline func make<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value {
         state.whileHeld {
-            if let value: Key.Value = held(key) { return value }
+            storePending(key)
+            let (held, isRegistering) = state.withLock { state in
+                (state[ObjectIdentifier(key)], state.registering.contains(ObjectIdentifier(key)))
+            }
+            if let held = held as? HeldValue<Key.Value> { return held.value }
+            if isRegistering { return defaultValue(key) }
             begin(key)
-            let value =
-                switch context {
-                case .live: Key.live(self)
-                case .test: Key.test(self)
-                case .preview: Key.preview(self)
-                }
+            let value = registeredValue(key) ?? defaultValue(key)
             state.withLock { state in
                 state.making.removeLast()
-                guard !state.isOrphaned || state.followed.contains(ObjectIdentifier(key)) else { return }
-                state.made[ObjectIdentifier(key)] = HeldValue(value)
+                if state.drops(ObjectIdentifier(key)) { return }
+                state.made[ObjectIdentifier(key)] = HeldValue(value, isLiveOnly: Key.isLiveOnly)
             }
             return value
+        }
+    }
+
+    private func defaultValue<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value {
+        switch context {
+        case .live: Key.live(self)
+        case .test: Key.test(self)
+        case .preview: Key.preview(self)
         }
     }
 
@@ -147,15 +226,99 @@ public final class BeagleDependencies: Sendable {
 
     /// The replaced values are released when the lock is free again: their `deinit` may ask this container.
     @usableFromInline func replace<Key: DependencyDefault>(_ key: Key.Type, with value: HeldValue<Key.Value>?) {
+        let isLiveOnly = Key.isLiveOnly
         let key = ObjectIdentifier(key)
         let replaced = state.withLock { state in
             let replaced = [state.given[key], state.made[key]]
-            state.given[key] = value
-            state.made[key] = nil
-            state.version += 1
+            guard var registration = state.storing, let value else {
+                state.given[key] = value
+                state.made[key] = nil
+                state.override(key, isSet: value != nil)
+                state.version += 1
+                return replaced
+            }
+            registration.isLiveOnly = isLiveOnly
+            state.registered[key] = registration
+            state.stored = (key, value)
+            if registration.overridden.contains(key) { return [] }
+            state.given[key] = nil
+            state.made[key] = state.drops(key) ? nil : value
             return replaced
         }
         withExtendedLifetime(replaced) {}
+    }
+}
+
+// MARK: - Registrations
+
+extension BeagleDependencies {
+    /// Registers what makes a dependency, in the place of the value set and the default: each container makes a value
+    /// of its own, this one and each scope inside, when it is first read. Setting the dependency replaces it.
+    ///
+    /// ```swift
+    /// dependencies.register(\.networkClient) { container in
+    ///     CountingClient(NetworkClientDefault(dependencies: container))
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: the dependency, as `\.networkClient`. Its property stores the value as `DependencyDefault` shows.
+    ///   - make: makes the value for a container, while that is locked. It doesn't keep the container, as that keeps the
+    ///     value, and reads other dependencies from it; the registered one itself is the default there.
+    public func register<Value: Sendable>(
+        _ name: any ReferenceWritableKeyPath<BeagleDependencies, Value> & Sendable,
+        _ make: @escaping @Sendable (_ container: BeagleDependencies) -> Value
+    ) {
+        let registration = Registration(types: [Value.self, Value?.self], make: make) { container, value in
+            // Of this type, as `make` made it.
+            if let value = value as? Value { container[keyPath: name] = value }
+        }
+        state.withLock { state in
+            state.pending.append(registration)
+            state.version += 1
+        }
+    }
+
+    /// Makes the value of a registration and stores it, which tells its key.
+    private func store(_ registration: Registration) -> (key: ObjectIdentifier, value: any Held) {
+        let value = registration.make(self)
+        state.withLock { $0.storing = registration }
+        registration.store(self, value)
+        let stored = state.withLock { state in
+            state.storing = nil
+            defer { state.stored = nil }
+            return state.stored
+        }
+        // An app's own bug, and `make` would be forgotten. Not `precondition`, whose message an optimised build drops.
+        guard let stored else {
+            fatalError("a registered \(type(of: value)) isn't stored with a DependencyDefault key")
+        }
+        return stored
+    }
+
+    /// Stores the values of registrations that may be this key's.
+    private func storePending<Key: DependencyDefault>(_ key: Key.Type) {
+        while let registration = state.withLock({ $0.takePending(ObjectIdentifier(key), Key.Value.self) }) {
+            _ = store(registration)
+        }
+    }
+
+    /// Stores the values of all registrations whose key isn't known.
+    private func storeAllPending() {
+        state.whileHeld {
+            while let registration = state.withLock({ $0.pending.isEmpty ? nil : $0.pending.removeFirst() }) {
+                _ = store(registration)
+            }
+        }
+    }
+
+    /// The value of the registration that this key has; nil without one.
+    private func registeredValue<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value? {
+        let id = ObjectIdentifier(key)
+        guard let registration = state.withLock({ $0.registered[id] }) else { return nil }
+        state.withLock { _ = $0.registering.insert(id) }
+        defer { state.withLock { _ = $0.registering.remove(id) } }
+        return (store(registration).value as? HeldValue<Key.Value>)?.value
     }
 }
 
@@ -185,16 +348,26 @@ private struct HeldTable: Sendable {
     mutating func keep(_ kept: Set<ObjectIdentifier>) {
         for key in keys where !kept.contains(key) { self[key] = nil }
     }
+
+    /// Drops what scopes for tests and previews don't inherit.
+    mutating func removeLiveOnly() {
+        for (key, value) in zip(keys, values) where value.isLiveOnly { self[key] = nil }
+    }
 }
 
 /// A dependency in the container. A box, because a value of optional type cannot be told from a missing one.
-private protocol Held: AnyObject, Sendable {}
+private protocol Held: AnyObject, Sendable {
+    /// Whether scopes for tests and previews don't inherit it.
+    var isLiveOnly: Bool { get }
+}
 
 @usableFromInline
 final class HeldValue<Value: Sendable>: Held {
     @usableFromInline let value: Value
+    let isLiveOnly: Bool
 
-    @usableFromInline init(_ value: Value) {
+    @usableFromInline init(_ value: Value, isLiveOnly: Bool) {
         self.value = value
+        self.isLiveOnly = isLiveOnly
     }
 }

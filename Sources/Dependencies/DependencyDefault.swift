@@ -14,7 +14,7 @@
 /// ```
 ///
 /// A default is made once per container, while the container is locked: read what it needs from the container given,
-/// never from `Beagle.dependencies`, and wait for no other thread.
+/// never from `Beagle.dependencies`, and wait for no other thread. `BeagleDependencies.register(_:_:)` replaces it.
 public protocol DependencyDefault: SendableMetatype {
     /// What the dependency is, usually `any SomeProtocol`.
     associatedtype Value: Sendable
@@ -27,9 +27,16 @@ public protocol DependencyDefault: SendableMetatype {
 
     /// The value in a preview; the one of tests unless told otherwise.
     static func preview(_ dependencies: BeagleDependencies) -> Value
+
+    /// Whether scopes for tests and previews don't inherit what a live container was given, as it reaches outside of the
+    /// process. `false` unless the key says otherwise.
+    static var isLiveOnly: Bool { get }
 }
 
 extension DependencyDefault {
+    /// `false`.
+    public static var isLiveOnly: Bool { false }
+
     /// The live value.
     public static func test(_ dependencies: BeagleDependencies) -> Value { live(dependencies) }
 

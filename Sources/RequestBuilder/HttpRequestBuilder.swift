@@ -116,7 +116,11 @@ public struct HttpRequestBuilder: Sendable {
         try headers.set(headersOfScreen)
         if let own = content.headers { try headers.set(own) }
         let environment = environmentHeaders(for: url)
-        let additional = try additionalHeaders(for: url)
+        let additional = additionalHeaders(for: url)
+        if !declaresOrigins {
+            try checkForCredentials(environment, "the environment's headers")
+            try checkForCredentials(additional, "additionalHeaders")
+        }
         try headers.set(environment)
         try headers.set(additional)
         if content.body == nil { headers.remove(.contentType) }
@@ -137,26 +141,31 @@ public struct HttpRequestBuilder: Sendable {
         return url
     }
 
+    /// Whether the app says which origins are its own.
+    private var declaresOrigins: Bool { !origins.isEmpty || baseURL != nil }
+
     /// The headers of the app that a URL's origin may have.
-    private func additionalHeaders(for url: WireURL) throws(NetworkError) -> [String: String] {
+    private func additionalHeaders(for url: WireURL) -> [String: String] {
         if additionalHeaders.isEmpty { return [:] }
         let origin = url.origin
         guard origins.isEmpty else { return origins.contains(origin) ? additionalHeaders : [:] }
         if let baseURL { return Origin(baseURL) == origin ? additionalHeaders : [:] }
-        let redactor = Redactor()
-        let names = additionalHeaders.keys.compactMap(HTTPField.Name.init(_:)).map(\.rawName).sorted()
-        if let name = names.first(where: { redactor.isSecret(header: $0) }) {
-            throw .badRequest(
-                "additionalHeaders hold the credential \(name), and nothing says whose server may have it",
-                "declare origins or a base URL, or put it into the headers of the request"
-            )
-        }
         return additionalHeaders
+    }
+
+    /// Refuses headers that may go to any origin and hold a credential.
+    private func checkForCredentials(_ headers: [String: String], _ holder: String) throws(NetworkError) {
+        if headers.isEmpty { return }
+        let redactor = Redactor()
+        let names = headers.keys.compactMap(HTTPField.Name.init(_:)).map(\.rawName).sorted()
+        if let name = names.first(where: { redactor.isSecret(header: $0) }) {
+            throw .undeclaredOrigins("\(holder) hold the credential \(name)")
+        }
     }
 
     /// The headers of the environment that a URL's origin may have.
     func environmentHeaders(for url: WireURL) -> [String: String] {
-        environmentHeaders.isEmpty || !declares(url.origin) ? [:] : environmentHeaders
+        environmentHeaders.isEmpty || (declaresOrigins && !declares(url.origin)) ? [:] : environmentHeaders
     }
 
     /// Whether an origin is among `origins`, or is that of `baseURL`.
@@ -170,7 +179,7 @@ public struct HttpRequestBuilder: Sendable {
         var options = request.options ?? standard
         guard compatibility == .standard, let extras = standard.extras,
             extras.authentication != nil || extras.identity != nil,
-            !origins.isEmpty || baseURL != nil, !declares(url.origin)
+            declaresOrigins, !declares(url.origin)
         else { return options }
         if options.authentication == standard.authentication { options.authentication = nil }
         if options.identity == standard.identity { options.identity = nil }

@@ -1,4 +1,4 @@
-import BeagleNetHTTP
+package import BeagleNetHTTP
 
 extension NetworkError {
     /// An error of a message that cannot be made; nothing was sent.
@@ -9,6 +9,17 @@ extension NetworkError {
     /// An error of a URL that cannot be asked.
     static func badURL(_ message: String, _ advice: String? = nil) -> NetworkError {
         build(.badURL, message, advice)
+    }
+
+    /// An error of a credential of the app where no origin is declared that may receive it.
+    ///
+    /// - Parameter holder: what has which credential.
+    package static func undeclaredOrigins(_ holder: String) -> NetworkError {
+        badRequest(
+            "\(holder), and no origin is declared that may receive it",
+            "set the base URL of the environment, or HttpRequestBuilder.origins; or put the credential into the headers of the "
+                + "request"
+        )
     }
 
     /// An error of a method, header or body that cannot be sent.

@@ -18,6 +18,8 @@ public struct Request: Sendable {
     public var timeout: Duration?
     /// Behind a reference, as most requests have none and every task that makes one has room for it.
     private var sharedOptions: CopyOnWrite<TransferOptions>?
+    /// The operation that the request is of, for a client that hands on no more than requests.
+    package var carried: (any AnyObject & Sendable)?
     /// Items put after the query that `url` has already, each byte outside RFC 3986's unreserved set encoded.
     public var query: [URLQueryItem]
 

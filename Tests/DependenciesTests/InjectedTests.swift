@@ -67,6 +67,20 @@ struct InjectedTests {
         }
     }
 
+    @Test func aConstantOfASendableClassIsReadAnewByCallingIt() {
+        final class Model: Sendable {
+            private let logger = Injected(\.logger)
+
+            var isRecorded: Bool { logger() is MemoryLogger }
+        }
+        Beagle.withDependencies(.test) {
+            let model = Model()
+            #expect(!model.isRecorded)
+            Beagle.dependencies.logger = MemoryLogger()
+            #expect(model.isRecorded)
+        }
+    }
+
     @Test func aContainerGivenComesFirst() {
         let container = BeagleDependencies()
         container.logger = MemoryLogger()

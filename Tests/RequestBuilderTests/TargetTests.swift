@@ -160,6 +160,21 @@ import Testing
         #expect(try builder.message("http://any/").headers.contains("\(name): hunter2"))
     }
 
+    @Test("row 13: without declared origins an environment's headers go everywhere, and a credential is refused")
+    func refusesCredentialOfAnEnvironmentForAnyOrigin() throws {
+        var builder = builder
+        builder.environmentHeaders = ["X-Tenant": "1"]
+        #expect(try builder.message("http://any/").headers.contains("X-Tenant: 1"))
+        let built = try builder.build(Request(url: try #require(URL(string: "http://any/")), type: .fetchImage))
+        #expect(built.originScopedFields.map(\.canonicalName) == ["x-tenant"])
+        builder.environmentHeaders["Authorization"] = "hunter2"
+        let error = builder.refusal("http://any/")
+        #expect(error?.kind == .badRequest)
+        #expect(error?.message.contains("Authorization") == true)
+        #expect(error?.advice?.contains("base URL") == true)
+        #expect(error?.description.contains("hunter2") == false)
+    }
+
     @Test("row 13: an environment's headers go to its own origin and to those declared")
     func scopesHeadersOfTheEnvironment() throws {
         for compatibility in [HttpRequestBuilder.Compatibility.standard, .beagle1] {

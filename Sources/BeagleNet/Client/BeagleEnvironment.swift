@@ -16,7 +16,8 @@ public struct BeagleEnvironment: Sendable, Hashable {
     public var name: String
     /// What paths are put onto; the builder's `baseURL` where nil.
     public var baseURL: URL?
-    /// Headers for every request to the base URL's origin, and to the builder's `origins`. A header of the same name in
+    /// Headers for every request to the base URL's origin, and to the builder's `origins`. Without either they go with every
+    /// request, and a credential among them, as `Authorization`, is a build error. A header of the same name in
     /// `HttpRequestBuilder.additionalHeaders` wins.
     public var headers: [String: String]
 

@@ -9,7 +9,11 @@ public protocol DependencyNetworkClient: Sendable {
 
 extension BeagleDependencies: DependencyNetworkClient {
     /// Answers all requests. In an app a `NetworkClientDefault` that follows this container; in tests and previews one
-    /// that fails each request with `.notConfigured`, so that none reaches the network unasked.
+    /// that fails each request with `.notConfigured`, so that none reaches the network unasked. Their scopes don't inherit
+    /// the client of a live container.
+    ///
+    /// A client that is set serves the scopes inside as well, by the settings of its own container. To have one for each
+    /// scope, `register` what makes it.
     public var networkClient: any NetworkClient {
         get { self[NetworkClientKey.self] }
         set { self[NetworkClientKey.self] = newValue }
@@ -31,4 +35,6 @@ private enum NetworkClientKey: DependencyDefault {
     static func test(_ dependencies: BeagleDependencies) -> any NetworkClient {
         NotConfiguredClient(dependencies)
     }
+
+    static var isLiveOnly: Bool { true }
 }

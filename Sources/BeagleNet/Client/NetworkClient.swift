@@ -5,9 +5,9 @@ public import BeagleNetRequestBuilder
 /// Answers requests. Everything that needs the network asks the one in `BeagleDependencies.networkClient`, so that an
 /// app can put its own in the place of `NetworkClientDefault`.
 ///
-/// A client of your own needs only `executeRequest(_:completion:)`; everything else is built on it. One that wraps
-/// another hands on its `run`, `stream`, `container` and `options` too: without them, bodies are not streamed, paths are put onto
-/// the base of `Beagle.dependencies`, and a call with a timeout has the documented defaults for the rest.
+/// A client of your own needs only `executeRequest(_:completion:)`; everything else that is one request with one response
+/// is built on it. One that wraps another adopts `NetworkClientWrapper`, which forwards the rest too: streams,
+/// subscriptions, what is watched, and the container in which paths and endpoints are looked up.
 @preconcurrency
 public protocol NetworkClient: Sendable {
     /// Why a request failed.
@@ -45,7 +45,8 @@ public protocol NetworkClient: Sendable {
     /// whole answer goes through here, and so does everything above the client: GraphQL, images, screens.
     ///
     /// A client that does not do this itself performs the operation's request through `executeRequest`, where it is one
-    /// message with one answer.
+    /// message with one answer. If that is a request to a `NetworkClientDefault` in the end, it is performed as this
+    /// operation: with its kind, partition, deadline and outbox.
     ///
     /// - Parameters:
     ///   - operation: what to ask.
@@ -57,6 +58,22 @@ public protocol NetworkClient: Sendable {
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result
+
+    /// Watches an operation; see `watch(_:in:_:)`, which apps call.
+    ///
+    /// A client that does not do this itself fails each operation with an error of kind `.unsupported`.
+    ///
+    /// - Parameters:
+    ///   - operation: what to ask.
+    ///   - scopes: own the operation, beside the container's `operationScope`.
+    ///   - receive: called on any thread, never twice at once, also from inside this call.
+    /// - Returns: the handle that ends it; `nil` after a failure, which `receive` has been given.
+    @discardableResult
+    func watch(
+        _ operation: NetworkOperation,
+        ownedBy scopes: [OperationScope],
+        _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
+    ) -> (any RequestToken)?
 
     /// Where paths, environments and coders are looked up; `Beagle.dependencies` by default.
     var container: BeagleDependencies { get }
@@ -89,13 +106,26 @@ extension NetworkClient {
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
         guard operation.performer == nil, NetworkOperation.Kind.transfers.contains(operation.kind) else {
-            throw .unhandled(operation.kind)
+            throw .notForwarded(.unsupported, "an operation of kind \(operation.kind)", by: self)
         }
-        if operation.isForStoreAlone { throw .notStored(operation, hasStore: false) }
-        if operation.isStream { return NetworkOperation.Result(.stream(try await stream(operation.request))) }
+        if operation.isForStoreAlone {
+            throw .notForwarded(.notStored, "an operation for stored answers only", by: self)
+        }
+        if operation.isStream { return NetworkOperation.Result(.stream(try await stream(operation.carryingRequest))) }
         return try await operation.revising { operation throws(NetworkError) in
-            NetworkOperation.Result(try await executeRequest(operation.request))
+            NetworkOperation.Result(try await executeRequest(operation.carryingRequest))
         }
+    }
+
+    /// Fails, as one request with one response can't be run again.
+    @discardableResult
+    public func watch(
+        _ operation: NetworkOperation,
+        ownedBy scopes: [OperationScope],
+        _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
+    ) -> (any RequestToken)? {
+        receive(.failure(.notForwarded(.unsupported, "an operation to watch", by: self)))
+        return nil
     }
 
     /// Performs an operation of which only the settled result counts.
@@ -115,5 +145,19 @@ extension NetworkClient {
             guard let response = NetworkResponse(of: error) else { throw error }
             return response
         }
+    }
+}
+
+extension NetworkError {
+    /// A client that has only `executeRequest` can't perform something.
+    ///
+    /// - Parameter subject: what it can't perform.
+    static func notForwarded(_ kind: Kind, _ subject: String, by client: any NetworkClient) -> NetworkError {
+        NetworkError(
+            kind,
+            during: .build,
+            "\(type(of: client)) can't perform \(subject), as it only executes single requests",
+            advice: "adopt NetworkClientWrapper if it wraps another client, else implement run and watch"
+        )
     }
 }

@@ -107,11 +107,7 @@ public final class NetworkClientDefault: NetworkClient {
     ///
     /// - Throws: `NetworkError` where there is no response.
     public func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
-        switch try await run(.stream(request)).content {
-        case .stream(let response): return response
-        case .response(let response): return StreamingResponse(response)
-        case .progress, .connection: throw .noResponse
-        }
+        try await run(.stream(request)).streamed()
     }
 
     /// Performs an operation through the container's interceptors; cancelling the task cancels it, unless it
@@ -184,28 +180,18 @@ public final class NetworkClientDefault: NetworkClient {
         }
     }
 
-    /// Hears all that comes of an operation, from the first answer on until the token is cancelled or its scope is closed: each
-    /// time it is run again (`refetch`), what there was is given once more, as stale, and then what is new. A kind that is
-    /// not shared, and a subscription, ends by itself.
-    ///
-    /// - Parameters:
-    ///   - operation: what to ask.
-    ///   - owner: a scope that owns it, beside the container's `operationScope`: when one is closed, `receive` is told that it
-    ///     was cancelled, and `.end`. nil by default.
-    ///   - receive: called on any thread, never twice at once, also from inside this call with what can be said without
-    ///     waiting. Nothing more is told after the token was cancelled, but for what another thread is telling just then.
-    /// - Returns: the handle that ends it; nil where the message could not be built, or the scope is closed, which `receive`
-    ///   was told.
+    /// Watches an operation; see `watch(_:in:_:)`.
     @discardableResult
     public func watch(
         _ operation: NetworkOperation,
-        in owner: OperationScope? = nil,
+        ownedBy scopes: [OperationScope],
         _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
     ) -> (any RequestToken)? {
         let scope = Beagle.scope
         let settings = dependencies.settings
         let caller = settings.surroundings.callerContexts.capture()
-        let ownerships = [owner, settings.operationScope].compactMap { $0.map(Ownership.init) }
+        let owners = settings.operationScope.map { scopes + [$0] } ?? scopes
+        let ownerships = owners.map(Ownership.init)
         do throws(NetworkError) {
             if ownerships.contains(where: \.isOfClosed) { throw .notInScope(isClosed: true) }
             let (operation, pipeline) = try prepared(operation, settings)

@@ -13,14 +13,34 @@ final class NotConfiguredClient: NetworkClient {
     }
 
     func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
+        let error = refusal()
+        Task { completion(.failure(error)) }
+        return nil
+    }
+
+    nonisolated(nonsending) func run(
+        _ operation: NetworkOperation,
+        emit: @escaping @Sendable (NetworkOperation.Result) -> Void
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        throw refusal()
+    }
+
+    func watch(
+        _ operation: NetworkOperation,
+        ownedBy scopes: [OperationScope],
+        _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
+    ) -> (any RequestToken)? {
+        receive(.failure(refusal()))
+        return nil
+    }
+
+    private func refusal() -> NetworkError {
         dependencies?.logger.log(Log.network(.networkClientWasNotConfigured))
-        let error = NetworkError(
+        return NetworkError(
             .notConfigured,
             during: .build,
             "dependencies for a \(context) have no network client unless one is set",
-            advice: "set `dependencies.networkClient`, or make the dependencies with `.live`"
+            advice: "set or register `dependencies.networkClient` in them, or make the dependencies with `.live`"
         )
-        Task { completion(.failure(error)) }
-        return nil
     }
 }

@@ -5,25 +5,22 @@ import BeagleNetRequestBuilder
 extension NetworkClient {
     /// This client for the operations of a scope: closing the scope cancels them.
     public func scoped(in scope: OperationScope) -> any NetworkClient {
-        ScopedClient(client: self, scope: scope)
+        ScopedClient(wrapped: self, scope: scope)
     }
 }
 
 /// Hands everything on, as operations of a scope.
-struct ScopedClient: NetworkClient {
-    let client: any NetworkClient
+struct ScopedClient: NetworkClientWrapper {
+    let wrapped: any NetworkClient
     let scope: OperationScope
-
-    var container: BeagleDependencies { client.container }
-    var options: TransferOptions { client.options }
 
     func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
         // In the line before this returns: of two requests the later one comes later.
         let place = Result { () throws(NetworkError) in try scope.enter() }
         let task = Task {
             let result = await Result<NetworkResponse, NetworkError>.catching { () throws(NetworkError) in
-                try await scope.run(place.get()) { [client] () throws(NetworkError) in
-                    try await client.executeRequest(request)
+                try await scope.run(place.get()) { [wrapped] () throws(NetworkError) in
+                    try await wrapped.executeRequest(request)
                 }
             }
             completion(result)
@@ -31,22 +28,22 @@ struct ScopedClient: NetworkClient {
         return TaskToken(task)
     }
 
-    func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse {
-        try await scope.run { [client] () throws(NetworkError) in try await client.executeRequest(request) }
-    }
-
-    func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
-        let response = try await scope.run { [client] () throws(NetworkError) in try await client.stream(request) }
-        return response.read(in: scope)
-    }
-
     nonisolated(nonsending) func run(
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        try await scope.run { [client] () throws(NetworkError) in try await client.run(operation, emit: emit) }.read(
+        try await scope.run { [wrapped] () throws(NetworkError) in try await wrapped.run(operation, emit: emit) }.read(
             in: scope
         )
+    }
+
+    @discardableResult
+    func watch(
+        _ operation: NetworkOperation,
+        ownedBy scopes: [OperationScope],
+        _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
+    ) -> (any RequestToken)? {
+        wrapped.watch(operation, ownedBy: scopes + [scope], receive)
     }
 }
 

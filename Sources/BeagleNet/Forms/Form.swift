@@ -15,7 +15,7 @@ public import BeagleNetRequestBuilder
 /// In a file that imports SwiftUI it is `BeagleNet.Form`.
 ///
 /// A reference, so that two taps on one button mean the same form: it may be filled in and submitted from any thread,
-/// and one submission of it is under way at a time.
+/// one submission of it is under way at a time, and one that was accepted isn't sent again before it is edited.
 public final class Form: Sendable {
     /// How the form is submitted; a query carries the values of GET and DELETE, a body those of POST and PUT.
     public let method: FormRemoteAction.Method
@@ -155,6 +155,12 @@ extension Form {
     /// Adds an input behind the others, also where there is one of its name.
     public func add(_ input: Input) {
         change { $0.inputs.append(input) }
+    }
+
+    /// Has the form sent once more as it is, although it was accepted: for one that is meant to be sent again and again,
+    /// as a vote. Without it, only a form that was edited since is sent.
+    public func allowResubmission() {
+        turn.forgetAccepted()
     }
 
     /// How often something was put into the form.

@@ -59,12 +59,9 @@ extension FormReply {
     }
 
     /// A refusal that tells what is wrong; nil for any other failure.
-    init?(refusedWith error: NetworkError, inputs: [String]) {
-        guard let response = NetworkResponse(of: error),
-            response.status == .badRequest || response.status == .unprocessableContent
-        else { return nil }
-        let contentType = response.response.headerFields[single: .contentType]
-        let errors = FieldError.list(in: response.data, contentType: contentType, inputs: inputs)
+    init?(refusedWith error: NetworkError, inputs: [String], _ reader: FieldErrorReader) {
+        guard let response = NetworkResponse(of: error) else { return nil }
+        let errors = reader.errors(in: response, inputs: inputs)
         guard !errors.isEmpty else { return nil }
         content = .refused(errors)
         self.response = response

@@ -93,11 +93,11 @@ public final class FormSubmission: Sendable {
         progress.withLock { mayBegin($0) }
     }
 
-    /// Submits the form as it is filled in now, if `canRetry`.
+    /// Submits the form as it is filled in now, if `canRetry`, also where another submission of it was accepted meanwhile.
     ///
     /// - Returns: whether another run has begun.
     @discardableResult
-    public func retry() -> Bool { begin() }
+    public func retry() -> Bool { begin(isRetry: true) }
 
     /// Cancels the run that is under way, which ends in an error of kind `.cancelled`.
     public func cancel() {
@@ -113,18 +113,19 @@ public final class FormSubmission: Sendable {
     }
 
     @discardableResult
-    private func begin() -> Bool {
+    private func begin(isRetry: Bool = false) -> Bool {
         progress.withLock { progress in
             guard progress.states.isEmpty || mayBegin(progress) else { return false }
             progress.states = []
             progress.changes = form.changes
             Self.post(.started, &progress)
-            progress.task = Task { self.end(await self.run()) }
+            progress.task = Task { self.end(await self.run(isRetry: isRetry)) }
             return true
         }
     }
 
-    private func run() async -> State {
+    private func run(isRetry: Bool) async -> State {
+        if isRetry { form.allowResubmission() }
         do throws(NetworkError) {
             let reply = try await submit()
             return reply.isAccepted ? .success(reply) : .error(.refused(reply))

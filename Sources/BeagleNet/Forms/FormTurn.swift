@@ -3,12 +3,17 @@ import BeagleNetRequestBuilder
 
 /// Sees to it that a form is submitted once at a time: who asks for the same while that is under way joins it.
 final class FormTurn: Sendable {
-    /// What is asked of a server.
-    struct Message: Sendable, Hashable {
+    /// Where a form is sent, and what goes with it.
+    struct Destination: Sendable, Hashable {
         var url: URL
-        var data: Request.FormData
         var query: [URLQueryItem]
         var headers: [String: String]
+    }
+
+    /// What is asked of a server.
+    struct Message: Sendable, Hashable {
+        var destination: Destination
+        var data: Request.FormData
     }
 
     /// What stays the same when a message is sent again.
@@ -39,6 +44,16 @@ final class FormTurn: Sendable {
         var mark = OutboxMark()
         /// That of what was sent last, has not succeeded, and is in no outbox.
         var identity: Identity?
+        /// How often the form had been changed when what is under way began.
+        var changes = 0
+        var accepted: Accepted?
+    }
+
+    /// The form as a server accepted it last.
+    private struct Accepted: Sendable {
+        let destination: Destination
+        let changes: Int
+        let reply: FormReply
     }
 
     private let state = Lock(State())
@@ -46,20 +61,36 @@ final class FormTurn: Sendable {
     /// Joins what is under way, or begins. Cancelling the task leaves at once; where nobody waits any more, the transfer
     /// is cancelled, and where an outbox may have it the error says whether it does.
     ///
+    /// A form that was accepted has the reply that it got then, unless it was changed since or goes elsewhere.
+    ///
+    /// - Parameter changes: how often the form had been changed when the message was made.
     /// - Throws: `NetworkError`; of kind `.badRequest` where something else is under way.
     func result(
         of message: Message,
+        changes: Int,
         progress: Progress?,
         _ work: @escaping Work
     ) async throws(NetworkError) -> FormReply {
         if Task.isCancelled { throw .cancelledBeforeStart }
         return try await withCancellableToken { completion in
-            guard let id = self.join(message, Waiter(progress: progress, completion: completion), work) else {
-                completion(.failure(.otherValues))
-                return nil
+            switch self.join(message, changes, Waiter(progress: progress, completion: completion), work) {
+            case .waiting(let id): return Token(turn: self, id: id, completion: completion)
+            case .accepted(let reply): completion(.success(reply))
+            case .otherValues: completion(.failure(.otherValues))
             }
-            return Token(turn: self, id: id, completion: completion)
+            return nil
         }.get()
+    }
+
+    /// Forgets that the form was accepted.
+    func forgetAccepted() {
+        state.withLock { $0.accepted = nil }
+    }
+
+    private enum Joined {
+        case waiting(Int)
+        case accepted(FormReply)
+        case otherValues
     }
 
     private struct Token: RequestToken {
@@ -72,15 +103,21 @@ final class FormTurn: Sendable {
         }
     }
 
-    private func join(_ message: Message, _ waiter: Waiter, _ work: @escaping Work) -> Int? {
+    private func join(_ message: Message, _ changes: Int, _ waiter: Waiter, _ work: @escaping Work) -> Joined {
         state.withLock { state in
-            if state.task != nil, state.identity?.message != message { return nil }
+            if state.task != nil, state.identity?.message != message { return .otherValues }
+            if state.task == nil, let accepted = state.accepted, accepted.changes == changes,
+                accepted.destination == message.destination
+            {
+                return .accepted(accepted.reply)
+            }
             state.lastWaiter += 1
             state.waiters[state.lastWaiter] = waiter
             if state.task == nil {
                 let kept = state.identity.flatMap { $0.message == message ? $0 : nil }
                 let identity = kept ?? Identity(message: message)
                 state.identity = identity
+                state.changes = changes
                 state.run += 1
                 let run = state.run
                 let mark = OutboxMark()
@@ -91,7 +128,7 @@ final class FormTurn: Sendable {
                     return outcome
                 }
             }
-            return state.lastWaiter
+            return .waiting(state.lastWaiter)
         }
     }
 
@@ -118,6 +155,9 @@ final class FormTurn: Sendable {
     private func finish(_ outcome: Outcome, _ run: Int) {
         let waiters: [Waiter] = state.withLock { state in
             guard state.run == run else { return [] }
+            if case .success(let reply) = outcome, reply.isAccepted, let sent = state.identity?.message {
+                state.accepted = Accepted(destination: sent.destination, changes: state.changes, reply: reply)
+            }
             if outcome.isDone { state.identity = nil }
             // Those of a run that everybody left are those of the next.
             guard state.task != nil else { return [] }

@@ -7,6 +7,9 @@ extension NetworkClient {
     /// Its validators are asked first. While it is under way, submitting the same form with the same values joins it: one
     /// request is sent, and all get its reply. Cancelling the task leaves it; when all have left, it is cancelled.
     ///
+    /// A form that was accepted isn't sent again to the same place until it is edited: submitting it gives the same reply.
+    /// See `Form.allowResubmission()` and `FormSubmission.retry()` for what is meant to be sent twice.
+    ///
     /// - Parameters:
     ///   - form: what to submit.
     ///   - target: path or URL.
@@ -15,8 +18,8 @@ extension NetworkClient {
     ///   - timeout: the longest that the whole call may take, with all attempts. By default only `Timeouts.total` limits each
     ///     attempt, and nothing limits a form with files.
     ///   - progress: called as bytes move, at most every 50 ms, on any thread, by clients that tell.
-    /// - Returns: the server's reply, or which inputs are wrong: see `FormReply.isAccepted`. A status of 400 or 422 that
-    ///   names what is wrong is such a reply.
+    /// - Returns: the server's reply, or which inputs are wrong: see `FormReply.isAccepted`. A status of 400, 409 or 422 that
+    ///   names what is wrong is such a reply; see `FieldErrorReader`.
     /// - Throws: `NetworkError`: `.status` where the server refuses for another reason, `.badRequest` where the form is
     ///   under way with other values, `.file` and `.decoding` where what is to be sent cannot be read, or why there is
     ///   no response. An error that `isKept` is none to try again: an `Outbox` has the form and sends it later. The form's
@@ -32,8 +35,12 @@ extension NetworkClient {
         let errors = form.validate()
         guard errors.isEmpty else { return FormReply(refusing: errors) }
         let url = try target.url(in: container)
-        let message = FormTurn.Message(url: url, data: try form.data(), query: query, headers: headers)
-        return try await form.turn.result(of: message, progress: progress) { identity, mark, tell in
+        let changes = form.changes
+        let message = FormTurn.Message(
+            destination: FormTurn.Destination(url: url, query: query, headers: headers),
+            data: try form.data()
+        )
+        return try await form.turn.result(of: message, changes: changes, progress: progress) { identity, mark, tell in
             await .catching { () throws(NetworkError) in try await perform(form, identity, mark, timeout, tell) }
         }
     }
@@ -64,7 +71,10 @@ extension NetworkClient {
             return reply
         } catch {
             if error.isKept { forget(form) }
-            guard let reply = FormReply(refusedWith: error, inputs: form.inputs.map(\.name)) else { throw error }
+            let inputs = form.inputs.map(\.name)
+            guard let reply = FormReply(refusedWith: error, inputs: inputs, container.fieldErrorReader) else {
+                throw error
+            }
             return reply
         }
     }
@@ -74,13 +84,13 @@ extension NetworkClient {
         _ identity: FormTurn.Identity,
         _ timeout: Duration?
     ) throws(NetworkError) -> Request {
-        let message = identity.message
-        var (data, headers) = (message.data, message.headers)
+        let destination = identity.message.destination
+        var (data, headers) = (identity.message.data, destination.headers)
         data.boundary = identity.boundary
         if form.sendsIdempotencyKey, form.method == .post, !headers.hasIdempotencyKey {
             headers[HTTPField.Name.idempotencyKey.rawName] = identity.idempotencyKey
         }
-        var request = try makeRequest(message.url, .submitForm(data), message.query, headers, timeout)
+        var request = try makeRequest(destination.url, .submitForm(data), destination.query, headers, timeout)
         if timeout == nil, data.fields.contains(where: { $0.file != nil }) { request.liftTotalTimeout(of: options) }
         return request
     }

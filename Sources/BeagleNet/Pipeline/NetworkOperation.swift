@@ -69,8 +69,27 @@ public struct NetworkOperation: Sendable {
     ///   - kind: what sort of thing is asked for; that of the request's type where nil.
     ///   - policy: whether a stored answer will do; nil, the default, as `dependencies.policy` of the client says.
     public init(_ request: Request, kind: Kind? = nil, policy: RequestPolicy? = nil) {
+        if let carried = request.carried as? CarriedOperation {
+            self = carried.operation
+            self.request = request
+            self.request.carried = nil
+            if let policy { self.policy = policy }
+            return
+        }
         let kind = kind ?? request.type.kind
         fields = CopyOnWrite(Fields(request: request, kind: kind, policy: policy, isShared: kind.isShared))
+    }
+
+    /// The request, which carries what else there is to know of the operation through clients that hand on requests alone.
+    /// What they make of the request is the operation again: who may see its answer, and whether an outbox keeps it.
+    var carryingRequest: Request {
+        var operation = self
+        // What follows on its messages, and counts them, is up to the one that performs them one by one.
+        (operation.revision, operation.series, operation.elapsed) = (nil, nil, nil)
+        if isStream { operation.transfer.delivery = .collect }
+        var request = request
+        request.carried = CarriedOperation(operation)
+        return request
     }
 
     /// What the app asks.
@@ -334,6 +353,15 @@ public struct NetworkOperation: Sendable {
 extension NetworkOperation.Kind: CustomStringConvertible {
     /// The kind's name.
     public var description: String { name }
+}
+
+/// An operation on its way through a client that hands on requests alone.
+private final class CarriedOperation: Sendable {
+    let operation: NetworkOperation
+
+    init(_ operation: NetworkOperation) {
+        self.operation = operation
+    }
 }
 
 extension NetworkOperation {

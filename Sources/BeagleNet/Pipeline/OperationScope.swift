@@ -17,7 +17,7 @@ public import BeagleNetHTTP
 ///
 /// What is cancelled ends once, with an error of kind `.cancelled`. A scope that is let go is not closed: what it owns
 /// goes on. A streamed answer leaves the line with its head; its body is the scope's until it has ended. What is watched
-/// (`NetworkClientDefault.watch`), and what a client is asked whose container has the scope, is owned and has no place in
+/// (`watch`), and what a client is asked whose container has the scope, is owned and has no place in
 /// the line: the rule is not for it.
 public final class OperationScope: Sendable {
     /// What becomes of an operation that begins while another of the scope is under way.

@@ -74,6 +74,17 @@ extension NetworkOperation {
     /// The origins that the app declares as its own: those of the client's builder and that of its
     /// base URL.
     public var declaredOrigins: Set<Origin> { surroundings.origins }
+    /// Whether what an interceptor adds is for the origin that is asked.
+    ///
+    /// - Parameter origins: those that may have it; `nil` for the declared ones. Where none is declared, every origin may,
+    ///   as with `HttpRequestBuilder.additionalHeaders`, but a credential is an error.
+    func isMeant(for origins: Set<Origin>?) -> Bool {
+        hasUndeclaredOrigins(origins) || (origins ?? declaredOrigins).contains(origin)
+    }
+
+    /// Whether neither the interceptor nor the app says which origins may have what is added.
+    func hasUndeclaredOrigins(_ origins: Set<Origin>?) -> Bool { origins == nil && declaredOrigins.isEmpty }
+
     /// The origin that is asked.
     public var origin: Origin { Origin(of: transfer.head) }
 

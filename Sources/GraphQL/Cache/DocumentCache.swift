@@ -42,9 +42,10 @@ public final class DocumentCache: Interceptor {
         answers = Lock(KnownAnswers(limit: max(1, limit)))
     }
 
-    /// Has this client run again what it watches when an answer is no longer true. The client is not kept alive by it.
-    public func follow(_ client: NetworkClientDefault) {
-        self.client.withLock { $0.client = client }
+    /// Has this client run again what it watches when an answer is no longer true. The client is not kept alive by it; of a
+    /// wrapper it is the `NetworkClientDefault` inside.
+    public func follow(_ client: any NetworkClient) {
+        self.client.withLock { $0.client = client.innermost }
     }
 
     /// With queries and mutations.

@@ -11,9 +11,11 @@ public import BeagleNetRequestBuilder
 /// It is a `NetworkClientDefault` over a `ReplayTransport`: messages are built, and their answers pass the container's
 /// interceptors, as they do over the network. So they match what was sent, whatever was recorded: screens, images,
 /// forms, raw requests, streams and operations of GraphQL.
-public final class ReplayClient: NetworkClient {
+public final class ReplayClient: NetworkClientWrapper {
     /// What answers.
     public let transport: ReplayTransport
+    /// The client that stands on it.
+    public var wrapped: any NetworkClient { client }
     private let client: NetworkClientDefault
 
     /// A client over a transport.
@@ -60,12 +62,6 @@ public final class ReplayClient: NetworkClient {
         self.init(transport, dependencies: dependencies)
     }
 
-    /// The dependencies given.
-    public var container: BeagleDependencies { client.container }
-
-    /// Timeouts, limits and policies of requests that bring none of their own.
-    public var options: TransferOptions { client.options }
-
     /// Entries that have answered nothing so far, in their order.
     public var unused: [LogEntry] { transport.unused }
 
@@ -82,24 +78,6 @@ public final class ReplayClient: NetworkClient {
         }
     }
 
-    /// Performs a request; cancelling the task cancels it.
-    public func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse {
-        try await NetworkError.catching {
-            try await ReplayTransport.$kind.withValue(NetworkOperation(request).kind.name) {
-                try await client.executeRequest(request)
-            }
-        }
-    }
-
-    /// Gives the head of the answer, and the body as it is read.
-    public func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
-        try await NetworkError.catching {
-            try await ReplayTransport.$kind.withValue(NetworkOperation(request).kind.name) {
-                try await client.stream(request)
-            }
-        }
-    }
-
     /// Performs an operation through the container's interceptors; cancelling the task cancels it.
     nonisolated(nonsending) public func run(
         _ operation: NetworkOperation,
@@ -109,6 +87,18 @@ public final class ReplayClient: NetworkClient {
             try await ReplayTransport.$kind.withValue(operation.kind.name) {
                 try await client.run(operation, emit: emit)
             }
+        }
+    }
+
+    /// Watches an operation; see `watch(_:in:_:)`.
+    @discardableResult
+    public func watch(
+        _ operation: NetworkOperation,
+        ownedBy scopes: [OperationScope],
+        _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
+    ) -> (any RequestToken)? {
+        ReplayTransport.$kind.withValue(operation.kind.name) {
+            client.watch(operation, ownedBy: scopes, receive)
         }
     }
 }

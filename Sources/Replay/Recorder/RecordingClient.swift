@@ -4,7 +4,7 @@ import BeagleNetHTTP
 /// Records what any client is asked and what it answers: an entry for each request, as that is all that can be seen from
 /// outside. Inside of a `NetworkClientDefault`, `RecordInterceptor` sees each attempt, each redirect, and the text that follows on a
 /// document's hash: here that is one entry, with what was asked first and what was answered last.
-public struct RecordingClient: NetworkClient {
+public struct RecordingClient: NetworkClientWrapper {
     /// What answers.
     public let client: any NetworkClient
     /// Where it is recorded.
@@ -16,10 +16,8 @@ public struct RecordingClient: NetworkClient {
         self.log = log
     }
 
-    /// The client's.
-    public var container: BeagleDependencies { client.container }
-    /// The client's.
-    public var options: TransferOptions { client.options }
+    /// What answers.
+    public var wrapped: any NetworkClient { client }
 
     /// Hands the request on, and records it and its answer.
     @discardableResult
@@ -68,11 +66,42 @@ public struct RecordingClient: NetworkClient {
         var transfer = transfer(of: operation.request)
         recorder.begin(&transfer)
         outcome = await .catching { () throws(NetworkError) in try await client.run(operation, emit: emit) }
+        return try end(recorder, outcome).get()
+    }
+
+    /// Watches an operation, and records each settled result, from when it came: the client doesn't tell when it was asked.
+    @discardableResult
+    public func watch(
+        _ operation: NetworkOperation,
+        ownedBy scopes: [OperationScope],
+        _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
+    ) -> (any RequestToken)? {
+        client.watch(operation, ownedBy: scopes) { event in
+            switch event {
+            case .result(let result) where result.isSettled: record(.success(result), of: operation)
+            case .failure(let error): record(.failure(error), of: operation)
+            case .result, .end: break
+            }
+            receive(event)
+        }
+    }
+
+    private func record(_ outcome: Result<NetworkOperation.Result, NetworkError>, of operation: NetworkOperation) {
+        let recorder = recorder(for: operation)
+        var transfer = transfer(of: operation.request)
+        recorder.begin(&transfer)
+        _ = end(recorder, outcome)
+    }
+
+    private func end(
+        _ recorder: TransferRecorder,
+        _ outcome: Result<NetworkOperation.Result, NetworkError>
+    ) -> Result<NetworkOperation.Result, NetworkError> {
         if case .success(let result) = outcome, result.source == .cache, let response = result.response {
             recorder.end(stored: response)
-            return result
+            return outcome
         }
-        return try recorder.take(outcome, .collect).get()
+        return recorder.take(outcome, .collect)
     }
 
     private func begin(_ request: Request) -> TransferRecorder {

@@ -73,6 +73,128 @@ import Testing
         #expect(errors(body).isEmpty)
     }
 
+    /// What real servers send, shortened: who sends it, the body, and the errors as `field: message`.
+    private static let servers: [(server: String, body: String, errors: [String])] = [
+        (
+            "Django REST framework",
+            #"{"email":["Enter a valid email address."],"name":["Too short.","Too odd."],"non_field_errors":["No."]}"#,
+            ["email: Enter a valid email address.", "name: Too short.", "name: Too odd.", "-: No."]
+        ),
+        (
+            "Django REST framework, nested",
+            #"{"address":{"city":["Required."]},"tags":[{},{"name":["Unknown."]}],"other":["Odd."]}"#,
+            ["address[city]: Required.", "-other: Odd.", "tags: Unknown."]
+        ),
+        ("Django REST framework, alone", #"{"detail":"JSON parse error"}"#, ["-: JSON parse error"]),
+        (
+            "Django's forms",
+            #"{"errors":{"__all__":[{"message":"No.","code":""}],"email":[{"message":"Invalid.","code":"x"}]}}"#,
+            ["-: No.", "email: Invalid."]
+        ),
+        (
+            "drf-standardized-errors",
+            #"{"type":"validation_error","errors":[{"code":"required","detail":"Required.","attr":"name"}]}"#,
+            ["name: Required."]
+        ),
+        (
+            "FastAPI",
+            #"{"detail":[{"type":"missing","loc":["body","email"],"msg":"Field required","input":{}},"#
+                + #"{"type":"x","loc":["body","profile","color"],"msg":"No color"},"#
+                + #"{"type":"x","loc":["body","tags",0],"msg":"Odd"},{"type":"x","loc":["body"],"msg":"No body"},"#
+                + #"{"type":"x","loc":["query","page"],"msg":"Not a page"}]}"#,
+            ["email: Field required", "profile.color: No color", "tags: Odd", "-: No body", "-page: Not a page"]
+        ),
+        ("FastAPI's HTTPException", #"{"detail":"Email already registered"}"#, ["-: Email already registered"]),
+        ("FastAPI's HTTPException, by field", #"{"detail":{"email":"is taken"}}"#, ["email: is taken"]),
+        (
+            "Spring Boot",
+            #"{"timestamp":"t","status":400,"error":"Bad Request","path":"/signup","message":"Validation failed","#
+                + #""errors":[{"codes":["NotBlank"],"defaultMessage":"must not be blank","objectName":"signup","#
+                + #""field":"address.city","rejectedValue":"","code":"NotBlank"},"#
+                + #"{"defaultMessage":"passwords differ","objectName":"signup","code":"Same"}]}"#,
+            ["address[city]: must not be blank", "-: passwords differ"]
+        ),
+        (
+            "Bean Validation", #"{"status":400,"violations":[{"field":"create.person.name","message":"is blank"}]}"#,
+            ["name: is blank"]
+        ),
+        (
+            "JHipster", #"{"title":"t","fieldErrors":[{"objectName":"u","field":"email","message":"is taken"}]}"#,
+            ["email: is taken"]
+        ),
+        (
+            "RFC 7807's example", #"{"title":"t","invalid-params":[{"name":"zip","reason":"must be digits"}]}"#,
+            ["zip: must be digits"]
+        ),
+        (
+            "Rails", #"{"email":["has already been taken"],"base":["No."]}"#,
+            ["-: No.", "email: has already been taken"]
+        ),
+        ("Rails, in errors", #"{"errors":{"address.city":["can't be blank"]}}"#, ["address[city]: can't be blank"]),
+        ("Rails, in full", #"{"errors":["Email can't be blank"]}"#, ["-: Email can't be blank"]),
+        ("Rails' details", #"{"email":[{"error":"blank"},{"error":"short"}]}"#, ["email: blank", "email: short"]),
+        (
+            "JSON:API",
+            #"{"errors":[{"status":"422","source":{"pointer":"/data/attributes/email"},"title":"Invalid","#
+                + #""detail":"is taken"},{"source":{"parameter":"zip"},"title":"Odd"},{"title":"No."},"#
+                + #"{"source":{"pointer":"/data/attributes/given-name"},"detail":"is blank"},"#
+                + #"{"source":{"pointer":"/data/attributes/age"},"detail":"is odd"}]}"#,
+            [
+                "email: is taken", "zip: Odd", "-: No.", "given_name: is blank", "-/data/attributes/age: is odd",
+            ]
+        ),
+        (
+            "ASP.NET",
+            #"{"title":"t","status":400,"errors":{"$.zip":["The JSON value is odd."],"Email":["Required."]}}"#,
+            ["zip: The JSON value is odd.", "email: Required."]
+        ),
+        ("Laravel", #"{"message":"Invalid.","errors":{"tags.0":["is odd"]}}"#, ["tags: is odd"]),
+        (
+            "express-validator", #"{"errors":[{"type":"field","msg":"Odd","path":"zip","location":"body"}]}"#,
+            ["zip: Odd"]
+        ),
+    ]
+
+    @Test(arguments: servers.indices) func theFormatsOfCommonServersAreRead(_ index: Int) throws {
+        let (server, body, expected) = Self.servers[index]
+        for code in [400, 409, 422] {
+            let fields: HTTPFields = [.contentType: "application/json"]
+            let response = NetworkResponse(
+                data: Data(body.utf8),
+                response: HTTPResponse(status: .init(code: code), headerFields: fields)
+            )
+            let errors = FieldError.list(in: response, inputs: Self.inputs + ["given_name"])
+            #expect(errors.map { "\($0.field ?? "-")\($0.serverName ?? ""): \($0.message)" } == expected, "\(server)")
+        }
+    }
+
+    @Test func anInputMayHaveANameThatElsewhereMeansTheWholeForm() {
+        let body = Data(#"{"base":["is odd"]}"#.utf8)
+        let errors = FieldError.list(in: body, contentType: nil, inputs: ["base"])
+        #expect(errors == [FieldError(field: "base", message: "is odd")])
+    }
+
+    @Test(
+        "a conflict that tells of the record that is there is no refusal of fields",
+        arguments: [
+            #"{"id":7,"name":"Ada","email":"a@b.c","tags":["x"]}"#, #"{"unknown":["x"]}"#, #"{"email":"is taken"}"#,
+            #"{"error":"Conflict","message":"exists"}"#, #"{"detail":"d","title":"t"}"#, #"{"email":[7]}"#,
+        ]
+    )
+    func recordsAndUnknownFormatsAreNoErrorsOfFields(_ body: String) {
+        #expect(errors(body).isEmpty)
+    }
+
+    @Test func otherStatusesAreNoRefusals() {
+        for code in [401, 403, 404, 500] {
+            let response = NetworkResponse(
+                data: Data(#"{"errors":[{"field":"email","message":"m"}]}"#.utf8),
+                response: HTTPResponse(status: .init(code: code))
+            )
+            #expect(FieldError.list(in: response).isEmpty)
+        }
+    }
+
     @Test(arguments: ["", "no JSON", "[]", "{}", #"{"errors":[]}"#, #"{"errors":7}"#]) func otherBodiesTellOfNone(
         _ body: String
     ) {

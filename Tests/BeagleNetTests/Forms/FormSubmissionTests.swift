@@ -41,6 +41,26 @@ import Testing
         #expect(seen == ["started", "finished", "success"])
     }
 
+    @Test func anotherSubmissionOfAnAcceptedFormSucceedsUnsentAndARetryIsSent() async {
+        let sent = Lock(0)
+        let client = StubClient { _ in
+            let isFirst = sent.withLock { sent in (sent += 1, sent).1 } == 1
+            if isFirst { throw Self.unreached }
+            return NetworkResponse(response: HTTPResponse(status: .noContent))
+        }
+        let form = Form([Form.Input("a", 1)])
+        let failed = client.submission(of: form, to: "http://h/")
+        #expect(await states(failed, 3).last == "connect")
+        for _ in 0..<2 {
+            let submission = client.submission(of: form, to: "http://h/")
+            #expect(await states(submission, 3) == ["started", "finished", "success"])
+        }
+        #expect(sent.withLock { $0 } == 2)
+        #expect(failed.retry())
+        #expect(await states(failed, 3).last == "success")
+        #expect(sent.withLock { $0 } == 3)
+    }
+
     @Test func aRetryGoesOnInTheSameStates() async {
         let form = Form([Form.Input("a", isRequired: true)])
         let submission = client(.failure(Self.unreached), .success(429), .success(204)).submission(

@@ -48,7 +48,7 @@ import Testing
         #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["{\"a\":1}"])
     }
 
-    @Test(arguments: [400, 422]) func aRefusalNamesTheInputs(_ status: Int) async throws {
+    @Test(arguments: [400, 409, 422]) func aRefusalNamesTheInputs(_ status: Int) async throws {
         let body = #"{"errors":[{"field":"email","message":"is taken"},{"field":"x","message":"is odd"}]}"#
         let server = try serve { _ in .response(status, [:], body) }
         defer { server.stop() }
@@ -66,6 +66,19 @@ import Testing
         defer { server.stop() }
         let error = await #expect(throws: NetworkError.self) { try await client.submit(Form(), to: "/form") }
         #expect(error?.kind == .status && error?.data == Data(body.utf8))
+    }
+
+    @Test func anAppReadsItsOwnFormatOfRefusals() async throws {
+        let server = try serve { request in .response(418, [:], request.target == "/plain" ? "" : "email=is taken") }
+        Beagle.dependencies.fieldErrorReader = FieldErrorReader { response, inputs in
+            let words = String(decoding: response.data, as: UTF8.self).split(separator: "=").map(String.init)
+            guard response.status.code == 418, words.count == 2, inputs.contains(words[0]) else { return nil }
+            return [FieldError(field: words[0], message: words[1])]
+        }
+        let form = Form([Form.Input("email", "a@b")])
+        #expect(try await client.submit(form, to: "/form").errors == [FieldError(field: "email", message: "is taken")])
+        await #expect(throws: NetworkError.self) { try await client.submit(form, to: "/plain") }
+        withExtendedLifetime(server) {}
     }
 
     @Test func whatIsNotFilledInIsNotSent() async throws {
@@ -196,6 +209,42 @@ import Testing
         // What has ended is no longer joined.
         #expect(try await client.submit(form, to: "/form").content == .json(7))
         #expect(server.record.requestCount == 2)
+    }
+
+    @Test func anAcceptedFormIsNotSentAgainBeforeItIsEdited() async throws {
+        let count = Lock(0)
+        let server = try serve { _ in
+            .response(200, [:], "\(count.withLock { count in (count += 1, count).1 })")
+        }
+        let store = MemoryFormStore()
+        store.keep([FormField("page", 1)], insteadOf: [], in: "g")
+        let form = Form([Form.Input("a", 1)], group: "g", store: store)
+        func submit(to path: String = "/form", headers: [String: String] = [:]) async throws -> FormReply.Content {
+            try await client.submit(form, to: path, headers: headers).content
+        }
+        for _ in 0..<3 { #expect(try await submit() == .json(1)) }
+        #expect(server.record.requestCount == 1)
+        form["a"] = 1
+        #expect(try await submit() == .json(2))
+        #expect(try await submit(to: "/other") == .json(3))
+        #expect(try await submit(to: "/other", headers: ["X-A": "b"]) == .json(4))
+        #expect(try await submit(to: "/other", headers: ["X-A": "b"]) == .json(4))
+        form.additionalData = ["b": 2]
+        #expect(try await submit() == .json(5))
+        form.allowResubmission()
+        #expect(try await submit() == .json(6))
+        #expect(try await submit() == .json(6))
+        #expect(server.record.requestCount == 6)
+    }
+
+    @Test func aFormThatWasEditedWhileItWasSentIsSentAgain() async throws {
+        let form = Form([Form.Input("a", 1)])
+        let server = try serve { request in
+            if request.body == Data(#"{"a":1}"#.utf8) { form["a"] = 2 }
+            return .response(204)
+        }
+        for _ in 0..<3 { _ = try await client.submit(form, to: "/form") }
+        #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == [#"{"a":1}"#, #"{"a":2}"#])
     }
 
     @Test func otherValuesAreNotTakenForTheSame() async throws {

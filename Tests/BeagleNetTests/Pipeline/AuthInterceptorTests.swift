@@ -194,15 +194,31 @@ import Testing
 
     @Test func otherOriginsGetNothingAndRenewNothing() async {
         let world = World()
-        let elsewhere = AuthInterceptor(world.rules, origins: [Origin(scheme: "https", host: "host")])
-        let undeclared = AuthInterceptor(world.rules)
-        for auth in [elsewhere, undeclared] {
+        let named = AuthInterceptor(world.rules, origins: [Origin(scheme: "https", host: "host")])
+        let declared = AuthInterceptor(world.rules)
+        Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://elsewhere")
+        for auth in [named, declared] {
             let result = await Result { try await BeagleNetTests.client(auth, world).run(.of(.component)) }
             #expect(result.failure?.response?.status == .unauthorized)
         }
         #expect(world.tokens.withLock { $0 } == ["none", "none"])
         #expect(world.loads.withLock { $0 } == 0)
         #expect(world.renewals.withLock { $0 } == 0)
+    }
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func aCredentialWithoutDeclaredOriginsIsAnErrorThatSaysWhatToDeclare(kind: NetworkOperation.Kind) async throws {
+        let world = World()
+        let client = BeagleNetTests.client(AuthInterceptor(world.rules), world)
+        let error = try #require(await Result { try await client.run(.of(kind)) }.failure)
+        #expect(error.kind == .badRequest && error.phase == .build && !error.mayHaveReachedServer)
+        #expect(error.message.contains("AuthInterceptor"))
+        for cure in ["base URL", "HttpRequestBuilder.origins"] { #expect(error.advice?.contains(cure) == true) }
+        #expect(!error.description.contains("token 1"))
+        #expect(world.tokens.withLock { $0 } == [])
+        let rules = AuthInterceptor<String>.Rules(load: { nil }, attach: { _, _ in })
+        let signedOut = await Result { try await BeagleNetTests.client(AuthInterceptor(rules), world).run(.of(kind)) }
+        #expect(signedOut.failure?.response?.status == .unauthorized)
     }
 
     @Test func theOriginsOfTheBuilderMayHaveIt() async throws {

@@ -48,7 +48,7 @@ import Testing
         let origins: [(named: Set<Origin>?, base: String?, isMeant: Bool)] = [
             (Self.host, nil, true), (Self.host, "http://elsewhere", true), (Self.elsewhere, "http://host", false),
             (nil, "http://host/api", true), (nil, "http://elsewhere", false), (nil, "https://host", false),
-            (nil, nil, false),
+            (nil, nil, true), ([], nil, false),
         ]
         for (named, base, isMeant) in origins {
             Beagle.dependencies.httpRequestBuilder.baseURL = base.flatMap { URL(string: $0) }
@@ -57,6 +57,18 @@ import Testing
             #expect(transfer.head.headerFields[Self.language] == (isMeant ? "pt" : nil), "\(base ?? "none")")
             #expect(transfer.originScopedFields.contains(Self.language) == isMeant, "\(base ?? "none")")
         }
+    }
+
+    @Test(arguments: NetworkOperation.Kind.known)
+    func aCredentialAmongFieldsWithoutDeclaredOriginsIsAnError(kind: NetworkOperation.Kind) async {
+        let answers = Answers(.success(.init("1")))
+        let headers = HeadersInterceptor { _ in [.init("X-Api-Key")!: "s3cret"] }
+        let result = await Result { try await client(headers, answers).run(.of(kind)) }
+        #expect(result.failure?.kind == .badRequest)
+        #expect(result.failure?.message.contains("X-Api-Key") == true)
+        #expect(result.failure?.advice?.contains("base URL") == true)
+        #expect(result.failure?.description.contains("s3cret") == false)
+        #expect(answers.count == 0)
     }
 
     @Test(arguments: NetworkOperation.Kind.known)

@@ -13,7 +13,12 @@ import Testing
         dependencies.interceptors.add(cache)
         dependencies.interceptors.add(CacheInterceptor(cache.store))
         client = NetworkClientDefault(dependencies: dependencies)
-        cache.follow(client)
+        // Of a wrapper it follows the client inside.
+        cache.follow(Wrapper(wrapped: client))
+    }
+
+    private struct Wrapper: NetworkClientWrapper {
+        let wrapped: any NetworkClient
     }
 
     /// Posts have as many likes as were given; a mutation named `Fail` is refused.

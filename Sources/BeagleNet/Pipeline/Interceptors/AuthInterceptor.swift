@@ -1,4 +1,5 @@
 public import BeagleNetHTTP
+import BeagleNetRequestBuilder
 
 /// Brings credentials to the app's own origins, and renews them once for all who need them.
 ///
@@ -14,7 +15,8 @@ public import BeagleNetHTTP
 /// Operations wait while credentials are loaded or renewed. One that the server refuses is asked once more with renewed
 /// credentials, never twice, and not after it was cancelled. Where renewing fails, all who waited for it fail with the
 /// error, which says that no server has acted on them; the next operation tries anew. Operations to other origins pass
-/// untouched, and what they answer renews nothing.
+/// untouched, and what they answer renews nothing. Where the app declares no origins, an operation fails with an error
+/// that says what to declare.
 public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
     /// `.auth`.
     public var place: Pipeline.Place? { .auth }
@@ -59,7 +61,8 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
     ///
     /// - Parameters:
     ///   - rules: where credentials come from and how they are used.
-    ///   - origins: who may have them; nil, the default, for the origins that the client's builder declares.
+    ///   - origins: who may have them; nil, the default, for the origins that the client's builder declares. Where it
+    ///     declares none, an operation fails once there is a credential.
     ///   - fields: the header fields that `attach` sets, which go to no other origin, not with a redirect either;
     ///     `Authorization` by default.
     ///   - limit: the longest that loading or renewing may take, 30 s by default: what hangs would hang all.
@@ -77,7 +80,7 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
 
     /// Forgets the credential, as after somebody has signed in or out: the next operation loads it anew, and what was sent
     /// with the old one is not sent again; nor is anything found that was stored before. Call
-    /// `NetworkClientDefault.endAll()` as well, or who watches goes on with the credentials of the next person.
+    /// the client's `endAll()` as well, or who watches goes on with the credentials of the next person.
     public func reset() {
         shared.reset()
     }
@@ -88,7 +91,7 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
     /// With operations to the origins that may have the credential; not with those that `load` and `renew` themselves ask,
     /// which would wait for their own end.
     public func applies(to operation: NetworkOperation) -> Bool {
-        !CredentialFetch.isOne && (origins ?? operation.declaredOrigins).contains(operation.origin)
+        !CredentialFetch.isOne && operation.isMeant(for: origins)
     }
 
     /// Attaches the credential and goes on; once more with a renewed one where it was refused.
@@ -98,6 +101,9 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let used = try await current(operation)
+        if used.credential != nil, operation.hasUndeclaredOrigins(origins) {
+            throw .undeclaredOrigins("an AuthInterceptor has a credential")
+        }
         // A subscription begins anew each time; what else the person before wanted is not for this one to ask.
         if let asker = operation.asker, asker != used.person, operation.kind != .subscription {
             throw .ofAnotherPerson
