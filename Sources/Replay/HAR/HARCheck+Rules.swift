@@ -196,7 +196,7 @@ extension HARCheck {
         guard let member = node["_file"] else { return }
         guard let name = member.string else { return find("\(path)._file", member, "should be text") }
         do throws(NetworkError) {
-            _ = try OpenFile(reading: name, below: Recording.directory(of: file))
+            _ = try files.file(name)
         } catch {
             find("\(path)._file", member, "names a file that cannot be read: \(error.message)")
         }
