@@ -19,6 +19,8 @@ struct ArchivedText {
     let announced: Int64?
     /// Other numbers in the archive which may be that of the bytes.
     let stated: [Int64]
+    /// Whether the recorder has counted as many bytes as were announced.
+    let isWhole: Bool
     /// Whether bytes of which nothing is known may be sent again.
     let isRequest: Bool
 
@@ -26,7 +28,7 @@ struct ArchivedText {
     var content: LoggedBody.Content {
         let plain = Data(text.utf8)
         let isASCII = plain.allSatisfy { $0 < 0x80 }
-        if isASCII, charset?.extendsASCII != false { return .data(plain) }
+        if isASCII, charset?.extendsASCII != false { return .data(marked(plain)) }
         let encoded = charset?.encoded(text)
         let usual = encoded ?? plain
         if let announced, usual.count == announced { return .data(usual) }
@@ -35,10 +37,14 @@ struct ArchivedText {
         if isDamaged(plain, isEncoded: charset == nil || encoded != nil) {
             return .omitted("the recorder replaced bytes that it could not decode")
         }
-        let mark = charset.map(\.byteOrderMark) ?? [0xEF, 0xBB, 0xBF]
-        // Browsers leave out a byte order mark, but count it.
-        let hasMark = announced.map { Int64(usual.count + mark.count) == $0 && stated.contains($0) } ?? false
-        return .data(hasMark && !mark.isEmpty ? Data(mark) + usual : usual)
+        return .data(marked(usual))
+    }
+
+    /// The bytes with the byte order mark, which browsers leave out, if as many bytes were received.
+    private func marked(_ bytes: Data) -> Data {
+        let mark = charset.map(\.byteOrderMark) ?? Charset.utf8Mark
+        let hasMark = isWhole && !mark.isEmpty && announced == Int64(bytes.count + mark.count)
+        return hasMark ? Data(mark) + bytes : bytes
     }
 
     /// The bytes if each character stands for one; `nil` if a character is none.

@@ -20,6 +20,8 @@ struct BodyFacts {
     private let contentLength: Int64?
     /// The number of bytes that the archive states; 0 or less if unknown.
     private let size: Int64
+    /// The number of bytes that came over the wire, as the archive states it; -1 if unknown.
+    private var received: Int64 = -1
 
     init(ofRequest method: String, _ fields: [LoggedField], bodySize: Int64) {
         self.init(fields, isRequest: true, size: bodySize)
@@ -28,8 +30,9 @@ struct BodyFacts {
             && (fields["Content-Type"] != nil || fields["Transfer-Encoding"] != nil)
     }
 
-    init(ofResponse status: Int, to method: String, _ fields: [LoggedField], size: Int64) {
+    init(ofResponse status: Int, to method: String, _ fields: [LoggedField], size: Int64, received: Int64) {
         self.init(fields, isRequest: false, size: size)
+        self.received = received
         isPossible = method != "HEAD" && method != "CONNECT" && status >= 200 && status != 204 && status != 304
         isRedirect = (300..<400).contains(status)
     }
@@ -43,6 +46,9 @@ struct BodyFacts {
 
     /// The number of bytes of the body as it was announced; `nil` if that counts coded bytes, or is missing.
     private var announced: Int64? { isCoded || !isPossible ? nil : contentLength }
+
+    /// Whether the recorder has counted as many bytes as were announced.
+    private var isWhole: Bool { announced.map { $0 == size || $0 == received } ?? false }
 
     /// Whether there was a body, although the archive has no text of it.
     private var isKnownToBeThere: Bool {
@@ -71,6 +77,7 @@ struct BodyFacts {
             mediaType: mediaType,
             announced: announced,
             stated: stated,
+            isWhole: isWhole,
             isRequest: isRequest
         )
     }
@@ -95,8 +102,8 @@ struct BodyFacts {
             omit(&body, comment)
         case .data(let data):
             body.size = Int64(data.count)
-            // A recorder that has counted all bytes has seen the whole body.
-            guard let announced, announced > data.count, isRequest || size != announced else { break }
+            // A recorder that has counted all bytes has seen the whole body, whatever became of the text.
+            guard let announced, announced > data.count, isRequest || !isWhole else { break }
             (body.isTruncated, body.size) = (true, announced)
         case .omitted("unknown"):
             if isPossible, size <= 0, isKnownToBeThere || comment != nil { omit(&body, comment) }

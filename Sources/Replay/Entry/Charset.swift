@@ -54,6 +54,9 @@ struct Charset: Sendable, Hashable {
         "utf-16": "UTF-16LE", "utf-16le": "UTF-16LE", "utf-16be": "UTF-16BE",
     ]
 
+    /// The byte order mark of UTF-8.
+    static let utf8Mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     private var isWestern: Bool { codecs[0] == Self.western }
 
     /// The byte order mark with which a text may begin; empty if there is none.
@@ -185,6 +188,11 @@ extension Charset {
     }
 }
 
+extension Charset? {
+    /// The bytes of a text, in UTF-8 if there is no encoding or if it lacks a character.
+    func bytes(of text: String) -> Data { self?.encoded(text) ?? Data(text.utf8) }
+}
+
 // MARK: - Messages
 
 extension Charset {
@@ -214,6 +222,10 @@ extension LoggedResponse {
 }
 
 extension Data {
-    /// The text that the bytes are in an encoding, as UTF-8; the bytes themselves if they aren't text in it.
-    func utf8(from charset: Charset?) -> Data { charset?.text(of: self).map { Data($0.utf8) } ?? self }
+    /// The text that the bytes are in an encoding, as UTF-8 without a byte order mark; the bytes themselves if they aren't text
+    /// in it.
+    func utf8(from charset: Charset?) -> Data {
+        let text = charset?.text(of: self).map { Data($0.utf8) } ?? self
+        return text.starts(with: Charset.utf8Mark) ? Data(text.dropFirst(Charset.utf8Mark.count)) : text
+    }
 }

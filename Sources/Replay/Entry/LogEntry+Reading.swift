@@ -92,7 +92,10 @@ private struct EntryReader {
         }
         let encoding = node["_encoding"] ?? node["encoding"]
         let mediaType = node["mimeType"]?.string ?? ""
-        var content = content(node, encoding: encoding?.string, mediaType, fields, facts, "request.postData")
+        let charset = Charset(fields, mediaType: mediaType)
+        var content = content(node, encoding: encoding?.string, "request.postData") { text in
+            own == nil ? facts.text(text, charset, mediaType).content : .data(charset.bytes(of: text))
+        }
         let parameters = node["params"].map(parameters) ?? []
         let hasText = content != nil && content != .data(Data())
         if !hasText, !parameters.isEmpty { content = .parameters(parameters) }
@@ -115,12 +118,17 @@ private struct EntryReader {
             !Self.addedFields.contains(field.name.lowercased())
         }
         let size = contentNode?["size"]?.integer
-        let facts = BodyFacts(ofResponse: status, to: method, fields, size: size ?? -1)
+        let received = node["bodySize"]?.integer ?? -1
+        let facts = BodyFacts(ofResponse: status, to: method, fields, size: size ?? -1, received: received)
         let mediaType = contentNode?["mimeType"]?.string ?? ""
+        let charset = Charset(fields, mediaType: mediaType)
+        let kept = contentNode.flatMap {
+            content($0, encoding: $0["encoding"]?.string, "response.content") { text in
+                own == nil ? facts.text(text, charset, mediaType).content : .data(charset.bytes(of: text))
+            }
+        }
         var body = LoggedBody(
-            contentNode.flatMap {
-                content($0, encoding: $0["encoding"]?.string, mediaType, fields, facts, "response.content")
-            } ?? .omitted("unknown"),
+            kept ?? .omitted("unknown"),
             mediaType: mediaType,
             size: size,
             isTruncated: own?["responseTruncated"]?.bool ?? false
@@ -150,19 +158,17 @@ private struct EntryReader {
     }
 
     /// The bytes that a body's object has, or the file that it names; nil where it has neither.
+    ///
+    /// - Parameter contentOfText: Finds the bytes that a text stands for.
     private func content(
         _ node: JSONNode,
         encoding: String?,
-        _ mediaType: String,
-        _ fields: [LoggedField],
-        _ facts: BodyFacts,
-        _ place: String
+        _ place: String,
+        text contentOfText: (String) -> LoggedBody.Content
     ) -> LoggedBody.Content? {
         if let file = node["_file"]?.string { return .file(file) }
         guard let text = node["text"]?.string else { return nil }
-        guard encoding?.lowercased() == "base64" else {
-            return facts.text(text, Charset(fields, mediaType: mediaType), mediaType).content
-        }
+        guard encoding?.lowercased() == "base64" else { return contentOfText(text) }
         guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
             warn("\(place).text", "is not base64, as its encoding says")
             return .omitted("not base64")

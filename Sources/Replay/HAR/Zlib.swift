@@ -18,8 +18,9 @@ final class Inflater {
     init(isBare: Bool = false) throws(NetworkError) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // 15 is zlib's window; +32 has it see for itself which of the two formats it is, and a negative number means none.
-        guard beagle_inflate_init(stream, isBare ? -15 : 15 + 32) == Z_OK else { throw .compression("no memory to decompress it") }
+        // 15 is zlib's window; +32 has it see for itself which of the two formats it is, a negative number means neither.
+        let window: Int32 = isBare ? -15 : 15 + 32
+        guard beagle_inflate_init(stream, window) == Z_OK else { throw .compression("no memory to decompress it") }
     }
 
     deinit {

@@ -21,7 +21,8 @@ extension GraphQLText {
             } else if !isInDefinition {
                 let word = rest.prefix(while: isWord)
                 let name = String(decoding: word, as: UTF8.self)
-                guard ["query", "mutation", "subscription", "fragment"].contains(name) || byte == UInt8(ascii: "{") else {
+                guard ["query", "mutation", "subscription", "fragment"].contains(name) || byte == UInt8(ascii: "{")
+                else {
                     return nil
                 }
                 if name != "fragment" { operations.insert(name.isEmpty ? "query" : name) }

@@ -90,7 +90,8 @@ extension Recording {
         guard let redactor, case .file = body.content else { return data }
         var audit = RedactionAudit()
         let (type, charset) = (body.mediaType, body.fileCharset)
-        switch redactor.redact(decoding: data, charset ?? Charset(contentType: type), type, at: "body", noting: &audit) {
+        switch redactor.redact(decoding: data, charset ?? Charset(contentType: type), type, at: "body", noting: &audit)
+        {
         case .body(let data): return data
         case .omitted(let reason):
             throw NetworkError(.notStored, during: .file, "what is secret in it cannot be told: \(reason.rawValue)")
