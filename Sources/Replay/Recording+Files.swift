@@ -6,7 +6,8 @@ import BeagleNetHTTP
 #endif
 
 extension Recording {
-    /// Reads a recording: a log's directory, or an HTTP Archive, also one compressed by gzip or zlib.
+    /// Reads a recording: a log's directory, or an HTTP Archive, also one compressed by gzip or zlib, or in a zip archive with
+    /// its bodies, as Playwright writes it.
     ///
     /// What a file is, its first bytes tell. Of an archive that is broken the entries before that place are there, and a
     /// warning says where it is and what is wrong.
@@ -36,6 +37,7 @@ extension Recording {
         warnings += reader.warnings
         self.init(entries, directory: Self.directory(of: path), warnings: warnings)
         members = reader.members
+        zip = reader.zip
         self.breakage = breakage
     }
 
@@ -51,7 +53,8 @@ extension Recording {
 extension Recording {
     /// The bytes of a body.
     ///
-    /// A file is only read where it lies in or below the recording's directory, and no link leads to it; that of a log's body
+    /// A file is only read if it lies in or below the recording's directory and no link leads to it, or if it is a member of the
+    /// zip archive from which the recording was read; that of a log's body
     /// is held to the SHA-256 that names it. The fields of a form are written as `application/x-www-form-urlencoded`.
     ///
     /// - Parameters:
@@ -83,7 +86,7 @@ extension Recording {
             var data = Data(capacity: Int(size))
             let reader = SealedReader(file, name: name)
             while data.count <= limit, let piece = try reader.next() { data.append(piece) }
-            return data
+            return body.fileCharset?.bytes(ofFile: data) ?? data
         }
     }
 
@@ -91,7 +94,7 @@ extension Recording {
     ///
     /// - Throws: as `data(of:upTo:)`.
     public func body(of body: LoggedBody) throws(NetworkError) -> HTTPBody {
-        guard case .file(let name) = body.content else { return HTTPBody(try data(of: body)) }
+        guard case .file(let name) = body.content, body.fileCharset == nil else { return HTTPBody(try data(of: body)) }
         let file = try file(name)
         return HTTPBody(
             .stream(length: try file.size(), isReplayable: true) {
@@ -102,6 +105,7 @@ extension Recording {
     }
 
     func file(_ name: String) throws(NetworkError) -> OpenFile {
+        if let zip { return try zip.file(name) }
         guard let directory else {
             throw NetworkError(.file, during: .build, "cannot read \(name): the recording has no directory")
         }
@@ -124,7 +128,7 @@ extension Recording {
         bodies: HARWriter.Bodies = .embedded
     ) throws(NetworkError) -> [RecordingWarning] {
         let writer = try HARWriter(to: path, bodies: bodies)
-        for entry in entries { try writer.write(HAREntry(entry, directory: directory)) }
+        for entry in entries { try writer.write(archived(entry)) }
         try writer.finish(members: writableMembers)
         return writer.warnings
     }

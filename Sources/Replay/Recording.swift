@@ -7,6 +7,8 @@ public struct Recording: Sendable {
     public let warnings: [RecordingWarning]
     /// Where the files are that bodies name; nil where there is no such place.
     let directory: String?
+    /// The zip archive in which those files are instead; `nil` if there is none.
+    package var zip: ZipArchive?
     /// What an archive has beside its entries, as `pages`.
     package var members: [HARReader.Member] = []
     /// Why an archive was not read to its end; nil where it was.

@@ -136,7 +136,7 @@ struct ReplayCommandTests {
             let path = try archive([("GET", "https://h/", ["Authorization": "Bearer REDACTED"], 1)], in: directory)
             let arguments = ["replay", path, "--diff", "--target", server.url]
             let without = try await BeagleProcess(arguments).outcome()
-            #expect(without.exit == 104)
+            #expect(without.exit == 0)
             #expect(without.text.contains("the secret in Authorization is not in the recording; map that header"))
             #expect(without.errors.contains("no answer was compared"))
             #expect(server.requests.isEmpty)
@@ -285,6 +285,42 @@ struct ReplayCommandTests {
         let run = try await replay(1, 1, ["--diff", "--methods", "PURGE"])
         #expect(run.exit == 64)
         #expect(run.errors.contains("none of the 1 entries fits"))
+    }
+
+    @Test(arguments: [["--diff"], []]) func skippedEntriesAreAFailureIfToldSo(_ flags: [String]) async throws {
+        let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "1"))
+        try await withDirectory { directory in
+            let both = try archive([("GET", "https://h/1", [:], 1), ("DELETE", "https://h/2", [:], 1)], in: directory)
+            let arguments = ["replay", both, "--target", server.url] + flags
+            let run = try await BeagleProcess(arguments).outcome()
+            #expect(run.exit == 0)
+            #expect(run.text.contains("skipped: 1") || run.text.contains("1 same, 0 different, 0 failed, 1 skipped"))
+            #expect(run.text.contains("DELETE may change something on the server"))
+            #expect(run.errors.isEmpty, "\(run.errors)")
+            let strict = try await BeagleProcess(arguments + ["--fail-on-skip"]).outcome()
+            #expect(strict.exit == 103)
+            #expect(strict.text.contains("DELETE may change something on the server"))
+            #expect(strict.errors.contains("entries were skipped, which '--fail-on-skip' doesn't allow"))
+            let json = try await BeagleProcess(arguments + ["--fail-on-skip", "--json"]).outcome().json()
+            #expect(json["error"]?["code"] == "skipped" && json["exit"] == 103)
+            #expect(json["error"]?["report"] != nil)
+            let one = try archive([("GET", "https://h/1", [:], 1)], in: directory)
+            let whole = ["replay", one, "--target", server.url, "--fail-on-skip"] + flags
+            #expect(try await BeagleProcess(whole).outcome().exit == 0)
+            let none = try archive([("DELETE", "https://h/2", [:], 1)], in: directory)
+            let nothing = try await BeagleProcess(["replay", none, "--target", server.url] + flags).outcome()
+            #expect(nothing.exit == 0)
+            #expect(nothing.errors.contains("skipped"))
+        }
+    }
+
+    @Test func aDifferenceCountsBeforeASkippedEntry() async throws {
+        let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "2"))
+        try await withDirectory { directory in
+            let path = try archive([("GET", "https://h/1", [:], 1), ("PUT", "https://h/2", [:], 1)], in: directory)
+            let arguments = ["replay", path, "--diff", "--fail-on-skip", "--target", server.url]
+            #expect(try await BeagleProcess(arguments).outcome().exit == 104)
+        }
     }
 
     @Test func whatIsSentIsRecorded() async throws {

@@ -107,6 +107,9 @@ extension Redactor {
         BodySort(contentType) == .json && PlainJSON.holds(self, body.withUnsafeBytes { [UInt8]($0) }, depth: 0)
     }
 
+    /// Whether a body of this type is no text by its type, so that nothing in it is replaced.
+    package static func isBinary(contentType: String) -> Bool { BodySort(contentType) == .binary }
+
     /// The body with its secrets replaced, as without an audit.
     ///
     /// - Parameters:

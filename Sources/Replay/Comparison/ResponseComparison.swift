@@ -30,7 +30,12 @@ extension ComparisonRules {
         compare(recorded.fields, [LoggedField](answer.headerFields), into: &found)
         do throws(NetworkError) {
             let before = recorded.isEmpty ? Data() : try recording.wholeBody(recorded.body)
-            compare((before, recorded.mediaType), (body, answer.headerFields[single: .contentType] ?? ""), into: &found)
+            let type = answer.headerFields[single: .contentType] ?? ""
+            compare(
+                (before, recorded.mediaType, recorded.charset),
+                (body, type, Charset(contentType: type)),
+                into: &found
+            )
         } catch {
             let note = "the body was not compared: \(error.message)"
             found.notes.append(note)
@@ -127,16 +132,21 @@ extension [LoggedField] {
 // MARK: - Bodies
 
 extension ComparisonRules {
-    private typealias Body = (data: Data, type: String)
+    private typealias Body = (data: Data, type: String, charset: Charset?)
 
     private func compare(_ before: Body, _ after: Body, into found: inout Differences) {
         guard before.data != after.data else { return }
         let form = BodyForm(of: before.type)
-        if form == .json || form == .unknown, let recorded = try? JSONDocument(before.data) {
-            return compare(recorded, after.data, into: &found)
+        // Text is compared as such, whatever each side has encoded it in.
+        let isText = form != .bytes
+        let recorded = isText ? before.data.utf8(from: before.charset) : before.data
+        let received = isText ? after.data.utf8(from: after.charset) : after.data
+        if isText, recorded == received { return }
+        if form == .json || form == .unknown, let recorded = try? JSONDocument(recorded) {
+            return compare(recorded, received, into: &found)
         }
-        if form != .bytes, let one = String(validating: before.data, as: UTF8.self),
-            let other = String(validating: after.data, as: UTF8.self)
+        if isText, let one = String(validating: recorded, as: UTF8.self),
+            let other = String(validating: received, as: UTF8.self)
         {
             return compareLines(one, other, into: &found)
         }

@@ -25,7 +25,7 @@ private struct EntryReader {
             id: own?["id"]?.string ?? node["_id"]?.string ?? "",
             started: date(node["startedDateTime"], "startedDateTime"),
             request: request(node["request"], own),
-            response: response(node["response"], own),
+            response: response(node["response"], to: node["request"]?["method"]?.string ?? "GET", own),
             timings: timings(node),
             error: node["_error"]?.string ?? node["response"]?["_error"]?.string
                 ?? node["response"]?["_failureText"]?.string
@@ -67,7 +67,7 @@ private struct EntryReader {
             url: url(node),
             httpVersion: text(node["httpVersion"]) ?? "",
             fields: fields,
-            body: node["postData"].flatMap { requestBody($0, own) },
+            body: requestBody(node, fields, own),
             headBytes: node["headersSize"]?.integer ?? -1,
             bodyBytes: node["bodySize"]?.integer ?? -1
         )
@@ -84,39 +84,62 @@ private struct EntryReader {
         return "\(page)?\(items.joined(separator: "&"))\(Substring(url.utf8.dropFirst(page.utf8.count)))"
     }
 
-    private func requestBody(_ node: JSONNode, _ own: JSONNode?) -> LoggedBody? {
-        guard node.kind == .object else { return nil }
+    private func requestBody(_ request: JSONNode, _ fields: [LoggedField], _ own: JSONNode?) -> LoggedBody? {
+        let method = request["method"]?.string ?? "GET"
+        let facts = BodyFacts(ofRequest: method, fields, bodySize: request["bodySize"]?.integer ?? -1)
+        guard let node = request["postData"], node.kind == .object else {
+            return own == nil ? facts.missing(fields["Content-Type"]) : nil
+        }
         let encoding = node["_encoding"] ?? node["encoding"]
-        var content = content(node, encoding: encoding?.string, "request.postData")
+        let mediaType = node["mimeType"]?.string ?? ""
+        let charset = Charset(fields, mediaType: mediaType)
+        var content = content(node, encoding: encoding?.string, "request.postData") { text in
+            own == nil ? facts.text(text, charset, mediaType).content : .data(charset.bytes(of: text))
+        }
         let parameters = node["params"].map(parameters) ?? []
         let hasText = content != nil && content != .data(Data())
         if !hasText, !parameters.isEmpty { content = .parameters(parameters) }
         if let reason = own?["requestOmitted"]?.string { content = .omitted(reason) }
-        return LoggedBody(
+        var body = LoggedBody(
             content ?? .data(Data()),
-            mediaType: node["mimeType"]?.string ?? "",
+            mediaType: mediaType,
             size: own?["requestSize"]?.integer,
             isTruncated: own?["requestTruncated"]?.bool ?? false
         )
+        if own == nil { facts.complete(&body, comment: node["comment"]?.string, fields) }
+        return body
     }
 
-    private func response(_ node: JSONNode?, _ own: JSONNode?) -> LoggedResponse? {
+    private func response(_ node: JSONNode?, to method: String, _ own: JSONNode?) -> LoggedResponse? {
         guard let node, node.kind == .object, own?["noResponse"]?.bool != true else { return nil }
         let status = int(node["status"]) ?? node["status"]?.string.flatMap { Int($0) } ?? 0
         let contentNode = node["content"]
+        let fields = fields(node["headers"], "response.headers").filter { field in
+            !Self.addedFields.contains(field.name.lowercased())
+        }
+        let size = contentNode?["size"]?.integer
+        let received = node["bodySize"]?.integer ?? -1
+        let facts = BodyFacts(ofResponse: status, to: method, fields, size: size ?? -1, received: received)
+        let mediaType = contentNode?["mimeType"]?.string ?? ""
+        let charset = Charset(fields, mediaType: mediaType)
+        let kept = contentNode.flatMap {
+            content($0, encoding: $0["encoding"]?.string, "response.content") { text in
+                own == nil ? facts.text(text, charset, mediaType).content : .data(charset.bytes(of: text))
+            }
+        }
         var body = LoggedBody(
-            contentNode.flatMap { content($0, encoding: $0["encoding"]?.string, "response.content") }
-                ?? .omitted("unknown"),
-            mediaType: contentNode?["mimeType"]?.string ?? "",
-            size: contentNode?["size"]?.integer,
+            kept ?? .omitted("unknown"),
+            mediaType: mediaType,
+            size: size,
             isTruncated: own?["responseTruncated"]?.bool ?? false
         )
         if let reason = own?["responseOmitted"]?.string { body.content = .omitted(reason) }
+        if own == nil { facts.complete(&body, comment: contentNode?["comment"]?.string, fields) }
         var response = LoggedResponse(
             status: status,
             statusText: node["statusText"]?.string ?? "",
             httpVersion: text(node["httpVersion"]) ?? "",
-            fields: fields(node["headers"], "response.headers"),
+            fields: fields,
             body: body,
             redirectURL: node["redirectURL"]?.string ?? "",
             headBytes: node["headersSize"]?.integer ?? -1,
@@ -125,19 +148,27 @@ private struct EntryReader {
         if response.fields["Set-Cookie"] == nil {
             response.fields += LoggedCookie.list(node["cookies"]).map { LoggedField("Set-Cookie", $0.text) }
         }
-        response.trailers = own?["trailers"].map { fields($0, "_beagle.trailers") } ?? []
+        response.trailers = own?["trailers"].map { self.fields($0, "_beagle.trailers") } ?? []
         response.interim =
             own?["interim"]?.elements.map { head in
-                LoggedHead(status: int(head["status"]) ?? 0, fields: fields(head["headers"], "_beagle.interim"))
+                let fields = self.fields(head["headers"], "_beagle.interim")
+                return LoggedHead(status: int(head["status"]) ?? 0, fields: fields)
             } ?? []
         return response
     }
 
     /// The bytes that a body's object has, or the file that it names; nil where it has neither.
-    private func content(_ node: JSONNode, encoding: String?, _ place: String) -> LoggedBody.Content? {
+    ///
+    /// - Parameter contentOfText: Finds the bytes that a text stands for.
+    private func content(
+        _ node: JSONNode,
+        encoding: String?,
+        _ place: String,
+        text contentOfText: (String) -> LoggedBody.Content
+    ) -> LoggedBody.Content? {
         if let file = node["_file"]?.string { return .file(file) }
         guard let text = node["text"]?.string else { return nil }
-        guard encoding?.lowercased() == "base64" else { return .data(Data(text.utf8)) }
+        guard encoding?.lowercased() == "base64" else { return contentOfText(text) }
         guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
             warn("\(place).text", "is not base64, as its encoding says")
             return .omitted("not base64")
@@ -155,6 +186,13 @@ private struct EntryReader {
             )
         }
     }
+
+    /// Fields that a recorder adds to what the server has sent: Firefox's, and those of OkHttp on Android.
+    private static let addedFields: Set = [
+        "x-firefox-spdy", "x-firefox-http3", "okhttp-sent-millis", "okhttp-received-millis", "okhttp-selected-protocol",
+        "okhttp-response-source", "x-android-sent-millis", "x-android-received-millis", "x-android-selected-protocol",
+        "x-android-response-source",
+    ]
 
     private func fields(_ node: JSONNode?, _ place: String) -> [LoggedField] {
         guard let node, node.kind == .array || node.kind == .object else {

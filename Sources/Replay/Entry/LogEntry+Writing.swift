@@ -74,7 +74,7 @@ extension LogEntry {
             output.cookies("cookies", LoggedCookie.sent(in: request.fields))
             output.fields("headers", request.fields)
             output.pairs("queryString", QueryItems.of(request.url))
-            if let body = request.body { write(body, to: &output) }
+            if let body = request.body { write(body, request.charset, to: &output) }
             output.member("headersSize", request.headBytes)
             output.member("bodySize", request.bodyBytes)
             writeOthers(at: "request", to: &output)
@@ -82,12 +82,12 @@ extension LogEntry {
     }
 
     /// Always with text: readers show the word "undefined" otherwise.
-    private func write(_ body: LoggedBody, to output: inout JSONOutput) {
+    private func write(_ body: LoggedBody, _ charset: Charset?, to output: inout JSONOutput) {
         output.name("postData")
         output.object { output in
             output.member("mimeType", body.mediaType)
             switch body.content {
-            case .data(let data): output.text(of: data, encodingName: "_encoding")
+            case .data(let data): output.text(of: data, charset, encodingName: "_encoding")
             case .file(let path): output.member("_file", path)
             case .parameters(let parameters):
                 output.parameters(parameters)
@@ -121,7 +121,7 @@ extension LogEntry {
             if body.size >= 0, response.bodyBytes > 0 { output.member("compression", body.size - response.bodyBytes) }
             output.member("mimeType", body.mediaType)
             switch body.content {
-            case .data(let data): output.text(of: data, encodingName: "encoding")
+            case .data(let data): output.text(of: data, response.charset, encodingName: "encoding")
             case .file(let path): output.member("_file", path)
             case .parameters, .omitted: break
             }
@@ -285,10 +285,16 @@ extension JSONOutput {
         }
     }
 
-    /// Bytes as text where they are UTF-8, else as base64, which the member of `encodingName` says.
-    mutating func text(of data: Data, encodingName: StaticString) {
+    /// Bytes as text if they are some in their encoding, else as base64, which the member of `encodingName` says.
+    ///
+    /// - Parameter charset: the encoding; `nil` for UTF-8. The text is one from which a reader gets the same bytes.
+    mutating func text(of data: Data, _ charset: Charset?, encodingName: StaticString) {
         name("text")
-        if data.withUnsafeBytes({ string(validating: $0) }) { return }
+        if let charset {
+            if let text = charset.text(of: data), charset.encoded(text) == data { return string(text) }
+        } else if data.withUnsafeBytes({ string(validating: $0) }) {
+            return
+        }
         string(data.base64EncodedString())
         member(encodingName, "base64")
     }

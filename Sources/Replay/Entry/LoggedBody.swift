@@ -25,8 +25,10 @@ public struct LoggedBody: Sendable, Hashable {
     /// Bytes of the whole body, also of those that were not kept, but for secrets that were taken out of it; -1 where nobody
     /// knows.
     public var size: Int64
-    /// Whether `content` is only the beginning.
+    /// Whether `content` is only the beginning; of a body that was omitted, whether there was one although `size` is unknown.
     public var isTruncated: Bool
+    /// The encoding of the text that an archive's file has in UTF-8; `nil` if the file has the bytes as they were sent.
+    var fileCharset: Charset?
 
     /// Describes a body; by default one of no bytes.
     ///

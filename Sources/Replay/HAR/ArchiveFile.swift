@@ -10,6 +10,9 @@ final class ArchiveFile {
     let path: String
     private let limits: HARReader.Limits
     private let file: FileReader
+    /// The zip archive that the file is; `nil` if it is none, or if nothing was read yet.
+    private(set) var zip: ZipArchive?
+    private var member: ZipArchive.MemberReader?
     private var inflater: Inflater?
     private var scanner: ArchiveScanner
     /// Those found and not given yet, the next one last.
@@ -67,7 +70,8 @@ final class ArchiveFile {
 
     /// The next piece of the text.
     private func nextPiece() throws(NetworkError) -> Data? {
-        guard count > 0 || inflater != nil else { return try firstPiece() }
+        guard count > 0 || inflater != nil || member != nil else { return try firstPiece() }
+        if let member { return try next(of: member) }
         guard let inflater else { return try file.next() }
         return try inflated(inflater) { () throws(NetworkError) in try self.file.next() }
     }
@@ -84,10 +88,37 @@ final class ArchiveFile {
                 defer { next = nil }
                 return if let next { next } else { try self.file.next() }
             }
-        case (UInt8(ascii: "P"), UInt8(ascii: "K")):
-            throw error(0, "", "it is a zip archive; unzip it and take the .har file in it")
+        case (UInt8(ascii: "P"), UInt8(ascii: "K")): return try firstPieceOfMember()
         case (0xFE, 0xFF), (0xFF, 0xFE): throw error(0, "", "it is UTF-16, and archives are UTF-8")
         default: return first
+        }
+    }
+
+    private func firstPieceOfMember() throws(NetworkError) -> Data? {
+        let member: ZipArchive.MemberReader
+        do throws(NetworkError) {
+            let zip = try ZipArchive(path: path, limit: limits.textBytes)
+            self.zip = zip
+            member = try zip.archive()
+        } catch {
+            if error.kind == .file { throw error }
+            var located = self.error(0, "", error.message)
+            located.kind = error.kind
+            throw located
+        }
+        self.member = member
+        guard let piece = try next(of: member) else { throw error(0, "", "the .har file in it is empty") }
+        return piece
+    }
+
+    private func next(of member: ZipArchive.MemberReader) throws(NetworkError) -> Data? {
+        do throws(NetworkError) {
+            return try member.next()
+        } catch {
+            if error.kind == .file { throw error }
+            var located = self.error(count, scanner.path, error.message)
+            located.kind = error.kind
+            throw located
         }
     }
 

@@ -196,7 +196,7 @@ extension HARCheck {
         guard let member = node["_file"] else { return }
         guard let name = member.string else { return find("\(path)._file", member, "should be text") }
         do throws(NetworkError) {
-            _ = try ConfinedFolder(path: Recording.directory(of: file)).file(reading: name)
+            _ = try files.file(name)
         } catch {
             find("\(path)._file", member, "names a file that cannot be read: \(error.message)")
         }

@@ -21,11 +21,19 @@ struct HARCheck {
 
     let file: String
     let part: ArchivePart
+    /// Reads the files which bodies name.
+    let files: Recording
     let report: (RecordingWarning) -> Void
 
-    init(file: String, part: ArchivePart, report: @escaping (RecordingWarning) -> Void) {
+    init(
+        file: String,
+        part: ArchivePart,
+        files: Recording = Recording([]),
+        report: @escaping (RecordingWarning) -> Void
+    ) {
         self.file = file
         self.part = part
+        self.files = files
         self.report = report
     }
 

@@ -2,15 +2,16 @@ import BeagleNetHTTP
 
 /// Reads an HTTP Archive (HAR 1.2) entry by entry, as browsers, proxies and other tools write it.
 ///
-/// The file is read in pieces, so that no more than one entry is in memory, and may be compressed by gzip or zlib, which
-/// its first bytes tell. What is missing in an entry, or is of another type, is taken for what it most likely means, and
+/// The file is read in pieces, so that no more than one entry is in memory. It may be compressed by gzip or zlib, or be in a
+/// zip archive with the files of its bodies, as Playwright writes it; its first bytes tell. What is missing in an entry, or is of another type, is taken for what it most likely means, and
 /// the entry's `warnings` say so. Source: http://www.softwareishard.com/blog/har-12-spec/
 public final class HARReader {
     /// The largest archives that are read.
     public struct Limits: Sendable, Hashable {
         /// Bytes of one entry's text; 128 MiB by default.
         public var entryBytes: Int
-        /// Bytes of the whole text of a file that is compressed, since a small one may hold any number; 4 GiB by default.
+        /// Bytes of the whole text of a file that is compressed, since a small one may hold any number; 4 GiB by default. In a
+        /// zip archive each file of a body is read up to 256 MiB.
         public var textBytes: Int
 
         /// Limits; those by default where not said.
@@ -41,6 +42,8 @@ public final class HARReader {
     /// Elements of `log.entries` that are none, the first thousand of them.
     public private(set) var warnings: [RecordingWarning] = []
     private let file: ArchiveFile
+    /// The zip archive that the file is; `nil` if it is none, or if it was not read yet.
+    package var zip: ZipArchive? { file.zip }
 
     /// Opens nothing yet: a file that is not there is an error of `next()`.
     public init(contentsOf path: String, limits: Limits = Limits()) {
@@ -57,7 +60,7 @@ public final class HARReader {
         while let part = try file.next() {
             switch part.kind {
             case .entry:
-                if let entry = try HAREntry(part, of: path) { return entry }
+                if let entry = try HAREntry(part, of: path, file.zip) { return entry }
                 guard warnings.count < 1_000 else { continue }
                 let reason = "is no entry: it has no request"
                 warnings.append(RecordingWarning(file: path, offset: part.offset, path: part.path, reason: reason))
@@ -82,7 +85,8 @@ public struct HAREntry: Sendable {
     /// Where the files are that its bodies name; nil where there is no such place.
     public let directory: String?
     /// What is not as HAR 1.2 has it, or was guessed.
-    public let warnings: [RecordingWarning]
+    public private(set) var warnings: [RecordingWarning]
+    private let zip: ZipArchive?
 
     /// An entry that comes of no archive.
     ///
@@ -90,14 +94,19 @@ public struct HAREntry: Sendable {
     ///   - entry: the exchange.
     ///   - directory: where the files are that its bodies name.
     public init(_ entry: LogEntry, directory: String? = nil) {
+        self.init(entry, directory: directory, zip: nil)
+    }
+
+    init(_ entry: LogEntry, directory: String?, zip: ZipArchive?) {
         self.entry = entry
         self.directory = directory
+        self.zip = zip
         offset = 0
         warnings = []
     }
 
     /// nil where it has no request.
-    init?(_ part: ArchivePart, of file: String) throws(NetworkError) {
+    init?(_ part: ArchivePart, of file: String, _ zip: ZipArchive?) throws(NetworkError) {
         let document: JSONDocument
         do throws(JSONFault) {
             document = try JSONDocument(part.bytes)
@@ -115,6 +124,47 @@ public struct HAREntry: Sendable {
         json = part.bytes
         offset = part.offset
         directory = Recording.directory(of: file)
+        self.zip = zip
         self.warnings = warnings
+        readMessages { reason in
+            let path = "\(part.path).response.content._file"
+            return RecordingWarning(file: file, offset: part.offset, path: path, reason: reason)
+        }
+    }
+}
+
+extension HAREntry {
+    /// A recording without entries that reads the files which the entry's bodies name.
+    package var files: Recording {
+        var files = Recording([], directory: directory)
+        files.zip = zip
+        return files
+    }
+
+    /// The largest file of messages, in bytes.
+    private static let messageLimit = 64 << 20
+
+    /// Reads the messages of a WebSocket, which Playwright attaches as a file of JSON lines in the place of a body.
+    private mutating func readMessages(_ warning: (_ reason: String) -> RecordingWarning) {
+        guard entry.messages.isEmpty, let response = entry.response, response.status == 101,
+            case .file(let name) = response.body.content, name.hasSuffix(".jsonl")
+        else { return }
+        var read = entry
+        read.response?.body = LoggedBody(mediaType: response.body.mediaType)
+        do throws(NetworkError) {
+            let lines = Array(try files.data(of: response.body, upTo: Self.messageLimit))
+            for (index, line) in lines.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).enumerated() {
+                do throws(JSONFault) {
+                    read.messages.append(LoggedMessage(try JSONDocument(Array(line)).root))
+                } catch {
+                    warnings.append(warning("names messages of which number \(index + 1) is broken: \(error.reason)"))
+                }
+            }
+        } catch {
+            warnings.append(warning("names messages that cannot be read: \(error.message)"))
+            read.error = read.error ?? "the messages of the WebSocket were not kept"
+        }
+        // The entry isn't as it is written any more: its messages are part of it.
+        entry = read
     }
 }

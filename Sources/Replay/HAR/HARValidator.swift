@@ -39,13 +39,14 @@ public final class HARValidator {
     public func validate(_ report: (RecordingWarning) -> Void) throws(NetworkError) -> Summary {
         let file = ArchiveFile(path: path, limits: limits)
         summary = Summary()
-        let recording = Recording([], directory: Recording.directory(of: path))
+        var recording = Recording([], directory: Recording.directory(of: path))
         var seen: Set<String> = []
         var last: String?
         while let part = try file.next() {
             guard let document = try? JSONDocument(part.bytes) else { continue }
+            recording.zip = file.zip
             var findings: [RecordingWarning] = []
-            let check = HARCheck(file: path, part: part) { findings.append($0) }
+            let check = HARCheck(file: path, part: part, files: recording) { findings.append($0) }
             check.encoding()
             switch part.kind {
             case .entry:

@@ -179,7 +179,7 @@ public final class HARWriter {
         guard let body else { return text }
         let data: Data
         do throws(NetworkError) {
-            data = try Recording([], directory: entry.directory).data(of: body)
+            data = try entry.files.data(of: body)
         } catch {
             let path = "\(place.joined(separator: "."))._file"
             warnings.append(RecordingWarning(file: self.path, path: path, reason: error.message))
@@ -188,7 +188,8 @@ public final class HARWriter {
             data = Data()
         }
         let home = try home(data, body.mediaType)
-        return text[..<node.range.lowerBound] + home.text(of: node, encodingName: encodingName)
+        let charset = place[0] == "request" ? entry.entry.request.charset : entry.entry.response?.charset
+        return text[..<node.range.lowerBound] + home.text(of: node, charset, encodingName: encodingName)
             + text[node.range.upperBound...]
     }
 
@@ -214,7 +215,7 @@ private enum BodyHome {
     case file(String)
 
     /// The object that has it, its other members as they are.
-    func text(of node: JSONNode, encodingName: StaticString) -> [UInt8] {
+    func text(of node: JSONNode, _ charset: Charset?, encodingName: StaticString) -> [UInt8] {
         var output = JSONOutput()
         output.object { output in
             for (name, value) in node.members where !["text", "encoding", "_encoding", "_file"].contains(name) {
@@ -222,7 +223,7 @@ private enum BodyHome {
                 output.raw(value.raw)
             }
             switch self {
-            case .text(let data): output.text(of: data, encodingName: encodingName)
+            case .text(let data): output.text(of: data, charset, encodingName: encodingName)
             case .file(let path): output.member("_file", path)
             }
         }

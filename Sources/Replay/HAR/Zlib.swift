@@ -6,7 +6,7 @@ import CBeagleNetCurl
     import Foundation
 #endif
 
-/// Undoes gzip (RFC 1952) or zlib (RFC 1950), whichever it is, a piece at a time.
+/// Decompresses gzip (RFC 1952) or zlib (RFC 1950), whichever it is, or a bare deflate stream (RFC 1951), in pieces.
 final class Inflater {
     /// Owned by this object: zlib keeps its address, so it must not move.
     private let stream: UnsafeMutablePointer<z_stream>
@@ -14,11 +14,13 @@ final class Inflater {
     private var input = Data()
     private var isEnded = false
 
-    init() throws(NetworkError) {
+    /// - Parameter isBare: Whether the stream is one of deflate, without a head.
+    init(isBare: Bool = false) throws(NetworkError) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // 15 is zlib's window; +32 has it see for itself which of the two formats it is.
-        guard beagle_inflate_init(stream, 15 + 32) == Z_OK else { throw .compression("no memory to decompress it") }
+        // 15 is zlib's window; +32 has it see for itself which of the two formats it is, a negative number means neither.
+        let window: Int32 = isBare ? -15 : 15 + 32
+        guard beagle_inflate_init(stream, window) == Z_OK else { throw .compression("no memory to decompress it") }
     }
 
     deinit {

@@ -223,7 +223,7 @@ enum GraphQLText {
     }
 
     /// A string as a whole, else one byte.
-    private static func token(at rest: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    static func token(at rest: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let quote = UInt8(ascii: "\"")
         guard rest.first == quote else { return rest.prefix(1) }
         let isBlock = rest.starts(with: [quote, quote, quote])
@@ -243,7 +243,7 @@ enum GraphQLText {
     }
 
     /// White space, line ends, commas, and the bytes of a byte order mark.
-    private static func isIgnored(_ byte: UInt8) -> Bool {
+    static func isIgnored(_ byte: UInt8) -> Bool {
         [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ","), 0xEF, 0xBB, 0xBF].contains(byte)
     }
 

@@ -28,7 +28,11 @@ struct MatchSubject: Sendable {
         request.url = redactor.redact(url: request.url)
         request.method = Self.plain(method: request.method)
         let type = request.body?.mediaType ?? ""
-        let redacted = data.flatMap { redactor.redact(body: $0, contentType: type.isEmpty ? nil : type).data }
+        var audit = RedactionAudit()
+        let redacted = data.flatMap { data in
+            let type = type.isEmpty ? nil : type
+            return redactor.redact(decoding: data, request.charset, type, at: "body", noting: &audit).data
+        }
         self.data = redacted ?? data
         isOpaque = redacted == nil
         self.request = request

@@ -164,11 +164,12 @@ extension Recording {
     func kept(of body: LoggedBody) throws(NetworkError) -> (HTTPBody, missing: NetworkError?) {
         if case .omitted(let reason) = body.content {
             // Archives leave out what was empty.
-            guard body.size > 0 else { return (HTTPBody(), nil) }
+            guard body.size > 0 || (body.size < 0 && body.isTruncated) else { return (HTTPBody(), nil) }
+            let bytes = body.size > 0 ? "\(body.size) bytes" : "body"
             throw NetworkError(
                 .notInRecording,
                 during: .body,
-                "the recording has the head of this answer but not its \(body.size) bytes: \(reason)"
+                "the recording has the head of this answer but not its \(bytes): \(reason)"
             )
         }
         let kept = try self.body(of: body)

@@ -79,6 +79,7 @@ extension LoadReport: CustomStringConvertible {
         var lines = ["\(latency.count) answers in \(Self.text(duration)), \(Int(throughput.rounded())) per second"]
         lines += statuses.sorted { $0.key < $1.key }.map { "  status \($0.key): \($0.value)" }
         lines += errors.sorted { $0.key.rawValue < $1.key.rawValue }.map { "  failed, \($0.key.rawValue): \($0.value)" }
+        if !skipped.isEmpty { lines.append("  skipped: \(skipped.count)") }
         for entry in skipped { lines += ["skipped  \(entry.title)", "  \(entry.reason)"] }
         let columns = ["", "count", "min"] + Self.quantiles.map(\.0) + ["max"]
         var rows = [columns] + latencyByKind.sorted { $0.key < $1.key }.map(Self.row)

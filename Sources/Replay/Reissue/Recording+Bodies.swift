@@ -5,6 +5,7 @@ extension Recording {
     ///
     /// - Throws: `NetworkError` as `data(of:upTo:)`, and where the recording has only the beginning.
     func wholeBody(_ body: LoggedBody) throws(NetworkError) -> Data {
+        if case .omitted = body.content { return try data(of: body) }
         guard !body.isTruncated else {
             throw NetworkError(.notStored, during: .file, "of the body only the beginning was kept")
         }

@@ -32,11 +32,7 @@ struct ReissueMessage {
         guard let method = HTTPRequest.Method(request.method), !Self.unsendable.contains(request.method) else {
             throw SkippedEntry(reason: "a message of method \(request.method) cannot be sent again")
         }
-        guard allowsUnsafeMethods || Self.safe.contains(request.method) else {
-            throw SkippedEntry(
-                reason: "\(request.method) may change something on the server; unsafe methods must be allowed"
-            )
-        }
+        if !allowsUnsafeMethods { try checkSafety(of: request, body) }
         guard let url = RecordedURL(request.url), url.scheme.hasPrefix("http"), entry.response?.status != 101 else {
             throw SkippedEntry(reason: "no message of HTTP was recorded, but a WebSocket or something else")
         }
@@ -51,6 +47,31 @@ struct ReissueMessage {
         var head = HTTPRequest(method: method, scheme: target.scheme, authority: target.authority, path: url.target)
         head.headerFields = fields
         return TransferRequest(head, body: bytes.map { HTTPBody($0) })
+    }
+
+    /// Safe methods change nothing, and neither does a GraphQL query that is sent by POST.
+    private func checkSafety(
+        of request: LoggedRequest,
+        _ data: (LoggedBody) throws(NetworkError) -> Data
+    ) throws(SkippedEntry) {
+        guard !request.hasMutationInURL else {
+            throw SkippedEntry(reason: "a mutation may change something on the server; unsafe methods must be allowed")
+        }
+        if Self.safe.contains(request.method) { return }
+        if request.method == "POST", let body = request.body {
+            do throws(NetworkError) {
+                if request.isGraphQLQuery(try data(body)) { return }
+            } catch {
+                throw Self.unsendable(error)
+            }
+        }
+        throw SkippedEntry(
+            reason: "\(request.method) may change something on the server; unsafe methods must be allowed"
+        )
+    }
+
+    private static func unsendable(_ error: NetworkError) -> SkippedEntry {
+        SkippedEntry(reason: "its body cannot be sent: \(error.message)")
     }
 
     /// What was recorded, with the mapped fields in their places. A host with a target of its own gets no more of them than
@@ -111,7 +132,7 @@ struct ReissueMessage {
         do {
             bytes = try data(body)
         } catch {
-            throw SkippedEntry(reason: "its body cannot be sent: \(error.message)")
+            throw Self.unsendable(error)
         }
         guard bytes.firstRange(of: Data(Redactor.placeholder.utf8)) == nil,
             !entry.redactions.contains(where: Self.isOfBody)

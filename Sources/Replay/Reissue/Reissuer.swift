@@ -3,7 +3,7 @@ public import BeagleNetCurl
 
 /// Sends the messages of a recording again, to another host, and compares the answers with the recorded ones.
 ///
-/// Only safe methods go out unless told otherwise, and nothing that a recording has `REDACTED` in place of a secret: such
+/// Only safe methods, and GraphQL queries by POST, go out unless told otherwise, and nothing that a recording has `REDACTED` in place of a secret: such
 /// entries are passed over, and the report tells what to give.
 /// ```swift
 /// let reissuer = Reissuer(to: try ReissueTarget("https://staging.example.com"))
@@ -30,7 +30,8 @@ public struct Reissuer: Sendable {
     public var headers: [HeaderMapping] = []
     /// The only methods that are sent, in upper case; nil, the default, sends all that may be.
     public var methods: Set<String>?
-    /// Whether methods that may change something on the server go out too. No by default.
+    /// Whether methods that may change something on the server go out too. No by default: GET, HEAD and OPTIONS do, and POST
+    /// if each operation in its body is a GraphQL query.
     public var allowsUnsafeMethods = false
     /// Which entries are sent; all by default.
     public var filter: @Sendable (LogEntry) -> Bool = { _ in true }

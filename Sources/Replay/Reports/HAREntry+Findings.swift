@@ -10,7 +10,7 @@ extension HAREntry {
     /// Where an entry that claims to be redacted still has secrets, as places in the archive's entry: in what it says, in its
     /// bodies' files, and in what it says again, as items of the query beside the URL. A file that cannot be read is a finding.
     public func findings(by redactor: Redactor = Redactor()) -> [String] {
-        let said = Recording([], directory: directory).findings(in: entry, by: redactor)
+        let said = files.findings(in: entry, by: redactor)
         guard let json else { return said }
         do throws(JSONFault) {
             let again = try Repetitions(redactor).findings(in: JSONDocument(json).root)

@@ -211,7 +211,7 @@ extension HTMLReportData {
                 guard isShown else { return output.member("hidden", "an image that is too large for this page") }
                 return output.member("image", data.base64EncodedString())
             }
-            guard let text = data.text else { return output.member("hidden", "no text") }
+            guard let text = data.text(in: body.mediaType) else { return output.member("hidden", "no text") }
             output.text(text, within: min(limit, Self.textLimit))
         }
         return output.bytes
@@ -246,6 +246,11 @@ extension LogEntry {
 }
 
 extension Data {
+    /// The text that it is by its media type, also in another encoding than UTF-8; `nil` if it is none.
+    package func text(in mediaType: String) -> String? {
+        Charset(contentType: mediaType)?.text(of: self) ?? text
+    }
+
     /// The text that it is, a character at its end that was cut through left out; nil where it is none.
     package var text: String? {
         for cut in 0...Swift.min(3, count) {

@@ -34,7 +34,7 @@ extension LogEntry {
 struct EntryRedaction {
     private let redactor: Redactor
     /// Whether bodies are somebody else's.
-    private let leavesBodies: Bool
+    fileprivate let leavesBodies: Bool
     private var audit = RedactionAudit()
     /// Bodies in which nobody can tell.
     private var opaque: [String] = []
@@ -120,11 +120,17 @@ struct EntryRedaction {
     }
 
     /// Redacts a body, unless it is somebody else's.
-    fileprivate mutating func redact(_ content: inout LoggedBody.Content, of mediaType: String, at place: String) {
+    fileprivate mutating func redact(
+        _ content: inout LoggedBody.Content,
+        _ charset: Charset?,
+        of mediaType: String,
+        at place: String
+    ) {
         switch content {
         case .data where leavesBodies: break
         case .data(let data):
-            switch redactor.redact(body: data, contentType: mediaType, at: "\(place).text", noting: &audit) {
+            let redacted = redactor.redact(decoding: data, charset, mediaType, at: "\(place).text", noting: &audit)
+            switch redacted {
             case .body(let redacted): content = .data(redacted)
             case .omitted(let reason): omit(&content, reason, at: place)
             }
@@ -199,7 +205,7 @@ extension LoggedResponse {
         redaction.redact(&fields, at: "response.headers")
         redaction.redact(&trailers, at: "_beagle.trailers")
         redirectURL = redaction.redacted(url: redirectURL, at: "response.redirectURL")
-        body.redact(by: &redaction, at: "response.content")
+        body.redact(by: &redaction, redaction.leavesBodies ? nil : charset, at: "response.content")
         for index in interim.indices {
             redaction.redact(&interim[index].fields, at: "_beagle.interim[\(index)].headers")
         }
@@ -207,9 +213,9 @@ extension LoggedResponse {
 }
 
 extension LoggedBody {
-    fileprivate mutating func redact(by redaction: inout EntryRedaction, at place: String) {
+    fileprivate mutating func redact(by redaction: inout EntryRedaction, _ charset: Charset?, at place: String) {
         mediaType = redaction.redacted(text: mediaType, at: "\(place).mimeType")
-        redaction.redact(&content, of: mediaType, at: place)
+        redaction.redact(&content, charset, of: mediaType, at: place)
     }
 
     /// Of a body that is coded nobody can tell before it is decoded.
@@ -225,7 +231,7 @@ extension LoggedBody {
                 redaction.omit(&content, .encoding, at: place)
             }
         }
-        redact(by: &redaction, at: place)
+        redact(by: &redaction, request?.charset, at: place)
     }
 
     /// Bytes that are left of a body out of which something was taken, -1 where nobody knows; nil where nothing was, or not
@@ -237,5 +243,29 @@ extension LoggedBody {
         case .parameters(let fields): return Int64(FormText.body(fields, mediaType: mediaType)?.utf8.count ?? -1)
         case .file, .omitted: return nil
         }
+    }
+}
+
+extension Redactor {
+    /// The body with its secrets replaced, also in an encoding in which nothing can be found before it is decoded.
+    ///
+    /// - Parameter charset: the body's encoding; `nil` for UTF-8.
+    func redact(
+        decoding data: Data,
+        _ charset: @autoclosure () -> Charset?,
+        _ mediaType: String?,
+        at place: String,
+        noting audit: inout RedactionAudit
+    ) -> RedactedBody {
+        let redacted = redact(body: data, contentType: mediaType, at: place, noting: &audit)
+        guard case .omitted(.encoding) = redacted, let charset = charset(), let text = charset.text(of: data) else {
+            return redacted
+        }
+        let type = mediaType.flatMap { MediaType($0) }?.essence
+        guard case .body(let shown) = redact(body: Data(text.utf8), contentType: type, at: place, noting: &audit) else {
+            return redacted
+        }
+        if shown == Data(text.utf8) { return .body(data) }
+        return charset.encoded(String(decoding: shown, as: UTF8.self)).map { .body($0) } ?? redacted
     }
 }

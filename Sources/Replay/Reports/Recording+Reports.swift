@@ -46,7 +46,7 @@ extension Recording {
     }
 
     /// The entry as a writer of archives takes it.
-    package func archived(_ entry: LogEntry) -> HAREntry { HAREntry(entry, directory: directory) }
+    package func archived(_ entry: LogEntry) -> HAREntry { HAREntry(entry, directory: directory, zip: zip) }
 
     /// Where an entry that claims to be redacted still has secrets, its bodies in files included; a file that cannot be read is
     /// a finding.
@@ -88,7 +88,10 @@ extension Recording {
         let data = try data(of: body)
         // What is no file was redacted with its entry.
         guard let redactor, case .file = body.content else { return data }
-        switch redactor.redact(body: data, contentType: body.mediaType) {
+        var audit = RedactionAudit()
+        let (type, charset) = (body.mediaType, body.fileCharset)
+        switch redactor.redact(decoding: data, charset ?? Charset(contentType: type), type, at: "body", noting: &audit)
+        {
         case .body(let data): return data
         case .omitted(let reason):
             throw NetworkError(.notStored, during: .file, "what is secret in it cannot be told: \(reason.rawValue)")

@@ -16,15 +16,17 @@ struct ReplayCommand: AsyncParsableCommand {
             or is in a file that is gone, the answer is unchecked, unless --allow-missing-bodies is given. Without --diff \
             it only tells statuses and how long answers took.
 
-            GET, HEAD and OPTIONS are sent, what may change something only with --unsafe-methods. Secrets are not in \
-            a recording: give those that the server needs with --map-header. What cannot be sent is told as skipped, \
-            with the reason.
+            GET, HEAD and OPTIONS are sent, and GraphQL queries by POST; anything else, mutations included, may change \
+            something and needs --unsafe-methods. Secrets are not in a recording: give those that the server needs with \
+            --map-header. Entries that cannot be sent, such as a POST whose body the recorder left out, are reported as \
+            skipped, with the reason; with --fail-on-skip they are a failure.
 
             Paths are written as $.items[*].price, and $..timestamp for a member at any depth.
 
             EXIT CODES
-              0     all answers are what was recorded; without --diff, all came
-              104   answers differ, or were not compared
+              0     all answers are what was recorded; without --diff, all came; skipped entries don't count
+              103   entries were skipped, with --fail-on-skip
+              104   answers differ, or their bodies were not compared
               1-99  answers are missing; the number is libcurl's for the first of them
               101   all answers are as they should be, but the recording is broken: what comes behind was not sent
               26    the recording cannot be read, or is empty
@@ -42,7 +44,7 @@ struct ReplayCommand: AsyncParsableCommand {
         case text, json, junit
     }
 
-    @Argument(help: "The recording: an HTTP Archive (.har) or a log (.bglog).")
+    @Argument(help: "The recording: an HTTP Archive (.har, or a .zip of Playwright) or a log (.bglog).")
     var path: String
 
     @Option(
@@ -59,6 +61,9 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @Flag(name: .long, help: "Status and headers are enough where the recording has no whole body.")
     var allowMissingBodies = false
+
+    @Flag(name: .long, help: "Exit with 103 if an entry was skipped.")
+    var failOnSkip = false
 
     @Option(
         name: .long,
@@ -172,6 +177,7 @@ struct ReplayCommand: AsyncParsableCommand {
         do {
             let result = try await Interrupt.cancelling { try await outcome(on: console) }
             if json { console.line("\(result.envelope(timing: timing))") } else { console.write(result.output) }
+            if let note = result.note { console.note(note) }
         } catch {
             let failure = Failure(wrapping: error)
             if json { console.line("\(failure.envelope(timing: timing))") } else { console.write(failure.output) }
@@ -266,16 +272,19 @@ struct ReplayCommand: AsyncParsableCommand {
         if let error = report.error {
             failure = Failure(error)
             failure.message = report.summary + ": " + failure.message
-        } else if !report.isSame {
-            let reason = report.reason
+        } else if let reason = report.reason {
             failure = Failure(
                 exit: ExitCode.different,
                 code: "different",
                 phase: .response,
                 "\(reason): \(report.summary)"
             )
+        } else if failOnSkip, report.skipped > 0 {
+            failure = Failure(skipped: report.skipped, of: report.entries.count)
         } else {
-            return CommandResult(json: report.json, output: output)
+            let isNothing = report.same == 0
+            let note = isNothing ? "beagle: no answer was compared: \(report.skipped) entries were skipped" : nil
+            return CommandResult(json: report.json, output: output, note: note)
         }
         failure.output = output
         failure.details["report"] = report.json
@@ -284,17 +293,16 @@ struct ReplayCommand: AsyncParsableCommand {
 
     private func result(of report: LoadReport) throws -> CommandResult {
         let output = output(report.description, report.json, junit: "")
-        guard report.failed > 0 || report.latency.count == 0 else {
-            return CommandResult(json: report.json, output: output)
+        var failure: Failure
+        if let error = report.error {
+            failure = Failure(error)
+        } else if failOnSkip, !report.skipped.isEmpty {
+            failure = Failure(skipped: report.skipped.count)
+        } else {
+            let isNothing = report.latency.count == 0
+            let note = isNothing ? "beagle: nothing was sent: all entries were skipped" : nil
+            return CommandResult(json: report.json, output: output, note: note)
         }
-        var failure =
-            report.error.map(Failure.init)
-            ?? Failure(
-                exit: ExitCode.different,
-                code: "skipped",
-                phase: .build,
-                "nothing was sent: all entries were skipped"
-            )
         failure.output = output
         failure.details["report"] = report.json
         throw failure
@@ -306,6 +314,19 @@ struct ReplayCommand: AsyncParsableCommand {
         case .json: Data("\(json)\n".utf8)
         case .junit: Data(junit().utf8)
         }
+    }
+}
+
+extension Failure {
+    /// The failure for entries that were not sent.
+    fileprivate init(skipped: Int, of count: Int? = nil) {
+        let entries = count.map { "\(skipped) of \($0)" } ?? "\(skipped)"
+        self.init(
+            exit: ExitCode.notInRecording,
+            code: "skipped",
+            phase: .build,
+            "\(entries) entries were skipped, which '--fail-on-skip' doesn't allow"
+        )
     }
 }
 
@@ -321,10 +342,10 @@ extension CommandResult {
 }
 
 extension ComparisonReport {
-    /// Why it is no success, where all that were sent have answers.
-    fileprivate var reason: String {
+    /// Why the comparison has failed although all messages were answered; `nil` if it has not.
+    fileprivate var reason: String? {
         if different > 0 { return "answers differ" }
-        guard unchecked > 0 else { return "no answer was compared" }
+        guard unchecked > 0 else { return nil }
         return "bodies were not compared, which '--allow-missing-bodies' allows"
     }
 }

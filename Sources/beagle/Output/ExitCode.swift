@@ -24,7 +24,7 @@ extension ExitCode {
     static let graphQLErrors: Int32 = 102
     /// Answers are not what was recorded.
     static let different: Int32 = 104
-    /// The recording that `--replay` names has no answer.
+    /// The recording that `--replay` names has no answer; or `replay --fail-on-skip` has skipped entries.
     static let notInRecording: Int32 = 103
     /// The form is kept in the outbox, and was not accepted yet.
     static let kept: Int32 = 105

@@ -131,7 +131,7 @@ struct EntryText {
             return [console.styled(error.message.printable, .dim)]
         }
         var lines: [String] = []
-        if let text = IndentedJSON.text(of: [UInt8](data)) ?? data.text {
+        if let text = IndentedJSON.text(of: [UInt8](data)) ?? data.text(in: body.mediaType) {
             lines =
                 text.isEmpty
                 ? [] : text.split(separator: "\n", omittingEmptySubsequences: false).map { marked(String($0)) }

@@ -1,0 +1,74 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The text of a body in an archive, from which the bytes that were sent are found.
+///
+/// HAR 1.2 has text in UTF-8, whatever the body was encoded in, so that it is encoded again. Some recorders write one
+/// character for each byte of a body that isn't text (Firefox), or of every body (mitmproxy); others replace the bytes that
+/// they cannot decode, which are lost then (Chromium). The number of bytes that the message announced tells them apart.
+struct ArchivedText {
+    let text: String
+    /// The encoding of the body; `nil` for UTF-8, and if it isn't stated.
+    let charset: Charset?
+    let mediaType: String
+    /// The number of bytes by `Content-Length`; `nil` if that is missing, or if it counts coded bytes.
+    let announced: Int64?
+    /// Other numbers in the archive which may be that of the bytes.
+    let stated: [Int64]
+    /// Whether the recorder has counted as many bytes as were announced.
+    let isWhole: Bool
+    /// Whether bytes of which nothing is known may be sent again.
+    let isRequest: Bool
+
+    /// The bytes, or the reason why they are not known.
+    var content: LoggedBody.Content {
+        let plain = Data(text.utf8)
+        let isASCII = plain.allSatisfy { $0 < 0x80 }
+        if isASCII, charset?.extendsASCII != false { return .data(marked(plain)) }
+        let encoded = charset?.encoded(text)
+        let usual = encoded ?? plain
+        if let announced, usual.count == announced { return .data(usual) }
+        if let bytes = onePerCharacter, isCounted(bytes) || (isBinary && !isCounted(plain)) { return .data(bytes) }
+        if let announced, plain.count == announced { return .data(plain) }
+        if isDamaged(plain, isEncoded: charset == nil || encoded != nil) {
+            return .omitted("the recorder replaced bytes that it could not decode")
+        }
+        return .data(marked(usual))
+    }
+
+    /// The bytes with the byte order mark, which browsers leave out, if as many bytes were received.
+    private func marked(_ bytes: Data) -> Data {
+        let mark = charset.map(\.byteOrderMark) ?? Charset.utf8Mark
+        let hasMark = isWhole && !mark.isEmpty && announced == Int64(bytes.count + mark.count)
+        return hasMark ? Data(mark) + bytes : bytes
+    }
+
+    /// The bytes if each character stands for one; `nil` if a character is none.
+    private var onePerCharacter: Data? {
+        var bytes = Data(capacity: text.utf8.count)
+        for scalar in text.unicodeScalars {
+            guard let byte = UInt8(exactly: scalar.value) else { return nil }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+
+    private func isCounted(_ bytes: Data) -> Bool {
+        announced == Int64(bytes.count) || (announced == nil && stated.contains(Int64(bytes.count)))
+    }
+
+    private var isBinary: Bool {
+        MediaType(mediaType)?.essence == "application/octet-stream" || Redactor.isBinary(contentType: mediaType)
+    }
+
+    /// Whether a replacement character stands where there was something else.
+    private func isDamaged(_ plain: Data, isEncoded: Bool) -> Bool {
+        guard plain.firstRange(of: Data("\u{FFFD}".utf8)) != nil else { return false }
+        if announced != nil || !isEncoded { return true }
+        return stated.isEmpty ? isRequest : !stated.contains(Int64(plain.count))
+    }
+}

@@ -1,0 +1,119 @@
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What an archive says about a body beside its text: whether there was one, and of how many bytes.
+struct BodyFacts {
+    private let isRequest: Bool
+    /// Whether the message can have a body (RFC 9110, 6.4.1).
+    private var isPossible = true
+    /// Whether the message is a redirect, whose body most recorders don't read.
+    private var isRedirect = false
+    /// Whether a request without a body would say so if it has a type: `Content-Length: 0`.
+    private var expectsBody = false
+    /// Whether the body was sent in a content coding.
+    private let isCoded: Bool
+    /// The value of `Content-Length`.
+    private let contentLength: Int64?
+    /// The number of bytes that the archive states; 0 or less if unknown.
+    private let size: Int64
+    /// The number of bytes that came over the wire, as the archive states it; -1 if unknown.
+    private var received: Int64 = -1
+
+    init(ofRequest method: String, _ fields: [LoggedField], bodySize: Int64) {
+        self.init(fields, isRequest: true, size: bodySize)
+        expectsBody =
+            ["POST", "PUT", "PATCH"].contains(method)
+            && (fields["Content-Type"] != nil || fields["Transfer-Encoding"] != nil)
+    }
+
+    init(ofResponse status: Int, to method: String, _ fields: [LoggedField], size: Int64, received: Int64) {
+        self.init(fields, isRequest: false, size: size)
+        self.received = received
+        isPossible = method != "HEAD" && method != "CONNECT" && status >= 200 && status != 204 && status != 304
+        isRedirect = (300..<400).contains(status)
+    }
+
+    private init(_ fields: [LoggedField], isRequest: Bool, size: Int64) {
+        self.isRequest = isRequest
+        self.size = size
+        isCoded = BodyCoding(fields["Content-Encoding"]) != nil
+        contentLength = fields["Content-Length"].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    /// The number of bytes of the body as it was announced; `nil` if that counts coded bytes, or is missing.
+    private var announced: Int64? { isCoded || !isPossible ? nil : contentLength }
+
+    /// Whether the recorder has counted as many bytes as were announced.
+    private var isWhole: Bool { announced.map { $0 == size || $0 == received } ?? false }
+
+    /// Whether there was a body, although the archive has no text of it.
+    private var isKnownToBeThere: Bool {
+        guard isPossible else { return false }
+        if let contentLength { return contentLength > 0 }
+        return isRequest && (size > 0 || expectsBody)
+    }
+
+    /// The body of a request for which an archive of another tool has nothing; `nil` if there was none.
+    func missing(_ mediaType: String?) -> LoggedBody? {
+        guard isKnownToBeThere else { return nil }
+        var body = LoggedBody(mediaType: mediaType ?? "")
+        omit(&body, nil)
+        return body
+    }
+
+    /// The text of the body, from which its bytes are found.
+    func text(_ text: String, _ charset: Charset?, _ mediaType: String) -> ArchivedText {
+        // Of a coded body some state the decoded size, others the coded one.
+        let isSizeKnown = isRequest || !isCoded || contentLength.map { $0 != size } ?? false
+        var stated = isSizeKnown && size > 0 ? [size] : []
+        if isRequest, isCoded, let contentLength { stated.append(contentLength) }
+        return ArchivedText(
+            text: text,
+            charset: charset,
+            mediaType: mediaType,
+            announced: announced,
+            stated: stated,
+            isWhole: isWhole,
+            isRequest: isRequest
+        )
+    }
+
+    /// Completes a body as an archive of another tool has it: whether it is whole, and whether it is there at all.
+    ///
+    /// - Parameters:
+    ///   - comment: the recorder's words about the body: Firefox has some if it didn't keep it.
+    ///   - fields: the header fields of the message.
+    func complete(_ body: inout LoggedBody, comment: String?, _ fields: [LoggedField]) {
+        let comment = comment.flatMap { $0.isEmpty ? nil : $0 }
+        switch body.content {
+        case .parameters: break
+        case .file:
+            // A text file has UTF-8, unless it has the bytes that were announced.
+            guard !isRequest, size < 0 || announced != size else { break }
+            body.fileCharset = Charset(fields, mediaType: body.mediaType)
+            if body.fileCharset != nil { body.size = -1 }
+        case .data(let data) where data.isEmpty && isRequest:
+            if isKnownToBeThere || comment != nil { omit(&body, comment) }
+        case .data(let data) where data.isEmpty && isKnownToBeThere && (isRedirect || size == contentLength):
+            omit(&body, comment)
+        case .data(let data):
+            body.size = Int64(data.count)
+            // A recorder that has counted all bytes has seen the whole body, whatever became of the text.
+            guard let announced, announced > data.count, isRequest || !isWhole else { break }
+            (body.isTruncated, body.size) = (true, announced)
+        case .omitted("unknown"):
+            if isPossible, size <= 0, isKnownToBeThere || comment != nil { omit(&body, comment) }
+        case .omitted: (body.isTruncated, body.size) = (true, announced ?? body.size)
+        }
+    }
+
+    private func omit(_ body: inout LoggedBody, _ comment: String?) {
+        let words = comment.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
+        body.content = .omitted(words ?? "the recorder left it out")
+        (body.size, body.isTruncated) = isRedirect ? (-1, false) : (announced ?? -1, true)
+    }
+}
