@@ -119,8 +119,11 @@ enum CurlFailure {
         // What OpenSSL and GnuTLS say when the server closes the connection, as servers of http may do.
         case .tls
         where code == CURLE_SSL_CONNECT_ERROR
-            && ["SSL_ERROR_SYSCALL", "SSL_ERROR_ZERO_RETURN", "unexpected eof", "non-properly terminated"]
-                .contains(where: error.message.contains):
+            && [
+                "SSL_ERROR_SYSCALL", "SSL_ERROR_ZERO_RETURN", "unexpected eof", "Connection reset",
+                "non-properly terminated",
+            ]
+            .contains(where: error.message.contains):
             "the server ended the handshake; if this port is http, begin the URL with http://"
         case .tls where code == CURLE_SSL_CACERT_BADFILE:
             "check that \(file(of: trust)) is there, readable, and in PEM"

@@ -53,7 +53,7 @@ extension JSONTree {
         guard JSONSerialization.isValidJSONObject([number]) else { return nil }
         do {
             let text = try JSONSerialization.data(withJSONObject: number, options: .fragmentsAllowed)
-            return .scalar(String(decoding: text, as: UTF8.self))
+            return .literal(String(decoding: text, as: UTF8.self))
         } catch {
             return nil
         }

@@ -152,9 +152,13 @@ struct RedirectTests {
 
     /// Escapes stay, and only what a URL can't hold is encoded (RFC 3986, 2.1 and 2.4).
     @Test(arguments: [
-        ("/auth?redirect_uri=https%3A%2F%2Fapp&scope=openid email", "/auth?redirect_uri=https%3A%2F%2Fapp&scope=openid%20email"),
+        (
+            "/auth?redirect_uri=https%3A%2F%2Fapp&scope=openid email",
+            "/auth?redirect_uri=https%3A%2F%2Fapp&scope=openid%20email"
+        ),
         ("/x?a=b|c&sig=%3D%3D", "/x?a=b%7Cc&sig=%3D%3D"), ("/caf%C3%A9 x", "/caf%C3%A9%20x"),
-        ("/s?d=100%&n=caf%C3%A9", "/s?d=100%25&n=caf%C3%A9"), ("/caf%C3%A9/é", "/caf%C3%A9/%C3%A9"), ("/a%2Fb", "/a%2Fb"),
+        ("/s?d=100%&n=caf%C3%A9", "/s?d=100%25&n=caf%C3%A9"), ("/caf%C3%A9/é", "/caf%C3%A9/%C3%A9"),
+        ("/a%2Fb", "/a%2Fb"),
     ]) func escapesOfALocationStay(_ location: String, _ target: String) async throws {
         let server = try redirecting(302, to: location)
         let response = try await transport.perform(server.request(.get, "/from"))

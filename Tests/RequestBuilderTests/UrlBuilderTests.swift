@@ -94,9 +94,12 @@ import Testing
             ("", "empty"), ("/a\nb", "line break"), ("/a\r\nHost: x", "line break"), ("/\0", "control"),
             ("/a\u{7F}", "control"),
             ("\t/a", "control"), ("//host/a", "would name a host"), ("http://h:port/", "the port"),
-            ("http://a b/", "no host may hold"), ("http://a%20b/", "no host may hold"), ("http://h /", "no host may hold"),
-            ("http://h\\/", "no host may hold"), ("http://ﬁ.net/", "no ASCII form"), ("http://a\u{200D}b/", "no ASCII form"),
-            ("a b:c", "the URL a b:c has no scheme"), ("127.0.0.1:8090/home", "the URL 127.0.0.1:8090/home has no scheme"),
+            ("http://a b/", "no host may hold"), ("http://a%20b/", "no host may hold"),
+            ("http://h /", "no host may hold"),
+            ("http://h\\/", "no host may hold"), ("http://ﬁ.net/", "no ASCII form"),
+            ("http://a\u{200D}b/", "no ASCII form"),
+            ("a b:c", "the URL a b:c has no scheme"),
+            ("127.0.0.1:8090/home", "the URL 127.0.0.1:8090/home has no scheme"),
             ("1.2.3.4:80/?token=hidden", "has no scheme"),
         ]
     )
@@ -112,7 +115,8 @@ import Testing
     @Test(
         "hosts are written in their ASCII form",
         arguments: [
-            ("http://bücher.de/ü", "http://xn--bcher-kva.de/%C3%BC"), ("http://b%C3%BCcher.de", "http://xn--bcher-kva.de"),
+            ("http://bücher.de/ü", "http://xn--bcher-kva.de/%C3%BC"),
+            ("http://b%C3%BCcher.de", "http://xn--bcher-kva.de"),
             ("http://u:p@bücher.de:80/", "http://u:p@xn--bcher-kva.de:80/"), ("http://[::1]:1/", "http://[::1]:1/"),
             ("HTTP://Host/", "HTTP://Host/"), ("file:///a b", "file:///a%20b"),
         ]

@@ -8,8 +8,10 @@ struct LinkageTests {
     private static let texts = [
         "http://bücher.de/ü", "http://BÜCHER.de/", "http://b%C3%BCcher.de/", "http://xn--bcher-kva.de/", "http://a b/",
         "http://a%20b/", "http://h /", "http://h\\/", "http://a<b/", "http://ﬁ.net/", "http://ｅx.com/a", "http://a。b/",
-        "http://bu\u{308}cher.de", "http://faß.de", "http://a\u{200D}b/", "http://☃.net/", "http://xn--a-ä.de", "http://한국.kr",
-        "http://[::1]:80/a", "http://[h]/", "http://h:99999/", "http://h:x/", "http://h/a|b%20?c d%2F", "127.0.0.1:80/x",
+        "http://bu\u{308}cher.de", "http://faß.de", "http://a\u{200D}b/", "http://☃.net/", "http://xn--a-ä.de",
+        "http://한국.kr",
+        "http://[::1]:80/a", "http://[h]/", "http://h:99999/", "http://h:x/", "http://h/a|b%20?c d%2F",
+        "127.0.0.1:80/x",
         "http://h/%zz%20", "a b:c", "/home", "localhost:80/x", "http://u:p@bücher.de/",
     ]
 

@@ -106,7 +106,8 @@ extension TransferRequest {
         let query = (head.path ?? "").drop { $0 != "?" }.dropFirst()
         for item in query.split(separator: "&") {
             let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard pair.count == 2, let name = PercentEncoding.decode(pair[0]), let value = PercentEncoding.decode(pair[1])
+            guard pair.count == 2, let name = PercentEncoding.decode(pair[0]),
+                let value = PercentEncoding.decode(pair[1])
             else { continue }
             let isObject = name == "variables" || name == "extensions"
             members[name] = isObject ? (try? JSONValue(parsing: value)) ?? .null : .string(value)

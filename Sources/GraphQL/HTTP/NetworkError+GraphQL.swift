@@ -34,7 +34,9 @@ extension NetworkError {
 extension GraphQLError {
     /// The beginning of the message in one line, without secrets; `nil` if the server sent none.
     var shownMessage: String? {
-        let line = String(String.UnicodeScalarView(message.unicodeScalars.prefix(300).map { $0.value < 0x20 ? " " : $0 }))
+        let line = String(
+            String.UnicodeScalarView(message.unicodeScalars.prefix(300).map { $0.value < 0x20 ? " " : $0 })
+        )
         return line.isEmpty ? nil : Redactor().redact(text: line)
     }
 

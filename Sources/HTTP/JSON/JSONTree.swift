@@ -11,7 +11,7 @@ package enum JSONTree: Sendable {
     /// A value that was made already.
     case value(JSONValue)
     /// The JSON text of a number or truth value.
-    case scalar(String)
+    case literal(String)
     case array([JSONTree])
     case object([String: JSONTree])
 }
@@ -68,9 +68,9 @@ extension JSONTree {
         case is String.Type: (value as? String).map { .value(.string($0)) }
         case is Substring.Type: (value as? Substring).map { .value(.string(String($0))) }
         case is Bool.Type: (value as? Bool).map { .value(.bool($0)) }
-        case is Decimal.Type: (value as? Decimal).flatMap { $0.isNaN ? nil : .scalar("\($0)") }
+        case is Decimal.Type: (value as? Decimal).flatMap { $0.isNaN ? nil : .literal("\($0)") }
         case is any BinaryFloatingPoint.Type: (value as? any BinaryFloatingPoint).flatMap(fraction)
-        case is any FixedWidthInteger.Type: .scalar("\(value)")
+        case is any FixedWidthInteger.Type: .literal("\(value)")
         default: nil
         }
     }
@@ -79,7 +79,7 @@ extension JSONTree {
     private static func fraction(_ number: any BinaryFloatingPoint) -> JSONTree? {
         guard number.isFinite else { return nil }
         let text = "\(number)"
-        return .scalar(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+        return .literal(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
     }
 
     private static func encode(
@@ -113,7 +113,7 @@ extension JSONTree {
     package var any: Any {
         switch self {
         case .value(let value): value.tree
-        case .scalar(let text):
+        case .literal(let text):
             Int64(text) ?? UInt64(text) ?? Bool(text)
                 ?? (text.utf8.count > 17 ? Decimal(string: text) : nil) ?? Double(text) ?? text as Any
         case .array(let elements): elements.map(\.any)

@@ -83,7 +83,7 @@ private struct JSONWriter {
     mutating func write(_ tree: JSONTree) {
         switch tree {
         case .value(let value): write(value)
-        case .scalar(let text): append(text)
+        case .literal(let text): append(text)
         case .array(let elements): write(elements) { $0.write($1) }
         case .object(let members): write(members) { $0.write($1) }
         }

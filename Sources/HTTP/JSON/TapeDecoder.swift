@@ -100,7 +100,7 @@ package struct TapeDecoder {
             return .object(members)
         case .arrayStart:
             return .array(try tape.children(of: index).map { try TapeDecoder(tape: tape, index: $0).tree() })
-        case .number: return .scalar(try tape.string(at: index))
+        case .number: return .literal(try tape.string(at: index))
         default: return .value(try json())
         }
     }

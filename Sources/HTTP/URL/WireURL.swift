@@ -102,7 +102,8 @@ package struct WireURL: Sendable, Hashable {
         guard name == "http" || name == "https" else {
             // In localhost:8080/home the host is taken for a scheme.
             let isHost = rest.first.map { (0x30...0x39).contains($0) } ?? false
-            let advice = isHost ? "use http or https; if \(name) is a host, write http://\(name):…" : "use http or https"
+            let advice =
+                isHost ? "use http or https; if \(name) is a host, write http://\(name):…" : "use http or https"
             throw NetworkError(
                 .unsupportedScheme,
                 during: .build,

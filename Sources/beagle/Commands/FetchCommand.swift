@@ -55,7 +55,8 @@ struct FetchCommand: TransferCommand {
 
     private func notFollowed(_ received: ReceivedResponse) -> Failure {
         var failure = notAScreen(received)
-        failure.message = "the response is not a screen but a redirect that was not followed: \(received.head.statusLine)"
+        failure.message =
+            "the response is not a screen but a redirect that was not followed: \(received.head.statusLine)"
         failure.advice = received.head.headerFields.contains(.location) ? "allow more with --max-redirs" : nil
         return failure
     }

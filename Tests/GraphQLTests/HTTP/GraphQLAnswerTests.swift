@@ -198,7 +198,7 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"message":"token abc is stale"}"#, #"{"message":"x","extensions":{"code":"abc"}}"#,
+        #"{"message":"token=abc is stale"}"#, #"{"message":"x","extensions":{"code":"abc"}}"#,
         #"{"message":"x","extensions":{"code":"A\nabc"}}"#,
     ])
     func errorTellsNoSecretOfTheServer(entry: String) async throws {

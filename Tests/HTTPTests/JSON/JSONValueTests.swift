@@ -74,10 +74,16 @@ import Testing
         let tree = try JSONTree(converting: [number])
         #expect(String(decoding: try tree.data(), as: UTF8.self) == "[\(expected)]")
         let written = try JSONSerialization.data(withJSONObject: tree.any, options: .sortedKeys)
-        #expect(String(decoding: written, as: UTF8.self).replacing("-0", with: "0") == "[\(expected)]".replacing("-0", with: "0"))
+        #expect(
+            String(decoding: written, as: UTF8.self).replacing("-0", with: "0")
+                == "[\(expected)]".replacing("-0", with: "0")
+        )
     }
 
-    @Test("numbers that JSON can't express are refused", arguments: [Double.nan, .infinity] as [any Sendable] + [Float.nan, Decimal.nan])
+    @Test(
+        "numbers that JSON can't express are refused",
+        arguments: [Double.nan, .infinity] as [any Sendable] + [Float.nan, Decimal.nan]
+    )
     func refusesOddNumbers(number: any Sendable) {
         #expect(throws: NetworkError.self) { try JSONTree(converting: [number]).data() }
     }

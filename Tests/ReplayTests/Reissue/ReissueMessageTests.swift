@@ -57,7 +57,9 @@ import Testing
         ("/a b?q=c d%2F", "/a%20b?q=c%20d%2F"), ("/x?a=b|c&s=%3D", "/x?a=b%7Cc&s=%3D"), ("/é/%C3%A9", "/%C3%A9/%C3%A9"),
         ("/s?d=100%", "/s?d=100%25"),
     ]) func urlThatCannotBeSentIsEncoded(target: String, sent: String) throws {
-        #expect(try request(entry("GET", "https://api.example.com\(target)")).head.urlText == "http://127.0.0.1:81\(sent)")
+        #expect(
+            try request(entry("GET", "https://api.example.com\(target)")).head.urlText == "http://127.0.0.1:81\(sent)"
+        )
     }
 
     @Test func targetOfOtherLettersIsAskedByItsASCIIForm() throws {
