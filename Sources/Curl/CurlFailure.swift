@@ -138,6 +138,15 @@ enum CurlFailure {
         // What OpenSSL and GnuTLS say to an answer that is no TLS.
         case .tls where ["wrong version number", "unexpected TLS packet"].contains(where: error.message.contains):
             "is this port http? Then the URL begins with http://"
+        // What OpenSSL and GnuTLS say when the server closes the connection, as servers of http may do.
+        case .tls
+        where code == CURLE_SSL_CONNECT_ERROR
+            && [
+                "SSL_ERROR_SYSCALL", "SSL_ERROR_ZERO_RETURN", "unexpected eof", "Connection reset",
+                "non-properly terminated",
+            ]
+            .contains(where: error.message.contains):
+            "the server ended the handshake; if this port is http, begin the URL with http://"
         case .tls where code == CURLE_SSL_CACERT_BADFILE:
             "check that \(file(of: trust)) is there, readable, and in PEM"
         case .tls where code == CURLE_SSL_PINNEDPUBKEYNOTMATCH:

@@ -2,22 +2,20 @@
 public struct Origin: Sendable, Hashable {
     /// `http` or `https`, in lower case.
     public let scheme: String
-    /// The host in lower case, an IPv6 address in brackets.
+    /// The host in lower case and in its ASCII form (`xn--…`), an IPv6 address in brackets.
     public let host: String
     /// The port, the scheme's own where none is written.
     public let port: Int
 
     /// The origin of a URL, or nil where it has no scheme or host.
     public init?(_ url: URL) {
-        guard let scheme = url.scheme, let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
-        let isAddress = host.contains(":") && !host.hasPrefix("[")
-        self.init(scheme: scheme, host: isAddress ? "[\(host)]" : host, port: url.port)
+        self.init(ofURL: url.absoluteString)
     }
 
     /// The origin of these parts; without a port it is the scheme's own.
     public init(scheme: String, host: String, port: Int? = nil) {
         self.scheme = scheme.lowercased()
-        self.host = host.lowercased()
+        self.host = HostName.comparable(host)
         self.port = port ?? (self.scheme == "https" ? 443 : 80)
     }
 }

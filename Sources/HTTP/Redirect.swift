@@ -21,18 +21,16 @@ package enum Redirect {
         guard count < policy.limit else {
             throw .redirect(.tooManyRedirects, "more than \(policy.limit) redirects", "raise RedirectPolicy.limit")
         }
-        guard let from = URL(string: request.head.urlText),
-            // Of a whole URL the dot segments go too (RFC 3986, 5.2.2).
-            let named = URL(string: location, relativeTo: from)?.absoluteURL.standardized
-        else {
-            throw .redirect(.badURL, "the redirect's Location is no URL")
-        }
-        let to = hsts.flatMap { upgraded(named, by: $0) } ?? named
-        try check(to, from: from, request)
+        let named = try target(of: location, from: request.head)
+        let isUpgraded = named.scheme == "http" && hsts?.covers(named.origin.host) == true
+        let to = isUpgraded ? named.secured : named
+        try check(to, request)
         var next = request
-        try move(&next.head, to: to)
+        next.head.scheme = to.scheme
+        next.head.authority = to.authority
+        next.head.path = to.target
         rewriteMethod(&next, response.status.code)
-        leaveBehind(of: request, from: from, in: &next, at: to)
+        leaveBehind(of: request, in: &next, at: to.origin)
         if let decide = policy.decide {
             let proposal = RedirectPolicy.Proposal(
                 response: response.head,
@@ -75,44 +73,28 @@ package enum Redirect {
         }
     }
 
-    /// nil where nothing is known of the host.
-    private static func upgraded(_ url: URL, by hsts: HSTSStore) -> URL? {
-        guard let origin = Origin(url), origin.scheme == "http", hsts.covers(origin.host),
-            var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
-        else { return nil }
-        parts.scheme = "https"
-        if parts.port == 80 { parts.port = nil }
-        return parts.url
+    /// The URL that `Location` names. An empty one names the URL that was asked (RFC 3986, 5.2.2): some servers set a
+    /// cookie and send the client there again.
+    private static func target(of location: String, from head: HTTPRequest) throws(NetworkError) -> WireURL {
+        do {
+            return try WireURL(URLReference(location).resolved(against: head))
+        } catch {
+            throw .redirect(error.kind, "the redirect's Location can't be followed: \(error.message)")
+        }
     }
 
-    private static func check(_ url: URL, from: URL, _ request: TransferRequest) throws(NetworkError) {
-        let scheme = url.scheme?.lowercased() ?? ""
-        guard scheme == "http" || scheme == "https" else {
-            throw .redirect(.unsupportedScheme, "the redirect leads to the scheme \(scheme)")
-        }
-        guard request.options.redirects.allowsInsecure || !(from.scheme == "https" && scheme == "http") else {
+    private static func check(_ url: WireURL, _ request: TransferRequest) throws(NetworkError) {
+        let leavesHTTPS = request.head.scheme == "https" && url.scheme == "http"
+        guard request.options.redirects.allowsInsecure || !leavesHTTPS else {
             throw .redirect(
                 .insecureRedirect,
                 "the redirect leads from https to http",
                 "ask the server for https, or set RedirectPolicy.allowsInsecure"
             )
         }
-        if let allowed = request.allowedHosts, let host = Origin(url)?.host, !allowed.contains(host) {
-            throw .redirect(.badURL, "the redirect leads to the host \(host), which is not among the allowed ones")
+        if let allowed = request.allowedHosts, !allowed.allows(host: url.host) {
+            throw .redirect(.badURL, "the redirect leads to the host \(url.host), which is not among the allowed ones")
         }
-    }
-
-    private static func move(_ head: inout HTTPRequest, to url: URL) throws(NetworkError) {
-        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let host = parts.encodedHost,
-            !host.isEmpty, url.user == nil, url.password == nil
-        else {
-            throw .redirect(.badURL, "the redirect's Location names no host, or a user")
-        }
-        head.scheme = url.scheme?.lowercased()
-        head.authority = host + (parts.port.map { ":\($0)" } ?? "")
-        head.path =
-            (parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath)
-            + (parts.percentEncodedQuery.map { "?" + $0 } ?? "")
     }
 
     /// Whether a GET takes a message's place after this status: after 303, and after 301 and 302 where it was a POST
@@ -136,10 +118,9 @@ package enum Redirect {
 
     /// Takes out what must not go where a message goes: fields that it has of `request`, at another origin those that
     /// hold credentials and the client's certificate, and at another host `Host`.
-    private static func leaveBehind(of request: TransferRequest, from: URL, in next: inout TransferRequest, at to: URL)
-    {
+    private static func leaveBehind(of request: TransferRequest, in next: inout TransferRequest, at origin: Origin) {
         let fields = request.head.headerFields
-        if Origin(to) != Origin(from) {
+        if origin != Origin(of: request.head) {
             let redactor = Redactor.standard
             let scoped = request.originScopedFields
             next.head.headerFields = next.head.headerFields.filter { field in
@@ -159,17 +140,20 @@ package enum Redirect {
         to head: HTTPRequest,
         after request: TransferRequest
     ) throws(NetworkError) {
-        guard let from = URL(string: request.head.urlText), let to = URL(string: head.urlText) else {
-            throw .redirect(.badURL, "the URL that the RedirectPolicy led to is none")
+        let to: WireURL
+        do {
+            to = try WireURL(siteOf: head)
+        } catch {
+            throw .redirect(error.kind, "the RedirectPolicy's message can't be sent: \(error.message)", error.advice)
         }
-        try check(to, from: from, request)
+        try check(to, request)
         if head.method != next.head.method, head.method == .get || head.method == .head { next.body = nil }
         next.head = head
         // What the app writes itself counts.
         if head.headerFields.contains(.authorization), next.options.extras?.authentication != nil {
             next.options.authentication = nil
         }
-        leaveBehind(of: request, from: from, in: &next, at: to)
+        leaveBehind(of: request, in: &next, at: to.origin)
     }
 }
 

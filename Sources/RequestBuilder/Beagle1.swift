@@ -41,7 +41,7 @@ extension HttpRequestBuilder {
         let method = data.method ?? "GET"
         var content = RequestContent(method: try HTTPRequest.Method(checking: method))
         if method != "GET" {
-            content.body = try (data.content ?? .json([:])).encoded(by: bodyEncoder, .escapingSlashes)
+            content.body = try (data.content ?? .json([:])).encoded(by: bodyEncoder, .escapingSlashes, form: .item)
         }
         return content
     }

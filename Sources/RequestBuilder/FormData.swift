@@ -7,7 +7,7 @@ extension Request {
         public enum Encoding: Sendable, Hashable {
             /// One JSON object; a name that occurs more than once becomes an array.
             case json
-            /// `application/x-www-form-urlencoded`, spaces as `%20`.
+            /// `application/x-www-form-urlencoded` as browsers write it, spaces as `+` (WHATWG URL Standard, 5.2).
             case urlEncoded
             /// `multipart/form-data` (RFC 7578), the only one that carries files.
             case multipart

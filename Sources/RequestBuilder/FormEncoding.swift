@@ -31,10 +31,9 @@ extension [FormField] {
         map { URLQueryItem(name: $0.name, value: $0.value.formText) }
     }
 
-    /// The fields as `application/x-www-form-urlencoded`, with `%20` for a space, which every server reads.
-    var urlEncoded: String {
-        map { "\(PercentEncoding.item.encode($0.name))=\(PercentEncoding.item.encode($0.value.formText))" }
-            .joined(separator: "&")
+    /// The fields as `application/x-www-form-urlencoded`.
+    func urlEncoded(_ encoding: PercentEncoding = .form) -> String {
+        map { "\(encoding.encode($0.name))=\(encoding.encode($0.value.formText))" }.joined(separator: "&")
     }
 
     /// The fields as one object; the values of a name that repeats are an array.

@@ -132,7 +132,7 @@ public struct HttpRequestBuilder: Sendable {
     /// The request's URL, if it may be asked.
     func target(of request: Request) throws(NetworkError) -> WireURL {
         let url = try WireURL(request.url, base: baseURL)
-        if let allowedHosts, !allowedHosts.contains(url.host.lowercased()) {
+        if let allowedHosts, !allowedHosts.allows(host: url.host) {
             throw .badURL(
                 "the host \(url.host) is not among the allowed ones",
                 "add it to allowedHosts, if it is yours"

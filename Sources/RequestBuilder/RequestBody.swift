@@ -4,6 +4,7 @@ public import BeagleNetHTTP
 public struct RequestBody: Sendable {
     enum Content: Sendable {
         case json(JSONValue)
+        case tree(JSONTree)
         case value(any Sendable)
         case encodable(any Encodable & Sendable, encoder: (any BodyEncoder)?)
         case form([FormField])
@@ -38,7 +39,8 @@ public struct RequestBody: Sendable {
         RequestBody(content: .http(HTTPBody(text)), contentType: contentType)
     }
 
-    /// URL-encoded fields in this order, `application/x-www-form-urlencoded`.
+    /// URL-encoded fields in this order, `application/x-www-form-urlencoded`, with `+` for a space as browsers write
+    /// it (WHATWG URL Standard, 5.2).
     public static func form(_ fields: [FormField]) -> RequestBody {
         RequestBody(content: .form(fields), contentType: "application/x-www-form-urlencoded")
     }
@@ -59,6 +61,11 @@ public struct RequestBody: Sendable {
         RequestBody(content: .http(body), contentType: contentType)
     }
 
+    /// A tree of Swift values that was converted already, `application/json`.
+    package static func tree(_ tree: JSONTree) -> RequestBody {
+        RequestBody(content: .tree(tree), contentType: "application/json")
+    }
+
     /// A tree of dictionaries, arrays, text, numbers and truth values, written as JSON (see `RequestData`).
     static func value(_ value: any Sendable) -> RequestBody {
         RequestBody(content: .value(value), contentType: "application/json")
@@ -71,26 +78,32 @@ extension RequestBody {
     /// - Parameters:
     ///   - encoder: what writes `Encodable` values that bring no encoder.
     ///   - options: how JSON is written.
+    ///   - form: how names and values of a URL-encoded form are written.
     /// - Throws: `NetworkError` of kind `.badRequest` that names the place of what cannot be written.
     func encoded(
         by encoder: any BodyEncoder,
-        _ options: JSONValue.WritingOptions = []
+        _ options: JSONValue.WritingOptions = [],
+        form: PercentEncoding = .form
     ) throws(NetworkError) -> HTTPBody {
         switch content {
         case .json(let value): HTTPBody(try value.data(options))
+        case .tree(let tree): HTTPBody(try tree.data(options))
         case .value(let value):
-            HTTPBody(try JSONValue(converting: value, encode: { try encoder.encode($0) }).data(options))
+            HTTPBody(try JSONTree(converting: value, encode: { try encoder.encode($0) }).data(options))
         case .encodable(let value, let own): HTTPBody(try Self.encode(value, own ?? encoder))
-        case .form(let fields): HTTPBody(try Self.urlEncoded(fields))
+        case .form(let fields): HTTPBody(try Self.urlEncoded(fields, form))
         case .multipart(let fields, let multipart): try multipart.body(of: fields.sent(.keep))
         case .http(let body): body
         }
     }
 
-    private static func urlEncoded(_ fields: [FormField]) throws(NetworkError) -> String {
+    private static func urlEncoded(
+        _ fields: [FormField],
+        _ encoding: PercentEncoding
+    ) throws(NetworkError) -> String {
         let fields = try fields.sent(.keep)
         try fields.checkNoFiles()
-        return fields.urlEncoded
+        return fields.urlEncoded(encoding)
     }
 
     private static func encode(_ value: any Encodable, _ encoder: any BodyEncoder) throws(NetworkError) -> Data {

@@ -45,7 +45,7 @@ extension HttpRequestBuilder {
             content.body = HTTPBody(try fields.object.data())
             content.contentType = "application/json"
         case (_, .urlEncoded):
-            content.body = HTTPBody(fields.urlEncoded)
+            content.body = HTTPBody(fields.urlEncoded())
             content.contentType = "application/x-www-form-urlencoded"
         case (_, .multipart):
             let multipart = MultipartForm(boundary: form.boundary)
@@ -117,7 +117,7 @@ extension RequestContent {
         if case .submitForm = type {
             throw .badRequest("a \(method.rawValue) form sends its values in the query and has no body", bodyAdvice)
         }
-        if let text = String(validating: data, as: UTF8.self), Expression.occurs(in: text) {
+        if Expression.occurs(inJSON: data) {
             throw .badRequest(
                 "the body of the additional data holds an expression @{…} that was not evaluated",
                 "evaluate it before the request, or write \\u0040 for an @ that means itself"

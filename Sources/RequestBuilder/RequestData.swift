@@ -40,6 +40,7 @@ extension Request {
             switch content?.content {
             case nil: nil
             case .json(let value): value.tree
+            case .tree(let tree): tree.any
             case .value(let value): value
             case .encodable(let value, _): value
             case .form(let fields), .multipart(let fields, _): fields

@@ -17,7 +17,8 @@ public protocol UrlBuilderProtocol: Sendable {
 /// | begins with `/`, no base | the path alone; `//x` is refused, since it would name a host |
 /// | anything else | itself, so that `www.x` stays a relative URL, which a request refuses |
 ///
-/// Escapes that are there stay; a `%` that begins none is encoded.
+/// Escapes that are there stay; a `%` that begins none is encoded. A host of other letters is written in its ASCII form
+/// (`xn--…`). The result is the same in every process, whether it links Foundation or not.
 public struct UrlBuilder: UrlBuilderProtocol {
     /// What paths that begin with `/` are put onto.
     public var baseUrl: URL?
@@ -45,14 +46,11 @@ public struct UrlBuilder: UrlBuilderProtocol {
         guard path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw .badURL("the path holds a line break or another control character")
         }
-        guard !Expression.occurs(in: path) else { throw .unevaluated }
+        guard !Expression.occurs(inURL: path) else { throw .unevaluated }
         let components = Components(path)
         let text = path.unicodeScalars.first == "/" ? try onBase(components) : components.encoded
-        guard let url = URL(string: text) else {
-            throw components.front.isEmpty
-                ? .badURL("the path makes no URL", "check its spelling")
-                : .badURL("host and port make no URL", "write them as in http://HOST:PORT/PATH")
-        }
+        let encoded = try URLReference(text).encoded()
+        guard let url = URL(string: encoded) else { throw .noScheme(path) }
         return url
     }
 

@@ -104,7 +104,12 @@ extension URLError {
             (.connect, .connect, "no connection could be made", "check that the server runs at this address and port")
         case .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
             (.connect, .connect, "there is no connection to the internet", "check the network")
-        case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+        case .secureConnectionFailed:
+            (
+                .tls, .tls, "no secure connection could be made",
+                "check that this port speaks TLS (if it is http, begin the URL with http://), then the certificate"
+            )
+        case .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:
             (.tls, .tls, "no secure connection could be made", "check the certificate and the host name")

@@ -20,7 +20,7 @@ extension RequestBody {
     fileprivate static func tree(_ value: Any) -> RequestBody {
         if let body = value as? RequestBody { return body }
         do throws(NetworkError) {
-            return .json(try JSONValue(converting: value, leaf: JSONValue.ofFoundation))
+            return .tree(try JSONTree(converting: value, leaf: JSONTree.ofFoundation))
         } catch {
             // In an array, since JSONSerialization ends the process over a single value that it cannot write.
             return .encodable([Unwritable(error: error)])
@@ -37,24 +37,23 @@ private struct Unwritable: Encodable {
     }
 }
 
-extension JSONValue {
+extension JSONTree {
     /// Asks for the very class: a number of Swift's would pass for an `NSNumber`, and 1 then for a truth value.
-    fileprivate static func ofFoundation(_ value: Any) -> JSONValue? {
+    fileprivate static func ofFoundation(_ value: Any) -> JSONTree? {
         switch type(of: value) {
-        case is NSNull.Type: .null
-        case is NSString.Type: (value as? NSString).map { .string($0.description) }
+        case is NSNull.Type: .value(.null)
+        case is NSString.Type: (value as? NSString).map { .value(.string($0.description)) }
         case is NSNumber.Type: (value as? NSNumber).flatMap(written)
         default: nil
         }
     }
 
     /// Foundation alone knows whether a number of its own is a truth value. nil for one that JSON cannot write.
-    private static func written(_ number: NSNumber) -> JSONValue? {
+    private static func written(_ number: NSNumber) -> JSONTree? {
         guard JSONSerialization.isValidJSONObject([number]) else { return nil }
         do {
-            return try JSONValue(
-                parsing: JSONSerialization.data(withJSONObject: number, options: .fragmentsAllowed)
-            )
+            let text = try JSONSerialization.data(withJSONObject: number, options: .fragmentsAllowed)
+            return .literal(String(decoding: text, as: UTF8.self))
         } catch {
             return nil
         }

@@ -1,4 +1,5 @@
 public import BeagleNet
+import BeagleNetHTTP
 
 #if canImport(FoundationNetworking)
     import Foundation
@@ -23,8 +24,9 @@ extension URLRequest {
                 advice: "use http or https"
             )
         }
-        guard let url = URL(string: message.urlText), url.host(percentEncoded: true)?.isEmpty == false else {
-            throw NetworkError(.badURL, during: .build, "the message names no host, or its URL is malformed")
+        let url = try URLReference(message.urlText).url()
+        guard url.host(percentEncoded: true)?.isEmpty == false else {
+            throw NetworkError(.badURL, during: .build, "the message names no host")
         }
         self.init(url: url, cachePolicy: .reloadIgnoringLocalAndRemoteCacheData, timeoutInterval: 100)
         httpMethod = message.method.rawValue

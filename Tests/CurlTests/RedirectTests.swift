@@ -188,6 +188,59 @@ struct RedirectTests {
         #expect(response.url == server.url + target)
     }
 
+    /// Escapes stay, and only what a URL can't hold is encoded (RFC 3986, 2.1 and 2.4).
+    @Test(arguments: [
+        (
+            "/auth?redirect_uri=https%3A%2F%2Fapp&scope=openid email",
+            "/auth?redirect_uri=https%3A%2F%2Fapp&scope=openid%20email"
+        ),
+        ("/x?a=b|c&sig=%3D%3D", "/x?a=b%7Cc&sig=%3D%3D"), ("/caf%C3%A9 x", "/caf%C3%A9%20x"),
+        ("/s?d=100%&n=caf%C3%A9", "/s?d=100%25&n=caf%C3%A9"), ("/caf%C3%A9/é", "/caf%C3%A9/%C3%A9"),
+        ("/a%2Fb", "/a%2Fb"),
+    ]) func escapesOfALocationStay(_ location: String, _ target: String) async throws {
+        let server = try redirecting(302, to: location)
+        let response = try await transport.perform(server.request(.get, "/from"))
+        #expect(server.requests.last?.target == target)
+        #expect(response.url == server.url + target)
+    }
+
+    /// An empty reference is the URL itself (RFC 3986, 5.2.2). Servers send it to have the client come again with a cookie.
+    @Test func emptyLocationLeadsToTheSameURL() async throws {
+        let asked = Lock(0)
+        let server = try LoopbackServer { _ in
+            let count = asked.withLock { count in
+                count += 1
+                return count
+            }
+            return count == 1 ? .response(302, ["Location": ""], "again") : .response(200, [:], "there")
+        }
+        let response = try await transport.perform(server.request(.post, "/from?a=%2F", body: HTTPBody("x")))
+        #expect(try await response.text() == "there")
+        #expect(server.requests.map(\.method) == ["POST", "GET"])
+        #expect(server.requests.map(\.target) == ["/from?a=%2F", "/from?a=%2F"])
+    }
+
+    @Test func emptyLocationForEverEndsAtTheLimit() async throws {
+        let server = try LoopbackServer(.response(302, ["Location": ""]))
+        let request = try server.request(.get, "/from", options: TransferOptions(redirects: .init(limit: 2)))
+        #expect(try await transport.failure(of: request).kind == .tooManyRedirects)
+        #expect(server.record.requestCount == 3)
+    }
+
+    @Test func hostOfOtherLettersIsOneHost() async throws {
+        let server = try redirecting(302, to: "http://bücher.test/to")
+        var request = try server.request(.get, "/from")
+        request.allowedHosts = ["127.0.0.1"]
+        let error = try await transport.failure(of: request)
+        #expect(error.message.contains("xn--bcher-kva.test"), "\(error)")
+        request.allowedHosts = ["127.0.0.1", "bücher.test"]
+        request.options.overrides = [
+            HostOverride(host: "xn--bcher-kva.test", address: "127.0.0.1", addressPort: Int(server.port))
+        ]
+        #expect(try await transport.perform(request).text() == "/to")
+        #expect(server.requests.last?["Host"] == "xn--bcher-kva.test")
+    }
+
     @Test func locationWithoutPathLeadsToTheRoot() async throws {
         let other = try LoopbackServer(.response(200))
         let server = try redirecting(302, to: other.url)

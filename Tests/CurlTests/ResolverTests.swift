@@ -103,7 +103,13 @@ struct ResolverTests {
         #expect(server.record.connections == 0)
     }
 
-    @Test(arguments: ["bücher.test", "app.test.", "app%2Etest"])
+    @Test func resolverIsAskedForTheASCIIForm() async throws {
+        let server = try LoopbackServer(.response(200))
+        let error = try await transport { _, _ in [] }.failure(of: request(server, host: "bücher.test"))
+        #expect(error.message == "the app's resolver knows no address of xn--bcher-kva.test")
+    }
+
+    @Test(arguments: ["app.test.", "app%2Etest"])
     func hostThatLibcurlWouldKnowByAnotherNameIsRefused(_ host: String) async throws {
         let server = try LoopbackServer(.response(200))
         let error = try await transport { _, _ in [] }.failure(of: request(server, host: host))

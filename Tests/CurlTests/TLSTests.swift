@@ -112,6 +112,14 @@ struct TLSTests {
         #expect(!error.message.contains("openSSL"), "\(error)")
     }
 
+    @Test func serverThatClosesOnAHandshakeMayBeHTTP() async throws {
+        let server = try LoopbackServer(onConnect: .close) { _ in .close }
+        let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")
+        let error = try await transport.failure(of: TransferRequest(head, options: .impatient))
+        #expect(error.kind == .tls && error.phase == .tls)
+        #expect(error.advice?.contains("begin the URL with http://") == true, "\(error)")
+    }
+
     @Test func fatalAlertIsAnError() async throws {
         let alert = Data([21, 3, 3, 0, 2, 2, 40])
         let server = try LoopbackServer(onConnect: .sequence([.raw(alert), .finish])) { _ in .close }

@@ -18,6 +18,16 @@ struct ProxyURLTests {
         Row(url: "https://proxy", scheme: .https, host: "proxy", port: 443),
         Row(url: "socks5h://[::1]:9050", scheme: .socks5h, host: "[::1]", port: 9050),
         Row(url: "socks4a://me@proxy", scheme: .socks4a, host: "proxy", port: 1080, user: "me", password: ""),
+        Row(
+            url: "http://me:100%@b%C3%BCcher.de",
+            scheme: .http,
+            host: "xn--bcher-kva.de",
+            port: 1080,
+            user: "me",
+            password: "100%"
+        ),
+        Row(url: "bücher.de:1", scheme: .http, host: "xn--bcher-kva.de", port: 1),
+        Row(url: "http://a@b:c:d@proxy", scheme: .http, host: "proxy", port: 1080, user: "a@b", password: "c:d"),
         Row(url: "http://me:p%40ss%3A@proxy:80", scheme: .http, host: "proxy", port: 80, user: "me", password: "p@ss:"),
     ])
     func proxyIsWhatItsURLSays(_ row: Row) throws {
@@ -28,6 +38,8 @@ struct ProxyURLTests {
 
     @Test(arguments: [
         "", "://", "ftp://proxy", "http://", "http://me:s3same@", "http://a/path", "a?q", "a#f", "a:port",
+        "http://me:s3same@a b",
+        "http://me:s3same@a:99999", "http://a%20b",
     ])
     func urlThatNamesNoProxyIsAnErrorThatDoesNotRepeatIt(_ url: String) {
         let error = #expect(throws: NetworkError.self) { try Proxy(url: url) }

@@ -13,10 +13,13 @@ import BeagleNetCurl
 ///
 /// `OutboxProbe DIRECTORY URL FIRST` asks `URL/N` for N from FIRST on, in three queues, and says of each N that it is kept, in
 /// a line of standard output, as soon as the outbox says so. `OutboxProbe DIRECTORY once` asks once, where nobody answers.
+/// `OutboxProbe urls TEXT...` prints the URL of each text, or why there is none: unlike the tests, this program doesn't link
+/// Foundation.
 @main
 struct OutboxProbe {
     static func main() async {
         let arguments = CommandLine.arguments
+        if arguments.count > 1, arguments[1] == "urls" { return arguments.dropFirst(2).forEach { say(wireURL($0)) } }
         if arguments.count == 3, arguments[2] == "once" { return await submitOnce(to: Outbox(directory: arguments[1])) }
         guard arguments.count == 4, let first = Int(arguments[3]) else { exit(64) }
         let outbox = Outbox(directory: arguments[1])
@@ -39,6 +42,18 @@ struct OutboxProbe {
         }
         watching.cancel()
         withExtendedLifetime((sender, dependencies)) {}
+    }
+
+    /// The URL that a message to this text has.
+    private static func wireURL(_ text: String) -> String {
+        do throws(NetworkError) {
+            let head = try HttpRequestBuilder().build(
+                Request(url: try UrlBuilder().url(for: text), type: .fetchImage)
+            ).head
+            return "\(head.scheme ?? "")://\(head.authority ?? "")\(head.path ?? "")"
+        } catch {
+            return error.message
+        }
     }
 
     /// One form that goes nowhere: says when it would be sent, and how that ends.

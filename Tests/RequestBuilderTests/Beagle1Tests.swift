@@ -90,7 +90,9 @@ import Testing
     func writesJSONAsFoundation() throws {
         let text = String(String.UnicodeScalarView((0x00..<0x17F).compactMap(Unicode.Scalar.init(_:)))) + "\u{2028}😀"
         let bodies: [any Sendable] = [
-            ["k": text], ["k": [1, -5, Int.max]], ["k": [0.5, -1.25, 1e-7]], [true, false], ["k": [String: Int]()],
+            ["k": text], ["k": [1, -5, Int.max]], ["k": [0.5, -1.25, 1e-7]], [1.0, -0.0, 1e20, 0.1, 1e16],
+            [Float(0.1), 1, 3e10], [UInt64.max], [Decimal(string: "12345678901234567890.25") ?? 0], [true, false],
+            ["k": [String: Int]()],
             [[Int]()], "fragment", 7,
         ]
         for body in bodies {
@@ -98,6 +100,11 @@ import Testing
             let message = try builder.message("http://h/", .raw("POST", body: body))
             #expect(message.body == String(decoding: expected, as: UTF8.self))
         }
+    }
+
+    @Test func formsKeepTheirEncoding() throws {
+        let body = RequestBody.form([FormField("a b~", "c+d")])
+        #expect(try builder.message("http://h/", .raw("POST", body: body)).body == "a%20b~=c%2Bd")
     }
 
     @Test("names that differ in case are joined, as addValue joins them")

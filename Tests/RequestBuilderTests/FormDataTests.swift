@@ -12,6 +12,8 @@ import Testing
         #expect(try builder.message("http://h/", .submitForm(json)).body == #"{"a":["1",2],"b":"x"}"#)
         let encoded = Request.FormData(method: .put, fields: fields, encoding: .urlEncoded)
         #expect(try builder.message("http://h/", .submitForm(encoded)).body == "a=1&b=x&a=2")
+        let spaced = Request.FormData(method: .post, fields: [FormField("a", "b c~+")], encoding: .urlEncoded)
+        #expect(try builder.message("http://h/", .submitForm(spaced)).body == "a=b+c%7E%2B")
     }
 
     @Test(

@@ -143,7 +143,7 @@ import Testing
 
     @Test(
         "row 43: a screen's body with an expression that was not evaluated is refused",
-        arguments: [#"{"a":"@{ctx.token}"}"#, "@{a}"]
+        arguments: [#"{"a":"@{ctx.token}"}"#, "@{a}", #"{"a":"\\\\@{ctx.token}"}"#, #"["hi @{", "@{ctx.token}"]"#]
     )
     func refusesExpressionInBodyOfScreen(body: String) {
         let error = builder.refusal("http://h/", .fetchComponent, post(body))
@@ -153,8 +153,12 @@ import Testing
     }
 
     @Test(
-        "row 43: bytes that are no text, and an @ that is written otherwise, are fine",
+        "row 43: bytes that are no text, an @ that is written otherwise, and what only looks like an expression are fine",
         arguments: [Data("\u{FF}@{a}".utf8.dropFirst()), Data(#"{"a":"\u0040{b}"}"#.utf8), Data("@{".utf8)]
+            + [
+                #"{"msg":"hi @{"}"#, #"{"a":"@{}"}"#, #"{"a":"@{[2]}"}"#, #"{"a":"\\@{client}"}"#, #"\@{client}"#,
+                #"{"a":"@%7Bb%7D"}"#, #"{"a":"b@{","c":{}}"#,
+            ].map { Data($0.utf8) }
     )
     func acceptsBodyOfScreen(body: Data) throws {
         let data = HttpAdditionalData(httpData: .init(method: .POST, body: body))
@@ -266,7 +270,11 @@ import Testing
             (.data(Data("x".utf8), contentType: "a/b"), "a/b", "x"),
             (
                 .form([FormField("a b", "c+d"), FormField("a b", 1)]), "application/x-www-form-urlencoded",
-                "a%20b=c%2Bd&a%20b=1"
+                "a+b=c%2Bd&a+b=1"
+            ),
+            (
+                .form([FormField("~é*-._ %20", "!'()&=\r\n")]), "application/x-www-form-urlencoded",
+                "%7E%C3%A9*-._+%2520=%21%27%28%29%26%3D%0D%0A"
             ),
             (.encodable(["a": 1]), "application/json", #"{"a":1}"#),
         ] as [(RequestBody, String, String)]

@@ -25,16 +25,27 @@ import Testing
         #expect(try HttpRequestBuilder(compatibility: .beagle1).message(url).url == expected)
     }
 
-    @Test("a host beyond ASCII goes to the transport as it is, or as Foundation's IDNA form")
-    func keepsInternationalHost() throws {
-        let url = try builder.message("http://münchen.de/").url
-        #expect(["http://münchen.de/", "http://xn--mnchen-3ya.de/"].contains(url))
+    @Test(
+        "a host beyond ASCII is sent in its ASCII form, percent-encoded or not",
+        arguments: ["http://münchen.de/", "http://m%C3%BCnchen.de/", "http://xn--mnchen-3ya.de/"]
+    )
+    func convertsInternationalHost(url: String) throws {
+        var builder = builder
+        #expect(try builder.message(url).url == "http://xn--mnchen-3ya.de/")
+        builder.allowedHosts = ["münchen.de"]
+        builder.origins = [Origin(scheme: "http", host: "München.de")]
+        builder.additionalHeaders = ["App": "1"]
+        #expect(try builder.message(url).headers.contains("App: 1"))
+        builder.allowedHosts = ["munchen.de"]
+        #expect(builder.refusal(url)?.message.contains("xn--mnchen-3ya.de") == true)
     }
 
     @Test(
         "row 47: URLs that cannot be asked are refused with reason and advice",
         arguments: [
-            ("/a", .badURL, "no scheme"), ("www.x", .badURL, "no scheme"), ("//h/a", .badURL, "no scheme"),
+            ("/a", .badURL, "no base URL for the path /a"), ("www.x", .badURL, "the URL www.x has no scheme"),
+            ("//h/a", .badURL, "the URL h/a has no scheme"), ("/a?token=hidden", .badURL, "no base URL"),
+            ("h/a?password=hidden", .badURL, "no scheme"),
             ("http:///a", .badURL, "no host"), ("http://", .badURL, "no host"), ("http:a", .badURL, "no host"),
             ("http://:80/", .badURL, "no host"), ("http://?a", .badURL, "no host"),
             ("http://h:0/", .badURL, "the port"), ("http://h:+80/", .badURL, "the port"),
@@ -49,6 +60,7 @@ import Testing
             ("http://[%0D]/", .badURL, "IPv6"),
             ("ftp://h/", .unsupportedScheme, "ftp"), ("file:///etc/passwd", .unsupportedScheme, "file"),
             ("data:text/plain,x", .unsupportedScheme, "data"), ("localhost:80/", .unsupportedScheme, "localhost"),
+            ("HOST:80/a", .unsupportedScheme, "host"),
             ("javascript:alert(1)", .unsupportedScheme, "javascript"),
         ] as [(String, NetworkError.Kind, String)]
     )
@@ -61,6 +73,19 @@ import Testing
             #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
             for secret in ["hidden", "987654"] { #expect(error?.description.contains(secret) == false) }
         }
+    }
+
+    @Test(
+        "what to write instead is said",
+        arguments: [
+            ("/home", "set one, as with BeagleEnvironment(name:baseURL:), or write the whole URL: https://HOST/home"),
+            ("www.x/a", "write https://www.x/a, or begin with / and set a base URL"),
+            ("localhost:80/", "use http or https; if localhost is a host, write http://localhost:…"),
+            ("ftp://h/", "use http or https"),
+        ]
+    )
+    func advises(url: String, advice: String) {
+        #expect(builder.refusal(url)?.advice == advice)
     }
 
     @Test("whatever a URL is pieced together from, the message is sound or there is none")
@@ -87,7 +112,10 @@ import Testing
 
     @Test(
         "row 43: an expression that was not evaluated is refused",
-        arguments: ["http://h/@{ctx}", "http://h/?a=@{b}", "@{url}", "/@{path}", "http://h/@%7bx%7d"]
+        arguments: [
+            "http://h/@{ctx}", "http://h/?a=@{b}", "@{url}", "/@{path}", "http://h/@%7bx%7d", "http://h/@{sum(a, 'b')}",
+            "http://h/@%7Ba.b%5B0%5D.c%7D",
+        ]
     )
     func refusesExpressions(url: String) {
         #expect(builder.refusal(url)?.message.contains("@{…}") == true)

@@ -64,7 +64,11 @@ import Testing
 
     @Test(
         "row 43: an expression that was not evaluated is refused",
-        arguments: ["/a/@{ctx.id}", "@{url}", "https://@{host}/a", "/a?b=@{c}", "/a/@%7Bctx%7D", "/\\@{a}", "/@@{a}"]
+        arguments: [
+            "/a/@{ctx.id}", "@{url}", "https://@{host}/a", "/a?b=@{c}", "/a/@%7Bctx%7D", "/\\\\@{a}", "/@@{a}",
+            "/@{a[0][12].b-c}", "/@{ a }", "/@{sum(1, -2.5, 'x\\'}', if(a, b))}", "/@{now()}", "/@{'text'}", "/@{true}",
+            "/@{1}",
+        ]
     )
     func refusesExpressions(path: String) {
         let error = #expect(throws: NetworkError.self) { try UrlBuilder().url(for: path) }
@@ -72,7 +76,14 @@ import Testing
         #expect(error?.message.contains("@{…}") == true)
     }
 
-    @Test("braces alone are no expression", arguments: ["/{a}", "/@a{b}", "/@{a", "/a@%7", "/@"])
+    @Test(
+        "what only looks like an expression is none",
+        arguments: [
+            "/{a}", "/@a{b}", "/@{a", "/a@%7", "/@", "/@{}", "/@{[2]}", "/\\@{client}", "/%5C@%7Bclient%7D", "/@{a b}",
+            "/@{a.}", "/@{a[b]}", "/@{a[0}", "/@{sum(a}", "/@{sum(,)}", "/@{'a}", "/@{-}", "/%40{a}", "/@{.a}",
+            "/hi @{?x={}}",
+        ]
+    )
     func acceptsBraces(path: String) {
         #expect(UrlBuilder().build(path: path) != nil)
     }
@@ -82,8 +93,14 @@ import Testing
         arguments: [
             ("", "empty"), ("/a\nb", "line break"), ("/a\r\nHost: x", "line break"), ("/\0", "control"),
             ("/a\u{7F}", "control"),
-            ("\t/a", "control"), ("//host/a", "would name a host"), ("http://h:port/", "host and port"),
-            ("http://a b/", "host and port"), ("a b:c", "the path makes no URL"),
+            ("\t/a", "control"), ("//host/a", "would name a host"), ("http://h:port/", "the port"),
+            ("http://a b/", "no host may hold"), ("http://a%20b/", "no host may hold"),
+            ("http://h /", "no host may hold"),
+            ("http://h\\/", "no host may hold"), ("http://ﬁ.net/", "no ASCII form"),
+            ("http://a\u{200D}b/", "no ASCII form"),
+            ("a b:c", "the URL a b:c has no scheme"),
+            ("127.0.0.1:8090/home", "the URL 127.0.0.1:8090/home has no scheme"),
+            ("1.2.3.4:80/?token=hidden", "has no scheme"),
         ]
     )
     func refuses(path: String, reason: String) {
@@ -91,6 +108,20 @@ import Testing
         #expect(error?.kind == .badURL)
         #expect(error?.phase == .build)
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+        #expect(error?.description.contains("hidden") == false)
         #expect(UrlBuilder().build(path: path) == nil)
+    }
+
+    @Test(
+        "hosts are written in their ASCII form",
+        arguments: [
+            ("http://bücher.de/ü", "http://xn--bcher-kva.de/%C3%BC"),
+            ("http://b%C3%BCcher.de", "http://xn--bcher-kva.de"),
+            ("http://u:p@bücher.de:80/", "http://u:p@xn--bcher-kva.de:80/"), ("http://[::1]:1/", "http://[::1]:1/"),
+            ("HTTP://Host/", "HTTP://Host/"), ("file:///a b", "file:///a%20b"),
+        ]
+    )
+    func convertsHosts(path: String, expected: String) throws {
+        #expect(try UrlBuilder().url(for: path).absoluteString == expected)
     }
 }

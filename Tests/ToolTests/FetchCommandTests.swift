@@ -55,6 +55,21 @@ struct FetchCommandTests {
         }
     }
 
+    @Test func redirectThatIsNotFollowedIsNoScreen() async throws {
+        try await withBackend { url in
+            let run = try await beagle("fetch", "\(url)/redirect", "--max-redirs", "0")
+            #expect(run.exit == 101)
+            #expect(run.errors.contains("302 Found") && run.errors.contains("--max-redirs"))
+            #expect(try await beagle("fetch", "\(url)/redirect").exit == 0)
+            #expect(try await beagle("raw", "\(url)/redirect", "--max-redirs", "0").exit == 0)
+        }
+    }
+
+    @Test func conditionThatIsMetIsNoFailure() async throws {
+        let server = try LoopbackServer(.response(304))
+        #expect(try await beagle("fetch", server.url, "-H", "If-None-Match: \"a\"").exit == 0)
+    }
+
     @Test func screenGoesToAFileAndItsTreeToTheTerminal() async throws {
         try await withBackend { url in
             try await withDirectory { directory in

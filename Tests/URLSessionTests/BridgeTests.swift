@@ -36,6 +36,13 @@ struct BridgeTests {
         #expect(error?.phase == .build)
     }
 
+    @Test(arguments: [
+        ("/a%20b|c", "/a%20b%7Cc"), ("/?u=%2F|100%", "/?u=%2F%7C100%25"), ("/%C3%A9", "/%C3%A9"),
+    ]) func escapesOfAMessageStay(path: String, expected: String) throws {
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "bücher.de", path: path)
+        #expect(try URLRequest(head).url?.absoluteString == "http://xn--bcher-kva.de" + expected)
+    }
+
     @Test func cookiesOfAMessageAreOneField() throws {
         var head = HTTPRequest(method: .get, url: url, headerFields: [.accept: "text/plain"])
         head.headerFields[.cookie] = "a=1; b=2"

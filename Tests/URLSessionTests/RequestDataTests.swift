@@ -22,6 +22,17 @@ struct RequestDataTests {
         )
     }
 
+    @Test func numbersAreWrittenAsFoundationWritesThem() throws {
+        let tree: [Any] = [
+            1.0, Float(0.1), UInt64.max, NSNumber(value: 1.0), NSNumber(value: UInt64.max), NSNumber(value: Float(0.1)),
+            NSDecimalNumber(string: "12345678901234567890.25"), NSNumber(value: true),
+        ]
+        let expected = try JSONSerialization.data(withJSONObject: tree)
+        #expect(try body(tree) == expected)
+        let data = Request.RequestData(method: "POST", body: tree)
+        #expect(try JSONSerialization.data(withJSONObject: #require(data.body)) == expected)
+    }
+
     @Test func containersOfFoundationAreWritten() throws {
         let tree = NSDictionary(dictionary: ["list": NSArray(array: [NSNull(), NSString(string: "a"), "b"])])
         #expect(try body(tree) == Data(#"{"list":[null,"a","b"]}"#.utf8))

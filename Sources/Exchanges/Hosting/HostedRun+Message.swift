@@ -102,12 +102,15 @@ extension TransferRequest {
     /// of operations may go through a ladder too.
     fileprivate var graphQLMembers: [String: JSONValue] {
         if let body = body?.data { return (try? JSONValue(parsing: body))?.object ?? [:] }
-        guard let url = URLComponents(string: head.path ?? "") else { return [:] }
         var members: [String: JSONValue] = [:]
-        for item in url.queryItems ?? [] {
-            guard let value = item.value else { continue }
-            let isObject = item.name == "variables" || item.name == "extensions"
-            members[item.name] = isObject ? (try? JSONValue(parsing: value)) ?? .null : .string(value)
+        let query = (head.path ?? "").drop { $0 != "?" }.dropFirst()
+        for item in query.split(separator: "&") {
+            let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard pair.count == 2, let name = PercentEncoding.decode(pair[0]),
+                let value = PercentEncoding.decode(pair[1])
+            else { continue }
+            let isObject = name == "variables" || name == "extensions"
+            members[name] = isObject ? (try? JSONValue(parsing: value)) ?? .null : .string(value)
         }
         return members
     }

@@ -15,11 +15,12 @@ extension NetworkError {
     /// The server's errors.
     init(_ errors: [GraphQLError], of response: NetworkResponse) {
         let others = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
+        let text = errors.first?.shownMessage.map { ": \($0)" } ?? ""
         self = NetworkError(
             .graphQL,
             during: .response,
-            "the server answered with an error\(errors.first?.plainCode.map { " \($0)" } ?? "")\(others)",
-            advice: "graphQLErrors has what it says",
+            "the server answered with an error\(errors.first?.plainCode.map { " \($0)" } ?? "")\(others)\(text)",
+            advice: errors.count > 1 ? "see all of them in graphQLErrors" : nil,
             underlying: GraphQLErrors(errors: errors)
         ).holding(response)
     }
@@ -31,6 +32,14 @@ extension NetworkError {
 }
 
 extension GraphQLError {
+    /// The beginning of the message in one line, without secrets; `nil` if the server sent none.
+    var shownMessage: String? {
+        let line = String(
+            String.UnicodeScalarView(message.unicodeScalars.prefix(300).map { $0.value < 0x20 ? " " : $0 })
+        )
+        return line.isEmpty ? nil : Redactor().redact(text: line)
+    }
+
     /// The code, where it is a word that messages and logs can hold.
     var plainCode: String? {
         guard let code, (1...64).contains(code.utf8.count),

@@ -2,9 +2,22 @@
     import Foundation
 #endif
 
-extension JSONValue {
-    /// The JSON form of a tree of Swift values: text, truth values, numbers, arrays, dictionaries with text keys,
-    /// optionals of these, and what is `Encodable`.
+/// JSON made of a tree of Swift values: text, truth values, numbers, arrays, dictionaries with text keys, optionals of
+/// these, and `Encodable` values.
+///
+/// Numbers are written as `JSONSerialization` writes them on Linux: `1.0` as `1`, `Float(0.1)` as `0.1`, and with all
+/// digits that a `JSONValue` would lose.
+package enum JSONTree: Sendable {
+    /// A value that was made already.
+    case value(JSONValue)
+    /// The JSON text of a number or truth value.
+    case literal(String)
+    case array([JSONTree])
+    case object([String: JSONTree])
+}
+
+extension JSONTree {
+    /// Converts a tree of Swift values.
     ///
     /// - Parameters:
     ///   - tree: the value.
@@ -13,7 +26,7 @@ extension JSONValue {
     /// - Throws: `NetworkError` of kind `.badRequest` that names place and type of the first value without a JSON form.
     package init(
         converting tree: Any,
-        leaf: (Any) -> JSONValue? = { _ in nil },
+        leaf: (Any) -> JSONTree? = { _ in nil },
         encode: (any Encodable) throws -> Data = { try JSONEncoder().encode($0) }
     ) throws(NetworkError) {
         self = try Self.convert(tree, "$", leaf, encode)
@@ -22,23 +35,23 @@ extension JSONValue {
     private static func convert(
         _ value: Any,
         _ place: String,
-        _ leaf: (Any) -> JSONValue?,
+        _ leaf: (Any) -> JSONTree?,
         _ encode: (any Encodable) throws -> Data
-    ) throws(NetworkError) -> JSONValue {
+    ) throws(NetworkError) -> JSONTree {
         if let known = leaf(value) ?? scalar(value) { return known }
         if let optional = value as? any AnyOptional {
-            guard let wrapped = optional.wrapped else { return .null }
+            guard let wrapped = optional.wrapped else { return .value(.null) }
             return try convert(wrapped, place, leaf, encode)
         }
         if let elements = value as? [Any] {
-            var converted: [JSONValue] = []
+            var converted: [JSONTree] = []
             for (index, element) in elements.enumerated() {
                 converted.append(try convert(element, "\(place)[\(index)]", leaf, encode))
             }
             return .array(converted)
         }
         if let members = value as? [String: Any] {
-            var converted: [String: JSONValue] = [:]
+            var converted: [String: JSONTree] = [:]
             for (name, member) in members {
                 converted[name] = try convert(member, "\(place).\(name)", leaf, encode)
             }
@@ -49,35 +62,38 @@ extension JSONValue {
 
     /// Asks for the very type, since a bridged number would pass for a truth value. A number that JSON cannot express is
     /// left to the encoder.
-    private static func scalar(_ value: Any) -> JSONValue? {
+    private static func scalar(_ value: Any) -> JSONTree? {
         switch type(of: value) {
-        case is JSONValue.Type: value as? JSONValue
-        case is String.Type: (value as? String).map { .string($0) }
-        case is Substring.Type: (value as? Substring).map { .string(String($0)) }
-        case is Bool.Type: (value as? Bool).map { .bool($0) }
-        case is Double.Type: (value as? Double).flatMap { $0.isFinite ? .number($0) : nil }
-        case is Float.Type: (value as? Float).flatMap { $0.isFinite ? .number(Double($0)) : nil }
-        default: whole(value)
+        case is JSONValue.Type: (value as? JSONValue).map { .value($0) }
+        case is String.Type: (value as? String).map { .value(.string($0)) }
+        case is Substring.Type: (value as? Substring).map { .value(.string(String($0))) }
+        case is Bool.Type: (value as? Bool).map { .value(.bool($0)) }
+        case is Decimal.Type: (value as? Decimal).flatMap { $0.isNaN ? nil : .literal("\($0)") }
+        case is any BinaryFloatingPoint.Type: (value as? any BinaryFloatingPoint).flatMap(fraction)
+        case is any FixedWidthInteger.Type: .literal("\(value)")
+        default: nil
         }
     }
 
-    private static func whole(_ value: Any) -> JSONValue? {
-        guard type(of: value) is any FixedWidthInteger.Type, let number = value as? any FixedWidthInteger
-        else { return nil }
-        return Int64(exactly: number).map { .integer($0) } ?? .number(Double(number))
+    /// The shortest digits that give the number back, without `.0`.
+    private static func fraction(_ number: any BinaryFloatingPoint) -> JSONTree? {
+        guard number.isFinite else { return nil }
+        let text = "\(number)"
+        return .literal(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
     }
 
     private static func encode(
         _ value: Any,
         _ place: String,
         _ encode: (any Encodable) throws -> Data
-    ) throws(NetworkError) -> JSONValue {
+    ) throws(NetworkError) -> JSONTree {
         // JSONEncoder would write dates as seconds since 2001 and bytes as Base64, which is nobody's obvious wish.
         guard let encodable = value as? any Encodable, !(value is Date), !(value is Data) else {
             throw unconvertible(value, place, nil)
         }
         do {
-            return try JSONValue(parsing: encode(encodable))
+            let tape = try JSONTape(encode(encodable))
+            return try tape.reading { try TapeDecoder(tape: tape, index: 0).tree() }
         } catch {
             throw unconvertible(value, place, error)
         }
@@ -93,6 +109,20 @@ extension JSONValue {
         )
     }
 
+    /// The tree as Swift values, as Foundation's JSON calls take it.
+    package var any: Any {
+        switch self {
+        case .value(let value): value.tree
+        case .literal(let text):
+            Int64(text) ?? UInt64(text) ?? Bool(text)
+                ?? (text.utf8.count > 17 ? Decimal(string: text) : nil) ?? Double(text) ?? text as Any
+        case .array(let elements): elements.map(\.any)
+        case .object(let members): members.mapValues(\.any)
+        }
+    }
+}
+
+extension JSONValue {
     /// The value as a tree of Swift values, as Foundation's JSON calls take it.
     package var tree: Any {
         switch self {

@@ -32,15 +32,18 @@ extension JSONValue {
     private func utf8(_ options: WritingOptions) throws(NetworkError) -> [UInt8] {
         var writer = JSONWriter(options: options)
         writer.write(self)
-        if let number = writer.inexpressible {
-            throw NetworkError(
-                .badRequest,
-                during: .build,
-                "JSON cannot express the number \(number)",
-                advice: "send null or text instead"
-            )
-        }
-        return writer.bytes
+        return try writer.checkedBytes
+    }
+}
+
+extension JSONTree {
+    /// The tree as JSON text in UTF-8, members sorted by name.
+    ///
+    /// - Throws: `NetworkError` of kind `.badRequest` for a number that JSON has no word for: infinite, or none.
+    package func data(_ options: JSONValue.WritingOptions = []) throws(NetworkError) -> Data {
+        var writer = JSONWriter(options: options)
+        writer.write(self)
+        return Data(try writer.checkedBytes)
     }
 }
 
@@ -64,6 +67,28 @@ private struct JSONWriter {
         self.options = options
     }
 
+    /// What was written, if JSON can express all of it.
+    var checkedBytes: [UInt8] {
+        get throws(NetworkError) {
+            guard let inexpressible else { return bytes }
+            throw NetworkError(
+                .badRequest,
+                during: .build,
+                "JSON cannot express the number \(inexpressible)",
+                advice: "send null or text instead"
+            )
+        }
+    }
+
+    mutating func write(_ tree: JSONTree) {
+        switch tree {
+        case .value(let value): write(value)
+        case .literal(let text): append(text)
+        case .array(let elements): write(elements) { $0.write($1) }
+        case .object(let members): write(members) { $0.write($1) }
+        }
+    }
+
     mutating func write(_ value: JSONValue) {
         switch value {
         case .null: append("null")
@@ -71,8 +96,8 @@ private struct JSONWriter {
         case .integer(let value): append(String(value))
         case .number(let value): write(value)
         case .string(let value): write(value)
-        case .array(let elements): write(elements)
-        case .object(let members): write(members)
+        case .array(let elements): write(elements) { $0.write($1) }
+        case .object(let members): write(members) { $0.write($1) }
         }
     }
 
@@ -81,26 +106,26 @@ private struct JSONWriter {
         append("\(number)")
     }
 
-    private mutating func write(_ elements: [JSONValue]) {
+    private mutating func write<Element>(_ elements: [Element], _ write: (inout Self, Element) -> Void) {
         guard !elements.isEmpty else { return append("[]") }
         append("[")
         depth += 1
         for (index, element) in elements.enumerated() {
             separate(index)
-            write(element)
+            write(&self, element)
         }
         close("]")
     }
 
-    private mutating func write(_ members: [String: JSONValue]) {
+    private mutating func write<Member>(_ members: [String: Member], _ write: (inout Self, Member) -> Void) {
         guard !members.isEmpty else { return append("{}") }
         append("{")
         depth += 1
         for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
             separate(index)
-            write(member.key)
+            self.write(member.key)
             append(options.contains(.pretty) ? ": " : ":")
-            write(member.value)
+            write(&self, member.value)
         }
         close("}")
     }

@@ -47,10 +47,11 @@ package struct TapeDecoder {
     private func special(_ type: Any.Type) throws -> Any? {
         if type == JSONValue.self { return try json() }
         if type == URL.self {
-            guard let url = URL(string: try decode(String.self)) else {
+            do {
+                return try URLReference(try decode(String.self)).url()
+            } catch is NetworkError {
                 throw tape.corrupted(index, "the text is no URL")
             }
-            return url
         }
         if type == Data.self {
             guard let data = Data(base64Encoded: try decode(String.self)) else {
@@ -87,6 +88,22 @@ package struct TapeDecoder {
         case .true, .false: return .bool(entry.kind == .true)
         case .null: return .null
         default: return .string(try tape.string(at: index))
+        }
+    }
+
+    /// The value with numbers as they are written.
+    func tree() throws -> JSONTree {
+        switch entry.kind {
+        case .objectStart:
+            var members: [String: JSONTree] = [:]
+            for name in tape.children(of: index) {
+                members[try tape.string(at: name)] = try TapeDecoder(tape: tape, index: name + 1).tree()
+            }
+            return .object(members)
+        case .arrayStart:
+            return .array(try tape.children(of: index).map { try TapeDecoder(tape: tape, index: $0).tree() })
+        case .number: return .literal(try tape.string(at: index))
+        default: return .value(try json())
         }
     }
 

@@ -55,19 +55,32 @@ public struct Proxy: Sendable, Hashable {
     ///
     /// - Throws: `NetworkError` of kind `.badConfiguration` where it is no such URL. The error does not repeat it.
     public init(url text: String) throws(NetworkError) {
-        guard let url = URL(string: text.contains("://") ? text : "http://\(text)"),
-            let host = url.host(percentEncoded: false), !host.isEmpty
-        else { throw .badProxy("its URL is malformed or names no host") }
-        guard let scheme = url.scheme.flatMap({ Scheme(rawValue: $0.lowercased()) }) else {
-            throw .badProxy("its URL has the scheme \(url.scheme ?? "")")
+        let url = URLReference(text.contains("://") ? text : "http://\(text)")
+        guard let schemeName = url.scheme, let authority = url.authority else {
+            throw .badProxy("its URL is malformed or names no host")
         }
-        guard ["", "/"].contains(url.path(percentEncoded: true)), url.query() == nil, url.fragment() == nil else {
+        guard let scheme = Scheme(rawValue: schemeName.lowercased()) else {
+            throw .badProxy("its URL has the scheme \(schemeName)")
+        }
+        guard url.hasNothingBehindAuthority else {
             throw .badProxy("its URL has more than scheme, user, host and port")
         }
-        let isAddress = host.contains(":") && !host.hasPrefix("[")
-        self.init(scheme, host: isAddress ? "[\(host)]" : host, port: url.port ?? (scheme == .https ? 443 : 1080))
-        guard let user = url.user(percentEncoded: false) else { return }
-        credentials = Credentials(user: user, password: url.password(percentEncoded: false) ?? "")
+        let (user, address) = URLReference.cutUser(of: authority)
+        let site: WireURL
+        do {
+            site = try WireURL("http://\(address)")
+        } catch {
+            throw .badProxy("its URL is malformed or names no host")
+        }
+        self.init(scheme, host: site.host, port: site.port ?? (scheme == .https ? 443 : 1080))
+        guard let user else { return }
+        let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let (name, password) = (parts.first ?? "", parts.dropFirst().first ?? "")
+        // What is no escape stands for itself, as curl takes it.
+        credentials = Credentials(
+            user: PercentEncoding.decode(name) ?? String(name),
+            password: PercentEncoding.decode(password) ?? String(password)
+        )
     }
 
     /// `scheme://host:port`, without credentials.

@@ -1,4 +1,7 @@
-/// What to do with a 301, 302, 303, 307 or 308 that names a `Location`.
+/// What to do with a 301, 302, 303, 307 or 308 that has a `Location`.
+///
+/// Escapes of a `Location` stay as they are, and only characters that a URL can't hold are encoded. An empty `Location` is
+/// the URL that was asked (RFC 3986, 5.2.2).
 public struct RedirectPolicy: Sendable, Hashable {
     /// Redirects followed before `NetworkError.Kind.tooManyRedirects`; 0 hands the redirect itself over, and
     /// less is an error.

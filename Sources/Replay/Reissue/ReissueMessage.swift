@@ -1,4 +1,5 @@
 import BeagleNet
+import BeagleNetHTTP
 
 /// Why an entry is not sent, as a sentence without capital and full stop.
 struct SkippedEntry: Error, Equatable {
@@ -42,9 +43,16 @@ struct ReissueMessage {
         guard !url.target.contains(Redactor.placeholder), !entry.redactions.contains(where: Self.isOfURL) else {
             throw SkippedEntry(reason: "its URL has a secret that the recording has not, and that cannot be given")
         }
+        let path: String
+        do throws(NetworkError) {
+            // Recorders write URLs as they were typed, with spaces and other letters.
+            path = try WireURL(URLReference("\(target)\(url.target)").encoded()).target
+        } catch {
+            throw SkippedEntry(reason: "its URL cannot be sent: \(error.message)")
+        }
         let bytes = try self.body(of: entry, body)
         let fields = try fields(of: entry, bytes, addsMapped: routes.own(url) == nil)
-        var head = HTTPRequest(method: method, scheme: target.scheme, authority: target.authority, path: url.target)
+        var head = HTTPRequest(method: method, scheme: target.scheme, authority: target.authority, path: path)
         head.headerFields = fields
         return TransferRequest(head, body: bytes.map { HTTPBody($0) })
     }

@@ -1,4 +1,5 @@
 public import BeagleNet
+import BeagleNetHTTP
 
 /// A server that recorded messages are sent to instead of the one that they went to: scheme, host and port.
 public struct ReissueTarget: Sendable, Hashable, CustomStringConvertible {
@@ -29,12 +30,12 @@ public struct ReissueTarget: Sendable, Hashable, CustomStringConvertible {
                 "write scheme, host and port alone; paths stay as they were recorded"
             )
         }
-        guard let origin = URL(string: "\(parts.scheme)://\(parts.authority)").flatMap(Origin.init(_:)) else {
-            throw Self.fault(url, "names no host", "write https://HOST or http://HOST:PORT")
+        do {
+            let site = try WireURL("\(parts.scheme)://\(parts.authority)")
+            (scheme, authority, origin) = (site.scheme, site.authority, site.origin)
+        } catch {
+            throw Self.fault(url, "can't be asked: \(error.message)", "write https://HOST or http://HOST:PORT")
         }
-        scheme = parts.scheme
-        authority = parts.authority
-        self.origin = origin
     }
 
     private static func fault(_ url: String, _ reason: String, _ advice: String) -> NetworkError {

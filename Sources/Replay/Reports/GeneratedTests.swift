@@ -80,7 +80,7 @@ public struct GeneratedTests: Sendable {
         private func request(_ method: String, _ url: String, _ type: String? = nil, _ body: Data? = nil) throws -> Request {
             var data = Request.RequestData(method: method)
             if let body { data.content = .data(body, contentType: type ?? "application/octet-stream") }
-            return Request(url: try #require(URL(string: url)), type: .rawRequest(data))
+            return Request(url: try UrlBuilder().url(for: url), type: .rawRequest(data))
         }
 
         private func answer(_ status: Int, _ fields: KeyValuePairs<String, String>, _ body: Data) throws -> NetworkResponse {
@@ -159,11 +159,12 @@ private struct Exchange {
 
     /// - Returns: nil where it cannot be asked.
     private static func key(of request: LoggedRequest, _ type: String, _ body: Data?) -> String? {
-        guard HTTPRequest.Method(request.method) != nil, let url = URL(string: request.url) else { return nil }
+        guard HTTPRequest.Method(request.method) != nil else { return nil }
         var data = Request.RequestData(method: request.method)
         if let body { data.content = .data(body, contentType: type) }
         let head: HTTPRequest
         do throws(NetworkError) {
+            let url = try UrlBuilder().url(for: request.url)
             head = try HttpRequestBuilder().build(Request(url: url, type: .rawRequest(data))).head
         } catch {
             return nil

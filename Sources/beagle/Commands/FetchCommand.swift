@@ -35,6 +35,9 @@ struct FetchCommand: TransferCommand {
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
         guard received.head.status.kind == .successful else {
+            // A 304 is what a condition of the command line asked for.
+            let status = received.head.status
+            if status.kind == .redirection, status != .notModified { throw notFollowed(received) }
             return CommandResult(json: received.json, output: received.output, note: received.head.statusLine)
         }
         let components = try components(of: received)
@@ -43,10 +46,23 @@ struct FetchCommand: TransferCommand {
         return CommandResult(json: components.json, output: Data("\(lines.joined(separator: "\n"))\n".utf8))
     }
 
-    private func components(of received: ReceivedResponse) throws -> ComponentTree {
+    private func notAScreen(_ received: ReceivedResponse) -> Failure {
         var failure = Failure(exit: ExitCode.notAScreen, code: "not_a_screen", phase: .decode, "")
         failure.url = received.url
         if !tree { failure.output = received.output }
+        return failure
+    }
+
+    private func notFollowed(_ received: ReceivedResponse) -> Failure {
+        var failure = notAScreen(received)
+        failure.message =
+            "the response is not a screen but a redirect that was not followed: \(received.head.statusLine)"
+        failure.advice = received.head.headerFields.contains(.location) ? "allow more with --max-redirs" : nil
+        return failure
+    }
+
+    private func components(of received: ReceivedResponse) throws -> ComponentTree {
+        var failure = notAScreen(received)
         let value: JSONValue
         do throws(NetworkError) {
             value = try JSONValue(parsing: received.body)

@@ -285,7 +285,7 @@ extension CommonFlags {
         guard isSecret else { return }
         let waiting = try outbox.entries().filter { !$0.isRefused }
         // A URL that cannot be parsed may be of any server.
-        let origins = Set(waiting.map { URL(string: $0.url).flatMap { Origin($0) } })
+        let origins = Set(waiting.map { Origin(ofURL: $0.url) })
         guard origins.count > 1 || origins.contains(nil) else { return }
         throw Failure(
             exit: ExitCode.usage,

@@ -51,11 +51,21 @@ import Testing
         #expect(response.response.status.code == status)
     }
 
+    @Test func firstMessageIsShownInOneLineAndWithoutSecrets() async throws {
+        let body = #"{"errors":[{"message":"no\nway, password=hunter2"},{"message":"second"}]}"#
+        let error = try #require(await failure(body))
+        #expect(error.message.hasPrefix("the server answered with an error, and 1 more: no way, password="))
+        #expect(!error.description.contains("hunter2") && !error.message.contains("second"))
+        #expect(error.advice == "see all of them in graphQLErrors")
+    }
+
     @Test(arguments: [(200, ours), (400, ours), (422, ours), (200, json)])
     func errorsWithoutDataAreTheServers(status: Int, type: String) async throws {
         let error = try #require(await failure(Self.refused, status: status, type: type))
         #expect(error.kind == .graphQL)
         #expect(error.graphQLErrors.map(\.description) == ["no such field [NOPE]"])
+        #expect(error.message == "the server answered with an error NOPE: no such field")
+        #expect(error.advice == nil)
         #expect(error.response?.status.code == status)
         #expect(error.data == Data(Self.refused.utf8))
     }
@@ -188,7 +198,7 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"message":"token abc is stale"}"#, #"{"message":"x","extensions":{"code":"abc"}}"#,
+        #"{"message":"token=abc is stale"}"#, #"{"message":"x","extensions":{"code":"abc"}}"#,
         #"{"message":"x","extensions":{"code":"A\nabc"}}"#,
     ])
     func errorTellsNoSecretOfTheServer(entry: String) async throws {

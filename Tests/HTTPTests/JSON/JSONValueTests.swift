@@ -47,12 +47,45 @@ import Testing
             "double": 1.5, "float": Float(0.5), "some": some as Any, "none": none as Any, "list": [1, 2],
             "mixed": [1, "a", false] as [Any], "nested": ["a": ["b": 1]], "colour": Colour.red, "json": JSONValue.null,
         ]
-        let expected: JSONValue = [
-            "text": "x", "part": "yz", "flag": true, "int": 1, "byte": 255, "big": 18446744073709551616.0,
-            "double": 1.5, "float": 0.5, "some": 3, "none": nil, "list": [1, 2], "mixed": [1, "a", false],
-            "nested": ["a": ["b": 1]], "colour": "red", "json": nil,
-        ]
-        #expect(try JSONValue(converting: tree) == expected)
+        let expected = """
+            {"big":18446744073709551615,"byte":255,"colour":"red","double":1.5,"flag":true,"float":0.5,"int":1,\
+            "json":null,"list":[1,2],"mixed":[1,"a",false],"nested":{"a":{"b":1}},"none":null,"part":"yz","some":3,\
+            "text":"x"}
+            """
+        #expect(String(decoding: try JSONTree(converting: tree).data(), as: UTF8.self) == expected)
+    }
+
+    private struct Order: Encodable {
+        var id = UInt64.max
+        var price = 1.0
+    }
+
+    @Test(
+        "numbers of a tree keep their digits, and lose a fraction of zero",
+        arguments: [
+            (1.0, "1"), (-0.0, "-0"), (0.1, "0.1"), (1e20, "1e+20"), (1e-7, "1e-07"), (1e15, "1000000000000000"),
+            (Float(0.1), "0.1"), (Float(1), "1"), (Float(3e10), "3e+10"), (UInt64.max, "18446744073709551615"),
+            (Int64.min, "-9223372036854775808"), (Int8(-3), "-3"),
+            (Decimal(string: "12345678901234567890.25") ?? 0, "12345678901234567890.25"),
+            (Order(), #"{"id":18446744073709551615,"price":1}"#),
+        ] as [(any Sendable, String)]
+    )
+    func writesNumbersOfTrees(number: any Sendable, expected: String) throws {
+        let tree = try JSONTree(converting: [number])
+        #expect(String(decoding: try tree.data(), as: UTF8.self) == "[\(expected)]")
+        let written = try JSONSerialization.data(withJSONObject: tree.any, options: .sortedKeys)
+        #expect(
+            String(decoding: written, as: UTF8.self).replacing("-0", with: "0")
+                == "[\(expected)]".replacing("-0", with: "0")
+        )
+    }
+
+    @Test(
+        "numbers that JSON can't express are refused",
+        arguments: [Double.nan, .infinity] as [any Sendable] + [Float.nan, Decimal.nan]
+    )
+    func refusesOddNumbers(number: any Sendable) {
+        #expect(throws: NetworkError.self) { try JSONTree(converting: [number]).data() }
     }
 
     private struct Plain {}
@@ -69,14 +102,14 @@ import Testing
         ] as [(any Sendable, String)]
     )
     func refusesForeignValues(tree: any Sendable, place: String) {
-        let error = #expect(throws: NetworkError.self) { try JSONValue(converting: tree) }
+        let error = #expect(throws: NetworkError.self) { try JSONTree(converting: tree) }
         #expect(error?.kind == .badRequest)
         #expect(error?.message.contains(" \(place): ") == true, "\(error?.message ?? "")")
     }
 
     @Test func leavesMayBeKnownElsewhere() throws {
-        let value = try JSONValue(converting: ["p": Plain()]) { $0 is Plain ? "plain" : nil }
-        #expect(value == ["p": "plain"])
+        let tree = try JSONTree(converting: ["p": Plain()], leaf: { $0 is Plain ? .value("plain") : nil })
+        #expect(try tree.data() == Data(#"{"p":"plain"}"#.utf8))
     }
 
     @Test func foundationWritesTheTree() throws {

@@ -52,6 +52,21 @@ import Testing
         #expect(try request(entry("GET", "https://h/"), hosts: hosts).head.urlText == "http://127.0.0.1:81/")
     }
 
+    /// Recorders write URLs as they were typed.
+    @Test(arguments: [
+        ("/a b?q=c d%2F", "/a%20b?q=c%20d%2F"), ("/x?a=b|c&s=%3D", "/x?a=b%7Cc&s=%3D"), ("/é/%C3%A9", "/%C3%A9/%C3%A9"),
+        ("/s?d=100%", "/s?d=100%25"),
+    ]) func urlThatCannotBeSentIsEncoded(target: String, sent: String) throws {
+        #expect(
+            try request(entry("GET", "https://api.example.com\(target)")).head.urlText == "http://127.0.0.1:81\(sent)"
+        )
+    }
+
+    @Test func targetOfOtherLettersIsAskedByItsASCIIForm() throws {
+        #expect("\(try ReissueTarget("http://bücher.de:81"))" == "http://xn--bcher-kva.de:81")
+        #expect(throws: NetworkError.self) { try ReissueTarget("http://a b") }
+    }
+
     @Test func whatBelongsToAConnectionStaysBehind() throws {
         let sent = try request(
             entry(

@@ -216,7 +216,7 @@ func recorded() -> StubClient {
 private func request(_ method: String, _ url: String, _ type: String? = nil, _ body: Data? = nil) throws -> Request {
     var data = Request.RequestData(method: method)
     if let body { data.content = .data(body, contentType: type ?? "application/octet-stream") }
-    return Request(url: try #require(URL(string: url)), type: .rawRequest(data))
+    return Request(url: try UrlBuilder().url(for: url), type: .rawRequest(data))
 }
 
 private func answer(_ status: Int, _ fields: KeyValuePairs<String, String>, _ body: Data) throws -> NetworkResponse {

@@ -67,8 +67,16 @@ extension NetworkOperation {
     ///
     /// - Throws: `NetworkError` of kind `.badURL`.
     init(kept message: OutboxMessage) throws(NetworkError) {
-        guard let url = URL(string: message.head.urlText) else {
-            throw NetworkError(.badURL, during: .build, "the URL of an outbox entry cannot be read")
+        let url: URL
+        do {
+            url = try URLReference(message.head.urlText).url()
+        } catch {
+            throw NetworkError(
+                .badURL,
+                during: .build,
+                "the URL of an outbox entry can't be read: \(error.message)",
+                advice: error.advice
+            )
         }
         let fields = message.head.headerFields
         let headers = Dictionary(fields.map { ($0.name.rawName, $0.value) }) { "\($0), \($1)" }

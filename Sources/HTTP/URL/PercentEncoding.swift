@@ -1,22 +1,33 @@
 /// The bytes that each component of a URL may hold as they are (RFC 3986, 2.3 and 3); all others become `%XX`.
 package struct PercentEncoding {
     /// Names and values of a query, with everything encoded that could mean something.
-    static let item = PercentEncoding(allowing: "")
+    package static let item = PercentEncoding(allowing: "")
     /// A path, `/` included.
-    static let path = PercentEncoding(allowing: "/:@!$&'()*+,;=", keepsEscapes: true)
+    package static let path = PercentEncoding(allowing: "/:@!$&'()*+,;=", keepsEscapes: true)
     /// A query or fragment.
-    static let query = PercentEncoding(allowing: "/:@!$&'()*+,;=?", keepsEscapes: true)
+    package static let query = PercentEncoding(allowing: "/:@!$&'()*+,;=?", keepsEscapes: true)
+    /// Names and values of `application/x-www-form-urlencoded` (WHATWG URL Standard, 5.2): `~` is encoded, and a space
+    /// is written as `+`.
+    package static let form = PercentEncoding(allowing: "*", except: "~", writesSpaceAsPlus: true)
 
     private let isAllowed: [Bool]
     /// Whether `%XX` that is there already stays; a `%` that begins no escape is encoded either way.
     private let keepsEscapes: Bool
+    private let writesSpaceAsPlus: Bool
 
-    private init(allowing reserved: String, keepsEscapes: Bool = false) {
+    private init(
+        allowing reserved: String,
+        except encoded: String = "",
+        keepsEscapes: Bool = false,
+        writesSpaceAsPlus: Bool = false
+    ) {
         let unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
         var isAllowed = [Bool](repeating: false, count: 256)
         for byte in (unreserved + reserved).utf8 { isAllowed[Int(byte)] = true }
+        for byte in encoded.utf8 { isAllowed[Int(byte)] = false }
         self.isAllowed = isAllowed
         self.keepsEscapes = keepsEscapes
+        self.writesSpaceAsPlus = writesSpaceAsPlus
     }
 
     /// Whether nothing has to be encoded.
@@ -25,13 +36,15 @@ package struct PercentEncoding {
     }
 
     /// The text with what is not allowed encoded as the bytes of its UTF-8.
-    func encode(_ text: some StringProtocol) -> String {
+    package func encode(_ text: some StringProtocol) -> String {
         if text.utf8.allSatisfy({ isAllowed[Int($0)] }) { return String(text) }
         let bytes = Array(text.utf8)
         var encoded: [UInt8] = []
         for (index, byte) in bytes.enumerated() {
             if isAllowed[Int(byte)] || (keepsEscapes && Self.beginsEscape(bytes[index...])) {
                 encoded.append(byte)
+            } else if writesSpaceAsPlus && byte == UInt8(ascii: " ") {
+                encoded.append(UInt8(ascii: "+"))
             } else {
                 encoded += [UInt8(ascii: "%"), Self.digit(byte >> 4), Self.digit(byte & 15)]
             }

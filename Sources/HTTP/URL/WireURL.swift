@@ -1,36 +1,34 @@
-import BeagleNetHTTP
-
-/// The parts of a URL that go over the wire.
-struct WireURL {
+/// The parts of an http or https URL that go over the wire.
+package struct WireURL: Sendable, Hashable {
     /// What is taken apart: a part of it is found and cut off in no time, where a `String` takes several times as long. It
     /// stays inside of `withUTF8`.
     private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
-    let scheme: String
-    let host: String
-    let port: Int?
+    /// `http` or `https`.
+    package private(set) var scheme: String
+    /// The host in its ASCII form.
+    package let host: String
+    package private(set) var port: Int?
     /// Host and port as the message's `Host` has them.
-    let authority: String
-    private(set) var path: String
-    private(set) var query: String?
+    package private(set) var authority: String
+    package private(set) var path: String
+    package private(set) var query: String?
 
-    /// Takes a URL apart; one that begins with `/` is put onto `base`. The fragment is left behind (RFC 9110, 7.1).
+    /// Takes a URL apart. The fragment is left out (RFC 9110, 7.1).
     ///
     /// - Throws: `NetworkError` of kind `.badURL` or `.unsupportedScheme`. It quotes nothing that may be a secret.
-    init(_ url: URL, base: URL?) throws(NetworkError) {
-        var text = url.absoluteString
-        guard !Expression.occurs(in: text) else { throw .unevaluated }
-        if let parsed = try Self(parsing: &text) {
-            self = parsed
-            return
+    package init(_ text: String) throws(NetworkError) {
+        var text = text
+        guard let parsed = try Self(parsing: &text) else {
+            throw .badURL("the URL has no scheme", "write http:// or https:// in front")
         }
-        text = try Self.absolute(text, base)
-        guard let parsed = try Self(parsing: &text) else { throw .noScheme }
         self = parsed
     }
 
-    /// nil where there is no scheme.
-    private init?(parsing text: inout String) throws(NetworkError) {
+    /// Takes a URL apart, as `init(_:)` does.
+    ///
+    /// - Returns: `nil` if the text has no scheme.
+    package init?(parsing text: inout String) throws(NetworkError) {
         let parsed = try text.withUTF8 { bytes in
             Result { () throws(NetworkError) in
                 let scheme = Self.scheme(of: bytes[...])
@@ -41,9 +39,14 @@ struct WireURL {
         self = parsed
     }
 
+    /// Scheme, host and port of a message. Its path isn't looked at.
+    init(siteOf head: HTTPRequest) throws(NetworkError) {
+        try self.init(HTTPRequest.urlText(head.scheme ?? "", head.authority ?? "", "/"))
+    }
+
     private init(_ bytes: Bytes, _ scheme: Bytes) throws(NetworkError) {
-        self.scheme = try Self.name(of: scheme)
         let rest = bytes[scheme.endIndex...].dropFirst()
+        self.scheme = try Self.name(of: scheme, before: rest)
         guard rest.first == UInt8(ascii: "/"), rest.dropFirst().first == UInt8(ascii: "/") else { throw .noHost }
         let (authority, target) = Self.cut(rest.dropFirst(2).prefix { $0 != UInt8(ascii: "#") }) {
             $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?")
@@ -58,13 +61,24 @@ struct WireURL {
     }
 
     /// What the message asks the host for.
-    var target: String { query.map { "\(path)?\($0)" } ?? path }
+    package var target: String { query.map { "\(path)?\($0)" } ?? path }
 
-    /// Whom the URL asks.
-    var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
+    /// The origin of the URL.
+    package var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
+
+    /// The same URL over https; port 80 becomes https's own (RFC 6797, 8.3).
+    var secured: WireURL {
+        var url = self
+        url.scheme = "https"
+        if port == 80 {
+            url.port = nil
+            url.authority = host
+        }
+        return url
+    }
 
     /// Puts items after those that the query has.
-    mutating func append(_ items: some Sequence<URLQueryItem>) {
+    package mutating func append(_ items: some Sequence<URLQueryItem>) {
         for item in items {
             var pair = PercentEncoding.item.encode(item.name)
             if let value = item.value { pair += "=" + PercentEncoding.item.encode(value) }
@@ -74,29 +88,28 @@ struct WireURL {
     }
 
     /// Puts items in place of the query, encoded as `URLComponents` does: with `+` as it is, and a bare `?` for none.
-    mutating func replaceQuery(_ items: [URLQueryItem]) {
+    package mutating func replaceQuery(_ items: [URLQueryItem]) {
         var components = URLComponents()
         components.queryItems = items
         query = components.percentEncodedQuery ?? ""
     }
 
-    /// What a text without a scheme means.
-    private static func absolute(_ text: String, _ base: URL?) throws(NetworkError) -> String {
-        guard text.hasPrefix("/"), let base else {
-            throw .noScheme
-        }
-        let joined = try UrlBuilder(baseUrl: base).url(for: text).absoluteString
-        guard !Expression.occurs(in: joined) else { throw .unevaluated }
-        return joined
-    }
-
-    private static func name(of scheme: Bytes) throws(NetworkError) -> String {
+    private static func name(of scheme: Bytes, before rest: Bytes) throws(NetworkError) -> String {
         // Nearly always it is written so, and no text has to be made.
         if spells("https", scheme) { return "https" }
         if spells("http", scheme) { return "http" }
         let name = text(scheme).lowercased()
         guard name == "http" || name == "https" else {
-            throw .build(.unsupportedScheme, "the scheme \(name) is not supported", "use http or https")
+            // In localhost:8080/home the host is taken for a scheme.
+            let isHost = rest.first.map { (0x30...0x39).contains($0) } ?? false
+            let advice =
+                isHost ? "use http or https; if \(name) is a host, write http://\(name):…" : "use http or https"
+            throw NetworkError(
+                .unsupportedScheme,
+                during: .build,
+                "the scheme \(name) is not supported",
+                advice: advice
+            )
         }
         return name
     }
@@ -156,8 +169,17 @@ struct WireURL {
             }
             return text
         }
-        // A name beyond ASCII comes percent-encoded; the transport asks for it by its IDNA form (RFC 5891).
-        guard let host = PercentEncoding.decode(text[...]), host.utf8.allSatisfy(mayBeInHost) else {
+        // `URL` percent-encodes a name beyond ASCII, unless Foundation has converted it.
+        guard let name = PercentEncoding.decode(text[...]) else {
+            throw .badURL("the host holds a character that no host may hold", "check the URL's spelling")
+        }
+        guard let host = HostName.ascii(name) else {
+            throw .badURL(
+                "the host \(name.debugDescription) has no ASCII form that is known here",
+                "check its spelling, or write its ASCII form (xn--…)"
+            )
+        }
+        guard !host.isEmpty, host.utf8.allSatisfy(HostName.allows) else {
             throw .badURL("the host holds a character that no host may hold", "check the URL's spelling")
         }
         return host
@@ -173,14 +195,7 @@ struct WireURL {
     }
 
     /// Which bytes stand for themselves in a host; brackets and escapes do not.
-    private static let isPlain = (UInt8.min...UInt8.max).map { $0 < 0x80 && mayBeInHost($0) }
-
-    private static func mayBeInHost(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."): true
-        default: byte > 0x20 && byte != 0x7F && !#"/?#@:[]\<>"^`{|}%"#.utf8.contains(byte)
-        }
-    }
+    private static let isPlain = (UInt8.min...UInt8.max).map { $0 < 0x80 && HostName.allows($0) }
 
     /// An empty port is the scheme's own (RFC 3986, 3.2.3).
     private static func port(_ digits: Bytes) throws(NetworkError) -> Int? {
@@ -198,20 +213,28 @@ struct WireURL {
     }
 }
 
+extension Origin {
+    /// The origin that the text of a URL names, whatever its scheme. A user is ignored.
+    ///
+    /// - Returns: `nil` if there is no scheme or host.
+    package init?(ofURL text: String) {
+        let url = URLReference(text)
+        guard let scheme = url.scheme, let authority = url.authority else { return nil }
+        do throws(NetworkError) {
+            let site = try WireURL("http://\(URLReference.cutUser(of: authority).host)")
+            self.init(scheme: String(scheme), host: site.host, port: site.port)
+        } catch {
+            return nil
+        }
+    }
+}
+
 extension NetworkError {
-    fileprivate static var noScheme: NetworkError {
-        .badURL("the URL has no scheme", "write http:// or https:// in front, or begin with / and set a base URL")
+    fileprivate static func badURL(_ message: String, _ advice: String? = nil) -> NetworkError {
+        NetworkError(.badURL, during: .build, message, advice: advice)
     }
 
     fileprivate static var noHost: NetworkError {
         .badURL("the URL names no host", "write it after the scheme, as in https://example.com/")
-    }
-
-    /// An error of a URL in which an expression stands.
-    static var unevaluated: NetworkError {
-        .badURL(
-            "the URL holds an expression @{…} that was not evaluated",
-            "evaluate it before the request, or write %40 for an @ that means itself"
-        )
     }
 }

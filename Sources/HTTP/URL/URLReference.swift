@@ -1,0 +1,138 @@
+/// A URL or a relative reference, cut into its components as they are written (RFC 3986, appendix B).
+///
+/// Use it, not `URL(string:)`, for a text from a server, an archive, the environment or a user: `URL(string:)` encodes
+/// all escapes of a component again if one character of it has to be encoded, and depends on whether the process links
+/// Foundation.
+package struct URLReference {
+    package let scheme: Substring?
+    /// User, host and port.
+    package let authority: Substring?
+    let path: Substring
+    let query: Substring?
+    let fragment: Substring?
+
+    /// Cuts a text into components. Every text has them.
+    package init(_ text: String) {
+        // Bytes are compared, since a combining mark makes one `Character` of itself and the delimiter before it.
+        var rest = text[...]
+        fragment = Self.cutEnd(of: &rest, at: UInt8(ascii: "#"))
+        query = Self.cutEnd(of: &rest, at: UInt8(ascii: "?"))
+        let end = rest.utf8.firstIndex { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") } ?? rest.endIndex
+        if end < rest.endIndex, rest.utf8[end] == UInt8(ascii: ":"), Self.isScheme(rest[..<end].utf8) {
+            scheme = rest[..<end]
+            rest = rest[rest.utf8.index(after: end)...]
+        } else {
+            scheme = nil
+        }
+        if rest.utf8.starts(with: "//".utf8) {
+            rest = rest[rest.utf8.index(rest.startIndex, offsetBy: 2)...]
+            let end = rest.utf8.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+            authority = rest[..<end]
+            path = rest[end...]
+        } else {
+            authority = nil
+            path = rest
+        }
+    }
+
+    private static func cutEnd(of text: inout Substring, at mark: UInt8) -> Substring? {
+        guard let place = text.utf8.firstIndex(of: mark) else { return nil }
+        defer { text = text[..<place] }
+        return text[text.utf8.index(after: place)...]
+    }
+
+    private static func isScheme(_ name: Substring.UTF8View) -> Bool {
+        guard let first = name.first, first.isASCIILetter else { return false }
+        return name.allSatisfy { $0.isASCIILetter || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) }
+    }
+
+    /// Whether scheme and authority are all that there is, with a slash at the end or without.
+    var hasNothingBehindAuthority: Bool { (path.isEmpty || path == "/") && query == nil && fragment == nil }
+
+    private var encodedPath: String { PercentEncoding.path.encode(path) }
+    private var encodedQuery: String { query.map { "?" + PercentEncoding.query.encode($0) } ?? "" }
+}
+
+extension URLReference {
+    /// The text with the host in its ASCII form and with everything encoded that a URL can't hold. Escapes stay; a `%`
+    /// that begins no escape is encoded.
+    ///
+    /// - Throws: `NetworkError` of kind `.badURL` if the authority can't be one.
+    package func encoded() throws(NetworkError) -> String {
+        var text = scheme.map { "\($0):" } ?? ""
+        if let authority { text += "//" + (try Self.encoded(authority)) }
+        text += encodedPath + encodedQuery
+        if let fragment { text += "#" + PercentEncoding.query.encode(fragment) }
+        return text
+    }
+
+    /// The URL that the text names. It is the same in every process.
+    ///
+    /// - Throws: `NetworkError` of kind `.badURL` if the text names none.
+    package func url() throws(NetworkError) -> URL {
+        guard let url = URL(string: try encoded()) else {
+            throw NetworkError(.badURL, during: .build, "the text is no URL", advice: "check its spelling")
+        }
+        return url
+    }
+
+    private static func encoded(_ authority: Substring) throws(NetworkError) -> String {
+        let (user, rest) = cutUser(of: authority)
+        let host = rest.isEmpty ? "" : try WireURL("http://\(rest)").authority
+        return user.map { PercentEncoding.path.encode($0) + "@" + host } ?? host
+    }
+
+    /// User, if there is one, and host with port of an authority.
+    package static func cutUser(of authority: Substring) -> (user: Substring?, host: Substring) {
+        guard let mark = authority.utf8.lastIndex(of: UInt8(ascii: "@")) else { return (nil, authority) }
+        return (authority[..<mark], authority[authority.utf8.index(after: mark)...])
+    }
+}
+
+extension URLReference {
+    /// The URL that this reference means in an answer to a message (RFC 3986, 5.2.2), without its fragment.
+    package func resolved(against base: HTTPRequest) -> String {
+        let scheme = scheme.map(String.init) ?? base.scheme ?? ""
+        if self.scheme != nil || authority != nil {
+            // Without an authority it is no URL of HTTP, and what reads the text says so.
+            guard let authority else { return "\(scheme):\(encodedPath)\(encodedQuery)" }
+            return "\(scheme)://\(authority)\(Self.withoutDotSegments(encodedPath))\(encodedQuery)"
+        }
+        let (path, query) = base.pathAndQuery
+        let site = "\(scheme)://\(base.authority ?? "")"
+        if self.path.isEmpty { return site + path + (self.query == nil ? query : encodedQuery) }
+        let isWhole = self.path.utf8.first == UInt8(ascii: "/")
+        let folder = isWhole ? "" : path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+        return site + Self.withoutDotSegments("\(folder)\(encodedPath)") + encodedQuery
+    }
+
+    /// An encoded path without `.` and `..` (RFC 3986, 5.2.4).
+    private static func withoutDotSegments(_ path: String) -> String {
+        guard path.utf8.first == UInt8(ascii: "/") else { return path }
+        var segments: [Substring] = []
+        let all = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        for segment in all {
+            switch segment {
+            case ".": break
+            case "..": _ = segments.popLast()
+            default: segments.append(segment)
+            }
+        }
+        if let last = all.last, last == "." || last == ".." { segments.append("") }
+        return "/" + segments.joined(separator: "/")
+    }
+}
+
+extension HTTPRequest {
+    /// The path, which begins with a slash, and the query with its question mark, if there is one.
+    fileprivate var pathAndQuery: (path: String, query: String) {
+        let whole = path ?? "/"
+        let mark = whole.utf8.firstIndex(of: UInt8(ascii: "?")) ?? whole.endIndex
+        let path = String(whole[..<mark])
+        return (path.utf8.first == UInt8(ascii: "/") ? path : "/", String(whole[mark...]))
+    }
+}
+
+extension UInt8 {
+    fileprivate var isASCIILetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
+}

@@ -1,0 +1,56 @@
+import BeagleNetHTTP
+
+extension WireURL {
+    /// Takes a URL apart; one that begins with `/` is put onto `base`. The fragment is left out.
+    ///
+    /// - Throws: `NetworkError` of kind `.badURL` or `.unsupportedScheme`. Secrets are redacted in it.
+    init(_ url: URL, base: URL?) throws(NetworkError) {
+        var text = url.absoluteString
+        guard !Expression.occurs(inURL: text) else { throw .unevaluated }
+        if let parsed = try Self(parsing: &text) {
+            self = parsed
+            return
+        }
+        text = try Self.absolute(text, base)
+        guard let parsed = try Self(parsing: &text) else {
+            throw .badURL("the base URL \(Redactor().redact(url: text)) has no scheme", "write it as https://HOST")
+        }
+        self = parsed
+    }
+
+    /// What a text without a scheme means.
+    private static func absolute(_ text: String, _ base: URL?) throws(NetworkError) -> String {
+        guard text.utf8.first == UInt8(ascii: "/"), let base else { throw .noScheme(text) }
+        let joined = try UrlBuilder(baseUrl: base).url(for: text).absoluteString
+        guard !Expression.occurs(inURL: joined) else { throw .unevaluated }
+        return joined
+    }
+}
+
+extension NetworkError {
+    /// An error of a text that is asked without a scheme or base URL.
+    static func noScheme(_ text: String) -> NetworkError {
+        let isPath = text.utf8.first == UInt8(ascii: "/") && !text.utf8.starts(with: "//".utf8)
+        if isPath {
+            let path = Redactor().redact(url: text)
+            return .badURL(
+                "there is no base URL for the path \(path)",
+                "set one, as with BeagleEnvironment(name:baseURL:), or write the whole URL: https://HOST\(path)"
+            )
+        }
+        let isMarked = text.utf8.starts(with: "//".utf8)
+        let place = String(Redactor().redact(url: isMarked ? text : "//\(text)").dropFirst(2))
+        return .badURL(
+            "the URL \(place) has no scheme",
+            "write https://\(place), or begin with / and set a base URL"
+        )
+    }
+
+    /// An error of a URL in which an expression stands.
+    static var unevaluated: NetworkError {
+        .badURL(
+            "the URL holds an expression @{…} that was not evaluated",
+            "evaluate it before the request, or write %40 for an @ that means itself"
+        )
+    }
+}
