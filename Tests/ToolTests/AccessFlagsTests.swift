@@ -26,6 +26,16 @@ struct AccessFlagsTests {
         }
     }
 
+    @Test(arguments: [("qop=auth-int", "qop=auth-int"), ("algorithm=SHA-512-256", "the algorithm SHA-512-256")])
+    func digestThatCannotBeAnsweredSaysWhy(_ parameter: String, _ reason: String) async throws {
+        let challenge = "Digest realm=\"r\", nonce=\"n\", \(parameter)"
+        let server = try LoopbackServer(.response(401, ["WWW-Authenticate": challenge], "no"))
+        let run = try await beagle("raw", server.url, "-u", "me:hunter2", "--digest")
+        #expect(run.status == 22)
+        #expect(run.errors.contains(reason), "\(run.errors)")
+        #expect(server.record.requestCount == 1)
+    }
+
     @Test func digestAnswersTheChallenge() async throws {
         let server = try LoopbackServer { request in
             request["Authorization"] == nil
