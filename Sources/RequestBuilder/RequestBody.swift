@@ -137,6 +137,7 @@ extension RequestBody: CustomStringConvertible, CustomReflectable {
         let redactor = Redactor.standard
         return switch content {
         case .json(let value): redactor.shown(value)
+        case .tree(let tree): redactor.shown(tree)
         case .value(let value): redactor.shown(describing: value)
         case .encodable(let value, _): redactor.shown(describing: value)
         case .form(let fields), .multipart(let fields, _): fields.shown
@@ -145,4 +146,15 @@ extension RequestBody: CustomStringConvertible, CustomReflectable {
     }
     /// Without children, of which `dump` would show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension Redactor {
+    /// A tree as JSON, or why it can't be written.
+    fileprivate func shown(_ tree: JSONTree) -> String {
+        do {
+            return shown(try tree.data([]), contentType: "application/json")
+        } catch {
+            return "a body that isn't JSON: \(error.message)"
+        }
+    }
 }
