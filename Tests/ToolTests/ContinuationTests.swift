@@ -128,7 +128,7 @@ import Testing
     )
     func partIsHeldToItsRange(_ range: String, _ part: String, _ exit: Int32, _ file: String) async throws {
         try await withDirectory { directory in
-            let fields: [String: String] = range.isEmpty ? [:] : ["Content-Range": range]
+            let fields: KeyValuePairs<String, String> = range.isEmpty ? [:] : ["Content-Range": range]
             let server = try LoopbackServer(.response(206, fields, part))
             let path = "\(directory)/file"
             try Data("0123".utf8).write(to: URL(fileURLWithPath: path))

@@ -59,7 +59,10 @@ struct ImageCommand: TransferCommand {
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
         let status = received.head.status
-        guard status.kind == .successful || received.file != nil || status == .notModified else {
+        if status == .notModified {
+            return CommandResult(json: received.json, output: received.output, note: received.head.statusLine)
+        }
+        guard status.kind == .successful || received.file != nil else {
             throw Failure.notAnImage(received.head.statusLine, received.head, url: received.url)
         }
         let image = received.image
