@@ -1,5 +1,6 @@
-import BeagleNet
 import Testing
+
+@testable import BeagleNet
 
 struct NetworkResponseTests {
     private struct Screen: Decodable, Equatable {

@@ -71,7 +71,8 @@ import Testing
             url: URL(string: "/a?otp=hunter2")!,
             type: .rawRequest(.init(method: "POST", body: .json(["pin": 1])))
         )
-        let text = "\(try builder.build(request))"
+        let built = try builder.build(request)
+        let text = "\(built)"
         #expect(text.hasPrefix("POST https://h/a?otp=REDACTED\n"), "\(text)")
         #expect(text.contains("X-Page: 7\n") && text.hasSuffix("\n\n" + #"{"pin":"REDACTED"}"#), "\(text)")
         let result = builder.build(url: request.url, requestType: request.type, additionalData: nil)

@@ -8,7 +8,7 @@ extension Redactor {
         if let name = header.name, header.value != nil, isSecret(header: name.canonicalName) {
             return "\(name): \(Self.placeholder)"
         }
-        if text.contains("://") || text.hasPrefix("/") { return redact(url: text) }
+        if [":/", ":\\"].contains(where: text.contains) || text.hasPrefix("/") { return redact(url: text) }
         if !text.contains("?"), !text.contains("/"), text.contains("=") {
             return String(redact(url: "?\(text)").dropFirst())
         }

@@ -47,7 +47,7 @@ import Testing
         #expect(try outbox.entries().map(\.queue) == ["mine", "POST"])
     }
 
-    @Test(arguments: [(true, "retry it"), (false, nil)])
+    @Test(arguments: [(true, "retry it"), (false, nil)] as [(Bool, String?)])
     func errorAndLogSayThatASecretFormIsNotKept(isRefused: Bool, advice: String?) async throws {
         defer { folder.remove() }
         let logger = MemoryLogger()
