@@ -9,7 +9,7 @@
 /// A folder in which files are opened, listed, renamed and removed without following symbolic links.
 ///
 /// The folder's own path is the caller's choice and may lead through links. Names are relative to it, may have slashes, and
-/// never lead out of it: neither a link nor `..` is followed, so that a folder from somebody else changes nothing elsewhere.
+/// never lead out of it: neither a link nor `..` is followed, so that a folder from a stranger changes nothing elsewhere.
 package struct ConfinedFolder: Sendable {
     /// The path that the caller named.
     private let root: String
