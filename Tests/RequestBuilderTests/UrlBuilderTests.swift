@@ -118,6 +118,8 @@ import Testing
             ("http://bücher.de/ü", "http://xn--bcher-kva.de/%C3%BC"),
             ("http://b%C3%BCcher.de", "http://xn--bcher-kva.de"),
             ("http://u:p@bücher.de:80/", "http://u:p@xn--bcher-kva.de:80/"), ("http://[::1]:1/", "http://[::1]:1/"),
+            // As many bytes in UTF-8 as in ASCII.
+            ("http://中中中:81/", "http://xn--fiqaa:81/"),
             ("HTTP://Host/", "HTTP://Host/"), ("file:///a b", "file:///a%20b"),
         ]
     )

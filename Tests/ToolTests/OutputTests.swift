@@ -27,7 +27,7 @@ struct OutputTests {
         Bad(arguments: ["raw", "/home", "--base", "host"], exit: 3, code: "bad_url", hint: "--base http://host"),
         Bad(arguments: ["raw", "/home", "--base", ""], exit: 3, code: "bad_url", hint: "the base is empty"),
         Bad(arguments: ["raw", ""], exit: 3, code: "bad_url", hint: "the URL is empty"),
-        Bad(arguments: ["raw", "http://a b/"], exit: 3, code: "bad_url", hint: "host and port make no URL"),
+        Bad(arguments: ["raw", "http://a b/"], exit: 3, code: "bad_url", hint: "no host may hold"),
         Bad(arguments: ["raw", "home", "--base", "http://h"], exit: 3, code: "bad_url", hint: "write /home"),
         Bad(arguments: ["raw", "http://h:99999/"], exit: 3, code: "bad_url", hint: "65535"),
         Bad(arguments: ["raw", "ftp://h/"], exit: 1, code: "unsupported_scheme", hint: "http or https"),

@@ -154,7 +154,9 @@ package struct WireURL: Sendable, Hashable {
         let host = try host(authority[..<digits.startIndex])
         guard let port = try port(digits.dropFirst()) else { return (host, nil, host) }
         // Nearly always it is written as it is sent.
-        let isSame = authority.count == host.utf8.count + digits.count && digits.dropFirst().first != UInt8(ascii: "0")
+        let isSame =
+            authority.count == host.utf8.count + digits.count && digits.dropFirst().first != UInt8(ascii: "0")
+            && authority.starts(with: host.utf8)
         return (host, port, isSame ? text(authority) : "\(host):\(port)")
     }
 
