@@ -72,7 +72,7 @@ private final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecke
         transfers[task.taskIdentifier]?.reportProgress(of: task)
     }
 
-    /// Hands a 401 over: who asks is shown by the message's own fields.
+    /// Hands a 401 over: credentials are in the message's own fields.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

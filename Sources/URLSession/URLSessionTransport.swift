@@ -22,9 +22,9 @@ import Foundation
 ///   missing. `User-Agent`, `Accept` and, on Linux, the `Content-Type` of a POST are filled in where they are missing.
 /// - On Linux a failure of TLS is told as `.other`: `URLSession` doesn't say more.
 /// - On Linux the body of a redirect is waited for, and one that breaks off is an error; that of a redirect without a
-///   `Location` is lost. A message that must not be sent
-///   twice has a connection of its own. A server that closes its connection inside of a head ends the whole process
-///   (`FoundationNetworking`, Swift 6.3.1): use `CurlTransport` with servers that are not trusted.
+///   `Location` is lost. A message that must not be sent twice has a connection of its own.
+/// - On Linux a server that closes its connection inside of a head ends the whole process (`FoundationNetworking`, Swift
+///   6.3.1): use `CurlTransport` with servers that are not trusted.
 public final class URLSessionTransport: HTTPTransport {
     private let session = TransferSession()
 

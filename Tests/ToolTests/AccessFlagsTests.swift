@@ -31,7 +31,7 @@ struct AccessFlagsTests {
         let challenge = "Digest realm=\"r\", nonce=\"n\", \(parameter)"
         let server = try LoopbackServer(.response(401, ["WWW-Authenticate": challenge], "no"))
         let run = try await beagle("raw", server.url, "-u", "me:hunter2", "--digest")
-        #expect(run.status == 22)
+        #expect(run.exit == 22)
         #expect(run.errors.contains(reason), "\(run.errors)")
         #expect(server.record.requestCount == 1)
     }
