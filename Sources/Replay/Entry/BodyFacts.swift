@@ -33,8 +33,8 @@ struct BodyFacts {
     init(ofResponse status: Int, to method: String, _ fields: [LoggedField], size: Int64, received: Int64) {
         self.init(fields, isRequest: false, size: size)
         self.received = received
-        let hasNone = ["HEAD", "CONNECT"].contains(method.uppercased()) || status < 200 || status == 204 || status == 304
-        isPossible = !hasNone
+        let isAnswered = !["HEAD", "CONNECT"].contains(method.uppercased())
+        isPossible = isAnswered && status >= 200 && status != 204 && status != 304
         isRedirect = (300..<400).contains(status)
     }
 
