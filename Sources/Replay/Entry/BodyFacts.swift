@@ -26,14 +26,15 @@ struct BodyFacts {
     init(ofRequest method: String, _ fields: [LoggedField], bodySize: Int64) {
         self.init(fields, isRequest: true, size: bodySize)
         expectsBody =
-            ["POST", "PUT", "PATCH"].contains(method)
+            ["POST", "PUT", "PATCH"].contains(method.uppercased())
             && (fields["Content-Type"] != nil || fields["Transfer-Encoding"] != nil)
     }
 
     init(ofResponse status: Int, to method: String, _ fields: [LoggedField], size: Int64, received: Int64) {
         self.init(fields, isRequest: false, size: size)
         self.received = received
-        isPossible = method != "HEAD" && method != "CONNECT" && status >= 200 && status != 204 && status != 304
+        let isAnswered = !["HEAD", "CONNECT"].contains(method.uppercased())
+        isPossible = isAnswered && status >= 200 && status != 204 && status != 304
         isRedirect = (300..<400).contains(status)
     }
 

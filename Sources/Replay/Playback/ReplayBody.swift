@@ -181,7 +181,7 @@ extension Recording {
                 .truncated,
                 during: .body,
                 "the recording has only the first \(kept.length ?? 0) bytes \(whole)",
-                advice: "let the log keep larger bodies"
+                advice: "record it again; if it is a log, with a larger RequestLog.Options.maxBodyBytes"
             )
         )
     }

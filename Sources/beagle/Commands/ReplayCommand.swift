@@ -283,7 +283,7 @@ struct ReplayCommand: AsyncParsableCommand {
             failure = Failure(skipped: report.skipped, of: report.entries.count)
         } else {
             let isNothing = report.same == 0
-            let note = isNothing ? "beagle: no answer was compared: \(report.skipped) entries were skipped" : nil
+            let note = isNothing ? "beagle: no answer was compared; skipped entries: \(report.skipped)" : nil
             return CommandResult(json: report.json, output: output, note: note)
         }
         failure.output = output
@@ -325,7 +325,7 @@ extension Failure {
             exit: ExitCode.notInRecording,
             code: "skipped",
             phase: .build,
-            "\(entries) entries were skipped, which '--fail-on-skip' doesn't allow"
+            "skipped entries: \(entries); '--fail-on-skip' allows none"
         )
     }
 }
