@@ -35,8 +35,8 @@ public final class BeagleDependencies: Sendable {
         var registered: [ObjectIdentifier: Registration] = [:]
         /// Registrations whose key isn't known before their first value is stored.
         var pending: [Registration] = []
-        /// The registration whose value is being stored.
-        var storing: Registration?
+        /// The registration whose value is being stored, and the value.
+        var storing: (registration: Registration, value: any Sendable)?
         /// The value that it stored.
         var stored: (key: ObjectIdentifier, value: any Held)?
         /// The keys for which a registration is making a value.
@@ -188,6 +188,8 @@ public final class BeagleDependencies: Sendable {
     /// The lock is held while a value is made: there is one of it, and a cycle is always met on one thread.
     @usableFromInline func make<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value {
         state.whileHeld {
+            // To set a computed property through its key path reads it first.
+            if let storing = state.withLock({ $0.storing }), let value = storing.value as? Key.Value { return value }
             storePending(key)
             let (held, isRegistering) = state.withLock { state in
                 (state[ObjectIdentifier(key)], state.registering.contains(ObjectIdentifier(key)))
@@ -230,7 +232,7 @@ public final class BeagleDependencies: Sendable {
         let key = ObjectIdentifier(key)
         let replaced = state.withLock { state in
             let replaced = [state.given[key], state.made[key]]
-            guard var registration = state.storing, let value else {
+            guard var registration = state.storing?.registration, let value else {
                 state.given[key] = value
                 state.made[key] = nil
                 state.override(key, isSet: value != nil)
@@ -282,7 +284,7 @@ extension BeagleDependencies {
     /// Makes the value of a registration and stores it, which tells its key.
     private func store(_ registration: Registration) -> (key: ObjectIdentifier, value: any Held) {
         let value = registration.make(self)
-        state.withLock { $0.storing = registration }
+        state.withLock { $0.storing = (registration, value) }
         registration.store(self, value)
         let stored = state.withLock { state in
             state.storing = nil

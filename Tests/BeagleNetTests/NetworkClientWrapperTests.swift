@@ -169,16 +169,15 @@ import Testing
 
     @Test func aCompletionRunsInItsScopeAndNeverInsideOfTheCall() async {
         let client = CountingClient(StubClient { _ in NetworkResponse() })
-        // Held over the call: a completion inside of it would find it taken.
-        let isCalling = DispatchSemaphore(value: 1)
+        // Signalled when the call has returned: a completion inside of it would wait for ever.
+        let hasReturned = DispatchSemaphore(value: 0)
         let context = await withCheckedContinuation { continuation in
             Beagle.withDependencies(.preview) {
-                isCalling.wait()
                 client.executeRequest(request) { _ in
-                    isCalling.wait()
+                    hasReturned.wait()
                     continuation.resume(returning: Beagle.dependencies.context)
                 }
-                isCalling.signal()
+                hasReturned.signal()
             }
         }
         #expect(context == .preview)

@@ -118,7 +118,8 @@ import Testing
     @Test func answersAreForThePersonWhoAsked() async throws {
         var world = try world()
         let auth = AuthInterceptor(
-            AuthInterceptor<String>.Rules(load: { "token" }, attach: { $1.headerFields[.authorization] = $0 })
+            AuthInterceptor<String>.Rules(load: { "token" }, attach: { $1.headerFields[.authorization] = $0 }),
+            origins: []
         )
         world.dependencies.interceptors.add(auth)
         world.network.client = NetworkClientDefault(dependencies: world.dependencies)

@@ -115,6 +115,13 @@ struct RegistrationTests {
         #expect(scope.scoped(.live).probe.name == "set in the scope")
     }
 
+    @Test func registeringMakesNoDefault() {
+        let app = BeagleDependencies()
+        app.register(\.costly) { _ in Gadget("registered") }
+        #expect(app.costly.name == "registered")
+        #expect(app.scoped().costly.name == "registered")
+    }
+
     @Test func aRegisteredValueIsMadeOnceHoweverManyThreadsAskAtOnce() {
         let app = registered()
         DispatchQueue.concurrentPerform(iterations: 64) { _ in _ = app.gadget }
@@ -179,6 +186,13 @@ private enum ProbeKey: DependencyDefault {
     static var isLiveOnly: Bool { true }
 }
 
+private enum CostlyKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> Gadget {
+        Issue.record("a default was made")
+        return Gadget("default")
+    }
+}
+
 private enum PlaceKey: DependencyDefault {
     static func live(_ dependencies: BeagleDependencies) -> String { "nowhere" }
 }
@@ -201,6 +215,11 @@ extension BeagleDependencies {
     fileprivate var probe: Gadget {
         get { self[ProbeKey.self] }
         set { self[ProbeKey.self] = newValue }
+    }
+
+    fileprivate var costly: Gadget {
+        get { self[CostlyKey.self] }
+        set { self[CostlyKey.self] = newValue }
     }
 
     fileprivate var place: String {

@@ -94,6 +94,24 @@ import Testing
         #expect(try outbox.entries().count == 1)
     }
 
+    @Test func whatIsWatchedIsAnsweredAgainAndAgain() async throws {
+        let client: any NetworkClient = try client([
+            Exchanges.entry("GET", "/home", answer: "1"), Exchanges.entry("GET", "/home", answer: "2", at: 1),
+        ])
+        let (texts, continuation) = AsyncStream.makeStream(of: String.self)
+        let token = client.watch(NetworkOperation(try request("/home"))) { event in
+            guard case .result(let result) = event, result.isSettled, let text = try? result.response?.text() else {
+                return
+            }
+            continuation.yield(text)
+        }
+        var heard = texts.makeAsyncIterator()
+        #expect(await heard.next() == "1")
+        client.refetch()
+        #expect(await heard.next() == "2")
+        token?.cancel()
+    }
+
     @Test func aStatusThatIsNoSuccessIsAFailureWithItsAnswer() async throws {
         let client = try client([Exchanges.entry("GET", "/a", status: 404, answer: "gone")])
         await #expect { try await client.executeRequest(self.request("/a")) } throws: { error in

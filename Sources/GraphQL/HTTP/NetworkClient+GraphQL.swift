@@ -116,7 +116,7 @@ extension NetworkClient {
 }
 
 extension NetworkClient {
-    /// The operation that `execute` runs, to be watched: `NetworkClientDefault.watch` gives its answers each time they change,
+    /// The operation that `execute` runs, to be watched: `watch` gives its answers each time they change,
     /// and `GraphQLOperation.read` what is in them.
     ///
     /// - Throws: `NetworkError` where it cannot be sent.

@@ -263,11 +263,14 @@ import Testing
 
     @Test func onlyStoredAnswersWithoutAStoreFailClearly() async throws {
         let client = client(StatusInterceptor())
-        for client: any NetworkClient in [client, StubClient { _ in NetworkResponse() }] {
+        let clients: [(any NetworkClient, cure: String)] = [
+            (client, "CacheInterceptor"), (StubClient { _ in NetworkResponse() }, "NetworkClientWrapper"),
+        ]
+        for (client, cure) in clients {
             let error = await Result { try await client.run(.asking(.component, .cacheOnly)) }.failure
             #expect(error?.kind == .notStored)
             #expect(error?.mayHaveReachedServer == false)
-            #expect(error?.advice?.contains("CacheInterceptor") == true)
+            #expect(error?.advice?.contains(cure) == true)
         }
     }
 

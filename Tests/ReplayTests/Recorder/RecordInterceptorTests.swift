@@ -342,6 +342,30 @@ import Testing
         #expect(entries[0].messages.allSatisfy { $0.direction == .receive })
     }
 
+    @Test func aClientThatIsWrappedRecordsEachResultOfWhatIsWatched() async throws {
+        try await withLogDirectory { path in
+            let log = try RequestLog(directory: path)
+            let server = try LoopbackServer(.response(200, [:], "hello"))
+            let dependencies = BeagleDependencies()
+            dependencies.logger = .off
+            let client = RecordingClient(NetworkClientDefault(dependencies: dependencies), log: log)
+            let url = try #require(URL(string: "\(server.url)/x"))
+            let (results, continuation) = AsyncStream.makeStream(of: Void.self)
+            let token = client.watch(NetworkOperation(Request(url: url, type: .fetchComponent))) { event in
+                if case .result(let result) = event, result.isSettled { continuation.yield() }
+            }
+            var heard = results.makeAsyncIterator()
+            await heard.next()
+            client.refetch()
+            await heard.next()
+            token?.cancel()
+            await log.flush()
+            let entries = try LogReader.read(path).entries
+            #expect(entries.map(\.kind) == ["component", "component"])
+            #expect(entries.map { $0.response?.status } == [200, 200])
+        }
+    }
+
     @Test func aClientThatIsWrappedRecordsOneEntryForEachRequest() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
