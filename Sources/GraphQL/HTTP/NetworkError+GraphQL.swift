@@ -13,15 +13,18 @@ extension NetworkError {
     }
 
     /// The server's errors.
-    init(_ errors: [GraphQLError], of response: NetworkResponse) {
+    ///
+    /// - Parameter response: The message that holds them; `nil` if they came over a WebSocket.
+    init(_ errors: [GraphQLError], of response: NetworkResponse?) {
         let others = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
-        self = NetworkError(
+        let error = NetworkError(
             .graphQL,
             during: .response,
             "the server answered with an error\(errors.first?.plainCode.map { " \($0)" } ?? "")\(others)",
             advice: "graphQLErrors has what it says",
             underlying: GraphQLErrors(errors: errors)
-        ).holding(response)
+        )
+        self = response.map(error.holding) ?? error
     }
 
     /// An answer that is none of GraphQL's.
