@@ -1,5 +1,6 @@
 @testable import BeagleNetGraphQL
-import BeagleNetTesting
+import BeagleNetHTTP
+@testable import BeagleNetTesting
 import CurlPeers
 import Foundation
 import Testing
