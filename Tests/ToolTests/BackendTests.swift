@@ -98,15 +98,19 @@ import Testing
         try await withBackend { url in
             let field = "X-A: \(String(repeating: "a", count: 15 << 10))\r\n"
             let head = "GET /home HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
-            #expect(try Self.status(Self.answer(url, Data("\(head)\(field)\r\n".utf8))) == 200)
-            #expect(try Self.status(Self.answer(url, Data("\(head)\(field)\(field)\r\n".utf8))) == 431)
-            #expect(try Self.status(Self.answer(url, Data(repeating: UInt8(ascii: "a"), count: 17 << 10))) == 431)
+            for (bytes, status) in [
+                ("\(head)\(field)\r\n", 200), ("\(head)\(field)\(field)\r\n", 431), (field + field, 431),
+            ] {
+                let answer = try Self.answer(url, Data(bytes.utf8))
+                #expect(Self.status(answer) == status)
+            }
         }
     }
 
     @Test func slowHeadIsRefusedInTime() async throws {
         try await Backend.serving(port: 0, headTime: .milliseconds(100)) { url in
-            #expect(try Self.status(Self.answer(url, Data("GET /home HTTP/1.1\r\n".utf8))) == 408)
+            let answer = try Self.answer(url, Data("GET /home HTTP/1.1\r\n".utf8))
+            #expect(Self.status(answer) == 408)
         }
     }
 
