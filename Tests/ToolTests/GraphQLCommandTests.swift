@@ -144,6 +144,44 @@ struct GraphQLCommandTests {
         #expect(server.requests.first?.target.contains("query=") == false)
     }
 
+    @Test func textOfAServerThatRefusesAHashIsShown() async throws {
+        let text = "No GraphQL query found, token=abc123 \u{1B}[31m\nmore"
+        let server = try LoopbackServer(.response(400, ["Content-Type": "text/plain"], text))
+        let run = try await beagle("graphql", server.url, "-q", query, "-v", "id=1", "--persisted")
+        #expect(run.exit == 22)
+        #expect(run.errors.contains("400 Bad Request: No GraphQL query found, token="), "\(run.errors)")
+        #expect(!run.errors.contains("abc123") && !run.errors.contains("\u{1B}[31m"))
+    }
+
+    @Test func demoBackendAnswers() async throws {
+        try await withBackend { url in
+            let document = """
+                query Q($id: ID!) { hero { ...N friends { name } } p: post(id: $id) { title } hello(name: "\\u0041") }
+                fragment N on Character { name __typename }
+                """
+            let expected: JSONValue = [
+                "hero": [
+                    "name": "Ada", "__typename": "Character", "friends": [["name": "Grace"], ["name": "Barbara"]],
+                ],
+                "p": ["title": "Second"], "hello": "Hello, A!",
+            ]
+            for flags in [[], ["--get"], ["--persisted"], ["--persisted", "--get"]] {
+                let arguments = ["graphql", "\(url)/graphql", "-q", document, "-v", "id=2"] + flags
+                let run = try await BeagleProcess(arguments).outcome()
+                #expect(run.exit == 0, "\(run.errors)")
+                #expect(try JSONValue(parsing: run.output) == expected)
+            }
+            let change = "mutation { createPost(title: \"x\") { id title @skip(if: true) } }"
+            #expect(try await beagle("graphql", "\(url)/graphql", "-q", change).text.contains(#""id": "4""#))
+            for (wrong, text) in [
+                ("{ nope }", "nope"), ("{ fail }", "always fails"), ("query($a: ID!) { post(id: $a) { id } }", "$a"),
+            ] {
+                let run = try await beagle("graphql", "\(url)/graphql", "-q", wrong)
+                #expect(run.exit == 102 && run.errors.contains(text), "\(run.errors)")
+            }
+        }
+    }
+
     @Test(arguments: [true, false])
     func hashGoesInABodyWhereTheURLIsTooLongAndThenTheTextOnce(isTextKnown: Bool) async throws {
         let post = post

@@ -149,6 +149,79 @@ struct SubscribeCommandTests {
         #expect(server.requests.count == 3)
     }
 
+    /// What a server does with each WebSocket, one frame; other requests it runs as queries.
+    private static func socket(_ subprotocol: String, says opcode: UInt8, _ payload: Data) throws -> LoopbackServer {
+        try LoopbackServer { request in
+            guard let accept = try? WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? ""),
+                request["Sec-WebSocket-Key"] != nil
+            else { return .response(200, ["Content-Type": "application/json"], #"{"data":{"tick":null}}"#) }
+            let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            let fields = "Sec-WebSocket-Protocol: \(subprotocol)\r\nSec-WebSocket-Accept: \(accept)\r\n\r\n"
+            return .sequence([
+                .raw(head + fields),
+                .played { connection in
+                    _ = connection.readFrame()
+                    _ = connection.send(frame: opcode, payload)
+                    while connection.readFrame() != nil {}
+                    return false
+                },
+            ])
+        }
+    }
+
+    @Test func codeAndReasonOfACloseAreShown() async throws {
+        let server = try Self.socket("graphql-transport-ws", says: 8, Data([0x11, 0x33] + "Forbidden".utf8))
+        let arguments = ["subscribe", server.url, "-q", query, "--over", "ws", "--retry", "0"]
+        let run = try await BeagleProcess(arguments).outcome()
+        #expect(run.exit == 56)
+        #expect(run.errors.hasPrefix("beagle: \(server.url)"), "\(run.errors)")
+        #expect(run.errors.contains("4403 \"Forbidden\""))
+        let error = try await BeagleProcess(arguments + ["--json"]).outcome().json()["error"]
+        #expect(error?["close"] == ["code": 4403, "reason": "Forbidden"])
+        #expect(error?["url"]?.string?.hasPrefix(server.url) == true)
+    }
+
+    @Test func payloadOfAConnectionErrorIsShown() async throws {
+        let message = Data(#"{"type":"connection_error","payload":{"reason":"no entry","token":"abc123"}}"#.utf8)
+        let server = try Self.socket("graphql-ws", says: 1, message)
+        let run = try await beagle("subscribe", server.url, "-q", query, "--over", "ws-legacy", "--retry", "0")
+        #expect(run.exit == 56)
+        #expect(run.errors.contains("the server refused the connection"))
+        #expect(run.errors.contains("no entry") && !run.errors.contains("abc123"), "\(run.errors)")
+    }
+
+    @Test func serverThatRunsASubscriptionAsAQueryIsNotFollowed() async throws {
+        let server = try LoopbackServer { request in
+            request.method == "GET"
+                ? .response(404) : .response(200, ["Content-Type": "application/json"], #"{"data":{"tick":null}}"#)
+        }
+        let run = try await beagle("subscribe", server.url, "-q", query)
+        #expect(run.exit != 0 && run.lines.isEmpty)
+        #expect(run.errors.contains("it answered application/json"), "\(run.errors)")
+        #expect(server.requests.count == 4)
+    }
+
+    @Test func textOfARefusalIsShown() async throws {
+        let server = try LoopbackServer(.response(400, ["Content-Type": "text/plain"], "No GraphQL query\nmore"))
+        let run = try await beagle("subscribe", server.url, "-q", query, "--over", "sse", "--retry", "0")
+        #expect(run.exit != 0)
+        #expect(run.errors.contains("400") && run.errors.contains(": No GraphQL query\n"), "\(run.errors)")
+    }
+
+    @Test func demoBackendIsFollowed() async throws {
+        try await withBackend { url in
+            for flags in [[], ["--over", "ws"], ["--over", "sse"]] {
+                let arguments = ["subscribe", "\(url)/graphql", "-q", "subscription { n: count(to: 3) }"]
+                let run = try await BeagleProcess(arguments + flags).outcome()
+                #expect(run.exit == 0, "\(run.errors)")
+                #expect(run.lines == (1...3).map { #"{"data":{"n":\#($0)}}"# })
+            }
+            let refused = try await beagle("subscribe", "\(url)/graphql", "-q", "subscription { nope }")
+            #expect(refused.exit == 102)
+            #expect(refused.errors.contains("\(url)/graphql: ") && refused.errors.contains("nope"))
+        }
+    }
+
     @Test func itIsGivenUpAfterAsManyConnectionsAsMayGiveNothing() async throws {
         let server = try LoopbackServer { _ in .close }
         let run = try await beagle("subscribe", server.url, "-q", query, "--over", "sse", "--retry", "1")

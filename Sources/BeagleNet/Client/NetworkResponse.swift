@@ -152,7 +152,7 @@ extension NetworkError {
         var error = self
         error.response = response.response
         error.data = response.data
-        error.url = response.url
+        if !response.url.isEmpty { error.url = response.url }
         error.metrics = response.metrics
         return error
     }

@@ -128,7 +128,7 @@ struct DocumentCheck {
 
 extension [GraphQLNode] {
     /// The nodes that lie directly in this one.
-    func children(of node: Int) -> some Sequence<Int> {
+    package func children(of node: Int) -> some Sequence<Int> {
         sequence(state: node + 1) { index -> Int? in
             guard index < self[node].next else { return nil }
             defer { index = Int(self[index].next) }

@@ -10,7 +10,7 @@ public import BeagleNet
 /// Understood is the language of October 2021, and what the draft of 2025 adds to it: descriptions in front of
 /// operations, fragments and variables, and `\u{…}`. Two documents are equal where their texts are, byte for byte.
 public struct GraphQLDocument: Sendable {
-    let storage: GraphQLDocumentStorage
+    package let storage: GraphQLDocumentStorage
 
     /// Reads a document.
     ///

@@ -2,10 +2,10 @@ import BeagleNet
 import BeagleNetHTTP
 
 /// What was read of a document, once for all its copies; what few ask for is made when it is asked for.
-final class GraphQLDocumentStorage: Sendable {
+package final class GraphQLDocumentStorage: Sendable {
     let text: String
     let bytes: [UInt8]
-    let nodes: [GraphQLNode]
+    package let nodes: [GraphQLNode]
     /// Where descriptions begin.
     let descriptions: [Int]
     private let made = Lock(Made())
@@ -77,7 +77,7 @@ final class GraphQLDocumentStorage: Sendable {
     }
 
     /// What is written at a place.
-    func text(_ place: GraphQLNode.Place) -> String {
+    package func text(_ place: GraphQLNode.Place) -> String {
         String(decoding: bytes[place.range], as: UTF8.self)
     }
 }

@@ -1,7 +1,7 @@
 /// A part of a document's tree. Nodes lie one behind the other as they are written: what is in a node follows it, up
 /// to `next`.
-struct GraphQLNode {
-    enum Kind: UInt8 {
+package struct GraphQLNode: Sendable {
+    package enum Kind: UInt8, Sendable {
         case query, mutation, subscription, fragment
         case variableDefinition, type, directive, argument
         case field, spread, inlineFragment
@@ -9,7 +9,7 @@ struct GraphQLNode {
     }
 
     /// Where something stands in the text, in bytes.
-    struct Place: Equatable {
+    package struct Place: Equatable, Sendable {
         var start: Int32 = 0
         var end: Int32 = 0
 
@@ -22,23 +22,23 @@ struct GraphQLNode {
             end = Int32(truncatingIfNeeded: token.end)
         }
 
-        var isEmpty: Bool { start == end }
+        package var isEmpty: Bool { start == end }
         var range: Range<Int> { Int(start)..<Int(end) }
     }
 
-    let kind: Kind
+    package let kind: Kind
     /// Whether a type is without null.
     var isNonNull = false
     /// All of it.
-    var place = Place()
+    package var place = Place()
     /// Its name, as it is declared by the server or the document.
-    var name = Place()
+    package var name = Place()
     /// A field's alias or a fragment's type condition.
-    var other = Place()
+    package var other = Place()
     /// Behind the last node that is in it.
-    var next: Int32 = 0
+    package var next: Int32 = 0
     /// The node of the fragment that a spread names.
-    var target: Int32 = -1
+    package var target: Int32 = -1
 
     init(kind: Kind, at start: GraphQLToken) {
         self.kind = kind
@@ -55,5 +55,5 @@ struct GraphQLNode {
     var isOperation: Bool { kind.rawValue <= Kind.subscription.rawValue }
 
     /// Whether it is a member of a selection set.
-    var isSelection: Bool { kind == .field || kind == .spread || kind == .inlineFragment }
+    package var isSelection: Bool { kind == .field || kind == .spread || kind == .inlineFragment }
 }

@@ -70,9 +70,12 @@ public struct GraphQLEndpoint: Sendable {
     /// `[.events()]` alone, and an error beside any other way: the message is made once, and no other way can take it from a
     /// URL. A subscription that a server or proxy refuses with 414 is not posted: lower `maxURLBytes`.
     public var subscriptionMethod = QueryMethod.post
-    /// The ways in which subscriptions go, the best first: where a server does not know one, the next is tried, and that is
-    /// remembered for five minutes, for each address. A WebSocket, event streams and bodies of parts by default.
-    public var subscriptions: [GraphQLSubscriptionTransport] = [.webSocket(), .events(), .multipart]
+    /// The ways in which subscriptions go, the best first. If a server does not know one, the next is tried, and the refusal
+    /// is remembered for five minutes, for each address. By default a WebSocket, event streams, bodies of parts, and a
+    /// WebSocket of the older protocol.
+    public var subscriptions: [GraphQLSubscriptionTransport] = [
+        .webSocket(), .events(), .multipart, .webSocket(GraphQLSocketOptions(subprotocol: .graphQLWS)),
+    ]
     /// The most bytes that one message of a subscription may have, whichever way it comes; above 0. A larger one ends its
     /// connection with an error of kind `.tooLarge`, for all operations that share it. 16 MiB by default, far above what
     /// one result should be, and little enough to be kept in memory. A result that comes in pieces may have four times as many.

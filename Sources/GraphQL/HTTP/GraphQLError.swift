@@ -1,4 +1,5 @@
 public import BeagleNet
+import BeagleNetHTTP
 
 /// One entry of `errors` in a server's answer (GraphQL specification, 7.1.7).
 ///
@@ -70,12 +71,18 @@ public struct GraphQLError: Error, Sendable, Hashable {
 }
 
 extension GraphQLError: CustomStringConvertible {
-    /// What the server said, at which field, with its code. Secrets in it are replaced; `message` is as it came.
+    /// The server's message, the field and the code, without secrets; `message` is as it came. An entry without a message is
+    /// shown as JSON.
     public var description: String {
-        var text = message.isEmpty ? "an error without a message" : message
+        var text = message.isEmpty ? "an error without a message\(entryText)" : message
         if !path.isEmpty { text += " at \(path.map(\.description).joined(separator: "."))" }
         if let code { text += " [\(code)]" }
         return Redactor.standard.redact(text: text)
+    }
+
+    private var entryText: String {
+        if raw == .null || raw.object?.isEmpty == true || raw.string?.isEmpty == true { return "" }
+        return ": \(Redactor.standard.redact(text: raw.description).prefix(1000))"
     }
 }
 

@@ -13,16 +13,19 @@ extension NetworkError {
     }
 
     /// The server's errors.
-    init(_ errors: [GraphQLError], of response: NetworkResponse) {
+    ///
+    /// - Parameter response: The message that holds them; `nil` if they came over a WebSocket.
+    init(_ errors: [GraphQLError], of response: NetworkResponse?) {
         let others = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
         let text = errors.first?.shownMessage.map { ": \($0)" } ?? ""
-        self = NetworkError(
+        let error = NetworkError(
             .graphQL,
             during: .response,
             "the server answered with an error\(errors.first?.plainCode.map { " \($0)" } ?? "")\(others)\(text)",
             advice: errors.count > 1 ? "see all of them in graphQLErrors" : nil,
             underlying: GraphQLErrors(errors: errors)
-        ).holding(response)
+        )
+        self = response.map(error.holding) ?? error
     }
 
     /// An answer that is none of GraphQL's.
@@ -37,7 +40,7 @@ extension GraphQLError {
         let line = String(
             String.UnicodeScalarView(message.unicodeScalars.prefix(300).map { $0.value < 0x20 ? " " : $0 })
         )
-        return line.isEmpty ? nil : Redactor().redact(text: line)
+        return line.isEmpty ? nil : Redactor.standard.redact(text: line)
     }
 
     /// The code, where it is a word that messages and logs can hold.

@@ -78,8 +78,13 @@ public struct GraphQLSocketOptions: Sendable {
     /// Tells apart options that were set apart: functions cannot be compared.
     private(set) var identity = Identity()
 
-    /// The documented defaults.
+    /// Options with the documented defaults.
     public init() {}
+
+    /// Options with the documented defaults for a connection that speaks this protocol.
+    public init(subprotocol: Subprotocol) {
+        self.subprotocol = subprotocol
+    }
 }
 
 extension GraphQLSocketOptions {

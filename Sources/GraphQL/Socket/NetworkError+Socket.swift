@@ -17,6 +17,24 @@ struct SocketClosed: Error, CustomStringConvertible {
     let close: WebSocketClose
 
     var description: String { close.description }
+
+    /// The code and the reason for a message, without secrets; empty if the server gave neither.
+    var clause: String {
+        if close.code == .noStatus { return "" }
+        let reason = close.reason.isEmpty ? "" : " \"\(close.reason.shown)\""
+        return " with code \(close.code.rawValue)\(reason)"
+    }
+}
+
+extension String {
+    /// A server's words for a message: without secrets, control characters and more than 1,000 characters.
+    fileprivate var shown: String {
+        var text = String.UnicodeScalarView()
+        for scalar in Redactor.standard.redact(text: self).prefix(1000).unicodeScalars {
+            text.append(scalar.properties.generalCategory == .control ? " " : scalar)
+        }
+        return String(text)
+    }
 }
 
 extension WebSocketClose.Code {
@@ -35,44 +53,43 @@ extension WebSocketClose.Code {
 extension NetworkError {
     /// Why operations end that went over a WebSocket which the server ended.
     static func ended(_ close: WebSocketClose, _ isAcknowledged: Bool) -> NetworkError {
-        let code = close.code.rawValue
-        if code == 4406, !isAcknowledged {
+        let closed = SocketClosed(close: close)
+        if close.code.rawValue == 4406, !isAcknowledged {
             return NetworkError(
                 .unsupported,
                 during: .firstByte,
-                "the server does not speak the subprotocol: it closed the WebSocket with code 4406",
-                underlying: SocketClosed(close: close)
+                "the server does not speak the subprotocol: it closed the WebSocket\(closed.clause)",
+                underlying: closed
             )
         }
         return NetworkError(
             close.code.isFatal ? .closed : .network,
             during: .body,
-            close.code == .noStatus
-                ? "the server closed the WebSocket before the operation was over"
-                : "the server closed the WebSocket with code \(code) before the operation was over",
-            advice: close.reason.isEmpty ? nil : "webSocketClose holds its reason",
-            underlying: SocketClosed(close: close)
+            "the server closed the WebSocket\(closed.clause) before the operation was over",
+            underlying: closed
         )
     }
 
     /// Why an operation has no result: what the server says, as the text of a list of errors or of one.
     static func errors(_ payload: Data) -> NetworkError {
-        let response = NetworkResponse(ofErrors: payload)
         do throws(NetworkError) {
-            return NetworkError(try GraphQLAnswer(reading: response).errors, of: response)
+            let value = try JSONValue(parsing: payload)
+            let errors = value.graphQLErrors
+            return NetworkError(errors.isEmpty ? [GraphQLError(value)] : errors, of: nil)
         } catch {
             return error
         }
     }
 
-    /// Why there are no results at all (`connection_error`).
+    /// Why there are no results at all (`connection_error`). Its payload may be any value.
     static func refused(_ payload: Data?) -> NetworkError {
-        NetworkError(
+        let said = payload.map(Self.errors)
+        let reasons = said?.graphQLErrors.map(\.description.shown) ?? []
+        return NetworkError(
             .closed,
             during: .response,
-            "the server refused the connection",
-            advice: payload == nil ? nil : "graphQLErrors has what it says",
-            underlying: payload.flatMap { Self.errors($0).underlying }
+            (["the server refused the connection"] + reasons).joined(separator: ": "),
+            underlying: said?.underlying
         )
     }
 
@@ -157,17 +174,4 @@ extension NetworkError {
 
     /// The connection was ended by this side, when nobody needed it.
     static let socketLeft = NetworkError(.network, during: .queue, "the WebSocket was closed as nobody needed it")
-}
-
-extension NetworkResponse {
-    /// The answer that errors would be over HTTP.
-    fileprivate init(ofErrors payload: Data) {
-        self.init(
-            data: Data(#"{"errors":"#.utf8) + payload + Data("}".utf8),
-            response: HTTPResponse(
-                status: .ok,
-                headerFields: [.contentType: "application/graphql-response+json"]
-            )
-        )
-    }
 }

@@ -29,13 +29,16 @@ struct StreamAnswer: Sendable {
     private var contentType: String? { response.response.headerFields[single: .contentType] }
     private var mediaType: MediaType? { contentType.flatMap(MediaType.init) }
 
-    /// The one result that a server gives which has no stream of them.
+    /// Returns the one result of a query or mutation that a server answered without a stream.
+    ///
+    /// For a subscription such an answer is never a result: the server refuses the operation, or ran it once as if it were a
+    /// query, which shows that it has no stream of results here.
     ///
     /// - Parameters:
-    ///   - attempt: what was asked.
-    ///   - way: how, for messages.
-    /// - Throws: `NetworkError`: `.unsupported` where the server does not know this way, `.graphQL` and `.status` where it
-    ///   refuses the operation, `.tooLarge` where the result is.
+    ///   - attempt: The attempt that was answered.
+    ///   - way: How the server was asked, for messages.
+    /// - Throws: `NetworkError`: `.unsupported` if the server does not know this way, `.graphQL` or `.status` if it refuses
+    ///   the operation, `.tooLarge` if the result is too large.
     func whole(of attempt: SubscriptionAttempt, over way: String) async throws(NetworkError) -> Data {
         guard status.kind == .successful else { throw await refusal(over: way) }
         guard isJSON else { throw unsupported(over: way, head) }
@@ -46,9 +49,9 @@ struct StreamAnswer: Sendable {
         } catch {
             throw unsupported(over: way, whole, error)
         }
-        // Of a query it is an answer like others.
-        if attempt.request.kind == .subscription, answer.data == nil { throw NetworkError(answer.errors, of: whole) }
-        return whole.data
+        guard attempt.request.kind == .subscription else { return whole.data }
+        if answer.isOfExecution { throw unsupported(over: way, whole) }
+        throw NetworkError(answer.errors, of: whole)
     }
 
     private func collected(upTo limit: Int) async throws(NetworkError) -> NetworkResponse {
@@ -111,5 +114,14 @@ struct StreamAnswer: Sendable {
         // Who refuses the way has done nothing of what was asked.
         error.mayHaveReachedServer = status.kind == .successful
         return error
+    }
+}
+
+extension GraphQLAnswer {
+    /// Whether fields were executed. An operation that is refused has no data, or null and errors of no field (GraphQL
+    /// specification, 7.1.6).
+    fileprivate var isOfExecution: Bool {
+        if data != nil { return true }
+        return members["data"] != nil && errors.contains { !$0.path.isEmpty }
     }
 }

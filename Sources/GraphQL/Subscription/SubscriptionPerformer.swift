@@ -46,12 +46,20 @@ struct SubscriptionPerformer: OperationPerformer {
     private final class Ways: Sendable {
         let attempt: SubscriptionAttempt
         let results: SubscriptionResults
-        private let left: Lock<(ways: [GraphQLSubscriptionTransport], forbidden: NetworkError?)>
+        private let left: Lock<Left>
+
+        private struct Left {
+            var ways: [GraphQLSubscriptionTransport]
+            /// Why WebSockets were forbidden.
+            var forbidden: NetworkError?
+            /// The ways that the server does not know, and how it said so.
+            var refusals: [(way: String, error: NetworkError)] = []
+        }
 
         init(_ ways: [GraphQLSubscriptionTransport], _ attempt: SubscriptionAttempt, _ results: SubscriptionResults) {
             self.attempt = attempt
             self.results = results
-            left = Lock((ways, nil))
+            left = Lock(Left(ways: ways))
         }
 
         /// The way to be tried.
@@ -70,6 +78,8 @@ struct SubscriptionPerformer: OperationPerformer {
 
         /// What is to be done about a failure of the current way: the next is tried, or this is thrown.
         func note(_ error: NetworkError) -> NetworkError? {
+            var error = error
+            if error.url == nil { error.url = attempt.operation.transfer.head.urlText }
             attempt.progress.note(error)
             if results.isOpen { return error }
             let way = current
@@ -87,7 +97,10 @@ struct SubscriptionPerformer: OperationPerformer {
                 }
                 // What may have been done is not asked for a second time.
                 if attempt.request.kind == .mutation, error.mayHaveReachedServer { return error }
-                return rest.isEmpty ? left.withLock { $0.forbidden } ?? error : nil
+                return left.withLock { left in
+                    left.refusals.append((way.name, error))
+                    return rest.isEmpty ? left.forbidden ?? .noKnownWay(left.refusals) : nil
+                }
             // So Python's servers answer where no WebSocket is; or it is a refusal, and will be one in another way too.
             case .status where way.isWebSocket && error.response?.status == .forbidden && !rest.isEmpty:
                 left.withLock { $0.forbidden = error }
@@ -105,7 +118,7 @@ struct SubscriptionPerformer: OperationPerformer {
     ) throws(NetworkError) -> Ways {
         let (request, endpoint) = (plan.request, plan.endpoint)
         let merge = plan.mayComeInPieces ? IncrementalMerge(maxPayloadBytes: endpoint.maxMessageBytes) : nil
-        let results = SubscriptionResults(request.kind, merge, emit)
+        let results = SubscriptionResults(request.kind, operation.request.url.absoluteString, merge, emit)
         let attempt = SubscriptionAttempt(
             plan: plan,
             operation: operation,
@@ -172,11 +185,15 @@ private final class SubscriptionResults: Sendable {
 
     private let state: Lock<State>
     private let kind: OperationKind
+    private let url: String
     private let emit: Interceptor.Emit
 
-    /// - Parameter merge: what puts together what comes in pieces; nil where nothing does.
-    init(_ kind: OperationKind, _ merge: IncrementalMerge?, _ emit: @escaping Interceptor.Emit) {
+    /// - Parameters:
+    ///   - url: The URL that was asked, which shares its text with the operation.
+    ///   - merge: The merge of results that come in pieces; `nil` if none do.
+    init(_ kind: OperationKind, _ url: String, _ merge: IncrementalMerge?, _ emit: @escaping Interceptor.Emit) {
         self.kind = kind
+        self.url = url
         self.emit = emit
         state = Lock(State(merge: merge))
     }
@@ -221,7 +238,7 @@ private final class SubscriptionResults: Sendable {
                     return (nil, state.onFailure)
                 }
             }
-            var result = NetworkOperation.Result(.response(NetworkResponse(ofPayload: text)), hasNext: true)
+            var result = NetworkOperation.Result(.response(NetworkResponse(ofPayload: text, url)), hasNext: true)
             if kind == .subscription { return (result, nil) }
             result.hasNext = false
             defer { state.last = result }
@@ -251,9 +268,10 @@ extension NetworkResponse {
     )
 
     /// A result that came by itself, as the answer that it would be over HTTP.
-    fileprivate init(ofPayload payload: Data) {
+    fileprivate init(ofPayload payload: Data, _ url: String) {
         self = .empty
         data = payload
+        self.url = url
     }
 }
 
@@ -279,6 +297,19 @@ extension GraphQLSubscriptionTransport {
 }
 
 extension NetworkError {
+    /// The error for a server that knows none of several ways: the last refusal, or one in which the server speaks, with the
+    /// reason of each.
+    fileprivate static func noKnownWay(_ refusals: [(way: String, error: NetworkError)]) -> NetworkError {
+        var error = (refusals.last { !$0.error.graphQLErrors.isEmpty } ?? refusals[refusals.count - 1]).error
+        guard refusals.count > 1 else { return error }
+        let reasons = refusals.map { "\($0.way): \($0.error.message)" }
+        error.message =
+            "the server takes no subscriptions in any way that was tried (\(reasons.joined(separator: "; ")))"
+        error.advice = "check the URL, and which ways the server has"
+        error.mayHaveReachedServer = refusals.contains(where: \.error.mayHaveReachedServer)
+        return error
+    }
+
     fileprivate static let noWayForFiles = NetworkError(
         .unsupported,
         during: .build,

@@ -104,7 +104,7 @@ struct LoggedCookie: Hashable {
 }
 
 /// The items of a URL's query as archives list them beside it: always made of it.
-enum QueryItems {
+package enum QueryItems {
     static func of(_ url: String) -> [(name: String, value: String)] {
         let url = Array(url.utf8)
         guard let mark = url.firstIndex(of: UInt8(ascii: "?")) else { return [] }
@@ -112,7 +112,7 @@ enum QueryItems {
     }
 
     /// Those of a query or a form in URL's encoding.
-    static func items(_ query: Substring) -> [(name: String, value: String)] { items(Array(query.utf8)[...]) }
+    package static func items(_ query: Substring) -> [(name: String, value: String)] { items(Array(query.utf8)[...]) }
 
     private static func items(_ query: ArraySlice<UInt8>) -> [(name: String, value: String)] {
         query.split(separator: UInt8(ascii: "&")).map { item in

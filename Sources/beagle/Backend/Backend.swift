@@ -1,47 +1,138 @@
 import BeagleNetHTTP
-import FlyingFox
-import FlyingSocks
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A server-driven backend to try the tool and the library on, listening on the loopback interface only.
-enum Backend {
+///
+/// Each connection has a thread of its own, so that a client that sends slowly, or without end, keeps no other waiting.
+final class Backend: Sendable {
+    /// The most connections at a time; another is closed at once.
+    private static let maxConnections = 1024
+
+    private let listener: BackendSocket
+    /// Ends the accepting thread by its end of file.
+    private let waker: (read: Int32, write: Int32)
+    private let headTime: Duration
+    private let routes = BackendRoutes()
+    private let state = Lock(State())
+
+    private struct State {
+        var connections: [Int32: BackendSocket] = [:]
+        var threads = 1
+        var isStopped = false
+        var onEnd: CheckedContinuation<Void, Never>?
+    }
+
     /// Runs `body` while the backend serves, and stops it afterwards.
     ///
     /// - Parameters:
-    ///   - port: where to listen; 0 takes any free port.
-    ///   - body: is given the backend's URL, which ends without a slash.
-    static func serving<R: Sendable>(port: UInt16, _ body: (_ url: String) async throws -> R) async throws -> R {
-        // A handler may take 60 s, longer than `/slow` does.
-        let server = HTTPServer(
-            address: try .inet(ip4: "127.0.0.1", port: port),
-            timeout: 60,
-            pool: PromptPool(pool: HTTPServer.defaultPool()),
-            logger: .disabled,
-            handler: BackendRoutes()
-        )
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server.run() }
-            group.addTask { try await server.waitUntilListening() }
-            defer { group.cancelAll() }
-            do {
-                try await group.next()
-            } catch let error as SocketError {
-                throw NetworkError(
-                    .connect,
-                    during: .build,
-                    "cannot listen on port \(port): \(error.reason)",
-                    advice: "take another port, or 0 for any free one"
-                )
-            }
-            guard case .ip4(let host, let port) = await server.listeningAddress else { throw SocketError.disconnected }
-            let result = try await body("http://\(host):\(port)")
-            await server.stop()
+    ///   - port: The port to listen on; 0 takes any free port.
+    ///   - headTime: How long the head of a request may take.
+    ///   - body: Is given the backend's URL, which ends without a slash.
+    static func serving<R: Sendable>(
+        port: UInt16,
+        headTime: Duration = .seconds(10),
+        _ body: (_ url: String) async throws -> R
+    ) async throws -> R {
+        let backend = try Backend(port: port, headTime: headTime)
+        do {
+            let result = try await body("http://127.0.0.1:\(backend.listener.port)")
+            await backend.stop()
             return result
+        } catch {
+            await backend.stop()
+            throw error
         }
     }
-}
 
-extension SocketError {
-    fileprivate var reason: String {
-        if case .failed(_, _, let message) = self { message } else { String(describing: self) }
+    private init(port: UInt16, headTime: Duration) throws {
+        self.headTime = headTime
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw NetworkError(.connect, during: .build, "no descriptors are left for the backend")
+        }
+        waker = (ends[0], ends[1])
+        do {
+            listener = try BackendSocket.listening(on: port)
+        } catch {
+            for end in ends { BackendSocket(descriptor: end).close() }
+            throw error
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        Thread.detachNewThread { self.accept() }
+    }
+
+    private func accept() {
+        while awaitConnection() {
+            guard let socket = listener.accept() else {
+                // No descriptors are left, or the client is gone: not to be asked about again at once.
+                usleep(1000)
+                continue
+            }
+            let isTaken = state.withLock { state in
+                guard !state.isStopped, state.connections.count < Self.maxConnections else { return false }
+                state.connections[socket.descriptor] = socket
+                state.threads += 1
+                return true
+            }
+            guard isTaken else {
+                socket.close()
+                continue
+            }
+            Thread.detachNewThread { self.serve(socket) }
+        }
+        listener.close()
+        BackendSocket(descriptor: waker.read).close()
+        endThread()
+    }
+
+    /// Waits for a connection; false if the backend is stopped.
+    private func awaitConnection() -> Bool {
+        var entries = [listener.descriptor, waker.read].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        repeat {
+            entries[0].revents = 0
+            entries[1].revents = 0
+            poll(&entries, 2, -1)
+        } while entries[0].revents == 0 && entries[1].revents == 0
+        return entries[1].revents == 0
+    }
+
+    private func serve(_ socket: BackendSocket) {
+        BackendConnection(socket, headTime: headTime, answer: routes.answer).serve()
+        // Forgotten first: another connection may have its number as soon as it is closed.
+        state.withLock { $0.connections[socket.descriptor] = nil }
+        socket.close()
+        endThread()
+    }
+
+    private func endThread() {
+        let onEnd = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.threads -= 1
+            guard state.threads == 0 else { return nil }
+            defer { state.onEnd = nil }
+            return state.onEnd
+        }
+        onEnd?.resume()
+    }
+
+    /// Ends all connections, and returns when none of its threads is left.
+    private func stop() async {
+        BackendSocket(descriptor: waker.write).close()
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                state.isStopped = true
+                for socket in state.connections.values { socket.stop() }
+                if state.threads > 0 { state.onEnd = continuation }
+                return state.threads == 0
+            }
+            if isOver { continuation.resume() }
+        }
     }
 }

@@ -1,49 +1,51 @@
-import struct BeagleNetHTTP.NetworkError
-import enum BeagleNetHTTP.SHA256Digest
-import FlyingFox
+import BeagleNetHTTP
 import Foundation
 
 /// What the demo backend answers, route by route.
-final class BackendRoutes: HTTPHandler {
+final class BackendRoutes: Sendable {
     private let signups = Signups()
-    private let echoMessages = WebSocketHTTPHandler(handler: MessageFrameWSHandler(handler: EchoWSMessageHandler()))
+    private let graphQL = DemoGraphQL()
 
-    func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let route = request.method == .HEAD ? HTTPMethod.GET : request.method
-        var response =
-            switch (route, request.path) {
-            case (_, "/echo"): try await echo(request)
-            case (_, "/ws"): try await echoMessages.handleRequest(request)
-            case (_, "/fail"): Self.problem(.internalServerError, "this route always fails")
-            case (.GET, "/"): try Self.text(DemoScreens.index, for: request)
-            case (.GET, "/home"): try Self.text(DemoScreens.home, for: request)
-            case (.GET, "/details"): try Self.text(DemoScreens.details, for: request)
-            case (.GET, "/signup"): try Self.text(DemoScreens.signup, for: request)
-            case (.POST, "/signup"), (.PUT, "/signup"): try await signUp(request)
-            case (.POST, "/feedback"): try await feedback(request)
-            case (.POST, "/upload"), (.PUT, "/upload"): try await Self.upload(request)
-            case (.GET, "/lazy/news"): try Self.text(DemoScreens.news, for: request)
-            case (.GET, "/img/banner.png"): try Self.tagged(Self.banner, "image/png", for: request)
-            case (.GET, "/img/logo.png"): try Self.tagged(Self.logo, "image/png", for: request)
-            case (.GET, "/redirect"): HTTPResponse(statusCode: .found, headers: HTTPHeaders([.location: "/home"]))
-            case (.GET, "/slow"): try await slow(request)
-            case (.GET, "/events"): Self.events(behind: request.headers[HTTPHeader("Last-Event-ID")])
-            case (_, let path) where Self.readOnlyPaths.contains(path): Self.methodNotAllowed(request)
-            default: Self.problem(.notFound, "there is no \(request.path) here; GET / lists the routes")
-            }
-        if request.method == .HEAD {
-            response.headers[.contentLength] = try await String(response.bodyData.count)
-            response.payload = .httpBody(HTTPBodySequence())
+    /// Answers a request, on the thread of its connection.
+    ///
+    /// - Throws: `RequestFault` if the body cannot be read, or why the connection ends.
+    func answer(_ request: BackendRequest) throws -> BackendResponse {
+        switch (request.method == "HEAD" ? "GET" : request.method, request.path) {
+        case (_, "/echo"): try Self.echo(request)
+        case (_, "/ws"): try BackendWebSocket.opening(request) { socket, _ in try Self.echo(socket) }
+        case (_, "/fail"): try .problem(.internalServerError, "this route always fails")
+        case ("GET", "/"): try Self.text(DemoScreens.index, for: request)
+        case ("GET", "/home"): try Self.text(DemoScreens.home, for: request)
+        case ("GET", "/details"): try Self.text(DemoScreens.details, for: request)
+        case ("GET", "/signup"): try Self.text(DemoScreens.signup, for: request)
+        case ("POST", "/signup"), ("PUT", "/signup"): try signUp(request)
+        case ("POST", "/feedback"): try Self.feedback(request)
+        case ("POST", "/upload"), ("PUT", "/upload"): try Self.upload(request)
+        case ("GET", "/lazy/news"): try Self.text(DemoScreens.news, for: request)
+        case ("GET", "/img/banner.png"): try Self.tagged(Self.banner, "image/png", for: request)
+        case ("GET", "/img/logo.png"): try Self.tagged(Self.logo, "image/png", for: request)
+        case ("GET", "/cached"): try Self.text(DemoScreens.news, "max-age=60", for: request)
+        case ("GET", "/file"): try Self.tagged(Self.file, "application/octet-stream", for: request)
+        case ("GET", "/graphql"), ("POST", "/graphql"): try graphQL.answer(request)
+        case ("GET", "/redirect"): BackendResponse(.found, [.location: "/home"])
+        case ("GET", "/slow"): try Self.slow(request)
+        case ("GET", "/events"): Self.events(behind: request.fields[.lastEventID])
+        case (_, let path) where Self.methods[path] != nil: try Self.methodNotAllowed(request)
+        default: try .problem(.notFound, "there is no \(request.path) here; GET / lists the routes")
         }
-        return response
     }
 
     // MARK: - Routes
 
-    private static let readOnlyPaths: Set = [
-        "/", "/home", "/details", "/signup", "/lazy/news", "/img/banner.png", "/img/logo.png", "/redirect", "/slow",
-        "/events",
-    ]
+    /// The methods of routes that don't take all.
+    private static let methods = [
+        "/signup": "GET, HEAD, POST, PUT", "/graphql": "GET, HEAD, POST", "/feedback": "POST", "/upload": "POST, PUT",
+    ].merging(
+        [
+            "/", "/home", "/details", "/lazy/news", "/img/banner.png", "/img/logo.png", "/cached", "/file", "/redirect",
+            "/slow", "/events",
+        ].map { ($0, "GET, HEAD") }
+    ) { first, _ in first }
 
     private static let banner = PNGImage(width: 160, height: 48) { x, y in
         (UInt8(x + 64), UInt8(2 * y + 96), UInt8(255 - x))
@@ -54,20 +56,24 @@ final class BackendRoutes: HTTPHandler {
         return isInside ? (214, 69, 65) : (255, 255, 255)
     }.data
 
-    private func slow(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await Task.sleep(for: .seconds(5))
-        return try Self.text(DemoScreens.details, for: request)
+    /// 1 MiB in which each line tells where it begins, to try ranges on.
+    private static let file = Data((0..<65_536).map { String(format: "line at %07x\n", $0 * 16) }.joined().utf8)
+
+    private static func slow(_ request: BackendRequest) throws -> BackendResponse {
+        try request.body.pause(.seconds(5))
+        return try text(DemoScreens.details, for: request)
     }
 
     /// Three events and the end of the answer: whoever follows has to come again for those behind.
-    private static func events(behind lastEventID: String?) -> HTTPResponse {
+    private static func events(behind lastEventID: String?) -> BackendResponse {
         let first = (lastEventID.flatMap(Int.init) ?? 0) % 1_000_000 + 1
         let events = (first..<first + 3).map { "id: \($0)\nevent: tick\ndata: tick \($0)\n\n" }.joined()
         let body = Data("retry: 500\n\n\(events)".utf8)
-        return HTTPResponse(statusCode: .ok, headers: [.contentType: "text/event-stream"], body: body)
+        return BackendResponse(.ok, [.contentType: "text/event-stream"], body)
     }
 
-    private func echo(_ request: HTTPRequest) async throws -> HTTPResponse {
+    /// Tells what came. Fields of one name are joined as they may be (RFC 9110, 5.3).
+    private static func echo(_ request: BackendRequest) throws -> BackendResponse {
         struct Echo: Encodable {
             let method: String
             let path: String
@@ -75,135 +81,167 @@ final class BackendRoutes: HTTPHandler {
             let headers: [String: String]
             let body: String
         }
-        let headers = Dictionary(request.headers.map { ($0.key.rawValue, $0.value) }) { "\($0), \($1)" }
-        return try await Self.json(
+        var headers: [String: String] = [:]
+        for name in Set(request.fields.map(\.name)) {
+            let separator = name == .cookie ? "; " : ", "
+            headers[name.rawName] = request.fields[values: name].joined(separator: separator)
+        }
+        return try .json(
             .ok,
             Echo(
-                method: request.method.rawValue,
+                method: request.method,
                 path: request.path,
-                query: request.target.query(),
+                query: request.query,
                 headers: headers,
-                body: String(decoding: request.bodyData, as: UTF8.self)
+                body: String(decoding: try request.body.collect(), as: UTF8.self)
             )
         )
     }
 
-    private func signUp(_ request: HTTPRequest) async throws -> HTTPResponse {
+    private static func echo(_ socket: BackendWebSocket) throws {
+        while true {
+            switch try socket.next() {
+            case .message(let message): try socket.send(message)
+            case .silence: break
+            case .closed: return
+            }
+        }
+    }
+
+    private func signUp(_ request: BackendRequest) throws -> BackendResponse {
         struct Created: Encodable {
             let id: Int
         }
-        let contentType = request.headers[.contentType] ?? ""
-        guard let form = try await SignupForm(request.bodySequence, contentType: contentType) else {
-            return Self.problem(.unsupportedMediaType, "send a JSON object, urlencoded pairs or multipart")
+        guard let form = try SignupForm(request.body, contentType: request.fields[.contentType] ?? "") else {
+            return try .problem(.unsupportedMediaType, "send a JSON object, urlencoded pairs or multipart")
         }
         guard form.complaints.isEmpty else { return try Self.refuse(form, of: request) }
-        let (id, isNew) = signups.id(under: request.headers[HTTPHeader("Idempotency-Key")])
+        let (id, isNew) = signups.id(under: request.fields[.idempotencyKey])
         // Who asks for it learns what becomes of an answer that is lost after the server has acted.
-        if isNew, request.query["answer"] == "lost" {
-            return HTTPResponse(statusCode: .created, body: HTTPBodySequence(from: LostAnswer(), count: 1))
-        }
-        var response = try Self.json(.created, Created(id: id))
-        response.headers[.location] = "/signup/\(id)"
+        if isNew, request.item("answer") == "lost" { return BackendResponse(.created, [:], .lost) }
+        var response = try BackendResponse.json(.created, Created(id: id))
+        response.fields[.location] = "/signup/\(id)"
         return response
     }
 
     /// Takes anything and has nothing to say.
-    private func feedback(_ request: HTTPRequest) async throws -> HTTPResponse {
-        for try await _ in request.bodySequence {}
-        return HTTPResponse(statusCode: .noContent)
+    private static func feedback(_ request: BackendRequest) throws -> BackendResponse {
+        while try request.body.next() != nil {}
+        return BackendResponse(.noContent)
     }
 
     /// Tells what came, of files no more than their size: a body may be larger than the memory.
-    private static func upload(_ request: HTTPRequest) async throws -> HTTPResponse {
+    private static func upload(_ request: BackendRequest) throws -> BackendResponse {
         struct Received: Encodable {
             let parts: [ReceivedPart]
         }
         do {
-            let contentType = request.headers[.contentType] ?? ""
-            let parts = try await ReceivedPart.all(of: request.bodySequence, contentType: contentType)
-            return try json(.created, Received(parts: parts))
+            let parts = try ReceivedPart.all(of: request.body, contentType: request.fields[.contentType] ?? "")
+            return try .json(.created, Received(parts: parts))
         } catch let error as NetworkError {
-            return problem(.badRequest, error.message)
+            return try .problem(.badRequest, error.message)
         }
     }
 
     /// Says what is wrong with a form: as a problem (RFC 9457) where that is asked for, else as a list of errors.
-    private static func refuse(_ form: SignupForm, of request: HTTPRequest) throws -> HTTPResponse {
+    private static func refuse(_ form: SignupForm, of request: BackendRequest) throws -> BackendResponse {
         struct Errors: Encodable {
             let errors: [SignupForm.Complaint]
         }
-        guard request.headers[.accept]?.contains("application/problem+json") == true else {
-            return try json(.unprocessableContent, Errors(errors: form.complaints))
+        guard request.fields[.accept]?.contains("application/problem+json") == true else {
+            return try .json(.unprocessableContent, Errors(errors: form.complaints))
         }
-        let errors = form.complaints.map { Problem.Detail(pointer: "#/\($0.field)", detail: $0.message) }
-        return problem(.unprocessableContent, "the form has fields to correct", errors: errors)
+        let errors = form.complaints.map {
+            BackendResponse.Problem.Detail(pointer: "#/\($0.field)", detail: $0.message)
+        }
+        return try .problem(.unprocessableContent, "the form has fields to correct", errors: errors)
     }
 
-    private static func methodNotAllowed(_ request: HTTPRequest) -> HTTPResponse {
-        var response = problem(.methodNotAllowed, "\(request.path) does not take \(request.method.rawValue)")
-        response.headers[.allow] = request.path == "/signup" ? "GET, HEAD, POST, PUT" : "GET, HEAD"
+    private static func methodNotAllowed(_ request: BackendRequest) throws -> BackendResponse {
+        var response = try BackendResponse.problem(
+            .methodNotAllowed,
+            "\(request.path) does not take \(request.method)"
+        )
+        response.fields[.allow] = methods[request.path]
         return response
     }
 
-    // MARK: - Answers
-
-    private static func json(_ status: HTTPStatusCode, _ value: some Encodable) throws -> HTTPResponse {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let body = try encoder.encode(value) + Data("\n".utf8)
-        return HTTPResponse(statusCode: status, headers: [.contentType: "application/json"], body: body)
-    }
+    // MARK: - Documents
 
     /// A JSON document with its validators.
-    private static func text(_ document: String, for request: HTTPRequest) throws -> HTTPResponse {
-        try tagged(Data("\(document)\n".utf8), "application/json", for: request)
+    private static func text(
+        _ document: String,
+        _ cacheControl: String = "no-cache",
+        for request: BackendRequest
+    ) throws -> BackendResponse {
+        try tagged(Data("\(document)\n".utf8), "application/json", cacheControl, for: request)
     }
 
-    /// A body with its `ETag` and `beagle-hash`; 304 without the body where the request has either of them.
-    private static func tagged(_ body: Data, _ contentType: String, for request: HTTPRequest) throws -> HTTPResponse {
+    /// A body with its `ETag` and `beagle-hash`, or the range of it that is asked for; 304 without the body if the request
+    /// has either of them.
+    private static func tagged(
+        _ body: Data,
+        _ contentType: String,
+        _ cacheControl: String = "no-cache",
+        for request: BackendRequest
+    ) throws -> BackendResponse {
         let hash = try SHA256Digest.hex(of: body)
         let tag = "\"\(hash.prefix(32))\""
-        let known = request.headers.values(for: .ifNoneMatch).flatMap { $0.split(separator: ",") }
+        let known = request.fields[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces) }
         let isKnown = known.contains(tag) || known.contains("W/\(tag)") || known == ["*"]
-        var headers: HTTPHeaders = [.beagleHash: hash, .cacheControl: "no-cache", .eTag: tag]
-        guard !isKnown && request.headers[.beagleHash] != hash else {
-            // The length that a 200 would have had (RFC 9110, 8.6), or the server would say 0.
-            headers[.contentLength] = String(body.count)
-            return HTTPResponse(statusCode: .notModified, headers: headers)
+        var fields: HTTPFields = [
+            .acceptRanges: "bytes", .beagleHash: hash, .cacheControl: cacheControl, .eTag: tag,
+        ]
+        guard !isKnown && request.fields[.beagleHash] != hash else {
+            // The length that a 200 would have had (RFC 9110, 8.6).
+            fields[.contentLength] = String(body.count)
+            return BackendResponse(.notModified, fields)
         }
-        headers[.contentType] = contentType
-        return HTTPResponse(statusCode: .ok, headers: headers, body: body)
-    }
-
-    private struct Problem: Encodable {
-        struct Detail: Encodable {
-            let pointer: String
-            let detail: String
+        fields[.contentType] = contentType
+        let condition = request.fields[.ifRange]
+        guard request.method == "GET", condition == nil || condition == tag,
+            let range = ByteRange(request.fields[values: .range], of: body.count)
+        else { return BackendResponse(.ok, fields, body) }
+        guard case .bytes(let bytes) = range else {
+            var refusal = try BackendResponse.problem(.rangeNotSatisfiable, "the file has \(body.count) bytes")
+            refusal.fields[.contentRange] = "bytes */\(body.count)"
+            return refusal
         }
-        var type = "about:blank"
-        let title: String
-        let status: Int
-        let detail: String
-        let errors: [Detail]?
-    }
-
-    /// An error as RFC 9457 has it.
-    private static func problem(
-        _ status: HTTPStatusCode,
-        _ detail: String,
-        errors: [Problem.Detail]? = nil
-    ) -> HTTPResponse {
-        let problem = Problem(title: status.phrase, status: status.code, detail: detail, errors: errors)
-        guard var response = try? json(status, problem) else { return HTTPResponse(statusCode: status) }
-        response.headers[.contentType] = "application/problem+json"
-        return response
+        fields[.contentRange] = "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(body.count)"
+        return BackendResponse(.partialContent, fields, Data(body[bytes]))
     }
 }
 
-extension HTTPHeader {
-    fileprivate static let accept = HTTPHeader("Accept")
-    fileprivate static let allow = HTTPHeader("Allow")
-    fileprivate static let beagleHash = HTTPHeader("beagle-hash")
-    fileprivate static let ifNoneMatch = HTTPHeader("If-None-Match")
+/// A range of bytes that a request asks for (RFC 9110, 14.2).
+enum ByteRange: Equatable {
+    case bytes(Range<Int>)
+    case unsatisfiable
+
+    /// Reads `bytes=0-9`, `bytes=10-` or `bytes=-10`; `nil` if it is anything else, such as several ranges, which a server
+    /// may ignore.
+    ///
+    /// - Parameter count: The bytes that there are.
+    init?(_ fields: [String], of count: Int) {
+        guard fields.count == 1, fields[0].lowercased().hasPrefix("bytes=") else { return nil }
+        let ends = fields[0].dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, ends.contains(where: { !$0.isEmpty }),
+            ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
+        else { return nil }
+        // A number of more digits than any file has bytes is beyond the end.
+        let numbers = ends.map { $0.isEmpty ? nil : Int($0) ?? .max }
+        switch (numbers[0], numbers[1]) {
+        case (nil, let length?):
+            self = length > 0 && count > 0 ? .bytes(max(0, count - length)..<count) : .unsatisfiable
+        case (let first?, let last):
+            guard first <= last ?? .max else { return nil }
+            self = first < count ? .bytes(first..<min(last ?? .max, count - 1) + 1) : .unsatisfiable
+        case (nil, nil): return nil
+        }
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let beagleHash = HTTPField.Name("beagle-hash")!
+    fileprivate static let lastEventID = HTTPField.Name("Last-Event-ID")!
 }

@@ -5,7 +5,8 @@ enum DemoScreens {
         {
           "name": "BeagleNet demo backend",
           "routes": ["/home", "/details", "/signup", "/feedback", "/upload", "/lazy/news",
-                     "/img/banner.png", "/img/logo.png", "/events", "/echo", "/ws", "/redirect", "/slow", "/fail"]
+                     "/img/banner.png", "/img/logo.png", "/cached", "/file", "/graphql",
+                     "/events", "/echo", "/ws", "/redirect", "/slow", "/fail"]
         }
         """
 

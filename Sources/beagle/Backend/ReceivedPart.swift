@@ -10,21 +10,21 @@ struct ReceivedPart: Encodable {
 
     /// Text longer than this is counted like a file.
     private static let maxText = 64 << 10
+    private static let maxParts = 1000
 
     /// Reads a body as it comes.
     ///
     /// - Throws: `NetworkError` where it is no multipart form, or what ended it early.
-    static func all<Body: AsyncSequence>(
-        of body: Body,
-        contentType: String
-    ) async throws -> [ReceivedPart] where Body.Element == Data {
+    static func all(of body: BackendBody, contentType: String) throws -> [ReceivedPart] {
         var reader = try MultipartReader(contentType: contentType)
         var parts: [ReceivedPart] = []
-        for try await chunk in body {
+        while let chunk = try body.next() {
             reader.feed(chunk)
             while let element = try reader.next() {
                 switch element {
-                case .head(let fields): parts.append(ReceivedPart(fields))
+                case .head(let fields):
+                    guard parts.count < maxParts else { throw RequestFault(.contentTooLarge, "too many parts") }
+                    parts.append(ReceivedPart(fields))
                 case .body(let piece): parts[parts.count - 1].take(piece)
                 case .end: break
                 }

@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import BeagleNetReplay
 import Foundation
 
 /// What `/signup` receives: the fields of a form, and what is wrong with them.
@@ -15,15 +16,13 @@ struct SignupForm {
 
     /// Reads a JSON object, `application/x-www-form-urlencoded` pairs, or a multipart form. nil: the body is
     /// none of these.
-    init?<Body: AsyncSequence>(_ body: Body, contentType: String) async throws where Body.Element == Data {
+    init?(_ body: BackendBody, contentType: String) throws {
         guard MediaType(contentType)?.essence == "multipart/form-data" else {
-            var whole = Data()
-            for try await chunk in body { whole += chunk }
-            self.init(whole, contentType: contentType)
+            self.init(try body.collect(), contentType: contentType)
             return
         }
         do {
-            let parts = try await ReceivedPart.all(of: body, contentType: contentType)
+            let parts = try ReceivedPart.all(of: body, contentType: contentType)
             self.init(fields: Dictionary(parts.map { ($0.name, $0.value ?? "") }) { _, last in last })
             photoType = parts.first { $0.name == "photo" && $0.filename != nil }.map { $0.type ?? "" }
         } catch is NetworkError {
@@ -42,11 +41,8 @@ struct SignupForm {
             guard let fields = try? JSONValue(parsing: body).object else { return nil }
             self.fields = fields.mapValues { $0.string ?? $0.description }
         case "application/x-www-form-urlencoded":
-            var components = URLComponents()
-            components.percentEncodedQuery = String(decoding: body, as: UTF8.self)
-                .replacingOccurrences(of: "+", with: "%20")
-            let pairs = (components.queryItems ?? []).map { ($0.name, $0.value ?? "") }
-            fields = Dictionary(pairs) { _, last in last }
+            let pairs = QueryItems.items(Substring(decoding: body, as: UTF8.self))
+            fields = Dictionary(pairs.map { ($0.name, $0.value) }) { _, last in last }
         default:
             return nil
         }

@@ -89,7 +89,12 @@ struct GraphQLCommand: TransferCommand {
         do throws(NetworkError) {
             answer = try self.answer(received)
         } catch {
-            guard !error.graphQLErrors.isEmpty else { throw Failure(received) }
+            guard !error.graphQLErrors.isEmpty else {
+                var failure = Failure(received)
+                let contentType = received.head.headerFields[.contentType]
+                if let text = ServerText.line(of: received.body, contentType) { failure.message += ": \(text)" }
+                throw failure
+            }
             throw failure(error.graphQLErrors, received)
         }
         guard answer.errors.isEmpty else { throw try failure(of: answer, received) }

@@ -6,11 +6,14 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Run the demo backend.",
         discussion: """
-            Listens on 127.0.0.1 until it is interrupted, and prints its URL on the first line.
+            Listens on 127.0.0.1 until it is interrupted, and prints its URL on the first line. GET / lists the routes, \
+            among them /graphql with queries, mutations and subscriptions (WebSocket and event stream), /cached, which \
+            is fresh for a minute, and /file, 1 MiB. Every GET route with an ETag takes Range.
 
             EXAMPLE
               beagle serve --port 8080 &
               beagle fetch http://127.0.0.1:8080/home --tree
+              beagle graphql http://127.0.0.1:8080/graphql -q '{ hero { name } }'
             """
     )
 

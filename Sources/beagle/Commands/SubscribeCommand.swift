@@ -40,7 +40,7 @@ struct SubscribeCommand: AsyncParsableCommand, Sendable {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "How: ws, ws-legacy, sse, sse-single or multipart; else the first that works of ws, sse and multipart."
+            "How: ws, ws-legacy, sse, sse-single or multipart; else the first that works of ws, sse, multipart, ws-legacy."
         )
     )
     var over: Way?
@@ -189,26 +189,28 @@ extension SubscribeCommand {
             ["ws://", "wss://"].contains { url.lowercased().hasPrefix($0) }
         }
         if let maxFilesize = flags.maxFilesize { endpoint.maxMessageBytes = maxFilesize.bytes }
-        endpoint.subscriptions = try ways(over ?? (isSocket ? .ws : nil))
+        let ways = over.map { [$0] } ?? (isSocket ? [.ws, .legacyWS] : [.ws, .sse, .multipart, .legacyWS])
+        endpoint.subscriptions = try ways.map(transport)
         return endpoint
     }
 
-    private func ways(_ way: Way?) throws -> [GraphQLSubscriptionTransport] {
-        var options = GraphQLSocketOptions()
+    private func transport(_ way: Way) throws -> GraphQLSubscriptionTransport {
+        switch way {
+        case .ws: .webSocket(try socketOptions(.graphQLTransportWS))
+        case .legacyWS: .webSocket(try socketOptions(.graphQLWS))
+        case .sse: .events()
+        case .sharedSSE: .events(.single)
+        case .multipart: .multipart
+        }
+    }
+
+    private func socketOptions(_ subprotocol: GraphQLSocketOptions.Subprotocol) throws -> GraphQLSocketOptions {
+        var options = GraphQLSocketOptions(subprotocol: subprotocol)
         if let connectionParams {
             let parameters = try document.object(connectionParams, of: "--connection-params")
             options.parameters = { parameters }
         }
-        switch way {
-        case nil: return [.webSocket(options), .events(), .multipart]
-        case .ws: return [.webSocket(options)]
-        case .legacyWS:
-            options.subprotocol = .graphQLWS
-            return [.webSocket(options)]
-        case .sse: return [.events()]
-        case .sharedSSE: return [.events(.single)]
-        case .multipart: return [.multipart]
-        }
+        return options
     }
 
     private func failure(for error: any Error) -> Failure {
@@ -218,13 +220,30 @@ extension SubscribeCommand {
             let isMessage = error.advice?.contains("maxMessageBytes") == true
             failure.advice = isMessage ? "allow more with --max-filesize" : nil
         }
-        guard let errors = (error as? NetworkError)?.graphQLErrors, !errors.isEmpty else { return failure }
+        guard let error = error as? NetworkError else { return failure }
+        failure.details["close"] = error.webSocketClose?.json
+        let errors = error.graphQLErrors
+        guard !errors.isEmpty else {
+            if let text = error.serverText { failure.message += ": \(text)" }
+            return failure
+        }
+        failure.details["errors"] = .array(errors.map(\.raw))
+        // Other kinds have the server's words in their message, and say more.
+        guard [.graphQL, .status].contains(error.kind) else { return failure }
         failure.exit = ExitCode.graphQLErrors
         failure.code = NetworkError.Kind.graphQL.rawValue
         failure.message = errors.map(\.description.printable).joined(separator: "\n  ")
         failure.advice = nil
-        failure.details["errors"] = .array(errors.map(\.raw))
         return failure
+    }
+}
+
+extension NetworkError {
+    /// The text of a response that the server refused with; `nil` if there is none.
+    fileprivate var serverText: String? {
+        guard kind == .status, let data else { return nil }
+        return ServerText.line(of: data, response?.headerFields[.contentType])
+            ?? Problem(data)?.detail.map { Redactor().redact(text: $0) }
     }
 }
 

@@ -249,17 +249,19 @@ private final class WebSocketTalk: Sendable {
         state.withLock { state in
             var members: [String: JSONValue] = ["messages": .array(state.messages)]
             members["subprotocol"] = state.subprotocol.map { .string($0) }
-            members["close"] = state.close.map {
-                [
-                    "code": .integer(Int64($0.code.rawValue)),
-                    "reason": .string(Redactor.standard.redact(text: $0.reason)),
-                ]
-            }
+            members["close"] = state.close?.json
             return .object(members)
         }
     }
 
     var timing: JSONValue { ["totalMs": .number(start.duration(to: .now).milliseconds)] }
+}
+
+extension WebSocketClose {
+    /// `close` of the tool's `--json`.
+    var json: JSONValue {
+        ["code": .integer(Int64(code.rawValue)), "reason": .string(Redactor().redact(text: reason))]
+    }
 }
 
 extension WebSocketMessage {

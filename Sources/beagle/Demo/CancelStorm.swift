@@ -51,7 +51,7 @@ enum CancelStorm {
                 }
                 if isFirst { continuation.resume() }
             }
-            let delay = Int.random(in: 0...15_000)
+            let delay = Int.random(in: 0...2_000)
             DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) { token?.cancel() }
         }
     }

@@ -1,5 +1,6 @@
 @testable import BeagleNetGraphQL
-import BeagleNetTesting
+import BeagleNetHTTP
+@testable import BeagleNetTesting
 import CurlPeers
 import Foundation
 import Testing
@@ -130,6 +131,55 @@ struct SocketFaultTests {
         #expect(server.requests.count == 3)
     }
 
+    /// A server that has the older protocol alone; it says so in the handshake, or refuses the newer one. Messages that ask
+    /// for another way it runs as queries.
+    @Test("the older protocol is the last way by default", arguments: [true, false])
+    func olderProtocolIsTriedByDefault(acceptsAll: Bool) async throws {
+        let server = try LoopbackServer { request in
+            guard let key = request["Sec-WebSocket-Key"] else {
+                return .response(200, ["Content-Type": "application/json"], #"{"data":{"n":null}}"#)
+            }
+            guard acceptsAll || request["Sec-WebSocket-Protocol"] == "graphql-ws" else { return .response(400) }
+            let accept = (try? WebSocketHandshake.accept(key)) ?? ""
+            let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            return .sequence([
+                .raw(head + "Sec-WebSocket-Protocol: graphql-ws\r\nSec-WebSocket-Accept: \(accept)\r\n\r\n"),
+                .played { connection in
+                    var peer = SocketServer.Peer(connection: connection, request: request, heard: .init())
+                    peer.acknowledge()
+                    let id = peer.operation("start")
+                    for number in 1...2 { peer.next(id, number, "data") }
+                    peer.complete(id)
+                    peer.hearAll()
+                    return false
+                },
+            ])
+        }
+        let outcome = try await SocketClient().subscribe(GraphQLEndpoint(try #require(URL(string: server.url))))
+        #expect(outcome.error == nil)
+        #expect(outcome.numbers == [1, 2])
+        #expect(
+            server.requests.map { $0["Sec-WebSocket-Protocol"] ?? $0["Accept"]?.prefix(4).description } == [
+                "graphql-transport-ws", "text", "mult", "graphql-ws",
+            ]
+        )
+    }
+
+    @Test func errorTellsWhyEachWayFailed() async throws {
+        let server = try LoopbackServer { request in
+            request.method == "GET"
+                ? .response(404) : .response(200, ["Content-Type": "application/json"], #"{"data":{"n":null}}"#)
+        }
+        let endpoint = GraphQLEndpoint(try #require(URL(string: server.url)))
+        let error = try #require(try await SocketClient().subscribe(endpoint).error)
+        #expect(error.kind == .unsupported)
+        for way in ["graphql-transport-ws: ", "event streams: ", "multipart: ", "graphql-ws: "] {
+            #expect(error.message.contains(way))
+        }
+        #expect(error.message.contains("404") && error.message.contains("it answered application/json"))
+        #expect(server.requests.count == 4)
+    }
+
     @Test func closeWith4406BeforeTheAcknowledgementIsUnsupported() async throws {
         let server = try SocketServer { $0.close(4406) }
         let error = try #require(try await SocketClient(retries: true).subscribe(server.endpoint()).error)
@@ -240,6 +290,27 @@ struct SocketFaultTests {
         await server.heard.until { $0.closes.map(\.code.rawValue) == [1009] }
     }
 
+    @Test(
+        "the payload of connection_error is shown, without secrets",
+        arguments: [
+            (#"{"message":"not you"}"#, ": not you"),
+            (#"{"reason":"no entry"}"#, #": an error without a message: {"reason":"no entry"}"#),
+            (#""no entry""#, ": no entry"), ("[]", ""), ("7", ": an error without a message: 7"),
+            (#"[{"message":"one"},{"message":"two"}]"#, ": one: two"), (nil, ""),
+        ] as [(String?, String)]
+    )
+    func refusalOfTheOlderProtocol(payload: String?, text: String) async throws {
+        let server = try SocketServer("graphql-ws") { peer in
+            peer.hear("connection_init")
+            peer.say(#"{"type":"connection_error"\#(payload.map { #","payload":\#($0)"# } ?? "")}"#)
+            peer.hearAll()
+        }
+        let options = GraphQLSocketOptions(subprotocol: .graphQLWS)
+        let error = try #require(try await SocketClient().subscribe(server.endpoint(options)).error)
+        #expect(error.message.hasPrefix("the server refused the connection\(text)"), "\(error.message)")
+        #expect(error.url == "http://\(server.authority)/graphql")
+    }
+
     @Test func refusalOfTheOlderProtocolEndsAll() async throws {
         let server = try SocketServer("graphql-ws") { peer in
             peer.hear("connection_init")
@@ -252,7 +323,6 @@ struct SocketFaultTests {
         let outcome = try await SocketClient(retries: true).subscribe(server.endpoint(options))
         #expect(outcome.error?.kind == .closed)
         #expect(outcome.error?.graphQLErrors.map(\.message) == ["not you"])
-        #expect(outcome.error?.message.contains("not you") == false)
         #expect(server.requests.count == 1)
     }
 
@@ -335,9 +405,49 @@ struct SocketFaultTests {
         #expect((outcome.error == nil) != isFatal)
         #expect(error.kind == (isFatal ? .closed : .network))
         #expect(error.webSocketClose == WebSocketClose(WebSocketClose.Code(rawValue: code), reason: "tell nobody"))
-        #expect(error.message.contains("\(code)"))
-        #expect(!"\(error)".contains("tell nobody"))
+        #expect(error.message.contains("with code \(code) \"tell nobody\""))
+        #expect(error.url == "http://\(server.authority)/graphql")
         #expect(error.mayHaveReachedServer)
+    }
+
+    @Test func reasonOfACloseIsShownWithoutSecretsAndControlCharacters() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            peer.close(4400, "password=hunter2 \u{1B}[31m")
+        }
+        let error = try #require(try await SocketClient().subscribe(server.endpoint()).error)
+        #expect(error.message.contains("with code 4400 \"password="))
+        #expect(!error.message.contains("hunter2") && !error.message.contains("\u{1B}"))
+        #expect(error.webSocketClose?.reason == "password=hunter2 \u{1B}[31m")
+    }
+
+    @Test func refusedOperationHasItsURLAndNoStatus() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.say(#"{"id":"\#(id)","type":"error","payload":[{"message":"no"}]}"#)
+            peer.hearAll()
+        }
+        let error = try #require(try await SocketClient().subscribe(server.endpoint()).error)
+        #expect(error.kind == .graphQL)
+        #expect(error.graphQLErrors.map(\.message) == ["no"])
+        #expect(error.url == "http://\(server.authority)/graphql")
+        #expect(error.response == nil)
+    }
+
+    @Test func resultsHaveTheirURL() async throws {
+        let server = try SocketServer { peer in
+            peer.acknowledge()
+            let id = peer.operation()
+            peer.next(id, 1)
+            peer.complete(id)
+            peer.hearAll()
+        }
+        let urls = Lock<[String]>([])
+        _ = try await SocketClient().subscribe(server.endpoint()) { event in
+            if case .response(let response) = event { urls.withLock { $0.append(response.response.url) } }
+        }
+        #expect(urls.withLock { $0 } == ["http://\(server.authority)/graphql"])
     }
 
     enum Loss: CaseIterable {

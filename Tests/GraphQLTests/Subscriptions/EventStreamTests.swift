@@ -279,12 +279,31 @@ import Testing
         #expect(try await world.heard().events == ["open", "null boom", #"{"count":null} bang"#, #"{"count":3}"#])
     }
 
-    @Test(arguments: ["application/json", "application/graphql-response+json; charset=utf-8"])
-    func anAnswerWithoutAStreamIsTheOnlyResult(type: String) async throws {
-        let world = try SubscriptionWorld(answers: .json(#"{"data":{"count":1}}"#, type: type))
+    @Test(
+        "a subscription that a server runs as a query is not subscribed to",
+        arguments: ["application/json", "application/graphql-response+json; charset=utf-8"],
+        [
+            #"{"data":{"count":1}}"#, #"{"data":{"count":null}}"#,
+            #"{"data":null,"errors":[{"message":"Cannot return null","path":["count"]}]}"#,
+        ]
+    )
+    func answerOfAnExecution(type: String, body: String) async throws {
+        let heard = try await SubscriptionWorld(answers: .json(body, type: type)).heard()
+        #expect(heard.events == [])
+        #expect(heard.error?.kind == .unsupported)
+        #expect(heard.error?.message.contains("it answered application/") == true)
+    }
+
+    @Test(
+        "errors of a subscription that did not begin are those of the operation",
+        arguments: [#"{"data":null,"errors":[{"message":"no"}]}"#, #"{"errors":[{"message":"no","path":["count"]}]}"#]
+    )
+    func answerOfARefusal(body: String) async throws {
+        let world = try SubscriptionWorld([.events(), .multipart], answers: .json(body))
         let heard = try await world.heard()
-        #expect(heard.events == ["open", #"{"count":1}"#])
-        #expect(heard.error == nil)
+        #expect(heard.error?.kind == .graphQL)
+        #expect(heard.error?.graphQLErrors.map(\.message) == ["no"])
+        #expect(world.server.requests.count == 1)
     }
 
     @Test func status204IsTheEnd() async throws {
@@ -300,7 +319,8 @@ import Testing
         arguments: [
             LoopbackServer.Answer.response(404), .response(405), .response(406, ["Content-Type": "text/plain"], "?"),
             .json(#"{"errors":[{"message":"accept header"}]}"#, status: 406), .response(415), .response(501),
-            .response(200, ["Content-Type": "text/html"], "<html>"), .json("[]"), .json("not JSON"), .json(""),
+            .response(200, ["Content-Type": "text/html"], "<html>"), .json(#"{"data":{"count":null}}"#), .json("[]"),
+            .json("not JSON"), .json(""),
             .response(200, ["Content-Type": "application/json"], #"{"status":"ok"}"#),
         ]
     )

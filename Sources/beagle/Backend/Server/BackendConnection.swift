@@ -1,0 +1,98 @@
+import BeagleNetHTTP
+import Foundation
+
+/// One connection: its requests are answered one after another, on the thread that runs it.
+struct BackendConnection {
+    private let socket: BackendSocket
+    private let reader: BackendReader
+    private let answer: (BackendRequest) throws -> BackendResponse
+
+    /// - Parameters:
+    ///   - headTime: How long a head may take.
+    ///   - answer: Answers a request. What it throws ends the connection, a `RequestFault` behind an answer.
+    init(
+        _ socket: BackendSocket,
+        headTime: Duration,
+        answer: @escaping (BackendRequest) throws -> BackendResponse
+    ) {
+        self.socket = socket
+        reader = BackendReader(socket, headTime: headTime)
+        self.answer = answer
+    }
+
+    /// Serves until either side ends the connection.
+    func serve() {
+        do {
+            while let request = try BackendRequest(from: reader) {
+                guard try serve(request) else { return }
+            }
+        } catch let fault as RequestFault {
+            refuse(fault)
+        } catch {
+            // The client is gone, or a route wants the connection lost.
+        }
+    }
+
+    /// - Returns: Whether another request may follow.
+    private func serve(_ request: BackendRequest) throws -> Bool {
+        try send(answer(request), to: request)
+    }
+
+    private func refuse(_ fault: RequestFault) {
+        do {
+            var response = try BackendResponse.problem(fault.status, fault.reason)
+            response.fields[.connection] = "close"
+            guard case .data(let body) = response.body else { return }
+            response.fields[.contentLength] = String(body.count)
+            try socket.write(Self.head(of: response) + body)
+            socket.finish()
+            // Closed at once, a connection with unread bytes is reset, and the answer is lost with it.
+            let deadline = ContinuousClock.now + .seconds(2)
+            while reader.hasBytes(by: deadline), ContinuousClock.now < deadline { _ = try reader.take(upTo: 64 << 10) }
+        } catch {
+            // There is nobody left to be told.
+        }
+    }
+
+    private func send(_ response: BackendResponse, to request: BackendRequest) throws -> Bool {
+        var response = response
+        let isWhole = request.body.isAtEnd
+        var isLast = request.isLast || !isWhole && request.body.expectsContinue
+        switch response.body {
+        case .data(let body):
+            let hasBody = response.status.code >= 200 && ![204, 304].contains(response.status.code)
+            if hasBody { response.fields[.contentLength] = String(body.count) }
+            if isLast { response.fields[.connection] = "close" }
+            try socket.write(Self.head(of: response) + (hasBody && request.method != "HEAD" ? body : Data()))
+        case .lost:
+            response.fields[.contentLength] = "1"
+            try socket.write(Self.head(of: response))
+            return false
+        case .stream(let write):
+            isLast = isLast || !request.isHTTP11
+            if request.isHTTP11 { response.fields[.transferEncoding] = "chunked" }
+            if isLast { response.fields[.connection] = "close" }
+            try socket.write(Self.head(of: response))
+            if request.method != "HEAD" { try send(write, isChunked: request.isHTTP11) }
+        case .webSocket(let converse):
+            try socket.write(Self.head(of: response))
+            try converse(BackendWebSocket(reader))
+            return false
+        }
+        return !isLast && request.body.discard()
+    }
+
+    private func send(_ write: (_ send: (Data) throws -> Void) throws -> Void, isChunked: Bool) throws {
+        try write { piece in
+            guard !piece.isEmpty else { return }
+            let size = isChunked ? Data("\(String(piece.count, radix: 16))\r\n".utf8) : Data()
+            try socket.write(size + piece + (isChunked ? Data("\r\n".utf8) : Data()))
+        }
+        if isChunked { try socket.write(Data("0\r\n\r\n".utf8)) }
+    }
+
+    private static func head(of response: BackendResponse) -> Data {
+        let lines = response.fields.map { "\($0.name.rawName): \($0.value)\r\n" }.joined()
+        return Data("HTTP/1.1 \(response.status.code) \(response.status.reasonPhrase)\r\n\(lines)\r\n".utf8)
+    }
+}

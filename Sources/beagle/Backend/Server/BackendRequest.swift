@@ -1,0 +1,209 @@
+import BeagleNetHTTP
+import BeagleNetReplay
+import Foundation
+
+/// A request as its routes see it.
+struct BackendRequest {
+    let method: String
+    /// The path as it was sent, with its escapes.
+    let path: String
+    /// Everything behind the question mark; empty if there is none.
+    let query: String
+    let fields: HTTPFields
+    let body: BackendBody
+    let isHTTP11: Bool
+
+    /// Whether the client wants the connection closed behind the answer (RFC 9112, 9.3).
+    var isLast: Bool {
+        let options = list(.connection)
+        return options.contains("close") || !isHTTP11 && !options.contains("keep-alive")
+    }
+
+    /// The value of a query item; `nil` if there is none of this name. The last counts.
+    func item(_ name: String) -> String? {
+        QueryItems.items(query[...]).last { $0.name == name }?.value
+    }
+
+    /// The elements of a field that holds a list, in lower case, over all fields of that name.
+    func list(_ name: HTTPField.Name) -> [String] {
+        fields[values: name].flatMap { $0.split(separator: ",") }
+            .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+    }
+
+    /// Reads the head of the next request; `nil` if there is none.
+    ///
+    /// - Throws: `RequestFault` if it is not HTTP/1.0 or HTTP/1.1 (RFC 9112), `ConnectionEnd`.
+    init?(from reader: BackendReader) throws {
+        guard var lines = try reader.head() else { return nil }
+        let words = lines.removeFirst().split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard words.count == 3, HTTPField.Name(words[0]) != nil, words[2].hasPrefix("HTTP/") else {
+            throw RequestFault(.badRequest, "the first line is not that of a request")
+        }
+        guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else {
+            throw RequestFault(.httpVersionNotSupported, "the version is neither HTTP/1.0 nor HTTP/1.1")
+        }
+        method = words[0]
+        isHTTP11 = words[2] == "HTTP/1.1"
+        (path, query) = try Self.target(words[1])
+        fields = try Self.fields(lines)
+        let hosts = fields[values: Self.host].count
+        guard hosts == 1 || !isHTTP11 && hosts == 0 else {
+            throw RequestFault(.badRequest, "the request doesn't have exactly one Host field")
+        }
+        body = BackendBody(try BackendBody.Framing(fields), expectsContinue: false, reader)
+        if isHTTP11, list(.expect).contains("100-continue") { body.expectsContinue = true }
+    }
+
+    /// `HTTPField.Name.host` is unavailable, as clients have it elsewhere.
+    private static let host = HTTPField.Name("Host")!
+
+    /// The path and the query of a target in origin form, absolute form or `*`.
+    private static func target(_ text: String) throws(RequestFault) -> (path: String, query: String) {
+        var rest = text[...]
+        if let scheme = rest.range(of: "://"), rest[..<scheme.lowerBound].allSatisfy({ $0.isASCII && $0.isLetter }) {
+            rest = rest[scheme.upperBound...].drop { $0 != "/" && $0 != "?" }
+            if rest.first != "/" { rest = "/" + rest }
+        }
+        guard rest.first == "/" || rest == "*", !rest.utf8.contains(where: { $0 < 0x21 || $0 == 0x7F }) else {
+            throw RequestFault(.badRequest, "the target of the request is not a path")
+        }
+        let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+    }
+
+    private static func fields(_ lines: [ArraySlice<UInt8>]) throws(RequestFault) -> HTTPFields {
+        var fields = HTTPFields()
+        for line in lines {
+            // A name that begins with white space would be a folded line, which is obsolete (RFC 9112, 5.2).
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+                let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self)),
+                !line[colon...].contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F })
+            else { throw RequestFault(.badRequest, "a field of the head is malformed") }
+            let value = String(decoding: line[(colon + 1)...], as: UTF8.self)
+            fields.append(HTTPField(name: name, value: value.trimmingCharacters(in: .whitespaces)))
+        }
+        return fields
+    }
+}
+
+/// The body of a request, read as routes ask for it.
+final class BackendBody {
+    /// How it ends (RFC 9112, 6.3).
+    enum Framing {
+        case length(Int64)
+        case chunked
+
+        init(_ fields: HTTPFields) throws(RequestFault) {
+            let lengths = Set(fields[values: .contentLength])
+            let codings = fields[values: .transferEncoding]
+            guard codings.isEmpty else {
+                guard lengths.isEmpty else {
+                    throw RequestFault(.badRequest, "a request has Content-Length or Transfer-Encoding, not both")
+                }
+                guard codings.count == 1, codings[0].lowercased() == "chunked" else {
+                    throw RequestFault(.notImplemented, "the only transfer coding known here is chunked")
+                }
+                self = .chunked
+                return
+            }
+            guard let text = lengths.first else {
+                self = .length(0)
+                return
+            }
+            guard lengths.count == 1, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int64(text)
+            else { throw RequestFault(.badRequest, "the Content-Length is not a number of bytes") }
+            self = .length(length)
+        }
+    }
+
+    private let reader: BackendReader
+    private let isChunked: Bool
+    /// The bytes that are left, of a chunk or of all.
+    private var left: Int64
+    private var isFirstChunk = true
+    private(set) var isAtEnd: Bool
+    /// Whether the client waits to be told that its body is wanted.
+    var expectsContinue: Bool
+
+    init(_ framing: Framing, expectsContinue: Bool, _ reader: BackendReader) {
+        self.reader = reader
+        self.expectsContinue = expectsContinue
+        switch framing {
+        case .length(let length): (isChunked, left, isAtEnd) = (false, length, length == 0)
+        case .chunked: (isChunked, left, isAtEnd) = (true, 0, false)
+        }
+    }
+
+    /// Reads the next bytes, 64 KiB at most; `nil` at the end.
+    func next() throws -> Data? {
+        if isAtEnd { return nil }
+        if expectsContinue {
+            expectsContinue = false
+            try reader.socket.write(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+        }
+        if isChunked, left == 0 {
+            try beginChunk()
+            if isAtEnd { return nil }
+        }
+        let bytes = try reader.take(upTo: Int(min(left, 64 << 10)))
+        left -= Int64(bytes.count)
+        if !isChunked, left == 0 { isAtEnd = true }
+        return bytes
+    }
+
+    private func beginChunk() throws {
+        if !isFirstChunk, try !reader.line().isEmpty {
+            throw RequestFault(.badRequest, "a chunk is longer than its size")
+        }
+        isFirstChunk = false
+        let digits = try reader.line().prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+        guard (1...15).contains(digits.utf8.count), digits.allSatisfy({ $0.isASCII && $0.isHexDigit }),
+            let size = Int64(digits, radix: 16)
+        else { throw RequestFault(.badRequest, "the size of a chunk is not a hexadecimal number") }
+        left = size
+        guard size == 0 else { return }
+        var trailers = 0
+        while case let line = try reader.line(), !line.isEmpty {
+            trailers += line.utf8.count
+            guard trailers <= 16 << 10 else { throw RequestFault(.badRequest, "the trailers are too large") }
+        }
+        isAtEnd = true
+    }
+
+    /// Reads all of it.
+    ///
+    /// - Throws: `RequestFault` with 413 if it is larger than `limit` bytes, before more of it is kept.
+    func collect(upTo limit: Int = 1 << 20) throws -> Data {
+        let fault = RequestFault(.contentTooLarge, "this route takes at most \(limit) bytes; /upload takes any number")
+        if !isChunked, left > Int64(limit) { throw fault }
+        var whole = Data()
+        while let bytes = try next() {
+            guard bytes.count <= limit - whole.count else { throw fault }
+            whole += bytes
+        }
+        return whole
+    }
+
+    /// Lets time pass before the answer.
+    ///
+    /// - Throws: `ConnectionEnd` if the client goes meanwhile.
+    func pause(_ duration: Duration) throws {
+        try reader.socket.pause(duration)
+    }
+
+    /// Reads and forgets the rest, as it has to be out of the way of the next request.
+    ///
+    /// - Returns: Whether it came to its end in 10 s. A client that waits to be told to send it is not waited for.
+    func discard() -> Bool {
+        let deadline = ContinuousClock.now + .seconds(10)
+        do {
+            while !isAtEnd, !expectsContinue, ContinuousClock.now < deadline, reader.hasBytes(by: deadline) {
+                _ = try next()
+            }
+        } catch {
+            return false
+        }
+        return isAtEnd
+    }
+}
