@@ -17,7 +17,6 @@ let openCombineDispatch = Target.Dependency.product(
     package: "OpenCombine",
     condition: withoutCombine
 )
-let flyingFox = Target.Dependency.product(name: "FlyingFox", package: "FlyingFox")
 
 let package = Package(
     name: "BeagleNet",
@@ -40,7 +39,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         .systemLibrary(
@@ -127,9 +125,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "beagle",
-            dependencies: [
-                "BeagleNet", "BeagleNetGraphQL", "BeagleNetReplay", "BeagleNetCurl", argumentParser, flyingFox,
-            ],
+            dependencies: ["BeagleNet", "BeagleNetGraphQL", "BeagleNetReplay", "BeagleNetCurl", argumentParser],
             swiftSettings: settings
         ),
         .testTarget(
@@ -196,7 +192,7 @@ let package = Package(
         ),
         .testTarget(
             name: "URLSessionTests",
-            dependencies: ["BeagleNetURLSession", "BeagleNetTesting"],
+            dependencies: ["BeagleNetURLSession", "BeagleNetCurl", "BeagleNetTesting"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,5 +1,6 @@
 import BeagleNet
 import BeagleNetHTTP
+import CBeagleNetCurl
 import Dispatch
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,5 +1,6 @@
 public import BeagleNet
 import BeagleNetHTTP
+import CBeagleNetCurl
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
