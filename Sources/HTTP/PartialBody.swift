@@ -15,7 +15,8 @@ package struct PartialBody: Sendable {
     ///   coded body.
     package init?(_ response: HTTPResponse) {
         guard response.status == .partialContent,
-            let range = response.headerFields[single: .contentRange].flatMap({ ContentRange($0) }), let bytes = range.bytes,
+            let range = response.headerFields[single: .contentRange].flatMap({ ContentRange($0) }),
+            let bytes = range.bytes,
             response.headerFields[.contentEncoding].map({ $0.lowercased() == "identity" }) ?? true
         else { return nil }
         let (end, isTooLarge) = bytes.upperBound.addingReportingOverflow(1)

@@ -53,7 +53,8 @@ struct OutboxCommandTests {
             let form = ["submit", "http://127.0.0.1:\(try closedPort())/in", "password=s3cret", "--outbox", outbox]
             let sent = try await BeagleProcess(form).outcome()
             #expect(sent.exit == 7)
-            #expect(sent.errors.contains(#"the outbox did not keep it: its input "password" is secret"#), "\(sent.errors)")
+            let reason = #"the outbox did not keep it: its input "password" is secret"#
+            #expect(sent.errors.contains(reason), "\(sent.errors)")
             #expect(entries(outbox) == [])
             #expect(try await BeagleProcess(form + ["--outbox-secrets"]).outcome().exit == 105)
             #expect(entries(outbox).count == 1)

@@ -59,13 +59,19 @@ extension Authentication {
             return try Self.basicField(found)
         }
         guard !hasField else {
-            throw .badAuthentication("it is set, and the request has an Authorization header too", "leave one of them out")
+            throw .badAuthentication(
+                "it is set, and the request has an Authorization header too",
+                "leave one of them out"
+            )
         }
         switch scheme {
         case .basic(let credentials): return try Self.basicField(credentials)
         case .bearer(let token):
             guard Self.isToken(token) else {
-                throw .badAuthentication("the token has characters that RFC 6750, 2.1 does not allow", "encode it as Base64")
+                throw .badAuthentication(
+                    "the token has characters that RFC 6750, 2.1 does not allow",
+                    "encode it as Base64"
+                )
             }
             return "Bearer \(token)"
         case .digest(let credentials):

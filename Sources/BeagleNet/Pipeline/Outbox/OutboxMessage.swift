@@ -166,7 +166,7 @@ extension NetworkError {
             .unsupported,
             during: .build,
             "the outbox entry \(path) is encrypted, and \(why)",
-            advice: "open the outbox with the key that the entry was written with; it stays where it is, and the others go on"
+            advice: "open the outbox with the key of the entry; it stays where it is, and the others go on"
         )
     }
 
