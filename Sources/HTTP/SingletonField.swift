@@ -13,8 +13,11 @@ extension HTTPFields {
             }
             if !first.hasValue(of: field) { return name == .contentType ? lastContentType(first.name) : nil }
         }
-        // Some servers and proxies write one line of two.
-        if name == .contentType, let found, found.value.utf8.contains(UInt8(ascii: ",")) {
+        // Some servers and proxies write one line of two. The comma of a multipart type is part of it: GraphQL servers
+        // answer subscriptions with `multipart/mixed; boundary=…; subscriptionSpec=1.0, application/json`.
+        if name == .contentType, let found, found.value.utf8.contains(UInt8(ascii: ",")),
+            !found.value.lowercased().hasPrefix("multipart/")
+        {
             return lastContentType(found.name) ?? found
         }
         return found
