@@ -284,12 +284,17 @@ extension BeagleDependencies {
     /// Makes the value of a registration and stores it, which tells its key.
     private func store(_ registration: Registration) -> (key: ObjectIdentifier, value: any Held) {
         let value = registration.make(self)
-        state.withLock { $0.storing = (registration, value) }
+        // The setter of another dependency may have read this one.
+        let (outerStoring, outerStored) = state.withLock { ($0.storing, $0.stored) }
+        state.withLock { state in
+            state.storing = (registration, value)
+            state.stored = nil
+        }
         registration.store(self, value)
-        let stored = state.withLock { state in
-            state.storing = nil
-            defer { state.stored = nil }
-            return state.stored
+        let stored = state.withLock { $0.stored }
+        state.withLock { state in
+            state.storing = outerStoring
+            state.stored = outerStored
         }
         // An app's own bug, and `make` would be forgotten. Not `precondition`, whose message an optimised build drops.
         guard let stored else {

@@ -11,7 +11,9 @@ extension HttpRequestBuilder {
         // Any other type of additional data was ignored.
         let additional = request.additionalData as? HttpAdditionalData
         var url = try target(of: request)
-        var appWide = environmentHeaders(for: url)
+        // Raw requests have none of them.
+        var appWide: [String: String] = if case .rawRequest = request.type { [:] } else { environmentHeaders(for: url) }
+        if !declaresOrigins { try checkForCredentials(appWide, "the environment's headers") }
         if origins.isEmpty || origins.contains(url.origin) {
             let names = Set(additionalHeaders.keys.map { $0.lowercased() })
             appWide = appWide.filter { !names.contains($0.key.lowercased()) }.merging(additionalHeaders) { $1 }

@@ -142,7 +142,7 @@ public struct HttpRequestBuilder: Sendable {
     }
 
     /// Whether the app says which origins are its own.
-    private var declaresOrigins: Bool { !origins.isEmpty || baseURL != nil }
+    var declaresOrigins: Bool { !origins.isEmpty || baseURL != nil }
 
     /// The headers of the app that a URL's origin may have.
     private func additionalHeaders(for url: WireURL) -> [String: String] {
@@ -154,7 +154,7 @@ public struct HttpRequestBuilder: Sendable {
     }
 
     /// Refuses headers that may go to any origin and hold a credential.
-    private func checkForCredentials(_ headers: [String: String], _ holder: String) throws(NetworkError) {
+    func checkForCredentials(_ headers: [String: String], _ holder: String) throws(NetworkError) {
         if headers.isEmpty { return }
         let redactor = Redactor()
         let names = headers.keys.compactMap(HTTPField.Name.init(_:)).map(\.rawName).sorted()

@@ -92,6 +92,14 @@ struct RegistrationTests {
         #expect(app.scoped { $0.place = "scope" }.title == "of scope")
     }
 
+    @Test func aSetterMayReadAnotherRegisteredDependency() {
+        let app = BeagleDependencies()
+        app.register(\.noted) { _ in Gadget("registered") }
+        app.register(\.place) { _ in "registered place" }
+        #expect(app.noted.name == "registered")
+        #expect(app.place == "registered place")
+    }
+
     @Test func inARegistrationTheDependencyItselfIsTheDefault() {
         let app = BeagleDependencies()
         app.register(\.gadget) { container in Gadget("around \(container.gadget.name)") }
@@ -193,6 +201,10 @@ private enum CostlyKey: DependencyDefault {
     }
 }
 
+private enum NotedKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> Gadget { Gadget("default") }
+}
+
 private enum PlaceKey: DependencyDefault {
     static func live(_ dependencies: BeagleDependencies) -> String { "nowhere" }
 }
@@ -220,6 +232,15 @@ extension BeagleDependencies {
     fileprivate var costly: Gadget {
         get { self[CostlyKey.self] }
         set { self[CostlyKey.self] = newValue }
+    }
+
+    /// Its setter reads another dependency.
+    fileprivate var noted: Gadget {
+        get { self[NotedKey.self] }
+        set {
+            self[NotedKey.self] = newValue
+            _ = place
+        }
     }
 
     fileprivate var place: String {

@@ -196,11 +196,14 @@ import Testing
         let built = try builder.build(Request(url: try #require(URL(string: "http://any/")), type: .fetchImage))
         #expect(built.originScopedFields.map(\.canonicalName) == ["x-tenant"])
         builder.environmentHeaders["Authorization"] = "hunter2"
-        let error = builder.refusal("http://any/")
-        #expect(error?.kind == .badRequest)
-        #expect(error?.message.contains("Authorization") == true)
-        #expect(error?.advice?.contains("base URL") == true)
-        #expect(error?.description.contains("hunter2") == false)
+        for compatibility in [HttpRequestBuilder.Compatibility.standard, .beagle1] {
+            builder.compatibility = compatibility
+            let error = builder.refusal("http://any/")
+            #expect(error?.kind == .badRequest)
+            #expect(error?.message.contains("Authorization") == true)
+            #expect(error?.advice?.contains("base URL") == true)
+            #expect(error?.description.contains("hunter2") == false)
+        }
     }
 
     @Test("row 13: an environment's headers go to its own origin and to those declared")

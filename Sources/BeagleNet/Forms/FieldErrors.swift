@@ -9,7 +9,8 @@ extension FieldError {
     /// - Parameters:
     ///   - response: the server's response.
     ///   - inputs: the names of the form's inputs; `nil` takes every name for an input's.
-    /// - Returns: the errors in the server's order, members by name; none if the body has none.
+    /// - Returns: the errors in the server's order, members by name; none if the body has none. At most 1,000 errors are
+    ///   read, and of a longer name the first 1,000 characters.
     public static func list(in response: NetworkResponse, inputs: [String]? = nil) -> [FieldError] {
         guard [400, 409, 422].contains(response.status.code) else { return [] }
         return list(in: response.data, contentType: response.contentType, inputs: inputs)
@@ -26,6 +27,9 @@ extension FieldError {
 
 /// Collects the errors that a JSON body has.
 private struct FieldErrors {
+    /// The most errors that are read, and the most characters of a name, which each error of a list under it repeats.
+    private static let limit = 1_000
+
     let inputs: [String]?
     private(set) var list: [FieldError] = []
 
@@ -69,6 +73,7 @@ private struct FieldErrors {
 
     /// Adds what is said at a path.
     private mutating func add(_ value: JSONValue, at path: [String]) {
+        guard list.count < Self.limit else { return }
         switch value {
         case .string(let message): add(message, at: path)
         case .array(let elements):
@@ -87,7 +92,7 @@ private struct FieldErrors {
     }
 
     private mutating func addMembers(_ members: [String: JSONValue], at path: [String]) {
-        for (name, value) in members.sorted(by: { $0.key < $1.key }) { add(value, at: path + [name]) }
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) { add(value, at: path + [Self.short(name)]) }
     }
 
     /// Adds an error with a name of its own, else that of the path.
@@ -123,10 +128,15 @@ private struct FieldErrors {
 
 extension FieldErrors {
     private func fieldError(_ name: String, isPointer: Bool, _ message: String) -> FieldError {
+        let name = Self.short(name)
         let tokens = isPointer ? Self.tokens(ofPointer: name) : [name]
         if inputs == nil { return FieldError(field: tokens.joined(separator: "."), message: message) }
         let field = input(of: isPointer ? tokens : Self.tokens(ofName: name), whole: name)
         return FieldError(field: field, message: message, serverName: field == nil ? name : nil)
+    }
+
+    private static func short(_ name: String) -> String {
+        name.utf8.count <= limit ? name : String(name.unicodeScalars.prefix(limit))
     }
 
     /// `#/profile/color`, a JSON pointer in a fragment (RFC 6901, 6), or one without `#`.
@@ -148,7 +158,7 @@ extension FieldErrors {
         let bracketed = first + tokens.dropFirst().map { "[\($0)]" }.joined()
         let names = [whole, tokens.joined(separator: "."), bracketed, tokens.joined(separator: "/"), first, last]
         let exact = names.lazy.compactMap { name in inputs.first { $0 == name } }.first
-        return exact ?? names.lazy.compactMap { name in inputs.first { $0.folded == name.folded } }.first
+        return exact ?? names.lazy.map(\.folded).compactMap { name in inputs.first { $0.folded == name } }.first
     }
 }
 

@@ -8,6 +8,8 @@ final class FormTurn: Sendable {
         var url: URL
         var query: [URLQueryItem]
         var headers: [String: String]
+        /// Whose credentials go with it: the reply of one person is not for another.
+        var person: Int
     }
 
     /// What is asked of a server.
@@ -61,7 +63,8 @@ final class FormTurn: Sendable {
     /// Joins what is under way, or begins. Cancelling the task leaves at once; where nobody waits any more, the transfer
     /// is cancelled, and where an outbox may have it the error says whether it does.
     ///
-    /// A form that was accepted has the reply that it got then, unless it was changed since or goes elsewhere.
+    /// A form that was accepted has the reply that it got then, unless it was changed since, goes elsewhere, or
+    /// has the credentials of another person.
     ///
     /// - Parameter changes: how often the form had been changed when the message was made.
     /// - Throws: `NetworkError`; of kind `.badRequest` where something else is under way.

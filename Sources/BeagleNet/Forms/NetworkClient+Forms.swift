@@ -7,7 +7,8 @@ extension NetworkClient {
     /// Its validators are asked first. While it is under way, submitting the same form with the same values joins it: one
     /// request is sent, and all get its reply. Cancelling the task leaves it; when all have left, it is cancelled.
     ///
-    /// A form that was accepted isn't sent again to the same place until it is edited: submitting it gives the same reply.
+    /// A form that was accepted isn't sent again to the same place, with the same person's credentials, until it is edited:
+    /// submitting it gives the same reply.
     /// See `Form.allowResubmission()` and `FormSubmission.retry()` for what is meant to be sent twice.
     ///
     /// - Parameters:
@@ -37,7 +38,7 @@ extension NetworkClient {
         let url = try target.url(in: container)
         let changes = form.changes
         let message = FormTurn.Message(
-            destination: FormTurn.Destination(url: url, query: query, headers: headers),
+            destination: FormTurn.Destination(url: url, query: query, headers: headers, person: container.person),
             data: try form.data()
         )
         return try await form.turn.result(of: message, changes: changes, progress: progress) { identity, mark, tell in

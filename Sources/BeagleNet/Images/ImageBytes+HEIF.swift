@@ -316,7 +316,8 @@ private struct ImageBits {
     /// A number of as many bits as zeros come before them (ITU-T H.265, 9.2).
     mutating func golomb() -> UInt32? {
         var zeros = 0
-        while let bit = next(1), bit == 0 { zeros += 1 }
+        // Decoders stop there too. A file of zeros must not be read to its end, bit by bit.
+        while zeros < 32, let bit = next(1), bit == 0 { zeros += 1 }
         guard zeros < 32, let rest = next(zeros) else { return nil }
         return (1 << UInt32(zeros)) - 1 + rest
     }

@@ -51,6 +51,14 @@ import Testing
         )
     }
 
+    @Test func theFirstThousandErrorsAreReadAndTheBeginningOfALongName() {
+        let name = String(repeating: "n", count: 5_000)
+        let messages = Array(repeating: "\"m\"", count: 2_000).joined(separator: ",")
+        let errors = errors("{\"errors\":{\"\(name)\":[\(messages)]}}")
+        #expect(errors.count == 1_000)
+        #expect(errors.allSatisfy { $0.serverName == String(name.prefix(1_000)) })
+    }
+
     /// The example of RFC 9457, 3.
     @Test func aProblemTellsItsFields() {
         let body = """

@@ -238,6 +238,18 @@ import Testing
         #expect(server.record.requestCount == 6)
     }
 
+    @Test func anAcceptedFormIsSentAgainWithTheCredentialsOfAnotherPerson() async throws {
+        let server = try serve { _ in .response(204) }
+        let auth = AuthInterceptor<String>(.init(load: { "token" }, attach: { $1.headerFields[.authorization] = $0 }))
+        Beagle.dependencies.interceptors.add(auth)
+        let form = Form([Form.Input("a", 1)])
+        for _ in 0..<2 { _ = try await client.submit(form, to: "/form") }
+        #expect(server.record.requestCount == 1)
+        auth.reset()
+        _ = try await client.submit(form, to: "/form")
+        #expect(server.record.requestCount == 2)
+    }
+
     @Test func aFormThatWasEditedWhileItWasSentIsSentAgain() async throws {
         let form = Form([Form.Input("a", 1)])
         let server = try serve { request in

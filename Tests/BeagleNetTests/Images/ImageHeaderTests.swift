@@ -308,6 +308,21 @@ import Testing
         #expect(ImageHeader(of: tile)?.width == 255)
     }
 
+    /// As decoders have it, the header goes on behind a number that begins with 32 zeros (AV1, 4.10.3).
+    @Test func aNumberOfTooManyZerosEndsAfter32() {
+        func zeros(_ count: Int) -> String { String(repeating: "0", count: count) }
+        let timing = "1" + zeros(64) + "1" + zeros(32)
+        let size = "1111" + "1111" + "0000000111111111" + "0000000100101011"
+        let bits = Array(zeros(5) + timing + zeros(1 + 1 + 5 + 12 + 5) + size + zeros(16))
+        let bytes = Data(
+            (0..<bits.count / 8).map { UInt8(String(bits[$0 * 8..<$0 * 8 + 8]), radix: 2) ?? 0 }
+        )
+        let header = Data([0x0A, UInt8(bytes.count)]) + bytes
+        let properties = ImageSamples.extent(41, 31) + ImageSamples.box("av1C", Data(count: 4) + header)
+        let image = ImageSamples.avif(properties)
+        #expect(ImageHeader(of: image) == ImageHeader(format: .avif, width: 512, height: 300))
+    }
+
     @Test func aSequenceIsAsLargeAsItsPicturesAreCoded() {
         let entry = Data(count: 24) + Self.big(41, 2) + Self.big(31, 2) + Data(count: 50)
         func movie(_ coded: Data) -> Data {

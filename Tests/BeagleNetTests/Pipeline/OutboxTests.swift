@@ -404,7 +404,12 @@ extension NetworkOperation {
     }
 
     /// Files of 4 TiB that take no room on the disk, in place of an entry, a piece behind it, and beside it.
-    @Test(arguments: [nil, "", "beagle-outbox 1 abc\n", "beagle-outbox 1 abc\n{\"length\":4}\nabcd"])
+    @Test(
+        arguments: [
+            nil, "", "beagle-outbox 1 abc\n", "beagle-outbox 1 abc\n{\"length\":4}\nabcd",
+            "beagle-outbox 2 aes-256-gcm abc 4\nabcd", "beagle-outbox 2 aes-256-gcm abc -9223372036854775808\nabcd",
+        ]
+    )
     func anEntryOfAbsurdSizeIsMovedAsideUnread(_ text: String?) async throws {
         defer { folder.remove() }
         await keep(1...2, in: Outbox(directory: folder.path))

@@ -79,7 +79,7 @@ extension NetworkOperation {
             )
         }
         let fields = message.head.headerFields
-        let headers = Dictionary(fields.map { ($0.name.rawName, $0.value) }) { "\($0), \($1)" }
+        let headers = Dictionary(fields.map { ($0.name.rawName, $0.opaqueValue) }) { "\($0), \($1)" }
         let body = message.body.map { RequestBody.data($0, contentType: fields[.contentType] ?? "") }
         let method = message.head.method.rawValue
         let data =

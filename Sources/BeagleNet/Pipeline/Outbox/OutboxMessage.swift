@@ -51,7 +51,7 @@ struct OutboxMessage: Sendable {
     }
 
     private func encoded() throws(NetworkError) -> Data {
-        let fields = head.headerFields.map { JSONValue.array([.string($0.name.rawName), .string($0.value)]) }
+        let fields = head.headerFields.map { JSONValue.array([.string($0.name.rawName), .string($0.opaqueValue)]) }
         let json: JSONValue = [
             "queue": .string(queue), "kind": .string(kind.name), "isShared": .bool(kind.isShared),
             "partition": .string(partition), "accepted": .number(accepted),
@@ -108,7 +108,8 @@ extension OutboxMessage {
         let line = String(decoding: beginning[..<end], as: UTF8.self)
         guard !line.hasPrefix(sealedFormat) else {
             let announced = line.split(separator: " ").last.flatMap { Int64($0) } ?? 0
-            guard Int64(line.utf8.count) + 1 == size - announced else { throw .otherSize(path, size) }
+            // The other way round, a number below zero could overflow.
+            guard announced == size - Int64(line.utf8.count) - 1 else { throw .otherSize(path, size) }
             return
         }
         try checkFormat(line, path: path)
@@ -147,7 +148,7 @@ extension OutboxMessage {
             guard let name = field[0]?.string.flatMap({ HTTPField.Name($0) }), let value = field[1]?.string else {
                 throw .damaged("", "")
             }
-            head.headerFields.append(HTTPField(name: name, value: value))
+            head.headerFields.append(HTTPField(name: name, opaqueValue: value))
         }
     }
 }
