@@ -47,7 +47,7 @@ struct BackendConnection {
             try socket.write(Self.head(of: response) + body)
             try linger()
         } catch {
-            // There is nobody left to be told.
+            // The client is gone.
         }
     }
 

@@ -3,7 +3,7 @@ import Foundation
 
 /// The server's side of a WebSocket (RFC 6455), used by one thread.
 final class BackendWebSocket {
-    /// What came.
+    /// An event of the conversation.
     enum Event {
         case message(WebSocketMessage)
         /// Nothing by the deadline.
@@ -12,7 +12,7 @@ final class BackendWebSocket {
         case closed
     }
 
-    /// Why the client is not listened to any longer.
+    /// A breach of the protocol, for which the WebSocket is closed.
     private struct Violation: Error {
         let code: UInt16
         let reason: String
@@ -142,7 +142,7 @@ final class BackendWebSocket {
         }
     }
 
-    /// Says goodbye, and waits a second for the client's.
+    /// Sends a close frame, and waits up to a second for the client's.
     func close(_ code: UInt16, _ reason: String = "") throws {
         try send(0x8, Data([UInt8(code >> 8), UInt8(code & 0xFF)] + reason.utf8))
         reader.socket.finish()
