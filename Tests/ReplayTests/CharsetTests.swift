@@ -50,7 +50,8 @@ import Testing
     @Test(arguments: [
         "text/plain", "text/plain; charset=utf-8", "text/plain; charset=UTF-8", "text/plain;charset=\"utf8\"", "",
         "a=b",
-        "text/plain; charset=", "text/plain; charset=utf-16//IGNORE",
+        "text/plain; charset=", "text/plain; charset=utf-16//IGNORE", "text/plain; charset=ISO-2022-CN-EXT",
+        "text/plain; charset=csISO2022CN",
     ])
     func otherTypesHaveNone(_ type: String) {
         #expect(Charset(contentType: type) == nil)

@@ -130,6 +130,19 @@ private struct ZipText {
         }
     }
 
+    /// Pieces of 256 KiB are read: one may end in the middle of a repetition, when all compressed bytes are used up.
+    @Test(arguments: [(256 << 10) - 1, 256 << 10, (256 << 10) + 100, (512 << 10) + 100])
+    func aRepetitiveBodyIsReadToItsEnd(_ count: Int) async throws {
+        let data = Data(repeating: UInt8(ascii: "a"), count: count)
+        try await withZip([
+            .init(name: "har.har", data: Self.har(naming: "b.txt")), .init(name: "b.txt", data: data, isPacked: true),
+        ]) { path in
+            let recording = try Recording(contentsOf: path)
+            let body = try #require(recording.entries.first?.response?.body)
+            #expect(try recording.data(of: body) == data)
+        }
+    }
+
     @Test(arguments: ["../secret.txt", "/etc/hostname", "none.txt", "..\\\\secret.txt"])
     func nothingOutsideOfTheZipIsRead(_ name: String) async throws {
         try await withZip([.init(name: "har.har", data: Self.har(naming: name))]) { path in

@@ -209,6 +209,15 @@ import Testing
         }
     }
 
+    @Test(arguments: ["application/json", "text/event-stream"])
+    func mutationByGetIsRefused(_ type: String) async throws {
+        try await withBackend { url in
+            let target = "/graphql?query=mutation%7BcreatePost(title:%22x%22)%7Bid%7D%7D"
+            let answer = try Self.answer(url, "GET \(target) HTTP/1.1", "Accept: \(type)")
+            #expect(answer.contains("a mutation is not sent by GET"), "\(answer)")
+        }
+    }
+
     /// Conversations that a client may begin; each is then damaged in some place.
     private static let conversations: [Data] = {
         let socket =

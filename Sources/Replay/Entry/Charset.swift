@@ -35,6 +35,8 @@ struct Charset: Sendable, Hashable {
             (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || "-_.:".utf8.contains(byte)
         }
         guard isName, !label.isEmpty, label.utf8.count <= 40, !Self.utf8Labels.contains(label) else { return nil }
+        // Browsers refuse these, and glibc before 2.40 writes beyond its buffer (CVE-2024-2961).
+        guard !label.contains("2022-cn"), !label.contains("2022cn") else { return nil }
         codecs = (Self.codecs[label].map { [$0] } ?? []) + [label]
     }
 

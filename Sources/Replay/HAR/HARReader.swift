@@ -3,8 +3,9 @@ import BeagleNetHTTP
 /// Reads an HTTP Archive (HAR 1.2) entry by entry, as browsers, proxies and other tools write it.
 ///
 /// The file is read in pieces, so that no more than one entry is in memory. It may be compressed by gzip or zlib, or be in a
-/// zip archive with the files of its bodies, as Playwright writes it; its first bytes tell. What is missing in an entry, or is of another type, is taken for what it most likely means, and
-/// the entry's `warnings` say so. Source: http://www.softwareishard.com/blog/har-12-spec/
+/// zip archive with the files of its bodies, as Playwright writes it; its first bytes tell. What is missing in an entry, or
+/// is of another type, is taken for what it most likely means, and the entry's `warnings` say so.
+/// Source: http://www.softwareishard.com/blog/har-12-spec/
 public final class HARReader {
     /// The largest archives that are read.
     public struct Limits: Sendable, Hashable {

@@ -76,9 +76,10 @@ extension HARValidator.Summary {
     mutating func count(_ entry: LogEntry, in recording: Recording) {
         for body in [entry.request.body, entry.response?.body].compactMap(\.self) {
             switch body.content {
-            case .data(let data) where !data.isEmpty: (bodies, bodyBytes) = (bodies + 1, bodyBytes + Int64(data.count))
+            case .data(let data) where !data.isEmpty:
+                (bodies, bodyBytes) = (bodies + 1, bodyBytes.adding(Int64(data.count)))
             case .file(let name) where recording.hasFile(name):
-                (bodies, bodyBytes) = (bodies + 1, bodyBytes &+ max(body.size, 0))
+                (bodies, bodyBytes) = (bodies + 1, bodyBytes.adding(max(body.size, 0)))
             case .data, .file, .parameters, .omitted: break
             }
         }

@@ -13,6 +13,8 @@ final class Inflater {
     private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 1)
     private var input = Data()
     private var isEnded = false
+    /// Whether the last piece filled the room, so that zlib may have more of the text although the input is used up.
+    private var mayHaveMore = false
 
     /// - Parameter isBare: Whether the stream is one of deflate, without a head.
     init(isBare: Bool = false) throws(NetworkError) {
@@ -34,7 +36,7 @@ final class Inflater {
     /// - Parameter source: gives the next piece of what is compressed.
     func next(_ source: () throws(NetworkError) -> Data?) throws(NetworkError) -> Data? {
         while true {
-            if input.isEmpty {
+            if input.isEmpty, !mayHaveMore {
                 guard let piece = try source() else {
                     guard isEnded else { throw .compression("the compressed text was cut off") }
                     return nil
@@ -63,6 +65,7 @@ final class Inflater {
             throw .compression("the compressed text is damaged")
         }
         isEnded = code == Z_STREAM_END
+        mayHaveMore = !isEnded && stream.pointee.avail_out == 0
         input = input.suffix(left)
         return room.count - Int(stream.pointee.avail_out)
     }

@@ -3,8 +3,8 @@ public import BeagleNetCurl
 
 /// Sends the messages of a recording again, to another host, and compares the answers with the recorded ones.
 ///
-/// Only safe methods, and GraphQL queries by POST, go out unless told otherwise, and nothing that a recording has `REDACTED` in place of a secret: such
-/// entries are passed over, and the report tells what to give.
+/// Only safe methods, and GraphQL queries by POST, are sent unless told otherwise, and nothing in which the recording has
+/// `REDACTED` in place of a secret: such entries are passed over, and the report tells what to give.
 /// ```swift
 /// let reissuer = Reissuer(to: try ReissueTarget("https://staging.example.com"))
 /// let report = try await reissuer.compare(recording)

@@ -107,7 +107,7 @@ extension LogEntry {
 
 extension Int64 {
     /// The sum, or the largest number there is: an archive may say anything.
-    fileprivate func adding(_ other: Int64) -> Int64 {
+    func adding(_ other: Int64) -> Int64 {
         let (sum, isTooLarge) = addingReportingOverflow(other)
         return isTooLarge ? .max : sum
     }

@@ -15,9 +15,9 @@ struct HARCommand: AsyncParsableCommand {
             abstract: "Say what archives and logs have, and where they are not as they should be.",
             discussion: """
                 A line for each file: entries, bodies, errors, hints. On standard error each of the first thousand \
-                findings of a file, with byte offset and JSON path. Files may be compressed by gzip or zlib, or zip archives \
-                of Playwright; offsets are those of the text. A broken file ends the command with 101, or 61 where it cannot be decompressed, and \
-                what comes before the break is counted. Of a log NAME.bglog: records that were cut off, what there was \
+                findings of a file, with byte offset and JSON path. Files may be compressed by gzip or zlib, or zip \
+                archives of Playwright; offsets are those of the text. A broken file ends the command with 101, or 61 \
+                where it cannot be decompressed, and what comes before the break is counted. Of a log NAME.bglog: records that were cut off, what there was \
                 no room for, and bodies whose files are missing or damaged. Findings alone are no failure without \
                 --strict.
 

@@ -103,7 +103,8 @@ struct AccessFlags: ParsableArguments {
 
     private var cookieFiles: [String] { cookie.filter { !$0.contains("=") } }
 
-    /// Reads what was remembered, and notes lines that were skipped. The files of `--hsts` and `--alt-svc` need not be there yet.
+    /// Reads what was remembered, and notes lines that were skipped. The files of `--hsts` and `--alt-svc` need not be
+    /// there yet.
     ///
     /// - Throws: `NetworkError` of kind `.file`.
     func load(into configuration: CurlConfiguration, _ console: Console) throws(NetworkError) {

@@ -55,7 +55,7 @@ final class Console: Sendable {
         note(asIs: Redactor.standard.redact(text: text))
     }
 
-    /// Writes a line of which somebody else has taken out what is secret.
+    /// Writes a line whose secrets the caller has replaced.
     func note(asIs text: String) {
         showBar("")
         Self.write(Data("\(text)\n".utf8), to: STDERR_FILENO)

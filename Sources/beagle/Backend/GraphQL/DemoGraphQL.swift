@@ -35,10 +35,10 @@ final class DemoGraphQL: Sendable {
         let isStream = accepts.contains("text/event-stream")
         do {
             var execution = try execution(of: message(of: request))
+            guard request.method == "POST" || execution.kind != .mutation else {
+                throw DemoSchema.Fault(message: "a mutation is not sent by GET")
+            }
             guard execution.kind == .subscription || isStream else {
-                guard request.method == "POST" || execution.kind == .query else {
-                    throw DemoSchema.Fault(message: "a mutation is not sent by GET")
-                }
                 return Self.response(execution.result(), isTyped: isTyped)
             }
             guard isStream else {

@@ -1,7 +1,7 @@
 import BeagleNetGraphQL
 import BeagleNetHTTP
 
-/// What the demo backend's `/graphql` offers.
+/// The schema of the demo backend's `/graphql`, and its data.
 enum DemoSchema {
     static let text = """
         type Query {
@@ -33,7 +33,7 @@ enum DemoSchema {
         case list([Value])
     }
 
-    /// What a field cannot be resolved for.
+    /// The reason why a field can't be resolved.
     struct Fault: Error {
         let message: String
         var code: String?

@@ -16,7 +16,7 @@ struct GraphQLExecution {
     private let operation: Int
     private var variables: [String: JSONValue] = [:]
     let kind: OperationKind
-    /// What went wrong, for `errors`.
+    /// The entries of `errors`.
     private(set) var errors: [JSONValue] = []
     /// The fields that an answer may still have: few aliases and fragments can ask for very many.
     private var room = Self.maxFields

@@ -45,12 +45,9 @@ struct BackendConnection {
             guard case .data(let body) = response.body else { return }
             response.fields[.contentLength] = String(body.count)
             try socket.write(Self.head(of: response) + body)
-            socket.finish()
-            // Closed at once, a connection with unread bytes is reset, and the answer is lost with it.
-            let deadline = ContinuousClock.now + .seconds(2)
-            while reader.hasBytes(by: deadline), ContinuousClock.now < deadline { _ = try reader.take(upTo: 64 << 10) }
+            try linger()
         } catch {
-            // There is nobody left to be told.
+            // The client is gone.
         }
     }
 
@@ -79,7 +76,15 @@ struct BackendConnection {
             try converse(BackendWebSocket(reader))
             return false
         }
-        return !isLast && request.body.discard()
+        guard isLast else { return request.body.discard() }
+        if !request.body.isAtEnd { try linger() }
+        return false
+    }
+
+    /// Ends the sending side, and has the client read what was sent before the connection is closed.
+    private func linger() throws {
+        socket.finish()
+        try reader.drain(for: .seconds(2))
     }
 
     private func send(_ write: (_ send: (Data) throws -> Void) throws -> Void, isChunked: Bool) throws {

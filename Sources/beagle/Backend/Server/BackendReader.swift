@@ -106,6 +106,13 @@ final class BackendReader {
         start < buffer.count || socket.isReadable(by: deadline)
     }
 
+    /// Reads and discards bytes until the client ends, or for a duration. A connection that is closed with unread bytes is
+    /// reset, and the client may lose the last answer.
+    func drain(for duration: Duration) throws(ConnectionEnd) {
+        let deadline = ContinuousClock.now + duration
+        while hasBytes(by: deadline), ContinuousClock.now < deadline { _ = try take(upTo: 64 << 10) }
+    }
+
     /// Makes sure that there is a byte; false at the end.
     private func fill(until deadline: ContinuousClock.Instant) throws(ConnectionEnd) -> Bool {
         start < buffer.count ? true : try socket.read(into: &buffer, until: deadline)

@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 import Foundation
 
-/// What a route answers.
+/// The answer of a route.
 struct BackendResponse {
     enum Body {
         case data(Data)

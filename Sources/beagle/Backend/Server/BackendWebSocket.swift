@@ -3,7 +3,7 @@ import Foundation
 
 /// The server's side of a WebSocket (RFC 6455), used by one thread.
 final class BackendWebSocket {
-    /// What came.
+    /// An event of the conversation.
     enum Event {
         case message(WebSocketMessage)
         /// Nothing by the deadline.
@@ -12,7 +12,7 @@ final class BackendWebSocket {
         case closed
     }
 
-    /// Why the client is not listened to any longer.
+    /// A breach of the protocol, for which the WebSocket is closed.
     private struct Violation: Error {
         let code: UInt16
         let reason: String
@@ -84,8 +84,10 @@ final class BackendWebSocket {
     private func readMessage(by deadline: ContinuousClock.Instant) throws -> Event {
         var (opcode, bytes): (UInt8?, Data) = (nil, Data())
         while true {
-            // A message that has begun is read to its end.
-            guard opcode != nil || reader.hasBytes(by: deadline) else { return .silence }
+            // A message that has begun is read to its end, and pings without end don't move the deadline.
+            guard opcode != nil || reader.hasBytes(by: deadline) && ContinuousClock.now < deadline else {
+                return .silence
+            }
             let frame = try readFrame(room: Self.maxBytes - bytes.count)
             switch frame.opcode {
             case 0x8:
@@ -140,12 +142,11 @@ final class BackendWebSocket {
         }
     }
 
-    /// Says goodbye, and waits a second for the client's.
+    /// Sends a close frame, and waits up to a second for the client's.
     func close(_ code: UInt16, _ reason: String = "") throws {
         try send(0x8, Data([UInt8(code >> 8), UInt8(code & 0xFF)] + reason.utf8))
         reader.socket.finish()
-        let deadline = ContinuousClock.now + .seconds(1)
-        while reader.hasBytes(by: deadline), ContinuousClock.now < deadline { _ = try reader.take(upTo: 64 << 10) }
+        try reader.drain(for: .seconds(1))
     }
 
     private func send(_ opcode: UInt8, _ payload: Data) throws {
