@@ -572,7 +572,7 @@ final class Hop {
             )
         }
         try decoder?.finish()
-        if connection?.hasLostPeer == true, endsWithConnection { throw .cutOff }
+        if !isDiscarding, connection?.hasLostPeer == true, endsWithConnection { throw .cutOff }
         if case .file(let file) = sink { try file.commit() }
         return collected.take()
     }
