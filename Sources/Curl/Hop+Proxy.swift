@@ -202,12 +202,20 @@ extension Proxy {
     /// take a part of a password for the host.
     static func withoutSecrets(of text: String) -> String {
         guard isInEnvironment else { return text }
-        return environmentNames.compactMap { getenv($0).map { String(cString: $0) } }.reduce(text) { text, url in
+        return withoutSecrets(of: text, proxies: environmentNames.compactMap { getenv($0).map { String(cString: $0) } })
+    }
+
+    /// The text without user and password of these URLs of proxies.
+    static func withoutSecrets(of text: String, proxies: [String]) -> String {
+        proxies.reduce(text) { text, url in
             guard let at = url.lastIndex(of: "@") else { return text }
             let scheme = url[..<at].firstRange(of: "://")?.upperBound ?? url.startIndex
             let user = String(url[scheme..<at])
-            let parts = user.split { ":/?#@".contains($0) }.filter { $0.count >= shortestPart }.map(String.init)
-            return ([user] + parts).reduce(text) { $0.replacing($1, with: Redactor.placeholder) }
+            guard !user.isEmpty else { return text }
+            let parts = [user] + user.split { ":/?#@".contains($0) }.map { String($0) }
+            let shown = text.replacing("\(user)@", with: "\(Redactor.placeholder)@")
+            return parts.filter { $0.count >= shortestPart }
+                .reduce(shown) { $0.replacing($1, with: Redactor.placeholder) }
         }
     }
 

@@ -572,7 +572,7 @@ final class Hop {
             )
         }
         try decoder?.finish()
-        if connection?.hasLostPeer == true, endsWithConnection { throw .cutOff }
+        if !isDiscarding, connection?.hasLostPeer == true, endsWithConnection { throw .cutOff }
         if case .file(let file) = sink { try file.commit() }
         return collected.take()
     }
@@ -608,7 +608,9 @@ final class Hop {
     /// When the hop is over although libcurl goes on; `nil` if it isn't.
     var settledBy: UInt64? {
         if let discardEnd { return discardEnd }
-        guard !isUploaded, !isSendPaused, response != nil, announcedLength == bytesReceived else { return nil }
+        // During a pause the decoder may hold more of the body than its reader has room for.
+        guard !isUploaded, !isSendPaused, !isReceivePaused, response != nil, announcedLength == bytesReceived
+        else { return nil }
         return lastActivity.advanced(by: Self.refusalTime)
     }
 

@@ -39,16 +39,18 @@ extension HTTPFields {
     /// The last type that is named, with the charset of an earlier field if that has the same type.
     private func lastContentType(_ name: HTTPField.Name) -> HTTPField? {
         var (latest, essence, charset) = (String?.none, "", String?.none)
+        var hasOwnCharset = false
         for text in self[values: .contentType].flatMap(\.listElements) {
             guard let type = MediaType(text), type.essence != "*/*" else { continue }
-            if type.essence != essence { charset = nil }
+            let own = type.parameters["charset"]
+            if own != nil || type.essence != essence { charset = own }
+            hasOwnCharset = own != nil
             essence = type.essence
             latest = text
-            if let own = type.parameters["charset"] {
-                charset = own
-            } else if let charset {
-                latest = "\(text);charset=\(charset.quotedUnlessToken)"
-            }
+        }
+        // Only now: a server may send many types, and a long charset.
+        if let type = latest, let other = charset, !hasOwnCharset {
+            latest = "\(type);charset=\(other.quotedUnlessToken)"
         }
         return latest.map { HTTPField(name: name, value: $0) }
     }

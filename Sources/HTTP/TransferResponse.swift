@@ -84,7 +84,8 @@ extension TransferResponse: CustomStringConvertible, CustomReflectable {
     /// Status, URL, fields and the body if it is in memory, with their secrets replaced.
     public var description: String {
         let redactor = Redactor.standard
-        return redactor.shown(head, from: url, redactor.shown(body, contentType: head.headerFields[.contentType]))
+        let contentType = head.headerFields[single: .contentType]
+        return redactor.shown(head, from: url, redactor.shown(body, contentType: contentType))
     }
     /// Without children, of which `dump` would show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }

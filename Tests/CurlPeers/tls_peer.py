@@ -62,6 +62,12 @@ def cut_behind_chunks(connection):
     connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nwhole\r\n0\r\n\r\n")
 
 
+def redirect_without_length(connection):
+    """Redirects /to?URL to URL, and ends the TCP connection inside a body that only the end of the connection ends."""
+    target = read_head(connection).split(b" ")[1]
+    connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: " + target[4:] + b"\r\n\r\nhalf")
+
+
 def serve(name, made, play):
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -88,6 +94,7 @@ serve("cut", context("good"), cut_inside)
 serve("cut-without-length", context("good"), cut_without_length)
 serve("end-without-length", context("good"), end_without_length)
 serve("cut-behind-chunks", context("good"), cut_behind_chunks)
+serve("redirect-without-length", context("good"), redirect_without_length)
 
 demanding = context("good")
 demanding.verify_mode = ssl.CERT_REQUIRED

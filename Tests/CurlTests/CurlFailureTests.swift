@@ -93,6 +93,17 @@ struct CurlFailureTests {
         #expect(error.message == "a response header field is larger than the 100 KiB that libcurl takes")
     }
 
+    /// A user of few letters stands in many a word.
+    @Test(arguments: [
+        ("cannot use 'http://u:hunter2@x'", "http://u:hunter2@x", "cannot use 'http://REDACTED@x'"),
+        ("cannot use 'http://u@x'", "http://u@x", "cannot use 'http://REDACTED@x'"),
+        ("cannot resolve proxy: hunter2", "me:hunter2#x@h", "cannot resolve proxy: REDACTED"),
+        ("cannot resolve proxy: unusual", "http://u@x", "cannot resolve proxy: unusual"),
+        ("cannot resolve proxy: x", "http://@x", "cannot resolve proxy: x"),
+    ]) func secretsOfProxiesAreReplaced(_ text: String, _ proxy: String, _ expected: String) {
+        #expect(Proxy.withoutSecrets(of: text, proxies: [proxy]) == expected)
+    }
+
     @Test(arguments: [
         ("Could not resolve host: x", "could not resolve host: x"),
         ("SSL certificate problem.", "SSL certificate problem"),

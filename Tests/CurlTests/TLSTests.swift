@@ -103,6 +103,13 @@ struct TLSTests {
         if delivery == .collect { #expect(error.data == Data("half".utf8)) }
     }
 
+    /// The end of a body that is not wanted is no matter.
+    @Test func redirectIsFollowedHoweverItsConnectionEnds() async throws {
+        let target = peer.request("good").head.urlText
+        let response = try await transport.perform(peer.request("redirect-without-length", "/to?\(target)"))
+        #expect(try await response.text() == "secret")
+    }
+
     @Test func plainServerOnASecurePortIsAnError() async throws {
         let server = try LoopbackServer(onConnect: .response(200, [:], "plain")) { _ in .close }
         let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")

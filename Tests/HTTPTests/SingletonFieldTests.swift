@@ -58,6 +58,14 @@ struct SingletonFieldTests {
         #expect(RawHead(head.head).contentType == value)
     }
 
+    /// Thousands of times what it takes.
+    @Test(.timeLimit(.minutes(1))) func manyTypesTakeNoLongTime() {
+        let charset = String(repeating: " ", count: 100_000)
+        let types = String(repeating: ",a/b", count: 25_000)
+        let fields = self.fields(.contentType, ["a/b;charset=\"\(charset)\"\(types)"])
+        #expect(fields[single: .contentType] == "a/b;charset=\"\(charset)\"")
+    }
+
     @Test(
         arguments: [
             (["6", "6"], 6), (["6", "60", "7"], 60), (["soon", "6"], 6), (["99999999999999999999"], 1 << 40),

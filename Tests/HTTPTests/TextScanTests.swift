@@ -130,7 +130,7 @@ import Testing
             "eyJ", "4111 ", "-----BEGIN PRIVATE KEY-----", "Bearer ", "a://", "\"pin\":", "ghp_", "=", "token={",
             "sk-", "data: [\n", "{\"state\":1,", "\"key\": ", "a=1&", "Bearer", "AKIA", "basic ",
             "?a=", "#a=?", "//", "//a:", "//a:b/", "token = ", "token  ", "a://b:c ", "\"Cookie: ", "[Cookie: a=\"",
-            "=\\\\\\", "token=Bearer ", "\\\"pin\\\":", "a://b;token=",
+            "=\\\\\\", "token=Bearer ", "\\\"pin\\\":", "a://b;token=", "key=]",
         ]
     )
     func timeGrowsWithTheTextAlone(piece: String) {

@@ -130,4 +130,13 @@ private struct Row: Sendable, CustomTestStringConvertible {
         #expect(Set(["Bücher.de"]).allows(host: "xn--bcher-kva.de"))
         #expect(!Set(["bucher.de"]).allows(host: "xn--bcher-kva.de"))
     }
+
+    @Test func hostsOfOtherLettersAreRememberedInTheirASCIIForm() {
+        let head = HTTPRequest(method: .get, scheme: "https", authority: "bücher.de", path: "/")
+        #expect(HSTSStore([HSTSStore.Host(name: "Bücher.de.")]).covers("xn--bcher-kva.de"))
+        let jar = CookieJar()
+        jar.set(Cookie(name: "a", value: "1", domain: "Bücher.de"))
+        jar.take(from: [.setCookie: "b=2; Domain=bücher.de"], of: head)
+        #expect(jar.field(for: head, own: nil) == "a=1; b=2")
+    }
 }

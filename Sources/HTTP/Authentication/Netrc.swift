@@ -39,7 +39,7 @@ package enum Netrc {
             switch word {
             case "machine", "default":
                 if found.user != nil || found.password != nil { return Credentials(found) }
-                isMeant = word == "default" || words.next()?.lowercased() == host
+                isMeant = word == "default" || words.next().map(HostName.comparable) == host
             case "login":
                 let user = words.next()
                 if isMeant { found.user = user }

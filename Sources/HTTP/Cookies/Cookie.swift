@@ -15,7 +15,7 @@ public struct Cookie: Sendable, Hashable {
     public var name: String
     /// The value. Bytes that aren't UTF-8 are kept as in `name`.
     public var value: String
-    /// The host that it goes to, in lower case.
+    /// The host that it goes to, in lower case and in its ASCII form (`xn--…`).
     public var domain: String
     /// Whether it goes to that host alone, not to those below it.
     public var isHostOnly: Bool
@@ -44,7 +44,7 @@ public struct Cookie: Sendable, Hashable {
     ) {
         self.name = name
         self.value = value
-        self.domain = domain.lowercased()
+        self.domain = HostName.comparable(domain)
         self.isHostOnly = isHostOnly
         self.path = path
         self.expires = expires

@@ -22,7 +22,7 @@ extension CookieJar {
     }
 
     /// Writes the cookies into a file that nobody but its owner may read, all at once. `SameSite` is lost, and a cookie of the app's
-    /// own with a part that the format can't hold is left out: a tab or another control character, spaces at its begin or end, or a
+    /// own with a part that the format can't hold is left out: a tab or another control character, spaces at its beginning or end, or a
     /// path that doesn't begin with a slash.
     ///
     /// - Parameters:

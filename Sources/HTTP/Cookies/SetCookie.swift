@@ -52,8 +52,8 @@ package struct SetCookie: Hashable {
         case "expires": if let date = CookieDate.seconds(value) { expires = date }
         case "max-age": if let seconds = Self.seconds(value) { maxAge = seconds }
         case "domain":
-            let domain = (value.utf8.first == UInt8(ascii: ".") ? String(value.dropFirst()) : value).lowercased()
-            self.domain = domain.isEmpty ? nil : domain
+            let domain = value.utf8.first == UInt8(ascii: ".") ? String(value.dropFirst()) : value
+            self.domain = domain.isEmpty ? nil : HostName.comparable(domain)
         case "path": path = value.utf8.first == UInt8(ascii: "/") ? value : nil
         case "secure": isSecure = true
         case "httponly": isHTTPOnly = true

@@ -5,7 +5,7 @@
 public final class HSTSStore: Sendable {
     /// What a host wants.
     public struct Host: Sendable, Hashable {
-        /// In lower case, without a dot at its end.
+        /// In lower case and in its ASCII form (`xn--…`), without a dot at its end.
         public var name: String
         /// Whether the hosts below it want it, too.
         public var includesSubdomains: Bool
@@ -14,7 +14,7 @@ public final class HSTSStore: Sendable {
 
         /// A host that wants https alone.
         public init(name: String, includesSubdomains: Bool = false, expires: Date = .distantFuture) {
-            self.name = name.lowercased().withoutLastDot
+            self.name = HostName.comparable(name).withoutLastDot
             self.includesSubdomains = includesSubdomains
             self.expires = expires
         }

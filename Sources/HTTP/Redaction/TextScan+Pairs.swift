@@ -106,10 +106,12 @@ extension TextScan {
         guard meaning.isSecret || meaning.contains(.key) else { return .pass }
         guard rules.contains(.pairs) else { return value(of: name, meaning, from: candidate.start + 1, candidate) }
         let place = endOfRun(candidate.start + 1, candidate, \.isInlineSpace)
+        let (isSpacedBefore, isSpacedBehind) = (nameEnd < candidate.start, place > candidate.start + 1)
+        // Without blanks nothing depends on the word, which may be as long as the text and have as many pairs in it.
+        guard isSpacedBefore || isSpacedBehind else { return value(of: name, meaning, from: place, candidate) }
         let word = endOfRun(place, candidate) { $0.isNameByte || $0 == UInt8(ascii: "=") }
         if word == candidate.edge, !candidate.isFinal { return .more }
         if let equals = bytes[place..<word].firstIndex(of: UInt8(ascii: "=")) {
-            let (isSpacedBefore, isSpacedBehind) = (nameEnd < candidate.start, place > candidate.start + 1)
             // `a == b` compares, and in `a= b=c` the value of `a` is empty.
             let isComparison = isSpacedBefore && !isSpacedBehind && equals == place
             let isEmpty =

@@ -200,6 +200,7 @@ extension ReplayTransport {
             } catch {
                 var error = error
                 error.request = error.request ?? asked.request.head
+                error.repetition = asked.request.repetition
                 error.metrics = error.metrics ?? metrics
                 throw error
             }

@@ -132,6 +132,7 @@ extension NetworkError {
         )
         error.mayHaveReachedServer = last.mayHaveReachedServer
         error.request = last.request
+        error.repetition = last.repetition
         error.metrics = last.metrics
         return error
     }
