@@ -46,7 +46,7 @@ server.serve_forever()
 PYTHON
 python3 server.py >port &
 server=$!
-until [ -s port ]; do sleep 0.1; done
+until [ -s port ]; do kill -0 "$server" || exit 69; sleep 0.1; done
 port=$(cat port)
 
 # asked NETWORK HOST: "directly" if the request avoided the proxy, on whose port nothing listens.

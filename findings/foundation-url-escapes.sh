@@ -62,7 +62,7 @@ server.serve_forever()
 PYTHON
 python3 server.py >server.log &
 server=$!
-until [ -s server.log ]; do sleep 0.1; done
+until [ -s server.log ]; do kill -0 "$server" || exit 69; sleep 0.1; done
 seen=$(swift run --skip-build escapes "http://127.0.0.1:$(head -n 1 server.log)" 2>/dev/null)
 echo "AsyncHTTPClient 1.37.0, $(swift --version 2>/dev/null | head -n 1)"
 echo "$seen"

@@ -147,7 +147,7 @@ struct AltSvcStoreTests {
     }
 
     @Test func storeIsSavedAsCurlReadsItAndLoaded() throws {
-        let path = "/tmp/beaglenet-altsvc-\(UInt64.random(in: .min ... .max))"
+        let path = "/tmp/beaglenet-altsvc-\(UInt32.random(in: .min ... .max))"
         defer { _ = remove(path) }
         try take("h3=\":443\"; ma=60; persist=1, h2=\"[::1]:8443\"; ma=60")
         try store.save(to: path)
@@ -162,7 +162,7 @@ struct AltSvcStoreTests {
     }
 
     @Test func linesOfOtherProtocolsArePassedOver() throws {
-        let path = "/tmp/beaglenet-altsvc-\(UInt64.random(in: .min ... .max))"
+        let path = "/tmp/beaglenet-altsvc-\(UInt32.random(in: .min ... .max))"
         defer { _ = remove(path) }
         try PrivateFile(path: path).write(
             """
@@ -183,7 +183,7 @@ struct AltSvcStoreTests {
         "h2 a 0 h2 b 443 \"20301231 23:59:59\" 0 0", "\"20301231 23:59:59\"",
     ])
     func lineThatCannotBeReadIsNamed(_ line: String) throws {
-        let path = "/tmp/beaglenet-altsvc-\(UInt64.random(in: .min ... .max))"
+        let path = "/tmp/beaglenet-altsvc-\(UInt32.random(in: .min ... .max))"
         defer { _ = remove(path) }
         try PrivateFile(path: path).write("# head\n\(line)\n")
         let error = #expect(throws: NetworkError.self) { try AltSvcStore(contentsOf: path) }

@@ -233,7 +233,7 @@ struct CookieJarTests {
     // MARK: - Files
 
     private func withPath(_ body: (String) throws -> Void) throws {
-        let path = "/tmp/beaglenet-cookies-\(UInt64.random(in: .min ... .max))"
+        let path = "/tmp/beaglenet-cookies-\(UInt32.random(in: .min ... .max))"
         defer { _ = remove(path) }
         try body(path)
     }
@@ -342,6 +342,6 @@ struct CookieJarTests {
         let error = #expect(throws: NetworkError.self) { try CookieJar(contentsOf: "/nonexistent/jar") }
         #expect(error?.message.contains("/nonexistent/jar") == true)
         let failed = #expect(throws: NetworkError.self) { try jar.save(to: "/nonexistent/jar") }
-        #expect(failed?.message.contains("/nonexistent/jar") == true)
+        #expect(failed?.message.contains("/nonexistent: No such file") == true)
     }
 }

@@ -95,7 +95,7 @@ struct HSTSStoreTests {
     }
 
     @Test func storeIsSavedAsCurlReadsItAndLoaded() throws {
-        let path = "/tmp/beaglenet-hsts-\(UInt64.random(in: .min ... .max))"
+        let path = "/tmp/beaglenet-hsts-\(UInt32.random(in: .min ... .max))"
         defer { _ = remove(path) }
         try take("max-age=60; includeSubDomains")
         store.set(HSTSStore.Host(name: "H.org"))
@@ -119,7 +119,7 @@ struct HSTSStoreTests {
         "h.org \"20231301 00:00:00\"", "h.org \"",
     ])
     func lineThatCannotBeReadIsNamed(_ line: String) throws {
-        let path = "/tmp/beaglenet-hsts-\(UInt64.random(in: .min ... .max))"
+        let path = "/tmp/beaglenet-hsts-\(UInt32.random(in: .min ... .max))"
         defer { _ = remove(path) }
         try PrivateFile(path: path).write("# head\n\(line)\n")
         let error = #expect(throws: NetworkError.self) { try HSTSStore(contentsOf: path) }

@@ -77,7 +77,7 @@ struct ListenCommandTests {
     @Test func wrongValuesAreRefusedInTheWordsOfFlags() async throws {
         let run = try await beagle("listen", "http://127.0.0.1:9/", "--user", "a:b", "-H", "Authorization: x")
         #expect(run.exit == 43)
-        #expect(run.errors.contains("--user is set"))
+        #expect(run.errors.contains("--user: credentials are set"))
     }
 
     @Test func itEndsWhenItsTimeIsUp() async throws {

@@ -123,7 +123,7 @@ struct WebSocketCommandTests {
         #expect(subprotocol.errors.contains("--subprotocol holds a name twice"))
         #expect(subprotocol.errors.contains("nothing was sent"))
         let credentials = try await beagle("ws", "ws://h/", "--user", "a:b", "-H", "Authorization: x")
-        #expect(credentials.errors.contains("--user is set"))
+        #expect(credentials.errors.contains("--user: credentials are set"))
         let digest = try await beagle("ws", "ws://h/", "--user", "a:b", "--digest")
         #expect(digest.errors.contains("--user is digest"))
     }

@@ -63,8 +63,8 @@ final class FormTurn: Sendable {
     /// Joins what is under way, or begins. Cancelling the task leaves at once; where nobody waits any more, the transfer
     /// is cancelled, and where an outbox may have it the error says whether it does.
     ///
-    /// A form that was accepted has the reply that it got then, unless it was changed since, goes elsewhere, or
-    /// has the credentials of another person.
+    /// A form that was accepted has the reply that it got then, unless it was changed since, goes elsewhere, has the
+    /// credentials of another person, or is sent by GET.
     ///
     /// - Parameter changes: how often the form had been changed when the message was made.
     /// - Throws: `NetworkError`; of kind `.badRequest` where something else is under way.
@@ -158,7 +158,10 @@ final class FormTurn: Sendable {
     private func finish(_ outcome: Outcome, _ run: Int) {
         let waiters: [Waiter] = state.withLock { state in
             guard state.run == run else { return [] }
-            if case .success(let reply) = outcome, reply.isAccepted, let sent = state.identity?.message {
+            // A search may be asked again.
+            if case .success(let reply) = outcome, reply.isAccepted, let sent = state.identity?.message,
+                sent.data.method != .get
+            {
                 state.accepted = Accepted(destination: sent.destination, changes: state.changes, reply: reply)
             }
             if outcome.isDone { state.identity = nil }

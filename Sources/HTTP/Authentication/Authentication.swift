@@ -60,7 +60,7 @@ extension Authentication {
         }
         guard !hasField else {
             throw .badAuthentication(
-                "it is set, and the request has an Authorization header too",
+                "credentials are set, and the request has an Authorization header too",
                 "leave one of them out"
             )
         }

@@ -35,6 +35,8 @@ package final class ZipArchive: Sendable {
     private let members: [String: Member]
     /// The name of the HTTP Archive in it; `nil` if there is none.
     private let archiveName: String?
+    /// The member that was decompressed last: a body is often read several times in a row.
+    private let latest = Lock<(name: String, file: OpenFile)?>(nil)
 
     /// Reads the directory of a zip archive.
     ///
@@ -69,11 +71,13 @@ package final class ZipArchive: Sendable {
         guard let member = members[folder + name] else {
             throw NetworkError(.file, during: .build, "cannot read \(name): it is not in the zip archive \(path)")
         }
+        if let latest = latest.withLock({ $0 }), latest.name == member.name { return latest.file }
         let reader = try reader(of: member, upTo: Self.bodyLimit)
         let scratch = try OpenFile(scratchIn: FileManager.default.temporaryDirectory.path)
         while let piece = try reader.next() {
             try Array(piece).withRawBytes { bytes throws(NetworkError) in try scratch.write(bytes) }
         }
+        latest.withLock { $0 = (member.name, scratch) }
         return scratch
     }
 

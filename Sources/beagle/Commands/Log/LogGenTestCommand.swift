@@ -41,7 +41,7 @@ struct LogGenTestCommand: LogSubcommand {
         } else {
             try write(Data(tests.source.utf8), to: output)
         }
-        let left = tests.leftOut == 0 ? "" : ", \(tests.leftOut) entries left out"
+        let left = tests.leftOut == 0 ? "" : ", \(tests.leftOut) \(tests.leftOut == 1 ? "entry" : "entries") left out"
         result.note = "\(output): \(tests.count) tests\(left)"
         return result
     }
