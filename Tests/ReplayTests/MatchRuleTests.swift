@@ -429,7 +429,7 @@ import Testing
             }
         }
         #expect(await transport.text(message) == "ok")
-        let path = "/tmp/beagle-replay-\(UInt64.random(in: 0 ... .max))"
+        let path = "/tmp/beagle-replay-\(UInt32.random(in: 0 ... .max))"
         try Data("abc".utf8).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
         message.body = .file(path: path)

@@ -8,7 +8,8 @@ extension NetworkClient {
     /// request is sent, and all get its reply. Cancelling the task leaves it; when all have left, it is cancelled.
     ///
     /// A form that was accepted isn't sent again to the same place, with the same person's credentials, until it is edited:
-    /// submitting it gives the same reply. A form that is sent by GET, as a search, is sent each time. See `Form.allowResubmission()` and `FormSubmission.retry()` for what is meant to be sent twice.
+    /// submitting it gives the same reply. A form that is sent by GET, as a search, is sent each time. See
+    /// `Form.allowResubmission()` and `FormSubmission.retry()` for what is meant to be sent twice.
     ///
     /// - Parameters:
     ///   - form: what to submit.

@@ -238,6 +238,13 @@ import Testing
         #expect(server.record.requestCount == 6)
     }
 
+    @Test func aFormByGETIsSentEachTime() async throws {
+        let server = try serve { _ in .response(204) }
+        let search = Form([Form.Input("q", "a")], method: .get)
+        for _ in 0..<2 { _ = try await client.submit(search, to: "/search") }
+        #expect(server.record.requestCount == 2)
+    }
+
     @Test func anAcceptedFormIsSentAgainWithTheCredentialsOfAnotherPerson() async throws {
         let server = try serve { _ in .response(204) }
         let auth = AuthInterceptor<String>(.init(load: { "token" }, attach: { $1.headerFields[.authorization] = $0 }))
