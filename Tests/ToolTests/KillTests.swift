@@ -10,7 +10,12 @@ struct KillTests {
     static let kills = ProcessInfo.processInfo.environment["BEAGLENET_KILLS"].flatMap(Int.init) ?? 10
 
     private static let old = Data("old".utf8)
-    private static let whole = Data((0..<(2 << 20)).map { _ in UInt8.random(in: .min ... .max) })
+    /// It begins like a PNG of one pixel, as `beagle image` writes nothing else.
+    private static let whole =
+        Data([
+            0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0, 0, 0, 1,
+            8, 0, 0, 0, 0,
+        ]) + (0..<(2 << 20)).map { _ in UInt8.random(in: .min ... .max) }
 
     /// The whole body in pieces, with a pause inside each, so that a kill finds it half-way.
     private static let trickle: LoopbackServer.Answer = {
