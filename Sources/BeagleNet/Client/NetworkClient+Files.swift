@@ -26,9 +26,9 @@ extension NetworkClient {
     /// - Returns: the response without its body; of a resumed download that of the last part, or the 416 that said that
     ///   nothing was missing.
     /// - Throws: `NetworkError`: `.status` where the status is outside 200...299, `.file` where the file cannot be
-    ///   written or another resuming download writes it, `.tooLarge` where it is an image of more pixels than the client's
-    ///   `ImageInterceptor` allows, `.protocol` where a part comes that isn't the one asked for, `.badRequest` where a resuming one has a `Range` or
-    ///   `Accept-Encoding` of its own, or why the response is not whole.
+    ///   written or another resuming download writes it, `.tooLarge` if it is an image of more pixels than the client's
+    ///   `ImageInterceptor` allows, `.protocol` if the server sends another part than the one asked for, `.badRequest` if
+    ///   a resuming one has a `Range` or `Accept-Encoding` of its own, or why the response is not whole.
     @discardableResult
     public func download(
         _ target: some RequestTarget,

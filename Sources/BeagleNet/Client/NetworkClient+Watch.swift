@@ -27,15 +27,15 @@ extension NetworkClient {
         watch(operation, ownedBy: owner.map { [$0] } ?? [], receive)
     }
 
-    /// Hears all that comes of an operation on a queue, in order; see `watch(_:in:_:)`.
+    /// Watches an operation and delivers its events on a queue, in order; see `watch(_:in:_:)`.
     ///
     /// - Parameters:
     ///   - operation: what to ask.
     ///   - owner: the scope that owns it, if any.
     ///   - queue: a serial one. Cancelling the token on it leaves nothing to be heard.
-    ///   - receive: hears what comes.
-    /// - Returns: the handle that ends it; nil where the message could not be built, or the scope is closed, which `receive`
-    ///   is told.
+    ///   - receive: receives each event.
+    /// - Returns: The handle that ends it; `nil` if the message can't be built or the scope is closed, after `receive` was
+    ///   given the error.
     @discardableResult
     public func watch(
         _ operation: NetworkOperation,
@@ -58,16 +58,16 @@ extension NetworkClient {
         }
     }
 
-    /// Hears all that comes of an operation on the main actor, in order, where it may be shown:
+    /// Watches an operation and delivers its events on the main actor, in order:
     /// `client.watch(operation, deliverOn: MainActor.shared) { event in … }`; see `watch(_:in:_:)`.
     ///
     /// - Parameters:
     ///   - operation: what to ask.
     ///   - owner: the scope that owns it, if any.
     ///   - actor: the main actor. Cancelling the token on it leaves nothing to be heard.
-    ///   - receive: hears what comes.
-    /// - Returns: the handle that ends it; nil where the message could not be built, or the scope is closed, which `receive`
-    ///   is told.
+    ///   - receive: receives each event.
+    /// - Returns: The handle that ends it; `nil` if the message can't be built or the scope is closed, after `receive` was
+    ///   given the error.
     @discardableResult
     public func watch(
         _ operation: NetworkOperation,
@@ -139,7 +139,7 @@ extension NetworkClient {
         watching("endAll")?.endAll()
     }
 
-    /// The client that watches and shares operations, inside of all wrappers; `nil` if there is none.
+    /// The client inside all wrappers that watches and shares operations; `nil` if no client does.
     package var innermost: NetworkClientDefault? {
         if let wrapper = self as? any NetworkClientWrapper { return wrapper.wrapped.innermost }
         return self as? NetworkClientDefault
@@ -153,7 +153,7 @@ extension NetworkClient {
     }
 }
 
-/// What a log says of a call that had no effect.
+/// The log message of a call that had no effect.
 private struct NothingWatchedMessage: LogType {
     let call: String
     let client: String

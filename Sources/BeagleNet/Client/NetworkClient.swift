@@ -7,7 +7,7 @@ public import BeagleNetRequestBuilder
 ///
 /// A client of your own needs only `executeRequest(_:completion:)`; everything else that is one request with one response
 /// is built on it. One that wraps another adopts `NetworkClientWrapper`, which forwards the rest too: streams,
-/// subscriptions, what is watched, and the container in which paths and endpoints are looked up.
+/// subscriptions, watched operations, and the container in which paths and endpoints are looked up.
 @preconcurrency
 public protocol NetworkClient: Sendable {
     /// Why a request failed.
@@ -151,7 +151,7 @@ extension NetworkClient {
 extension NetworkError {
     /// A client that has only `executeRequest` can't perform something.
     ///
-    /// - Parameter subject: what it can't perform.
+    /// - Parameter subject: The kind of call that it can't perform.
     static func notForwarded(_ kind: Kind, _ subject: String, by client: any NetworkClient) -> NetworkError {
         NetworkError(
             kind,

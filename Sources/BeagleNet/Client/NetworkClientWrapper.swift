@@ -1,8 +1,8 @@
 public import BeagleNetHTTP
 public import BeagleNetRequestBuilder
 
-/// A client that wraps another one and forwards everything to it: requests, streams, GraphQL, subscriptions, forms, what is
-/// watched, and the container.
+/// A client that wraps another one and forwards everything to it: requests, streams, GraphQL, subscriptions, forms,
+/// watched operations, and the container.
 ///
 /// ```swift
 /// final class CountingClient: NetworkClientWrapper {
