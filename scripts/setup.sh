@@ -1,11 +1,11 @@
 #!/bin/sh
-# Installs what building BeagleNet needs beside Swift. Run it as often as you like: it does nothing when nothing is missing.
+# Installs everything that building BeagleNet needs, except Swift. Running it again does nothing if nothing is missing.
 #
-#   scripts/setup.sh             what ./demo and ./check need
-#   scripts/setup.sh --peers     also what ./check --full needs: servers to test against, tools to measure with
-#   scripts/setup.sh --dry-run   prints what it would run
+#   scripts/setup.sh             installs the packages that ./demo and ./check need
+#   scripts/setup.sh --peers     also installs the servers and tools that ./check --full needs
+#   scripts/setup.sh --dry-run   prints the install commands without running them
 #
-# Exit codes: 0 ready; 69 something is missing and cannot be installed from here (the text says what to run).
+# Exit codes: 0 if everything is installed; 69 if the script can't install something (the message says what to do).
 set -eu
 
 dry_run=no
@@ -20,12 +20,12 @@ done
 
 missing=
 python_packages="websockets==17.4 mitmproxy==11.0.2 haralyzer==2.4.0 jsonschema==4.26.0"
-# GraphQL's servers.
+# GraphQL servers.
 python_packages="$python_packages strawberry-graphql==0.341.2 ariadne==1.1.1 starlette==1.10.0 uvicorn==0.54.0"
 python_packages="$python_packages python-multipart==0.0.34"
 python_modules="haralyzer, jsonschema, mitmproxy, websockets.asyncio.server, strawberry.asgi, ariadne, uvicorn, python_multipart"
 
-# need PACKAGE FILE...: PACKAGE is missing when none of the files exists (an unmatched pattern is no file).
+# need PACKAGE FILE...: adds PACKAGE to $missing if none of the files exists (a pattern without a match isn't a file).
 need() {
     package=$1
     shift
@@ -35,12 +35,12 @@ need() {
     missing="$missing $package"
 }
 
-# need_command PACKAGE COMMAND
+# need_command PACKAGE COMMAND: adds PACKAGE to $missing if the command isn't installed.
 need_command() {
     if ! command -v "$2" >/dev/null 2>&1; then missing="$missing $1"; fi
 }
 
-# The compiler links against the newest libstdc++ that the system's gcc has.
+# The compiler links against the newest libstdc++ of the system's gcc.
 cxx_package() {
     # shellcheck source=/dev/null
     . /etc/os-release
@@ -77,12 +77,12 @@ find_missing_on_debian() {
         need_command openssl openssl
         need_command jq jq
         need_command binutils readelf
-        # Ubuntu's package of this name brings a snap, which sees no temporary files.
+        # On Ubuntu, this package installs a snap, which can't read temporary files.
         if grep -q '^ID=debian' /etc/os-release; then need_command chromium chromium; fi
     fi
 }
 
-# install COMMAND...: as root, through sudo, or not at all.
+# install COMMAND...: runs the command as root or with sudo. If neither is possible, prints what to run, and exits.
 install() {
     if [ "$(id -u)" = 0 ]; then
         "$@"
@@ -90,7 +90,7 @@ install() {
         sudo "$@"
     else
         echo "setup: missing:$missing" >&2
-        echo "setup: no right to install; ask an administrator to run:" >&2
+        echo "setup: no permission to install packages; ask an administrator to run:" >&2
         echo "    apt-get update && apt-get install --no-install-recommends -y$missing" >&2
         exit 69
     fi
@@ -102,7 +102,7 @@ setup_debian() {
     echo "setup: apt-get install --no-install-recommends -y$missing" >&2
     if [ "$dry_run" = yes ]; then return; fi
     if ! ls /var/lib/apt/lists/*_Packages* >/dev/null 2>&1; then install apt-get update -q; fi
-    # shellcheck disable=SC2086 # one word a package
+    # shellcheck disable=SC2086 # one word for each package
     install env DEBIAN_FRONTEND=noninteractive apt-get install -q --no-install-recommends -y $missing
 }
 
@@ -122,35 +122,35 @@ setup_macos() {
         echo "setup: the command line tools are missing; run: xcode-select --install" >&2
         exit 69
     fi
-    # The SDK brings libcurl and zlib; only the peers come from elsewhere.
+    # The SDK includes libcurl and zlib; only the peers have to be installed.
     if [ "$peers" = yes ]; then echo "setup: peers: brew install nginx lighttpd nghttp2 python3 openssl jq binutils" >&2; fi
 }
 
-# What tests talk to that is Python's, in an environment of its own: PyPI's packages.
+# Installs the Python servers and libraries that tests use into a separate virtual environment.
 setup_python() {
     if [ "$peers" = no ] || .build/python/bin/python3 -c "import $python_modules" 2>/dev/null; then return; fi
     echo "setup: .build/python/bin/pip install $python_packages" >&2
     if [ "$dry_run" = yes ]; then return; fi
-    # shellcheck disable=SC2086 # one word a package
+    # shellcheck disable=SC2086 # one word for each package
     if ! python3 -m venv .build/python || ! .build/python/bin/pip install -q $python_packages; then
-        echo "setup: the packages of PyPI that tests talk to are missing; see above" >&2
+        echo "setup: cannot install the Python packages that tests use; see the output above" >&2
         exit 69
     fi
 }
 
 check_swift() {
     if ! command -v swift >/dev/null 2>&1; then
-        echo "setup: Swift is missing; 6.2 or newer is needed: https://www.swift.org/install/" >&2
+        echo "setup: Swift is not installed; version 6.2 or newer is required: https://www.swift.org/install/" >&2
         exit 69
     fi
     found=$(swift --version 2>&1 | sed -n 's/.*Swift version \([0-9][0-9]*\.[0-9][0-9]*\).*/\1/p' | head -n 1)
     case $found in
         6.[01] | [0-5].*)
-            echo "setup: Swift $found is found, 6.2 or newer is needed: https://www.swift.org/install/" >&2
+            echo "setup: found Swift $found, but version 6.2 or newer is required: https://www.swift.org/install/" >&2
             exit 69
             ;;
         '')
-            echo "setup: 'swift --version' does not run; what it says:" >&2
+            echo "setup: cannot find the version of Swift in the output of 'swift --version':" >&2
             swift --version >&2 || true
             exit 69
             ;;
@@ -166,10 +166,10 @@ case $(uname -s) in
         elif command -v dnf >/dev/null 2>&1; then
             setup_fedora
         else
-            echo "setup: unknown distribution; needed are Swift 6.2, git, binutils, the headers of libcurl, zlib and the C library" >&2
+            echo "setup: unknown distribution; install Swift 6.2, git, binutils, and the headers of libcurl, zlib and the C library" >&2
         fi
         ;;
-    *) echo "setup: not a system that this package knows" >&2; exit 69 ;;
+    *) echo "setup: this operating system is not supported" >&2; exit 69 ;;
 esac
 check_swift
 setup_python
