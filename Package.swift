@@ -244,7 +244,7 @@ let package = Package(
             exclude: ["Corpus", "LibFuzzer.swift"],
             swiftSettings: settings
         ),
-        // The seed's listings must compile as an app without our upcoming features would compile them.
+        // The seed's listings must compile in an app that doesn't enable our upcoming features.
         .testTarget(
             name: "SeedTests5",
             dependencies: [
@@ -264,7 +264,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// libFuzzer brings the `main` of this one, so only scripts/fuzz.sh builds it, of the sources of the tests.
+// libFuzzer provides this target's `main`, so only scripts/fuzz.sh builds it, from the sources of FuzzTests.
 if Context.environment["BEAGLENET_FUZZ"] != nil {
     package.targets.removeAll { $0.name == "FuzzTests" }
     package.targets.append(

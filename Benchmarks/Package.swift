@@ -10,12 +10,12 @@ let settings: [SwiftSetting] = [
 
 let beagleNet = Target.Dependency.product(name: "BeagleNet", package: "BeagleNet")
 
-// A package of its own: nobody who uses BeagleNet compiles async-http-client or OpenCombine.
+// A separate package, so that apps that use BeagleNet don't compile async-http-client or OpenCombine.
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        // Named, because the folder of a clone may have any name.
+        // With a name, because the folder of a clone may have any name.
         .package(name: "BeagleNet", path: ".."),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Makes the documentation of every library and fails on what DocC warns about: links to what is not there, parameters
-# that are none. The archives go to .build/docs.
+# Builds the documentation of every library in .build/docs. Fails if DocC has a warning, for example about a broken link or
+# a parameter that doesn't exist.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 output=$PWD/.build/docs
@@ -16,18 +16,18 @@ mkdir -p "$output"
 count=0 status=0
 for graph in "$graphs"/BeagleNet*.symbols.json; do
     module=$(basename "$graph" .symbols.json)
-    # Extensions of other modules, and what the tests are run with.
+    # Skip extensions of other modules, and test modules.
     case $module in *@* | *Tests) continue ;; esac
     folder=$output/graphs/$module
     mkdir -p "$folder"
     cp "$graph" "$graphs/$module@"*.symbols.json "$folder" 2>/dev/null || true
     catalogs=$(find Sources -name "$module.docc")
-    # shellcheck disable=SC2086 # none or one
+    # shellcheck disable=SC2086 # zero or one word
     "$docc" convert $catalogs --additional-symbol-graph-dir "$folder" --output-dir "$output/$module.doccarchive" \
         --fallback-display-name "$module" --fallback-bundle-identifier "$module" --warnings-as-errors || status=1
     count=$((count + 1))
 done
 rm -rf "$output/graphs"
-if [ "$count" = 0 ]; then echo "no library was found in $graphs"; exit 1; fi
+if [ "$count" = 0 ]; then echo "found no library in $graphs"; exit 1; fi
 echo "note: $count libraries"
 exit $status

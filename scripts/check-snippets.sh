@@ -1,16 +1,16 @@
 #!/bin/bash
-# Fails where a Swift block of the documents differs from the snippet that it quotes. In the document,
+# Fails if a Swift block in a document differs from the snippet that it quotes. In the document, this line comes right before
+# the block:
 #
 #   <!-- Snippets/Fetch.swift: fetch -->
 #
-# stands right before a block, and in the snippet "// snippet.fetch" and "// snippet.end" stand around the lines. A Swift
-# block that quotes nothing is a failure too, as the compiler has never seen it; "<!-- not a snippet: reason -->" lets it
-# pass.
+# In the snippet, the lines are between "// snippet.fetch" and "// snippet.end". A Swift block that quotes no snippet is a
+# failure too, because no build compiles it. To allow it, put "<!-- not a snippet: reason -->" before the block.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 status=0
 
-# The lines of a snippet's region, with the indentation that all of them share taken off.
+# region FILE NAME: prints the lines of a snippet without their common indentation.
 region() {
     awk -v start="// snippet.$2" '
         index($0, "// snippet.") && inside { exit }
@@ -20,7 +20,7 @@ region() {
     ' "$1"
 }
 
-# The blocks of a document: a file each, first line what it quotes.
+# Each block of a document becomes a file, whose first line has the block's line number and the quoted snippet.
 blocks=$(mktemp -d)
 trap 'rm -rf "$blocks"' EXIT
 while IFS= read -r document; do
@@ -38,7 +38,7 @@ while IFS= read -r document; do
         file=${quoted%%: *} name=${quoted#*: }
         if [ "$file" = "not a snippet" ]; then continue; fi
         if [ ! -e "$file" ]; then
-            echo "$document:${line} a Swift block quotes no snippet"
+            echo "$document:${line} the Swift block quotes no snippet"
             status=1
         elif ! diff <(region "$file" "$name") <(tail -n +2 "$block") >"$blocks.diff"; then
             echo "$document:${line} differs from $file ($name):"

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Fails when the last debug build warned about a file of ours, also where that file was not compiled again just now: the
-# compiler leaves each file's diagnostics beside its object file.
+# Fails if a file of the package has warnings in the debug build, even if the last build didn't compile that file again: the
+# compiler stores the diagnostics of each file next to its object file.
 #
-# Tests/SeedTests/Swift5 is exempt: it holds a seed's exact shapes, whose Sendable warnings are expected.
+# Tests/SeedTests/Swift5 is exempt: it contains the seed's exact declarations, whose Sendable warnings are expected.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$(pwd -P)

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Builds and runs an app of its own outside of the repository, as a user would: it depends on BeagleNet beside a package
-# that has a target named Dependencies, and swaps the network client through the container. Then looks into what was
-# linked: neither all of Foundation nor FoundationNetworking may be there, and the static program must stay small.
+# Builds and runs a small app outside of the repository, as a user would. The app depends on BeagleNet and on a package that
+# has a target named Dependencies, and replaces the network client in the container. Then checks the linked libraries: the
+# app must link neither Foundation nor FoundationNetworking, and the static program must be small.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$(pwd -P)
@@ -57,7 +57,7 @@ import Dependencies
 struct App {
     static func main() async throws {
         let ours = Beagle.dependencies.networkClient
-        precondition(ours is NetworkClientDefault, "an app's client is libcurl's")
+        precondition(ours is NetworkClientDefault, "the default client must use libcurl")
 
         Beagle.dependencies.networkClient = StubClient { request in
             try NetworkResponse(json: ["title": "\(DependencyValues().greeting) from \(request.url.path)"])
@@ -71,24 +71,24 @@ struct App {
 }
 SWIFT
 
-# Compiling the tools and tests of the package under test is not what a user does: only what App needs is built.
+# Build only the App product: a user doesn't compile the tools and tests of BeagleNet.
 build=(swift build --package-path "$app/App" -c release --product App)
 "${build[@]}"
 program=$("${build[@]}" --show-bin-path)/App
 said=$("$program")
-echo "the app says: $said"
-case $said in *"hello from /home"*) ;; *) echo "the swapped client did not answer"; exit 1 ;; esac
+echo "output of the app: $said"
+case $said in *"hello from /home"*) ;; *) echo "the response did not come from the replaced client"; exit 1 ;; esac
 
 if [ "$(uname -s)" != Linux ]; then exit; fi
 linked=$(readelf -d "$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 echo "linked: $(echo "$linked" | tr '\n' ' ')"
 if ! grep -q libcurl <<<"$linked"; then echo "libcurl is not linked"; exit 1; fi
-if grep -E '^lib(Foundation|FoundationNetworking)\.so' <<<"$linked"; then echo "must not be linked"; exit 1; fi
+if grep -E '^lib(Foundation|FoundationNetworking)\.so' <<<"$linked"; then echo "these libraries must not be linked"; exit 1; fi
 
 "${build[@]}" --static-swift-stdlib --scratch-path "$app/static"
 program=$("${build[@]}" --static-swift-stdlib --scratch-path "$app/static" --show-bin-path)/App
 strip "$program"
 "$program"
 size=$(wc -c <"$program")
-echo "note: a stripped static program has $((size / 1000)) kB"
-if [ "$size" -gt "$largest_static_program" ]; then echo "more than $largest_static_program bytes"; exit 1; fi
+echo "note: the stripped static program has $((size / 1000)) kB"
+if [ "$size" -gt "$largest_static_program" ]; then echo "the program is larger than $largest_static_program bytes"; exit 1; fi

@@ -1,17 +1,17 @@
 #!/bin/bash
-# Feeds made-up bytes to everything that reads bytes from outside, under AddressSanitizer.
+# Fuzzes everything that parses external input, with AddressSanitizer.
 #
 #   scripts/fuzz.sh [SECONDS [TARGET...]]     10 seconds for each target by default
 #
-# An input that crashes or hangs a target is kept in .build-fuzz/found/, and its command to run it again is printed.
-# What is found worth keeping goes to Tests/FuzzTests/Corpus/TARGET.
+# If an input crashes or hangs a target, it is stored in .build-fuzz/found/, and the command that repeats the run is printed.
+# Add inputs that are worth keeping to Tests/FuzzTests/Corpus/TARGET.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10}
 shift || true
 if [ $# = 0 ]; then set -- json redactor url request head decoder range events multipart frames handshake cookie redirect challenge altsvc body har filter log document pieces socket image; fi
 
-# libFuzzer reports crashes itself; the runtime's backtrace would only hold it up.
+# libFuzzer reports crashes itself; Swift's backtrace would only slow it down.
 export SWIFT_BACKTRACE=enable=no
 export BEAGLENET_FUZZ=1
 build=(swift build --product Fuzz --sanitize=address --sanitize=fuzzer --scratch-path .build-fuzz)
@@ -27,13 +27,13 @@ for target in "$@"; do
     if BEAGLENET_FUZZ_TARGET=$target "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 \
         -artifact_prefix=".build-fuzz/found/$target-" "$corpus" "Tests/FuzzTests/Corpus/$target" >"$log" 2>&1
     then
-        echo "$target: $(sed -n 's/^Done \([0-9]*\) runs.*/\1 inputs, nothing found/p' "$log")"
+        echo "$target: $(sed -n 's/^Done \([0-9]*\) runs.*/\1 inputs, no failure/p' "$log")"
     else
-        echo "$target: found"
+        echo "$target: failed"
         grep -m 5 -E 'Fatal error|Precondition failed|ERROR: |SUMMARY' "$log" || true
         input=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
         echo "    BEAGLENET_FUZZ_TARGET=$target $fuzzer $input"
-        # So that a finding outlives the machine that it was made on.
+        # So that the log of a CI run is enough to repeat the failure.
         echo "    base64: $(base64 -w 0 "$input")"
         status=1
     fi

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes the certificates of Tests/CurlPeers/Certificates anew: an authority, server certificates that are good or wrong
-# in one way each, and a client's. Their keys are no secrets: nothing but these tests trusts them. They last 100 years.
+# Creates the certificates in Tests/CurlPeers/Certificates again: certificate authorities, one valid server certificate,
+# server certificates with one defect each, and a client certificate. The keys aren't secret, because only these tests trust
+# the certificates. The certificates are valid for 100 years, except the expired one.
 set -eu
 cd "$(dirname "$0")/../Tests/CurlPeers/Certificates"
 rm -f ./*.pem ./*.p12 ./*.pin
@@ -9,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 
 key() { openssl ecparam -name prime256v1 -genkey -noout -out "$1"; }
 
-# issue NAME ISSUER EXTENSIONS [FROM UNTIL]: a certificate, and its key in NAME.key.pem. The issuer may be "itself".
+# issue NAME ISSUER EXTENSIONS [FROM UNTIL]: creates NAME.pem and its key NAME.key.pem. The issuer "itself" means self-signed.
 issue() {
     key "$1.key.pem"
     openssl req -new -key "$1.key.pem" -subj "/CN=BeagleNet test $1" -out "$work/$1.csr" -batch
@@ -22,7 +23,7 @@ issue() {
         -extfile "$work/$1.ext" -startdate "${4:-20200101000000Z}" -enddate "${5:-21200101000000Z}"
 }
 
-# authority NAME ISSUER [EXTENSIONS]: an authority, whose key is thrown away in the end
+# authority NAME ISSUER [EXTENSIONS]: creates a certificate authority, whose key is deleted at the end.
 authority() {
     issue "$1" "$2" "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\n${3:-}"
     mv "$1.key.pem" "$work/$1.key"
@@ -53,16 +54,16 @@ issue wrong-host ca "${server}subjectAltName=DNS:elsewhere.example\n"
 issue constrained constrained-ca "$server$here"
 issue self-signed itself "$server$here"
 
-# Signed by an authority between, which servers have to send and here do not.
+# Signed by an intermediate authority, whose certificate a server would have to send; the test server doesn't.
 authority intermediate ca
 issue no-intermediate intermediate "$server$here"
 rm intermediate.pem
 
-# A client's, also with its key encrypted, and both in one file. The passphrase is "open sesame".
+# The client's certificate and key: in two files, with an encrypted key, and both in one file. The passphrase is "open sesame".
 issue client ca "basicConstraints=CA:FALSE\nextendedKeyUsage=clientAuth\n"
 openssl pkcs8 -topk8 -in client.key.pem -out client.encrypted.key.pem -passout "pass:open sesame"
 cat client.pem client.key.pem > client.both.pem
 openssl pkcs12 -export -in client.pem -inkey client.key.pem -out client.p12 -passout "pass:open sesame"
 
-# The pin of the good server's key (RFC 7469, 2.4).
+# The pin of the valid server's key (RFC 7469, 2.4).
 openssl pkey -in good.key.pem -pubout -outform der | openssl dgst -sha256 -binary | openssl base64 -A > good.pin

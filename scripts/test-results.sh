@@ -1,14 +1,14 @@
 #!/bin/bash
-# Reads what `swift test` left behind: its output (LOG) and its xUnit file (XML).
+# Reads the output of `swift test` (LOG) and its xUnit file (XML).
 #
-#   scripts/test-results.sh counts XML LOG      passed, failed and skipped, as three numbers
-#   scripts/test-results.sh summary XML LOG     the same in words
-#   scripts/test-results.sh skips LOG           one line a skipped test: its name and the reason
-#   scripts/test-results.sh failures LOG        what was expected, and where
-#   scripts/test-results.sh unfinished LOG      tests that began and did not end
+#   scripts/test-results.sh counts XML LOG      prints the numbers of passed, failed and skipped tests
+#   scripts/test-results.sh summary XML LOG     prints the same in words
+#   scripts/test-results.sh skips LOG           prints the name of each skipped test and the reason
+#   scripts/test-results.sh failures LOG        prints each failed expectation and its place
+#   scripts/test-results.sh unfinished LOG      prints the tests that started but did not end
 set -euo pipefail
 
-# Tests that gave up half-way are skips too, but the xUnit file takes them for passed.
+# A test that cancels itself counts as skipped, but the xUnit file lists it as passed.
 cancelled() { grep -c '^[^ ]* Test .* was cancelled after ' "$1" || true; }
 
 counts() {

@@ -1,4 +1,4 @@
-// Counts what the process allocates: these take the place of the C library's own, which they call.
+// Counts the process's allocations: these functions replace those of the C library, and call them.
 #include "AllocationCount.h"
 #include <stdatomic.h>
 #include <stddef.h>

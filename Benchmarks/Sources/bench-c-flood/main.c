@@ -1,6 +1,6 @@
-// The floor of a subscription over a WebSocket: one connection of libcurl's, read in C by one thread. Frames are taken apart,
-// and of each message `type`, `id` and the bounds of the payload are found in one pass; neither grammar nor UTF-8 is checked,
-// nothing is copied, no value is made.
+// The floor for a subscription over a WebSocket: one thread reads one connection of libcurl in C. It splits frames, and finds
+// `type`, `id` and the bounds of the payload of each message in one pass. It doesn't validate JSON or UTF-8, copies nothing
+// and creates no values.
 //
 // Takes the command line of bench-subscriptions, `bench-c-flood c PORT COUNT`, and prints what that prints.
 #include <curl/curl.h>

@@ -1,6 +1,6 @@
 // The floor: libcurl's multi interface driven by epoll on one thread, in C, with a new easy handle for every request
-// and the options that CurlTransport sets. What a transport on libcurl costs beyond this is its own doing.
-// Takes the command line and prints the report of the other clients (Sources/Load).
+// and the options that CurlTransport sets. Any cost above this floor is the transport's own.
+// It accepts the same command line and prints the same report as the other clients (Sources/Load).
 #include <curl/curl.h>
 #include <errno.h>
 #include <pthread.h>
