@@ -1,4 +1,4 @@
-// The callback form: a token that cancels, and a completion that is called exactly once.
+// A request with a completion, which is called exactly once, and a token that cancels it.
 import BeagleNet
 
 let url = URL(string: "https://example.com/large")!

@@ -1,4 +1,4 @@
-// Follows the events of a server.
+// Receives events from a server.
 import BeagleNet
 
 func follow(_ client: any NetworkClient) async throws {
@@ -14,7 +14,7 @@ func follow(_ client: any NetworkClient, behind lastEventID: String) async throw
     var news = try client.events("/news")
     news.lastEventID = lastEventID
     news.backoff.limit = 10
-    news.onReconnect = { cause, delay in print("\(cause); asking again in \(delay)") }
+    news.onReconnect = { cause, delay in print("\(cause); reconnecting in \(delay)") }
     for try await event in news {
         print(event.id, event.data)
     }

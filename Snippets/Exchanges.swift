@@ -1,4 +1,4 @@
-// Exchanges: a client of them, one that processes operations, and both ways between them and the pipeline.
+// A client of exchanges, an exchange that processes operations, and an exchange and an interceptor used as each other.
 import BeagleNetExchanges
 
 import struct BeagleNetExchanges.Operation
@@ -52,22 +52,22 @@ struct ClockExchange: Exchange {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        // 1. One stream for all who listen below.
+        // 1. Share one stream among all subscribers below.
         let shared = operations.share()
 
-        // 2. What is its own, and the rest, teardowns among it.
+        // 2. Separate this exchange's operations from the rest, which includes teardowns.
         let own = shared.filter { $0.kind == .subscription && $0.args.operationName == "Clock" }
         let rest = shared.filter { $0.kind != .subscription || $0.args.operationName != "Clock" }
 
         let results = own.flatMap { operation in
-            // 3. A stream of results for each operation.
+            // 3. Create a stream of results for each operation.
             ticks
                 .map { OperationResult(operation: operation, data: AnyCodable($0)) }
-                // 5. When the source itself ends, nobody must be left waiting.
+                // 5. When the source ends, tear the operation down, so that its subscribers complete.
                 .handleEvents(receiveCompletion: { _ in
                     client.reexecute(operation: operation.with(kind: .teardown))
                 })
-                // 4. Its teardown ends it, and so does the same when it is sent again.
+                // 4. End the stream at the operation's teardown, or when the operation is sent again.
                 .takeUntil(shared.filter { $0.id == operation.id })
         }
         return next(rest.eraseToAnyPublisher()).merge(with: results).eraseToAnyPublisher()

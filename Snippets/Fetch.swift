@@ -1,4 +1,4 @@
-// A screen, an image and a form from `beagle serve --port 8080`.
+// Fetches a screen and an image from `beagle serve --port 8080`, and submits a form.
 // snippet.fetch
 import BeagleNet
 

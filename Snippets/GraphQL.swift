@@ -1,4 +1,4 @@
-// GraphQL operations with types: one by one, without a generator, in pieces, with files, in batches.
+// Typed GraphQL operations: single, without a code generator, with incremental delivery, with files, in batches.
 import BeagleNetGraphQL
 
 struct Post: Decodable, Sendable {

@@ -1,4 +1,4 @@
-// What operations pass through on their way: credentials, retries, and an interceptor of the app's own.
+// Interceptors for credentials, retries and encryption; watching operations; scopes.
 import BeagleNet
 
 protocol Session: Sendable {
@@ -42,8 +42,8 @@ func watch(_ client: any NetworkClient, _ show: @escaping @Sendable (NetworkResp
     let token = client.watch(home) { event in
         if case .result(let result) = event, let response = result.response { show(response, result.isStale) }
     }
-    client.refetch()  // on coming to the foreground
-    token?.cancel()  // with the screen
+    client.refetch()  // when the app comes to the foreground
+    token?.cancel()  // when the screen closes
     // snippet.end
 }
 
@@ -52,7 +52,7 @@ func scopes(_ dependencies: BeagleDependencies, _ word: String) async throws {
     let screen = OperationScope()
     let search = dependencies.networkClient.scoped(in: OperationScope(.replace, in: screen))
     let found = try await search.fetch("/search", as: JSONValue.self, query: [URLQueryItem(name: "q", value: word)])
-    screen.close()  // cancels whatever is under way in it
+    screen.close()  // cancels all operations in it
     // snippet.end
     print(found)
 }

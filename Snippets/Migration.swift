@@ -1,4 +1,4 @@
-// A client that sends what Beagle 1.10 sends.
+// A client that sends the same requests as Beagle 1.10.
 import BeagleNet
 
 // snippet.beagle1

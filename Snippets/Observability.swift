@@ -1,10 +1,10 @@
-// Spans, measurements and log lines that belong together, by OpenTelemetry's names.
+// Spans, measurements and log lines with OpenTelemetry's names.
 import BeagleNet
 import BeagleNetObservability
 
 func observe(_ dependencies: BeagleDependencies) {
     // snippet.observe
-    // After LoggingSystem, MetricsSystem and InstrumentationSystem were bootstrapped.
+    // Bootstrap LoggingSystem, MetricsSystem and InstrumentationSystem first.
     dependencies.environment = BeagleEnvironment(name: "production", baseURL: URL(string: "https://api.example.com"))
     dependencies.interceptors.add(TracingInterceptor())
     dependencies.interceptors.add(MetricsInterceptor())

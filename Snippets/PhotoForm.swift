@@ -1,4 +1,4 @@
-// A form with a photo, sent to `beagle serve --port 8080` as it is read from the disk.
+// A form with a photo for `beagle serve --port 8080`. The photo is read from disk while it is sent.
 import BeagleNet
 
 let base = URL(string: "http://127.0.0.1:8080")
@@ -11,7 +11,7 @@ let photo = FormFile(path: path, contentType: "image/jpeg")
 let form = Form(
     [Form.Input("title", "The sea"), Form.Input("photo", .file(photo), isRequired: true)],
     encoding: .multipart,
-    sendsIdempotencyKey: true  // the server knows a form that it has seen, so a lost answer is asked for again
+    sendsIdempotencyKey: true  // the server recognizes repeats, so the client can retry if the response is lost
 )
 let reply = try await client.submit(form, to: "/upload") { progress in
     print(progress.bytesSent, "of", progress.bytesToSend ?? 0)

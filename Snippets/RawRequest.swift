@@ -1,4 +1,4 @@
-// A request that is no screen, with everything said: method, headers, body, limits. And its errors.
+// A raw request with a method, headers, a body and time limits, and its errors.
 import BeagleNet
 
 let client = Beagle.dependencies.networkClient
@@ -16,6 +16,6 @@ do {
 } catch let error where error.isOffline {
     print("no connection; try again later")
 } catch {
-    print(error)  // what failed, doing what, and what to try; never a secret
+    print(error)  // what failed, in which phase, and what to try; no secrets
 }
 // snippet.end

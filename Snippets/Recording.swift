@@ -1,4 +1,4 @@
-// Requests are recorded without their secrets, answered from the recording, and sent to another server.
+// Records requests without secrets, replays them, and sends them to another server.
 import BeagleNet
 import BeagleNetReplay
 import BeagleNetTesting
@@ -41,7 +41,7 @@ func theScreenHasATitle() async throws {
 func server() throws {
     // snippet.server
     let server = try RecordedServer(try Recording(contentsOf: "browser.har"), timing: .recorded(scale: 0.5))
-    print("ask \(server.url)")
+    print("serving at \(server.url)")
     // snippet.end
 }
 

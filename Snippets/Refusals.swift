@@ -1,4 +1,4 @@
-// A server that refuses forms in a format of its own.
+// Reads the errors of a server that has its own format for them.
 import BeagleNet
 
 struct Problems: Decodable {
@@ -13,7 +13,7 @@ struct Problems: Decodable {
 func read(_ dependencies: BeagleDependencies) {
     // snippet.reader
     dependencies.fieldErrorReader = FieldErrorReader { response, inputs in
-        guard let body = try? response.decode(as: Problems.self) else { return nil }  // a standard format
+        guard let body = try? response.decode(as: Problems.self) else { return nil }  // try the standard formats
         return body.problems.map { FieldError(field: $0.input, message: $0.text) }
     }
     // snippet.end

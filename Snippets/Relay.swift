@@ -1,4 +1,4 @@
-// A network for Relay.swift that is there already, and publishers of requests.
+// The network layer for Relay.swift, and publishers for requests.
 import BeagleNetCombine
 
 func relay(_ dependencies: BeagleDependencies) -> any Network {

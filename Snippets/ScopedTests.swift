@@ -1,4 +1,4 @@
-// Tests of code that asks the container for its client.
+// Tests of code that gets its client from the container.
 // snippet.tests
 import BeagleNet
 import BeagleNetTesting

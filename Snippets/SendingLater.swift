@@ -1,4 +1,4 @@
-// Forms that outlive a lost network and the end of the app.
+// Forms that survive a lost network and the end of the app.
 import BeagleNet
 
 func setUp(_ dependencies: BeagleDependencies, _ folder: String) -> Outbox {

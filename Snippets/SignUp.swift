@@ -1,5 +1,5 @@
-// A sign-up form against `beagle serve --port 8080`: checked here, then by the server, kept as a draft until it is
-// accepted.
+// A sign-up form for `beagle serve --port 8080`: validated by the app and then by the server, and stored as a draft until
+// it is accepted.
 import BeagleNet
 
 let base = URL(string: "http://127.0.0.1:8080")
@@ -42,7 +42,7 @@ for await state in submission.states {
     case .error(.refused(let reply)): show("\(reply.errors)")
     case .error(.network(let error)): show(submission.canRetry ? "try again: \(error)" : "\(error)")
     }
-    // The states end with a success; a screen would call `submission.retry()` from its button.
+    // The sequence ends after a success. A screen would call `submission.retry()` from a button.
     if case .error = state { break }
 }
 // snippet.end

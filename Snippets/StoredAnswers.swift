@@ -1,4 +1,4 @@
-// Answers that were stored: policies, how long they are good, whose they are, and running again what is watched.
+// Stored responses: request policies, maximum age, separate users, and refetching watched operations.
 import BeagleNet
 
 func store(_ dependencies: BeagleDependencies) {

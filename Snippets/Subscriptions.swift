@@ -1,4 +1,4 @@
-// GraphQL subscriptions: results over time, over whatever the server speaks.
+// GraphQL subscriptions, over any protocol that the server supports.
 import BeagleNetGraphQL
 
 struct NewPost: Decodable, Sendable {
@@ -29,8 +29,8 @@ func follow(_ client: any NetworkClient) async throws {
     for try await event in try client.subscribe(to: .newPosts(in: "news"), buffering: .newest(16)).events {
         switch event {
         case .open: print("connected")
-        case .interrupted(let error, let wait): print("lost: \(error.message); again in \(wait)")
-        case .missed(let count): print("\(count) results came faster than they were read")
+        case .interrupted(let error, let wait): print("lost: \(error.message); reconnecting in \(wait)")
+        case .missed(let count): print("\(count) results arrived faster than they were read")
         case .response(let result): print(result.data?.title ?? "nothing")
         }
     }
@@ -44,7 +44,7 @@ func hold(
 ) throws {
     // snippet.hold
     let held = try client.holdWebSocket(of: endpoint, onEnd: { error in hear("given up: \(error.message)") })
-    // When nothing is followed any more:
+    // When the app has no more subscriptions:
     held.cancel()
     // snippet.end
 }

@@ -1,4 +1,4 @@
-// A client of the app's own around ours: everything that asks the container has it from then on, in each scope.
+// A client that wraps the default client. All code that gets its client from the container uses it, in each scope.
 import BeagleNet
 
 // snippet.custom
@@ -22,7 +22,7 @@ protocol Counter: Sendable {
 }
 
 struct PrintingCounter: Counter {
-    func count(_ url: URL) { print("asks for \(url)") }
+    func count(_ url: URL) { print("requesting \(url)") }
 }
 
 // snippet.swap
@@ -36,7 +36,7 @@ Beagle.dependencies = dependencies
 // snippet.scope
 let url = URL(string: "https://staging.example.com")
 let staging = dependencies.scoped { $0.environment = BeagleEnvironment(name: "staging", baseURL: url) }
-let home = try await staging.networkClient.fetch("/home", as: JSONValue.self)  // counted, and asked of staging
+let home = try await staging.networkClient.fetch("/home", as: JSONValue.self)  // counted, and sent to staging
 // snippet.end
 print(home)
 
