@@ -86,7 +86,7 @@ struct LogCommandTests {
             let stats = try await beagle("log", "stats", path)
             #expect(stats.exit == 0, "\(stats.errors)")
             #expect(stats.text.contains("api.example.com          3      40 ms     250 ms     250 ms"), "\(stats.text)")
-            #expect(stats.text.contains("with a status of 400 or above 1\n"))
+            #expect(stats.text.contains("with a status of 400 or above  1\n"))
             let compared = try await beagle("log", "stats", path, "status==200", "--compare", path, "--json").json()
             #expect(compared["result"]?["before"]?["all"]?["count"] == 2)
             #expect(compared["result"]?["before"] == compared["result"]?["after"])
@@ -122,7 +122,7 @@ struct LogCommandTests {
                 #expect(row(name) == [name, counts] + cells + cells + cells)
             }
             #expect(row("all").prefix(2) == ["all", "2 → 3"])
-            #expect(run.text.contains("with a status of 400 or above 0 → 1\n"), "\(run.text)")
+            #expect(run.text.contains("with a status of 400 or above  0 → 1\n"), "\(run.text)")
             let back = try await beagle("log", "stats", after, "--compare", before)
             #expect(back.text.contains("−33 %"))
             let json = try await beagle("log", "stats", before, "--compare", after, "--json").json()

@@ -13,7 +13,7 @@ struct LogGenTestCommand: LogSubcommand {
             more than 64 KiB are left out.
 
             EXAMPLE
-              beagle log gen-test session.bglog 'type==fetchComponent' -o RecordedTests.swift
+              beagle log gen-test session.bglog 'type==fetchComponent' -o ScreenTests.swift
             """
     )
 
