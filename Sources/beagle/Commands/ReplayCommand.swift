@@ -38,7 +38,8 @@ struct ReplayCommand: AsyncParsableCommand {
               beagle fetch http://127.0.0.1:8080/home --record session.bglog
               beagle replay session.bglog --diff --target http://127.0.0.1:8080
               TOKEN=secret beagle replay session.bglog --diff \\
-                --target http://127.0.0.1:8080 --map-header 'Authorization=Bearer env:TOKEN' \\
+                --target http://127.0.0.1:8080 \\
+                --map-header 'Authorization=Bearer env:TOKEN' \\
                 --ignore '$..timestamp' --array-key '$.items=id'
               beagle replay session.bglog --target http://127.0.0.1:8080 \\
                 --concurrency 50 --rps 200 --repeat 10
