@@ -7,36 +7,37 @@ import Foundation
 struct Tool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "beagle",
-        abstract: "Talks to a server-driven backend.",
+        abstract: "Send requests to a server-driven UI backend, and record, inspect and replay them.",
         discussion: """
-            Results go to standard output, everything else to standard error. Redirects are followed, ten at most. A \
-            proxy is the one that --proxy names, else http_proxy, https_proxy or all_proxy, unless --noproxy or else \
-            no_proxy names the host.
+            Results are written to standard output, everything else to standard error. Up to 10 redirects are \
+            followed. The proxy is set by --proxy, or else by http_proxy, https_proxy or all_proxy. Hosts in \
+            --noproxy, or else in no_proxy, bypass it.
 
             EXAMPLE
               beagle demo
+              beagle serve --port 8080 &
               beagle fetch http://127.0.0.1:8080/home --tree
 
             EXIT CODES
-              0     done
-              1-99  the transfer failed; the number is libcurl's: 6 host not found,
-                    7 no connection, 28 time is up, 60 bad certificate, …
-              8     the answer is no event stream
-              22    an HTTP status of 400 or above
-              23    what came cannot be written
-              26    a file cannot be read
-              33    the server does not go on where it was asked to
-              64    the command line cannot be understood
-              77    the file of authorities cannot be read
-              101   what came is no screen or no image, or a file is not what it should be
-              102   the server answered with GraphQL errors
-              103   the recording that --replay names has no answer
-              104   answers are not what was recorded
-              105   the form is kept in the outbox and will be sent by 'outbox flush'
+              0     success
+              1-99  the transfer failed; the number is libcurl's, such as 6 (host not found),
+                    7 (connection failed), 28 (timeout) or 60 (certificate not trusted)
+              8     the response is not an event stream
+              22    the server returned an HTTP status of 400 or above
+              23    the response could not be written
+              26    a file could not be read
+              33    the server did not resume at the requested offset
+              64    invalid command line
+              77    the CA certificate file could not be read
+              101   the response is not a screen or image, or a file is invalid
+              102   the server returned GraphQL errors
+              103   the recording has no response to the request
+              104   responses differ from the recorded ones
+              105   the form is stored in the outbox; 'outbox flush' sends it
               130   interrupted
 
             JSON
-              With --json standard output is one object:
+              With --json, standard output is one JSON object:
               {"ok": true, "exit": 0, "result": …, "timing": {"totalMs": …, …}}
               {"ok": false, "exit": 28, "timing": {…},
                "error": {"code": "timeout", "phase": "connect", "message": …, "url": …}}
@@ -76,7 +77,7 @@ struct Tool: AsyncParsableCommand {
     /// What `--json` shows of a command line that cannot be understood.
     private static func usageError(_ message: String) -> String {
         var failure = Failure(exit: ExitCode.usage, code: "usage", phase: .build, message)
-        failure.advice = "beagle --help"
+        failure.advice = "see 'beagle --help'"
         return failure.envelope(timing: [:])
     }
 }
@@ -85,7 +86,7 @@ extension CurlCapabilities {
     /// What `--version` shows.
     fileprivate var report: String {
         let names = features.map(\.rawValue).sorted().joined(separator: ", ")
-        let lacks = missing.map { "lacks \($0.feature.rawValue): it takes \($0.provider)" }
+        let lacks = missing.map { "lacks \($0.feature.rawValue): requires \($0.provider)" }
         return (["beagle \(beagleNetVersion)", "libcurl \(version) with \(tls)", "has \(names)"] + lacks)
             .joined(separator: "\n")
     }

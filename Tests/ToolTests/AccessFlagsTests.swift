@@ -43,7 +43,7 @@ struct AccessFlagsTests {
         }
         let run = try await beagle("raw", server.url, "-u", "me:hunter2", "--digest", "-v")
         #expect(run.text == "in")
-        #expect(run.errors.contains("* 401 of GET \(server.url)/"))
+        #expect(run.errors.contains("* 401 for GET \(server.url)/"))
         #expect(!run.errors.contains("hunter2"))
     }
 

@@ -214,7 +214,7 @@ import Testing
         try await withBackend { url in
             let target = "/graphql?query=mutation%7BcreatePost(title:%22x%22)%7Bid%7D%7D"
             let answer = try Self.answer(url, "GET \(target) HTTP/1.1", "Accept: \(type)")
-            #expect(answer.contains("a mutation is not sent by GET"), "\(answer)")
+            #expect(answer.contains("a mutation cannot be sent by GET"), "\(answer)")
         }
     }
 

@@ -54,7 +54,7 @@ struct BatchCommandTests {
         let replies = try await replies(to: [
             ["id": 1, "url": "http://h/", "body": "a", "bodyBase64": .null, "bodySize": 1]
         ])
-        #expect(replies[1]?["error"]?["message"] == "body and bodySize exclude each other")
+        #expect(replies[1]?["error"]?["message"] == "body and bodySize cannot be used together")
     }
 
     @Test func inputIsReadNoFurtherAheadThanItIsTaken() async {
@@ -183,7 +183,7 @@ struct BatchCommandTests {
     @Test func adviceSpeaksOfTheLinesMembers() {
         let error = NetworkError(.timeout, during: .firstByte, "time is up", advice: "raise Timeouts.total")
         let message = BatchReply.failed(error)["error"]?["message"]?.string
-        #expect(message == "time is up; give it more time with timeoutMs or connectTimeoutMs")
+        #expect(message == "time is up; allow more time with timeoutMs or connectTimeoutMs")
     }
 
     @Test func quitEndsItAfterWhatIsUnderWay() async throws {

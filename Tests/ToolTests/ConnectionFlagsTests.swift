@@ -14,7 +14,7 @@ struct ConnectionFlagsTests {
         #expect(run.lines.prefix(2) == ["beagle \(beagleNetVersion)", libcurl])
         #expect(run.lines.contains { $0.hasPrefix("has ") && $0.contains("HTTP/2") })
         for (feature, provider) in capabilities.missing {
-            #expect(run.lines.contains("lacks \(feature.rawValue): it takes \(provider)"))
+            #expect(run.lines.contains("lacks \(feature.rawValue): requires \(provider)"))
         }
     }
 
@@ -95,12 +95,12 @@ struct ConnectionFlagsTests {
     @Test(arguments: [
         (["-x", "ftp://proxy"], "--proxy: its URL has the scheme ftp"),
         (["-x", "http://me:s3same@"], "--proxy: its URL is malformed or names no host"),
-        (["-U", "me:s3same"], "--proxy"), (["-x", "proxy", "-U", "me"], "'--proxy-user' takes"),
-        (["-p"], "--proxy"), (["--key", "a"], "go with '--cert'"),
+        (["-U", "me:s3same"], "--proxy"), (["-x", "proxy", "-U", "me"], "'--proxy-user' must be"),
+        (["-p"], "--proxy"), (["--key", "a"], "require '--cert'"),
         (["--cert", "a", "--cert-type", "p12", "--key", "a"], "--cert-type"), (["--cert-type", "der"], "--cert-type"),
         (["--pinned", "sha256//a"], "--pinned: a pin is no SHA-256 digest"), (["--pinned", ""], "--pinned"),
-        (["--resolve", "a:b"], "--resolve: it takes HOST:PORT:ADDRESS"), (["--resolve", "a:80:1,2"], "one address"),
-        (["--local-port", "9-8"], "--local-port"), (["-4", "-6"], "exclude"), (["--http2", "--http3"], "exclude"),
+        (["--resolve", "a:b"], "--resolve: must be HOST:PORT:ADDRESS"), (["--resolve", "a:80:1,2"], "one address"),
+        (["--local-port", "9-8"], "--local-port"), (["-4", "-6"], "together"), (["--http2", "--http3"], "together"),
     ])
     func flagThatCannotBeUnderstoodIsNamed(_ flags: [String], _ message: String) async throws {
         let run = try await BeagleProcess(["raw", "http://127.0.0.1:1"] + flags).outcome()

@@ -135,7 +135,7 @@ import Testing
             let run = try await beagle("raw", server.url, "-o", path, "-C", "4")
             #expect(run.exit == exit, "\(run.errors)")
             #expect(try String(contentsOfFile: path, encoding: .utf8) == file)
-            if exit == 18 { #expect(run.errors.contains("go on with --continue-at \(file.utf8.count)")) }
+            if exit == 18 { #expect(run.errors.contains("resume with --continue-at \(file.utf8.count)")) }
             let printed = try await beagle("raw", server.url, "-C", "4")
             #expect(printed.exit == exit)
             #expect(printed.output == Data(exit == 0 ? part.utf8 : "".utf8))

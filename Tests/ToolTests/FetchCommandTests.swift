@@ -15,7 +15,7 @@ struct FetchCommandTests {
                     #"screenComponent  "Details""#,
                     "└─ scrollView",
                     "   ├─ image   /img/logo.png",
-                    #"   ├─ text    "A screen that was there before it was asked for""#,
+                    #"   ├─ text    "This screen was prefetched""#,
                     #"   └─ button  "Back"  → popView"#,
                     "links 0 · images 1 · forms 0 · unknown 0",
                 ]
@@ -47,7 +47,7 @@ struct FetchCommandTests {
             let tree = try await beagle("fetch", "\(url)\(path)", "--tree")
             #expect(tree.exit == 101)
             #expect(tree.output.isEmpty)
-            #expect(tree.errors.contains("no screen"))
+            #expect(tree.errors.contains("not a screen"))
 
             let plain = try await beagle("fetch", "\(url)\(path)")
             #expect(plain.exit == 101)

@@ -39,7 +39,7 @@ struct HARCommandTests {
             #expect(try await beagle("har", "validate", "--strict", paths[0]).exit == 0)
             let strict = try await beagle("har", "validate", "--strict", paths[1])
             #expect(strict.exit == 101)
-            #expect(strict.errors.contains("is not as HAR 1.2 has it: 1 entry"))
+            #expect(strict.errors.contains("does not conform to HAR 1.2: 1 entry"))
         }
     }
 

@@ -49,7 +49,7 @@ struct ImageCommandTests {
             for place in ["\(directory)/a.png", "-", "/dev/null"] {
                 let run = try await beagle("image", server.url, "-o", place)
                 #expect(run.errors.contains("image/png, 37 x 23 pixels, \(image.count) B"))
-                #expect(run.errors.contains("(not said to be an image)"))
+                #expect(run.errors.contains("(Content-Type is not an image)"))
                 #expect(run.output == (place == "-" ? image : Data()))
                 let result = try await beagle("image", server.url, "-o", place, "--json").json()["result"]
                 #expect(result?["format"] == "image/png")

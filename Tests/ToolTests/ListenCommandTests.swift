@@ -29,7 +29,7 @@ struct ListenCommandTests {
         #expect(run.exit == 0)
         #expect(run.text == "1\n\n2\n\n3\n\n4\n\n5\n\n")
         #expect(run.errors.split(separator: "\n").count == 2)
-        #expect(run.errors.contains("the server ended the event stream; asking again in "))
+        #expect(run.errors.contains("the server ended the event stream; reconnecting in "))
         #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "2", "4"])
         #expect(server.requests.allSatisfy { $0["X-One"] == "1" && $0["Accept"] == "text/event-stream" })
     }

@@ -146,6 +146,6 @@ struct LogImportCommandTests {
         let run = try await BeagleProcess(arguments.prefix(2) + ["a.har", "-o", "b.bglog"] + arguments.dropFirst(2))
             .outcome()
         #expect(run.exit == 64)
-        #expect(run.errors.contains("for archives"))
+        #expect(run.errors.contains(" an archive"))
     }
 }

@@ -82,7 +82,7 @@ struct OutboxCommandTests {
 
             let tried = try await beagle("outbox", "flush", outbox)
             #expect(tried.exit == 105)
-            #expect(tried.errors.contains("3 forms wait in the outbox"))
+            #expect(tried.errors.contains("3 forms are still in the outbox"))
             isDown.withLock { $0 = false }
             let before = server.requests.count
             let flush = try await beagle("outbox", "flush", outbox)

@@ -36,7 +36,7 @@ struct OutputTests {
         Bad(arguments: ["raw", "http://127.0.0.1:1/"], exit: 7, code: "connect", hint: "port"),
         Bad(arguments: ["raw", "http://127.0.0.1:1/", "-H", "no colon"], exit: 64, code: "usage", hint: "header"),
         Bad(arguments: ["raw", "http://127.0.0.1:1/", "--max-time", "0"], exit: 64, code: "usage", hint: "max-time"),
-        Bad(arguments: ["raw", "http://h/", "--http1.1", "--http2"], exit: 64, code: "usage", hint: "exclude"),
+        Bad(arguments: ["raw", "http://h/", "--http1.1", "--http2"], exit: 64, code: "usage", hint: "together"),
         Bad(arguments: ["raw", "http://h/", "-o", ""], exit: 64, code: "usage", hint: "-o"),
         Bad(arguments: ["raw", "http://h/", "--show-secrets"], exit: 64, code: "usage", hint: "--offline"),
         Bad(
@@ -75,7 +75,7 @@ struct OutputTests {
         let error = try run.json()["error"]
         #expect(error?["code"] == "timeout")
         #expect(error?["phase"] == "first byte")
-        #expect(error?["advice"] == "give it more time with --max-time")
+        #expect(error?["advice"] == "allow more time with --max-time")
         #expect(error?["url"] == .string("\(server.url)/"))
     }
 
@@ -258,15 +258,18 @@ struct OutputTests {
 
     @Test(
         arguments: [
-            (NetworkError.Kind.timeout, "raise Timeouts.total", [], "give it more time with --max-time"),
+            (NetworkError.Kind.timeout, "raise Timeouts.total", [], "allow more time with --max-time"),
             (
                 .timeout, "raise Timeouts.connect", ["--connect-timeout", "1"],
-                "give it more time with --connect-timeout"
+                "increase --connect-timeout"
             ),
             (.tls, "is this port http?", [], "is this port http?"),
-            (.tls, "trust it with TLSTrust.file", [], "check the certificate and the host name; --cacert names a file"),
-            (.tls, "trust it with TLSTrust.file", ["--cacert", "a"], "only the authorities of --cacert are trusted"),
-            (.tooLarge, "raise TransferOptions.maxBodyBytes", [], "write it to a file with -o"),
+            (
+                .tls, "trust it with TLSTrust.file", [],
+                "check the certificate and the host name, or name a file of trusted CAs with --cacert"
+            ),
+            (.tls, "trust it with TLSTrust.file", ["--cacert", "a"], "only the CAs in --cacert are trusted"),
+            (.tooLarge, "raise TransferOptions.maxBodyBytes", [], "write the body to a file with -o"),
         ] as [(NetworkError.Kind, String, [String], String)]
     )
     func adviceIsInTheToolsWords(

@@ -104,7 +104,7 @@ struct RawServersTests {
         let error = try #require(try run.json()["error"])
         #expect(error["code"] == "timeout")
         #expect(error["phase"] == "connect")
-        #expect(error["advice"] == "give it more time with --connect-timeout")
+        #expect(error["advice"] == "increase --connect-timeout")
     }
 }
 

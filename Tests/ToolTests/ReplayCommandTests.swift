@@ -84,7 +84,7 @@ struct ReplayCommandTests {
         #expect(run.lines.first?.hasPrefix("different  GET http://127.0.0.1:") == true)
         #expect(run.lines.first?.hasSuffix("/a?token=REDACTED") == true)
         #expect(run.lines.dropFirst().first == "  $.a: 1 → 2")
-        #expect(run.errors == "beagle: answers differ: 0 same, 1 different, 0 failed, 0 skipped\n")
+        #expect(run.errors == "beagle: responses differ: 0 same, 1 different, 0 failed, 0 skipped\n")
     }
 
     @Test func aBodyThatWasNotKeptEndsWith104() async throws {
@@ -138,7 +138,7 @@ struct ReplayCommandTests {
             let without = try await BeagleProcess(arguments).outcome()
             #expect(without.exit == 0)
             #expect(without.text.contains("the secret in Authorization is not in the recording; map that header"))
-            #expect(without.errors.contains("no answer was compared"))
+            #expect(without.errors.contains("no response was compared"))
             #expect(server.requests.isEmpty)
             let mapping = ["--map-header", "Authorization=Bearer env:BEAGLE_TEST_TOKEN"]
             let with = try await BeagleProcess(arguments + mapping, environment: ["BEAGLE_TEST_TOKEN": "canary"])
@@ -243,23 +243,23 @@ struct ReplayCommandTests {
     @Test(arguments: [
         (["--target", "staging.example.com"], "has no scheme"), (["--target", "http://h/p"], "has a path"),
         ([], "'--target' is missing"),
-        (["--target", "http://a", "--target", "http://b"], "names a host for all twice"),
+        (["--target", "http://a", "--target", "http://b"], "is given twice for all hosts"),
         (["--target", "http://h", "--diff", "--map-header", "A=env:BEAGLE_TEST_NONE"], "BEAGLE_TEST_NONE"),
         (["--target", "http://h", "--diff", "--map-header", "A"], "no Name=value"),
         (["--target", "http://h", "--diff", "--ignore", "$.a["], "wrong at character 5"),
-        (["--target", "http://h", "--diff", "--array-key", "$.a"], "takes PATH=MEMBER"),
+        (["--target", "http://h", "--diff", "--array-key", "$.a"], "must be PATH=MEMBER"),
         (["--target", "http://h", "--diff", "--array-key", "a=id"], "wrong at character 1"),
         (["--target", "http://h", "--diff", "--array-set", "$."], "wrong at character 3"),
-        (["--target", "http://h", "--diff", "--tolerance", "2"], "'--tolerance' takes"),
-        (["--target", "http://h", "--ignore", "$.a"], "go with '--diff'"),
-        (["--target", "http://h", "--allow-missing-bodies"], "goes with '--diff'"),
-        (["--target", "http://h", "--format", "junit"], "goes with '--diff'"),
-        (["--target", "http://h", "--diff", "--json", "--format", "text"], "exclude each other"),
-        (["--target", "http://h", "--concurrency", "0"], "'--concurrency' takes"),
-        (["--target", "http://h", "--repeat", "0"], "'--repeat' takes"),
-        (["--target", "http://h", "--rps", "0"], "'--rps' takes"),
+        (["--target", "http://h", "--diff", "--tolerance", "2"], "'--tolerance' must be"),
+        (["--target", "http://h", "--ignore", "$.a"], "require '--diff'"),
+        (["--target", "http://h", "--allow-missing-bodies"], "requires '--diff'"),
+        (["--target", "http://h", "--format", "junit"], "requires '--diff'"),
+        (["--target", "http://h", "--diff", "--json", "--format", "text"], "cannot be used together"),
+        (["--target", "http://h", "--concurrency", "0"], "'--concurrency' must be"),
+        (["--target", "http://h", "--repeat", "0"], "'--repeat' must be"),
+        (["--target", "http://h", "--rps", "0"], "'--rps' must be"),
         (["--target", "http://h", "-m", "0"], "--max-time"),
-        (["--target", "http://h", "--order", "none"], "takes free, connection or page"),
+        (["--target", "http://h", "--order", "none"], "must be free, connection or page"),
     ])
     func aWrongCommandLineEndsWith64(_ flags: [String], _ words: String) async throws {
         let run = try await BeagleProcess(["replay", "none.har"] + flags).outcome()

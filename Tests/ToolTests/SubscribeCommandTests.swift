@@ -63,7 +63,7 @@ struct SubscribeCommandTests {
         )
         #expect(run.exit == 63, "\(run.errors)")
         #expect(run.errors.contains("1024 bytes") || run.errors.contains("1000 bytes"))
-        #expect(run.errors.contains("allow more with --max-filesize"))
+        #expect(run.errors.contains("increase --max-filesize"))
         let longer = try await beagle(
             "subscribe",
             server.url,
@@ -92,7 +92,7 @@ struct SubscribeCommandTests {
         }
         let run = try await beagle("subscribe", server.url, "-q", query, "--over", way, "--count", "3", "--json")
         #expect(run.exit == 0, "\(run.errors)")
-        #expect(run.errors.contains("; asking again in "))
+        #expect(run.errors.contains("; reconnecting in "))
         #expect(run.errors.split(separator: "\n").count == 1)
         let lines = try run.lines.map { try JSONValue(parsing: $0) }
         try #require(lines.count == 4)
@@ -144,7 +144,7 @@ struct SubscribeCommandTests {
         #expect(run.lines == (1...5).map { #"{"data":{"tick":\#($0)}}"# })
         let notes = run.errors.split(separator: "\n")
         #expect(notes.count == 2)
-        #expect(notes.allSatisfy { $0.contains("WebSocket") && $0.contains("; asking again in ") })
+        #expect(notes.allSatisfy { $0.contains("WebSocket") && $0.contains("; reconnecting in ") })
         #expect(notes.allSatisfy { $0.contains("1012") == saysGoodbye })
         #expect(server.requests.count == 3)
     }

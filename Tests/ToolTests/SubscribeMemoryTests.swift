@@ -60,7 +60,7 @@
             #expect(lines.count == Self.count)
             let isInOrder = zip(lines, 1...).allSatisfy { $0.hasPrefix(#"{"data":{"tick":"\#($1) "#) }
             #expect(isInOrder)
-            let losses = run.errors.components(separatedBy: "; asking again in ").count - 1
+            let losses = run.errors.components(separatedBy: "; reconnecting in ").count - 1
             #expect(losses == Self.count / Self.countOfAConnection)
         }
     }

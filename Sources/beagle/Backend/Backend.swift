@@ -56,7 +56,7 @@ final class Backend: Sendable {
         self.headTime = headTime
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw NetworkError(.connect, during: .build, "no descriptors are left for the backend")
+            throw NetworkError(.connect, during: .build, "cannot start the backend: no file descriptors are left")
         }
         waker = (ends[0], ends[1])
         do {

@@ -31,7 +31,7 @@ final class BackendRoutes: Sendable {
         case ("GET", "/slow"): try Self.slow(request)
         case ("GET", "/events"): Self.events(behind: request.fields[.lastEventID])
         case (_, let path) where Self.methods[path] != nil: try Self.methodNotAllowed(request)
-        default: try .problem(.notFound, "there is no \(request.path) here; GET / lists the routes")
+        default: try .problem(.notFound, "there is no route \(request.path); GET / lists the routes")
         }
     }
 
@@ -154,13 +154,13 @@ final class BackendRoutes: Sendable {
         let errors = form.complaints.map {
             BackendResponse.Problem.Detail(pointer: "#/\($0.field)", detail: $0.message)
         }
-        return try .problem(.unprocessableContent, "the form has fields to correct", errors: errors)
+        return try .problem(.unprocessableContent, "some fields of the form are invalid", errors: errors)
     }
 
     private static func methodNotAllowed(_ request: BackendRequest) throws -> BackendResponse {
         var response = try BackendResponse.problem(
             .methodNotAllowed,
-            "\(request.path) does not take \(request.method)"
+            "\(request.path) does not support \(request.method)"
         )
         response.fields[.allow] = methods[request.path]
         return response

@@ -91,7 +91,7 @@ enum DemoScreens {
             "_beagleComponent_": "beagle:scrollView",
             "children": [
               {"_beagleComponent_": "beagle:image", "path": {"_beagleImagePath_": "remote", "url": "/img/logo.png"}},
-              {"_beagleComponent_": "beagle:text", "text": "A screen that was there before it was asked for"},
+              {"_beagleComponent_": "beagle:text", "text": "This screen was prefetched"},
               {
                 "_beagleComponent_": "beagle:button",
                 "text": "Back",

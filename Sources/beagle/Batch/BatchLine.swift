@@ -15,9 +15,9 @@ struct BatchLine {
         do throws(NetworkError) {
             value = try JSONValue(parsing: text)
         } catch {
-            throw .badLine("the line is no request: \(error.message)")
+            throw .badLine("the line is not a request: \(error.message)")
         }
-        guard let members = value.object else { throw .badLine("the line is no JSON object") }
+        guard let members = value.object else { throw .badLine("the line is not a JSON object") }
         self.members = members
         id = members["id"] ?? .null
     }
@@ -37,7 +37,7 @@ struct BatchLine {
 
     private func method() throws(NetworkError) -> HTTPRequest.Method {
         let name = try text("method") ?? "GET"
-        guard let method = HTTPRequest.Method(name) else { throw .badLine("the method is no token (RFC 9110, 9.1)") }
+        guard let method = HTTPRequest.Method(name) else { throw .badLine("the method is not a token (RFC 9110, 9.1)") }
         return method
     }
 
@@ -46,13 +46,13 @@ struct BatchLine {
         guard let pairs = members["headers"], pairs != .null else { return fields }
         for pair in pairs.array ?? [.null] {
             guard let pair = pair.array, pair.count == 2, let text = pair[0].string, let given = pair[1].string else {
-                throw .badLine("headers is no array of [\"Name\", \"value\"]")
+                throw .badLine("headers is not an array of [\"Name\", \"value\"]")
             }
-            guard let name = HTTPField.Name(text) else { throw .badLine("a header's name is no token") }
+            guard let name = HTTPField.Name(text) else { throw .badLine("a header name is not a token") }
             // Spaces around a value are none of it (RFC 9110, 5.5).
             let value = given.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
             guard HTTPField.isValidValue(value) else {
-                throw .badLine("the value of header \(text) holds a line break or NUL")
+                throw .badLine("the value of header \(text) contains a line break or NUL")
             }
             fields.append(HTTPField(name: name, value: value))
         }
@@ -61,7 +61,7 @@ struct BatchLine {
 
     private func body() throws(NetworkError) -> HTTPBody? {
         let given = ["body", "bodyBase64", "bodySize"].filter { members[$0] ?? .null != .null }
-        guard given.count < 2 else { throw .badLine("\(given.joined(separator: " and ")) exclude each other") }
+        guard given.count < 2 else { throw .badLine("\(given.joined(separator: " and ")) cannot be used together") }
         if let text = try text("body") { return HTTPBody(text) }
         if let text = try text("bodyBase64") {
             guard let bytes = Data(base64Encoded: text) else { throw .badLine("bodyBase64 is not Base64") }
@@ -88,14 +88,14 @@ struct BatchLine {
 
     private func text(_ name: String) throws(NetworkError) -> String? {
         guard let value = members[name], value != .null else { return nil }
-        guard let text = value.string else { throw .badLine("\(name) is no text") }
+        guard let text = value.string else { throw .badLine("\(name) is not a string") }
         return text
     }
 
     private func count(_ name: String) throws(NetworkError) -> Int? {
         guard let value = members[name], value != .null else { return nil }
         guard let count = value.integer, (0...(1 << 40)).contains(count) else {
-            throw .badLine("\(name) is no whole number from 0")
+            throw .badLine("\(name) is not a whole number of 0 or more")
         }
         return Int(count)
     }
@@ -103,7 +103,7 @@ struct BatchLine {
     private func choice<T>(_ name: String, _ values: [String: T]) throws(NetworkError) -> T? {
         guard let word = try text(name) else { return nil }
         guard let value = values[word] else {
-            throw .badLine("\(name) is none of \(values.keys.sorted().joined(separator: ", "))")
+            throw .badLine("\(name) is not one of \(values.keys.sorted().joined(separator: ", "))")
         }
         return value
     }

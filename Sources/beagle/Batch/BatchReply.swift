@@ -37,9 +37,9 @@ enum BatchReply {
     private static func advice(for error: NetworkError) -> String? {
         guard error.advisesOnAPI else { return error.advice }
         switch error.kind {
-        case .timeout: return "give it more time with timeoutMs or connectTimeoutMs"
-        case .tls: return "check the certificate and the host name; tlsCA names a file of authorities to trust"
-        case .tooLarge: return "raise maxBodyBytes"
+        case .timeout: return "allow more time with timeoutMs or connectTimeoutMs"
+        case .tls: return "check the certificate and the host name, or name a file of trusted CAs with tlsCA"
+        case .tooLarge: return "increase maxBodyBytes"
         default: return error.advice
         }
     }

@@ -5,10 +5,10 @@ import Foundation
 
 /// Where to ask: a URL, or a path and the URL that it is put onto.
 struct Address: ParsableArguments {
-    @Argument(help: "A URL, or a path such as /home with --base.")
+    @Argument(help: "URL to request, or a path such as /home with --base.")
     var url: String
 
-    @Option(name: .long, help: "What a path is put onto: http://HOST:PORT.")
+    @Option(name: .long, help: "Base URL of paths: http://HOST:PORT.")
     var base: String?
 
     /// The message of a request to this address.

@@ -8,21 +8,21 @@ import Foundation
 struct BatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "batch",
-        abstract: "Answer requests that come as JSON Lines.",
+        abstract: "Send requests that are read as JSON Lines from standard input.",
         discussion: """
-            Each line of standard input is a request; each line of standard output is a reply with its id, in the \
-            order in which they are done. The end of input, or {"op":"quit"}, ends it when all are answered. Input is \
-            read as fast as requests are taken up: 512 are under way at a time.
+            Each line of standard input is a request. Each line of standard output is a reply with the id of its \
+            request, written as soon as the request is done. After the end of input or {"op":"quit"}, the command ends \
+            when all requests are done. At most 512 requests run at a time; more input is read as they complete.
 
             REQUEST
               {"id", "url", "method", "headers": [["Name", "value"]],
-               "body" | "bodyBase64" | "bodySize": that many bytes of u,
+               "body" | "bodyBase64" | "bodySize": number of bytes "u" to send,
                "timeoutMs", "connectTimeoutMs", "maxBodyBytes", "tlsCA": a PEM file,
                "httpVersion": "1.1" | "2" | "3", "redirect": "follow" | "manual"}
 
             REPLY
               {"id", "status", "headers", "bodyBytes", "bodySha256",
-               "body": as text below 2,000 bytes, "interim"}
+               "body": as text if shorter than 2,000 bytes, "interim"}
               {"id", "error": {"code", "phase", "message"}}
 
             EXAMPLE
@@ -87,7 +87,7 @@ struct BatchCommand: AsyncParsableCommand {
             case "hello": return (id, BatchReply.hello)
             case "clear": return (id, [:])
             case let operation?:
-                throw NetworkError(.badRequest, during: .build, "there is no op \(operation)")
+                throw NetworkError(.badRequest, during: .build, "unknown op \(operation)")
             }
         } catch {
             return (id, BatchReply.failed(error))

@@ -7,39 +7,42 @@ struct ComparisonFlags: ParsableArguments {
     /// For messages.
     static let names = "'--ignore', '--ignore-header', '--array-key', '--array-set', '--tolerance' and '--types-only'"
 
-    @Option(name: .long, help: ArgumentHelp("Pass over this place in JSON. Repeatable.", valueName: "path"))
+    @Option(name: .long, help: ArgumentHelp("Ignore this path in JSON. Repeatable.", valueName: "path"))
     var ignore: [String] = []
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Pass over these header fields too, with commas between. Repeatable.", valueName: "names")
+        help: ArgumentHelp("Ignore these header fields too, separated by commas. Repeatable.", valueName: "names")
     )
     var ignoreHeader: [String] = []
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Match the elements of this array by a member, as '$.items=id'. Repeatable.",
+            "Match the elements of this array by a member, such as '$.items=id'. Repeatable.",
             valueName: "path=member"
         )
     )
     var arrayKey: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("The order of this array does not count. Repeatable.", valueName: "path"))
+    @Option(name: .long, help: ArgumentHelp("Ignore the order of this array. Repeatable.", valueName: "path"))
     var arraySet: [String] = []
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Numbers may be this far apart, as a part of the larger: 1e-9.", valueName: "part")
+        help: ArgumentHelp(
+            "Allowed difference between numbers, relative to the larger, such as 1e-9.",
+            valueName: "part"
+        )
     )
     var tolerance = 0.0
 
-    @Flag(name: .long, help: "Values may be any others of their kind; only members and kinds count.")
+    @Flag(name: .long, help: "Compare only members and types, not values.")
     var typesOnly = false
 
     func validate() throws {
         guard tolerance >= 0, tolerance < 1 else {
-            throw ValidationError("'--tolerance' takes a number from 0 to below 1.")
+            throw ValidationError("'--tolerance' must be at least 0 and below 1.")
         }
     }
 
@@ -53,7 +56,7 @@ struct ComparisonFlags: ParsableArguments {
         rules.ignoredPaths = try ignore.map { path throws in try JSONPath(path) }
         rules.arrays = try arrayKey.map { text throws in
             guard let equals = text.lastIndex(of: "="), text.index(after: equals) < text.endIndex else {
-                throw ValidationError("'--array-key' takes PATH=MEMBER, as '$.items=id'.")
+                throw ValidationError("'--array-key' must be PATH=MEMBER, such as '$.items=id'.")
             }
             return .init(try JSONPath(String(text[..<equals])), .key(String(text[text.index(after: equals)...])))
         }

@@ -8,30 +8,30 @@ import Foundation
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Show a screen, an image, a form and more against the demo backend.",
+        abstract: "Fetch a screen and an image, submit a form, and more, with the demo backend.",
         discussion: """
-            Starts the backend on a free port of this machine and talks to it through the library. What it sends is \
-            recorded, in a directory that is gone afterwards without '--record', and asked again of the recording. It \
-            ends with another code than 0 as soon as a step does not do what it should.
+            Starts the demo backend on a free port of this machine and sends requests to it through the library. The \
+            requests are recorded and then replayed from the recording, which is deleted afterwards unless --record is \
+            given. If a step fails, the demo stops with a code other than 0.
 
             EXAMPLE
               beagle demo --record story.bglog && beagle log list story.bglog
             """
     )
 
-    @Option(help: ArgumentHelp("Requests to cancel at random moments.", valueName: "count"))
+    @Option(help: ArgumentHelp("Number of requests to cancel at random moments.", valueName: "count"))
     var cancels = 1000
 
-    @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
+    @Flag(name: .long, help: "Write one JSON object to standard output, even on failure.")
     var json = false
 
-    @Option(name: .long, help: "Write in colour.")
+    @Option(name: .long, help: "Use colour in the output.")
     var color = ColorChoice.auto
 
     @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
 
     func validate() throws {
-        if cancels < 1 { throw ValidationError("'--cancels' takes a number from 1.") }
+        if cancels < 1 { throw ValidationError("'--cancels' must be greater than 0.") }
     }
 
     func run() async throws {

@@ -7,23 +7,23 @@ import Foundation
 struct DocumentFlags: ParsableArguments {
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The document: text, @FILE, or @- for standard input.", valueName: "document")
+        help: ArgumentHelp("GraphQL document: text, @FILE, or @- for standard input.", valueName: "document")
     )
     var query: String
 
     @Option(
         name: .customLong("variable"),
         help: ArgumentHelp(
-            "-v too. A variable: JSON, or else text; text where the document declares ID or String. Repeatable.",
+            "Variable, also -v. Values that are not JSON, or are for an ID or String, are text. Repeatable.",
             valueName: "name=value"
         )
     )
     var variable: [FieldArgument] = []
 
-    @Option(name: .long, help: ArgumentHelp("The variables as a JSON object, or @FILE.", valueName: "json"))
+    @Option(name: .long, help: ArgumentHelp("Variables as a JSON object, or @FILE.", valueName: "json"))
     var variables: String?
 
-    @Option(name: .long, help: ArgumentHelp("Which operation, where the document has several.", valueName: "name"))
+    @Option(name: .long, help: ArgumentHelp("Operation to run, if the document has several.", valueName: "name"))
     var operation: String?
 
     /// With `-v` as the short form of `--variable`, as in other tools for GraphQL.
@@ -78,11 +78,11 @@ struct DocumentFlags: ParsableArguments {
                 exit: ExitCode.usage,
                 code: "usage",
                 phase: .build,
-                "\(flag) is no JSON: \(error.reason) at byte \(error.offset)"
+                "\(flag) is not JSON: \(error.reason) at byte \(error.offset)"
             )
         }
         guard document.root.kind == .object else {
-            throw Failure(exit: ExitCode.usage, code: "usage", phase: .build, "\(flag) is no JSON object")
+            throw Failure(exit: ExitCode.usage, code: "usage", phase: .build, "\(flag) is not a JSON object")
         }
         return document
     }

@@ -10,17 +10,18 @@ struct FetchCommand: TransferCommand {
         commandName: "fetch",
         abstract: "Fetch a screen.",
         discussion: """
-            Writes the screen's JSON, or with --tree its components. An answer that is no screen ends with 101.
+            Writes the screen's JSON, or its components with --tree. Exits with 101 if the response is not a screen.
 
             EXAMPLE
               beagle fetch http://127.0.0.1:8080/home --tree
               beagle fetch /home --base http://127.0.0.1:8080 --json
+              beagle fetch http://127.0.0.1:8080/home --record session.bglog
             """
     )
 
     @OptionGroup var address: Address
 
-    @Flag(name: .long, help: "Show the components, where they lead, and how many of what there are.")
+    @Flag(name: .long, help: "Show the components as a tree, with the targets of their actions and totals.")
     var tree = false
 
     @OptionGroup var retries: RetryFlags
@@ -57,7 +58,7 @@ struct FetchCommand: TransferCommand {
         var failure = notAScreen(received)
         failure.message =
             "the response is not a screen but a redirect that was not followed: \(received.head.statusLine)"
-        failure.advice = received.head.headerFields.contains(.location) ? "allow more with --max-redirs" : nil
+        failure.advice = received.head.headerFields.contains(.location) ? "increase --max-redirs" : nil
         return failure
     }
 
@@ -68,15 +69,15 @@ struct FetchCommand: TransferCommand {
             value = try JSONValue(parsing: received.body)
         } catch {
             let type = received.contentType.isEmpty ? "no content type" : received.contentType
-            failure.message = "the answer is no screen (\(type)): \(error.message)"
+            failure.message = "the response is not a screen (\(type)): \(error.message)"
             throw failure
         }
         if let components = ComponentTree(value) { return components }
         if let action = ComponentType(ofAction: value) {
-            failure.message = "the answer is no screen: it is the action \(action.name)"
+            failure.message = "the response is not a screen but the action \(action.name)"
         } else {
-            failure.message = "the answer is JSON, but no screen: its root has no _beagleComponent_"
-            failure.advice = "beagle raw shows any answer"
+            failure.message = "the response is JSON but not a screen: its root has no _beagleComponent_"
+            failure.advice = "use 'beagle raw' for other responses"
         }
         throw failure
     }

@@ -7,16 +7,16 @@ import Foundation
 struct GraphQLCommand: TransferCommand {
     static let configuration = CommandConfiguration(
         commandName: "graphql",
-        abstract: "Perform a GraphQL query or mutation.",
+        abstract: "Send a GraphQL query or mutation.",
         discussion: """
-            Writes the data. Where the server answers with errors they go to standard error, beside them what data \
-            there is to standard output, and the command ends with 102. Here -v is a variable, and only --verbose shows \
-            what goes on.
+            Writes the data of the response. If the response has errors, they are written to standard error, any data \
+            to standard output, and the command exits with 102. Here, -v is short for --variable; use --verbose for \
+            details of the transfer.
 
             EXAMPLE
               beagle graphql http://127.0.0.1:8080/graphql -q '{ hero { name } }'
-              beagle graphql http://127.0.0.1:8080/graphql -q @post.graphql -v id=1 --json
-              beagle graphql http://127.0.0.1:8080/graphql -q @photo.graphql --upload file=@sea.jpg
+              echo 'query Post($id: ID!) { post(id: $id) { title } }' > post.graphql
+              beagle graphql http://127.0.0.1:8080/graphql -q @post.graphql -v id=1
             """
     )
 
@@ -24,16 +24,16 @@ struct GraphQLCommand: TransferCommand {
 
     @OptionGroup var document: DocumentFlags
 
-    @Flag(name: .long, help: "Send the document's hash, and its text only if the server asks for it.")
+    @Flag(name: .long, help: "Send the document's hash, and its text only if the server does not know it.")
     var persisted = false
 
-    @Flag(name: .long, help: "Put a query into the URL.")
+    @Flag(name: .long, help: "Send a query in the URL, with GET.")
     var get = false
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "A file as a variable, with dots on the way to it: input.photos.0=@a.jpg. Repeatable.",
+            "Upload a file as this variable; dots separate nested names, as in input.photos.0=@a.jpg. Repeatable.",
             valueName: "name=@file"
         )
     )
@@ -46,9 +46,9 @@ struct GraphQLCommand: TransferCommand {
 
     func validate() throws {
         if let index = upload.firstIndex(where: { $0.field?.file == nil }) {
-            throw ValidationError("'--upload' takes 'name=@file'; upload \(index + 1) is none.")
+            throw ValidationError("'--upload' must be 'name=@file'; upload \(index + 1) is not.")
         }
-        if get, !upload.isEmpty { throw ValidationError("'--get' sends no files; leave it out.") }
+        if get, !upload.isEmpty { throw ValidationError("'--get' and '--upload' cannot be used together.") }
     }
 
     func request() throws -> TransferRequest {
@@ -121,16 +121,16 @@ extension GraphQLCommand {
             throw NetworkError(
                 .badRequest,
                 during: .build,
-                "a \(request.kind) is not sent in a URL",
-                advice: "leave --get out"
+                "a \(request.kind) cannot be sent in a URL",
+                advice: "leave out --get"
             )
         }
         guard request.kind != .subscription else {
             throw NetworkError(
                 .unsupported,
                 during: .build,
-                "a subscription has more than one answer",
-                advice: "take 'beagle subscribe'"
+                "a subscription can have more than one result",
+                advice: "use 'beagle subscribe'"
             )
         }
         for field in upload.compactMap(\.field) {

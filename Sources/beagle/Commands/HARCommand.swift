@@ -6,39 +6,40 @@ import BeagleNetReplay
 struct HARCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "har",
-        abstract: "Check HTTP Archives, or write them in another form.",
+        abstract: "Validate HTTP Archives, or convert them.",
         subcommands: [Validate.self, Convert.self]
     )
 
     struct Validate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say what archives and logs have, and where they are not as they should be.",
+            abstract: "Check archives and logs for errors.",
             discussion: """
-                A line for each file: entries, bodies, errors, hints. On standard error each of the first thousand \
-                findings of a file, with byte offset and JSON path. Files may be compressed by gzip or zlib, or zip \
-                archives of Playwright; offsets are those of the text. A broken file ends the command with 101, or 61 \
-                where it cannot be decompressed, and what comes before the break is counted. Of a log NAME.bglog: records that were cut off, what there was \
-                no room for, and bodies whose files are missing or damaged. Findings alone are no failure without \
+                Writes a line for each file with the number of its entries, bodies, errors and hints. The first 1,000 \
+                findings of a file are written to standard error, with byte offset and JSON path. Files may be \
+                compressed with gzip or zlib, or be zip archives from Playwright; offsets refer to the decompressed \
+                text. If a file is malformed, the command exits with 101, or with 61 if it cannot be decompressed, and \
+                counts everything before the error. In a log NAME.bglog, the command finds truncated records, entries \
+                that did not fit, and bodies with missing or damaged files. Findings alone fail the command only with \
                 --strict.
 
                 EXAMPLE
                   beagle har validate session.har
-                  beagle har validate --strict app.bglog
+                  beagle har validate --strict session.bglog
                   beagle har validate --strict --json *.har
                 """
         )
 
-        @Argument(help: "Archives, or logs.")
+        @Argument(help: "Archives or logs to check.")
         var files: [String]
 
-        @Flag(name: .long, help: "End with 101 where there is any error; hints are none.")
+        @Flag(name: .long, help: "Exit with 101 if there is any error; hints are not errors.")
         var strict = false
 
-        @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
+        @Flag(name: .long, help: "Write one JSON object to standard output, even on failure.")
         var json = false
 
         func validate() throws {
-            if files.isEmpty { throw ValidationError("Name a file.") }
+            if files.isEmpty { throw ValidationError("Name at least one file.") }
         }
 
         func run() async throws {
@@ -76,40 +77,40 @@ struct HARCommand: AsyncParsableCommand {
 
     struct Convert: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write a log or an archive as an archive, compressed or not, or as a log.",
+            abstract: "Convert a log or an archive to an archive, compressed or not, or to a log.",
             discussion: """
-                The ending of the name tells the form: .gz is gzip, .zhar is zlib as mitmproxy has it, .bglog a log, \
-                anything else is plain. Entries are in the order of their times, and keep their bytes but for bodies that \
-                move. A log has entries alone, without secrets, and in a directory that is not there yet. What is written \
-                is there when it is whole, and only its owner may read it.
+                The extension of the output selects its format: .gz (gzip), .zhar (zlib, as mitmproxy uses it) or \
+                .bglog (a log); any other is a plain archive. Entries are sorted by time and keep their bytes, except \
+                for bodies that move. A log has only entries, without secrets, and its directory must not exist yet. \
+                The output appears when it is complete, and only its owner can read it.
 
                 EXAMPLE
-                  beagle har convert session.bglog -o session.har.gz
-                  beagle har convert browser.har -o browser.bglog
-                  beagle har convert session.zhar -o session.har
-                  beagle har convert session.har -o page.har --attach
+                  beagle har convert session.bglog -o session.zhar
+                  beagle har convert session.zhar -o session.har.gz
+                  beagle har convert session.har.gz -o imported.bglog
+                  beagle har convert session.bglog -o page.har --attach
                 """
         )
 
-        @Argument(help: "The log's directory, or the archive, also a .zip of Playwright.")
+        @Argument(help: "Log directory or archive to convert, including a .zip from Playwright.")
         var file: String
 
-        @Option(name: .shortAndLong, help: ArgumentHelp("Where it goes.", valueName: "file"))
+        @Option(name: .shortAndLong, help: ArgumentHelp("Archive or log to write.", valueName: "file"))
         var output: String
 
-        @Flag(name: .long, help: "Put the bodies of answers into files beside it, in NAME_files.")
+        @Flag(name: .long, help: "Write response bodies to separate files, in NAME_files next to the archive.")
         var attach = false
 
-        @Flag(name: .long, help: "Put bodies that are in files into the archive. The default.")
+        @Flag(name: .long, help: "Embed bodies from separate files in the archive (the default).")
         var embed = false
 
-        @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
+        @Flag(name: .long, help: "Write one JSON object to standard output, even on failure.")
         var json = false
 
         func validate() throws {
-            if attach && embed { throw ValidationError("'--attach' and '--embed' exclude each other.") }
+            if attach && embed { throw ValidationError("'--attach' and '--embed' cannot be used together.") }
             if attach || embed, LogImport.isLog(named: output) {
-                throw ValidationError("'--attach' and '--embed' are for archives, and '\(output)' is a log.")
+                throw ValidationError("'--attach' and '--embed' require an archive, but '\(output)' is a log.")
             }
         }
 
@@ -236,7 +237,7 @@ extension Failure {
 
     /// An archive that breaks rules.
     fileprivate init(breaking summary: HARValidator.Summary, in file: String) {
-        let what = LogReader.isLog(file) ? "has parts that are missing or damaged" : "is not as HAR 1.2 has it"
+        let what = LogReader.isLog(file) ? "has missing or damaged parts" : "does not conform to HAR 1.2"
         let message = "\(file) \(what): \(summary.words)"
         self.init(exit: ExitCode.notAScreen, code: "not_valid", phase: .decode, message)
         details["file"] = .string(file)

@@ -10,9 +10,9 @@ struct ImageCommand: TransferCommand {
         commandName: "image",
         abstract: "Fetch an image.",
         discussion: """
-            FILE is written when all of the image is there; a transfer that fails, or a status that is no success, \
-            leaves it as it was. Prints the image's format, width, height and size in bytes. A response that is not an \
-            image, by its first bytes, ends with 101, and nothing is written.
+            Writes FILE when the image is complete, and leaves it unchanged if the transfer fails or the status is not \
+            2xx. Prints the format, width, height and size in bytes of the image. If the first bytes of the response \
+            are not those of an image, the command exits with 101 and writes nothing.
 
             EXAMPLE
               beagle image http://127.0.0.1:8080/img/banner.png -o banner.png
@@ -23,7 +23,7 @@ struct ImageCommand: TransferCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Maximum number of pixels (width times height); 100000000.", valueName: "number")
+        help: ArgumentHelp("Maximum number of pixels (width times height).", valueName: "number")
     )
     var maxPixels = 100_000_000
 
@@ -37,9 +37,9 @@ struct ImageCommand: TransferCommand {
 
     func validate() throws {
         if flags.output == nil && !flags.offline {
-            throw ValidationError("Say where the image goes: '-o FILE', or '-o -' for standard output.")
+            throw ValidationError("Specify the output with '-o FILE', or '-o -' for standard output.")
         }
-        if maxPixels < 0 { throw ValidationError("'--max-pixels' takes a number from 0.") }
+        if maxPixels < 0 { throw ValidationError("'--max-pixels' must be 0 or greater.") }
     }
 
     func request() throws -> TransferRequest {
@@ -79,7 +79,7 @@ struct ImageCommand: TransferCommand {
         words.append(byteCount(Int64(received.count)))
         var note = words.joined(separator: ", ")
         if let file = received.file { note += " → \(file)" }
-        if !received.contentType.lowercased().hasPrefix("image/") { note += " (not said to be an image)" }
+        if !received.contentType.lowercased().hasPrefix("image/") { note += " (Content-Type is not an image)" }
         return CommandResult(json: .object(json), output: received.output, note: note)
     }
 }

@@ -8,13 +8,14 @@ import Foundation
 struct ListenCommand: AsyncParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "listen",
-        abstract: "Follow a stream of server-sent events.",
+        abstract: "Receive server-sent events.",
         discussion: """
-            Writes the data of each event and the end of a line. When the server ends or loses the connection it is \
-            asked again for what comes behind the last event, after a wait that grows while nothing comes; standard \
-            error tells of it. Status 204 ends the stream, and so does --count; any other than 200 is an error.
+            Writes the data of each event as a line. If the stream ends or the connection is lost, the command \
+            reconnects and continues after the last event, with waits that grow while no events arrive, and reports \
+            this on standard error. Status 204 and --count end the stream; any status other than 200 and 204 is an \
+            error.
 
-            With --json each event is a line {"type", "id", "data"}; the line with "ok" is the last.
+            With --json, each event is a line {"type", "id", "data"}, and the last line has "ok".
 
             EXAMPLE
               beagle listen http://127.0.0.1:8080/events --count 3
@@ -23,28 +24,28 @@ struct ListenCommand: AsyncParsableCommand, Sendable {
 
     @OptionGroup var address: Address
 
-    @Option(name: .long, help: "End after this many events.")
+    @Option(name: .long, help: "Exit after this many events.")
     var count: Int?
 
     @Option(
         name: .customLong("last-event-id"),
-        help: ArgumentHelp("Ask for what comes behind this event.", valueName: "id")
+        help: ArgumentHelp("Receive the events after this one.", valueName: "id")
     )
     var lastEventID = ""
 
-    @Option(name: .long, help: "Connections in a row that may give no event before it is given up.")
+    @Option(name: .long, help: "Maximum number of connections in a row without an event.")
     var retry = 10
 
     @OptionGroup var flags: CommonFlags
 
     func validate() throws {
-        if let count, count < 1 { throw ValidationError("'--count' takes a number above 0.") }
-        if retry < 0 { throw ValidationError("'--retry' takes a number of connections.") }
+        if let count, count < 1 { throw ValidationError("'--count' must be greater than 0.") }
+        if retry < 0 { throw ValidationError("'--retry' must be 0 or greater.") }
         if lastEventID.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-            throw ValidationError("'--last-event-id' holds a control character.")
+            throw ValidationError("'--last-event-id' contains a control character.")
         }
-        if flags.output != nil { throw ValidationError("'-o' goes with one answer, not with events: use '>'.") }
-        if flags.include { throw ValidationError("'-i' goes with one answer, not with events: use '-v'.") }
+        if flags.output != nil { throw ValidationError("'-o' cannot be used with events; use '>'.") }
+        if flags.include { throw ValidationError("'-i' cannot be used with events; use '-v'.") }
     }
 }
 
@@ -89,7 +90,7 @@ extension ListenCommand {
         source.backoff.limit = retry
         source.onReconnect = { cause, delay in
             let seconds = Double(Int(delay / .milliseconds(100))) / 10
-            session.console.note("beagle: \(flags.inFlags(cause.message).printable); asking again in \(seconds) s")
+            session.console.note("beagle: \(flags.inFlags(cause.message).printable); reconnecting in \(seconds) s")
         }
         guard let maxTime = flags.maxTime else { return try await write(source, to: session.console) }
         return try await withThrowingTaskGroup(of: Int.self) { [source] group in
@@ -100,7 +101,7 @@ extension ListenCommand {
                     .timeout,
                     during: .body,
                     "listening took longer than \(Duration.seconds(maxTime))",
-                    advice: "give it more time with --max-time"
+                    advice: "allow more time with --max-time"
                 )
             }
             defer { group.cancelAll() }

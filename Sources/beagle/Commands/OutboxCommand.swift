@@ -7,29 +7,31 @@ import Foundation
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
-        abstract: "Send, list, retry or remove the forms that 'submit --outbox' has kept.",
+        abstract: "Send, list, retry or remove forms stored by 'submit --outbox'.",
         subcommands: [Flush.self, List.self, Retry.self, Remove.self]
     )
 
     struct Flush: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send what is kept, in its order.",
+            abstract: "Send the stored forms in order.",
             discussion: """
-                Each form goes out with the Idempotency-Key that it was kept with. What the server answers with 2xx is \
-                done and has a line on standard output. After 408, 425, 429, 5xx or no answer it stays, with all behind \
-                it for the same server, and the command ends with 105. What the server refuses is not sent again, and \
-                the command ends with 22; 'outbox list' shows it, and 'outbox retry' lets it wait again. So it is \
-                where a 301 or 302 led to another page ('redirected'), which may be one to sign in at. Files that \
-                are no whole forms are named, and the command ends with 101, or with 4 where a newer version wrote \
-                them. Credentials are not kept: give them here once more.
+                Sends each form with the Idempotency-Key that it was stored with. A form that the server accepts with \
+                2xx is removed from the outbox and gets a line on standard output. After status 408, 425, 429 or 5xx, \
+                or without a response, the form and all forms after it for the same server stay in the outbox, and the \
+                command exits with 105. A form that the server refuses is not sent again, and the command exits with \
+                22; 'outbox list' shows it, and 'outbox retry' queues it again. A form is also refused ('redirected') \
+                if a 301 or 302 leads to another page, such as a sign-in page. Incomplete or damaged files are named, \
+                and the command exits with 101, or with 4 if a newer version wrote them. Credentials are not stored: \
+                pass them to this command again.
 
                 EXAMPLE
-                  beagle submit http://127.0.0.1:8080/signup name=Ana email=ana@example.com --outbox forms
+                  beagle submit 'http://127.0.0.1:8080/signup?answer=lost' \\
+                    name=Ana email=ana@example.com --outbox forms
                   beagle outbox flush forms
                 """
         )
 
-        @Argument(help: "The directory that 'submit --outbox' was given.")
+        @Argument(help: "Directory of the outbox, as given to 'submit --outbox'.")
         var directory: String
 
         @OptionGroup var outboxKey: OutboxKeyFlags
@@ -38,7 +40,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func validate() throws {
             if flags.output != nil || flags.include || flags.offline {
-                throw ValidationError("'-o', '-i' and '--offline' do not go with 'outbox flush'.")
+                throw ValidationError("'-o', '-i' and '--offline' cannot be used with 'outbox flush'.")
             }
         }
 
@@ -62,19 +64,22 @@ struct OutboxCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show what is kept, without queries and contents.",
+            abstract: "List the stored forms, without queries and values.",
             discussion: """
-                A line for each: its state, when it was kept, its id, its method and its URL. Behind them what is \
-                damaged or cannot be read. Nothing is changed.
+                Writes a line for each form: its state, the time it was stored, its id, method and URL. Damaged and \
+                unreadable files follow. Nothing is changed.
+
+                EXAMPLE
+                  beagle outbox list forms
                 """
         )
 
-        @Argument(help: "The directory that 'submit --outbox' was given.")
+        @Argument(help: "Directory of the outbox, as given to 'submit --outbox'.")
         var directory: String
 
         @OptionGroup var outboxKey: OutboxKeyFlags
 
-        @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
+        @Flag(name: .long, help: "Write one JSON object to standard output, even on failure.")
         var json = false
 
         func run() async throws {
@@ -98,22 +103,26 @@ struct OutboxCommand: AsyncParsableCommand {
 
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let forms that the server refused wait again.",
+            abstract: "Queue refused forms to be sent again.",
             discussion: """
-                They wait behind all others for the same server until 'outbox flush' sends them. Without an id all that \
-                were refused wait again.
+                The forms wait after all others for the same server until 'outbox flush' sends them. Without an id, \
+                all refused forms are queued.
+
+                EXAMPLE
+                  beagle outbox retry forms
+                  beagle outbox flush forms
                 """
         )
 
-        @Argument(help: "The directory that 'submit --outbox' was given.")
+        @Argument(help: "Directory of the outbox, as given to 'submit --outbox'.")
         var directory: String
 
-        @Argument(help: "The id of one, as 'outbox list' shows it.")
+        @Argument(help: "Id of the form, as 'outbox list' shows it.")
         var id: String?
 
         @OptionGroup var outboxKey: OutboxKeyFlags
 
-        @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
+        @Flag(name: .long, help: "Write one JSON object to standard output, even on failure.")
         var json = false
 
         func run() async throws {
@@ -133,19 +142,26 @@ struct OutboxCommand: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a form out without sending it.",
-            discussion: "One that is being sent may reach the server all the same."
+            abstract: "Remove a form without sending it.",
+            discussion: """
+                A form that is being sent may still reach the server.
+
+                EXAMPLE
+                  beagle submit http://127.0.0.1:8080/fail name=Ana --outbox drafts
+                  id=$(beagle outbox list drafts | awk '{ print $3 }')
+                  beagle outbox remove drafts "$id"
+                """
         )
 
-        @Argument(help: "The directory that 'submit --outbox' was given.")
+        @Argument(help: "Directory of the outbox, as given to 'submit --outbox'.")
         var directory: String
 
-        @Argument(help: "The id of the form, as 'outbox list' shows it.")
+        @Argument(help: "Id of the form, as 'outbox list' shows it.")
         var id: String
 
         @OptionGroup var outboxKey: OutboxKeyFlags
 
-        @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
+        @Flag(name: .long, help: "Write one JSON object to standard output, even on failure.")
         var json = false
 
         func run() async throws {
@@ -183,7 +199,7 @@ extension Failure {
             code: "file",
             phase: .build,
             "there is no \(state) form \(id) in the outbox \(directory)",
-            advice: "see 'beagle outbox list \(directory)'"
+            advice: "list the forms with 'beagle outbox list \(directory)'"
         )
     }
 }
@@ -260,12 +276,12 @@ extension Session {
                 code: damage.kind.rawValue,
                 phase: damage.phase,
                 message,
-                advice: "the files are named above"
+                advice: "see the files above"
             )
         } else if !report.remaining.isEmpty {
             let count = report.remaining.count
-            let why = report.failures.first?.message ?? "they were kept meanwhile"
-            let message = "\(count) \(count == 1 ? "form waits" : "forms wait") in the outbox: \(why)"
+            let why = report.failures.first?.message ?? "stored since the flush began"
+            let message = "\(count) \(count == 1 ? "form is" : "forms are") still in the outbox: \(why)"
             failure = Failure(exit: ExitCode.kept, code: "kept", phase: .queue, message)
         } else if !report.refused.isEmpty {
             let count = report.refused.count
@@ -292,9 +308,9 @@ extension CommonFlags {
             code: "usage",
             phase: .build,
             origins.contains(nil)
-                ? "the outbox has a form whose URL does not tell for which server it is"
-                : "the outbox has forms for \(origins.count) servers, and all would get the credentials",
-            advice: "keep forms for servers with credentials in outboxes of their own"
+                ? "the outbox has a form whose URL does not name a server"
+                : "the outbox has forms for \(origins.count) servers, and all of them would receive the credentials",
+            advice: "use a separate outbox for each server that needs credentials"
         )
     }
 }

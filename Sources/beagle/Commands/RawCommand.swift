@@ -7,27 +7,32 @@ import Foundation
 struct RawCommand: TransferCommand {
     static let configuration = CommandConfiguration(
         commandName: "raw",
-        abstract: "Send any request.",
+        abstract: "Send any HTTP request.",
         discussion: """
-            Writes the body, also that of an error, which ends with 22. With -o an error's body is not written.
+            Writes the response body. If the status is an error, the command exits with 22, and the body is written to \
+            standard output, but not to the file of -o.
 
             EXAMPLE
               beagle raw http://127.0.0.1:8080/echo -d '{"a": 1}' -H 'X-Trace: 7' --json
-              beagle raw http://127.0.0.1:8080/files/ -T photo.jpg
+              echo hello | beagle raw http://127.0.0.1:8080/echo -T -
+              beagle raw http://127.0.0.1:8080/file -o file.bin -C -
             """
     )
 
     @OptionGroup var address: Address
 
-    @Option(name: [.customShort("X"), .customLong("request")], help: "The method; GET, POST with -d, or PUT with -T.")
+    @Option(
+        name: [.customShort("X"), .customLong("request")],
+        help: "Request method. (default: GET, POST with -d, PUT with -T)"
+    )
     var method: String?
 
     @Option(
         name: .shortAndLong,
         help:
             """
-            The body: text, @FILE, or @- for standard input. JSON says that it is; other text is a form's, and several \
-            are joined by &, as with curl.
+            Body to send: text, @FILE, or @- for standard input. JSON is sent as application/json, other text as \
+            application/x-www-form-urlencoded. Repeated values are joined with '&'.
             """
     )
     var data: [String] = []
@@ -36,7 +41,8 @@ struct RawCommand: TransferCommand {
         name: [.customShort("T"), .long],
         help: ArgumentHelp(
             """
-            Send this file, or with - standard input, as it is read. To a URL that ends in / the file's name is added.
+            Upload this file, or '-' for standard input, while reading it. The file name is added to a URL that ends \
+            in '/'.
             """,
             valueName: "file"
         )
@@ -58,12 +64,12 @@ struct RawCommand: TransferCommand {
     }
 
     func validate() throws {
-        if data.contains("@") { throw ValidationError("'-d @' names no file: write '-d @FILE'.") }
+        if data.contains("@") { throw ValidationError("'-d @' has no file name: write '-d @FILE'.") }
         if data.count > 1, data.contains(where: { $0.hasPrefix("@") }) {
-            throw ValidationError("a -d that names a file is the only one")
+            throw ValidationError("'-d @FILE' cannot be used with another '-d'.")
         }
-        if uploadFile == "" { throw ValidationError("'-T' names no file.") }
-        if uploadFile != nil, !data.isEmpty { throw ValidationError("'-T' and '-d' exclude each other.") }
+        if uploadFile == "" { throw ValidationError("'-T' requires a file name.") }
+        if uploadFile != nil, !data.isEmpty { throw ValidationError("'-T' and '-d' cannot be used together.") }
     }
 
     /// A file's name ends a URL that names a folder, and nothing is said of its type, as with curl.

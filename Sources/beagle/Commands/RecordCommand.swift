@@ -10,25 +10,25 @@ struct RecordCommand: ParsableCommand {
         commandName: "record",
         abstract: "Run a program and record its requests.",
         discussion: """
-            Sets BEAGLENET_LOG for the program, which must use BeagleNet and allow it: \
-            try dependencies.allow(.log). Signals are passed on. The exit code is the program's own, 128 and its number \
-            where a signal ended it, 127 where there is no such program. Standard output is the program's; how much was \
-            recorded is told on standard error.
+            Sets BEAGLENET_LOG for the program, which must use BeagleNet and call try dependencies.allow(.log). \
+            Signals are forwarded. The exit code is that of the program, 128 plus the signal number if a signal ended \
+            it, or 127 if the program is not found. Standard output is left to the program; the number of recorded \
+            entries is written to standard error.
 
             EXAMPLE
               beagle record -o session.bglog -- beagle fetch http://127.0.0.1:8080/home
             """
     )
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Record in this directory.", valueName: "name.bglog"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("Directory of the recording.", valueName: "name.bglog"))
     var output: String
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "command"))
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("Program to run, and its arguments.", valueName: "command"))
     var command: [String] = []
 
     func validate() throws {
-        if output.isEmpty { throw ValidationError("'-o' names no directory.") }
-        if command.isEmpty { throw ValidationError("Say what to run: 'beagle record -o DIR -- COMMAND'.") }
+        if output.isEmpty { throw ValidationError("'-o' requires a directory name.") }
+        if command.isEmpty { throw ValidationError("Specify the program: 'beagle record -o DIR -- COMMAND'.") }
     }
 
     func run() throws {
@@ -59,7 +59,7 @@ struct RecordCommand: ParsableCommand {
 
     private func summary(_ count: Int, of directory: String) -> String {
         switch count {
-        case ...0: "nothing was recorded: \(command[0]) sent nothing, or does not allow BEAGLENET_LOG"
+        case ...0: "nothing was recorded: \(command[0]) sent no requests, or does not allow BEAGLENET_LOG"
         case 1: "1 entry was recorded in \(directory)"
         default: "\(count) entries were recorded in \(directory)"
         }

@@ -8,34 +8,41 @@ import Foundation
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Send a recording to another host, and compare the answers or measure them.",
+        abstract: "Send recorded requests to another host, and compare or measure the responses.",
         discussion: """
-            With --diff each answer is compared with the recorded one: status, header fields, and the body by what it \
-            means. In JSON the order of members, whitespace and the spelling of numbers do not count, and Beagle's \
-            components are found by type and id. Where the recording has no whole body, as one that was left out, cut off \
-            or is in a file that is gone, the answer is unchecked, unless --allow-missing-bodies is given. Without --diff \
-            it only tells statuses and how long answers took.
+            With --diff, each response is compared with the recorded one: status, header fields, and the meaning of \
+            the body. In JSON, the order of members, whitespace and the notation of numbers are ignored, and Beagle \
+            components are matched by type and id. If the recorded body was left out, is truncated, or its file is \
+            missing, the response counts as unchecked unless --allow-missing-bodies is given. Without --diff, only \
+            statuses and response times are reported.
 
-            GET, HEAD and OPTIONS are sent, and GraphQL queries by POST; anything else, mutations included, may change \
-            something and needs --unsafe-methods. Secrets are not in a recording: give those that the server needs with \
-            --map-header. Entries that cannot be sent, such as a POST whose body the recorder left out, are reported as \
-            skipped, with the reason; with --fail-on-skip they are a failure.
+            By default, GET, HEAD and OPTIONS requests and GraphQL queries (by POST) are sent. All others, including \
+            mutations, may change data on the server and require --unsafe-methods. Recordings contain no secrets: set \
+            those that the server needs with --map-header. Entries that cannot be sent, such as a POST whose body was \
+            not recorded, are reported as skipped, with the reason; --fail-on-skip makes them a failure.
 
-            Paths are written as $.items[*].price, and $..timestamp for a member at any depth.
+            Paths are written as $.items[*].price, or as $..timestamp for a member at any depth.
 
             EXIT CODES
-              0     all answers are what was recorded; without --diff, all came; skipped entries don't count
-              103   entries were skipped, with --fail-on-skip
-              104   answers differ, or their bodies were not compared
-              1-99  answers are missing; the number is libcurl's for the first of them
-              101   all answers are as they should be, but the recording is broken: what comes behind was not sent
+              0     all responses match the recording; without --diff, all were received;
+                    skipped entries don't count
+              103   entries were skipped (with --fail-on-skip)
+              104   responses differ, or bodies were not compared
+              1-99  responses are missing; the number is libcurl's for the first of them
+              101   all responses are correct, but the recording is malformed: entries
+                    after the error were not sent
               26    the recording cannot be read, or is empty
-              64    the command line cannot be understood
+              64    invalid command line
 
             EXAMPLE
-              beagle replay app.har --diff --target https://staging.example.com \\
-                --map-header 'Authorization=env:TOKEN' --ignore '$..timestamp' --array-key '$.items=id'
-              beagle replay app.har --target http://127.0.0.1:8080 --concurrency 50 --rps 200 --repeat 10
+              beagle fetch http://127.0.0.1:8080/home --record session.bglog
+              beagle replay session.bglog --diff --target http://127.0.0.1:8080
+              TOKEN=secret beagle replay session.bglog --diff \\
+                --target http://127.0.0.1:8080 \\
+                --map-header 'Authorization=Bearer env:TOKEN' \\
+                --ignore '$..timestamp' --array-key '$.items=id'
+              beagle replay session.bglog --target http://127.0.0.1:8080 \\
+                --concurrency 50 --rps 200 --repeat 10
             """
     )
 
@@ -44,73 +51,73 @@ struct ReplayCommand: AsyncParsableCommand {
         case text, json, junit
     }
 
-    @Argument(help: "The recording: an HTTP Archive (.har, or a .zip of Playwright) or a log (.bglog).")
+    @Argument(help: "Recording: an HTTP Archive (.har, or a .zip from Playwright) or a log (.bglog).")
     var path: String
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Where messages go: http://HOST:PORT for all, HOST=http://HOST:PORT for one recorded host. Repeatable.",
+            "Target of requests: http://HOST:PORT for all, HOST=http://HOST:PORT for one recorded host. Repeatable.",
             valueName: "url"
         )
     )
     var target: [String] = []
 
-    @Flag(name: .long, help: "Compare the answers with the recorded ones.")
+    @Flag(name: .long, help: "Compare the responses with the recorded ones.")
     var diff = false
 
-    @Flag(name: .long, help: "Status and headers are enough where the recording has no whole body.")
+    @Flag(name: .long, help: "Compare only status and headers if the recorded body is missing or incomplete.")
     var allowMissingBodies = false
 
-    @Flag(name: .long, help: "Exit with 103 if an entry was skipped.")
+    @Flag(name: .long, help: "Exit with 103 if an entry is skipped.")
     var failOnSkip = false
 
     @Option(
         name: .long,
         help: ArgumentHelp(
             """
-            A header in place of the recorded one: Name=env:VARIABLE takes it from the environment, as \
-            'Authorization=Bearer env:TOKEN' does, Name=value as it is. Repeatable.
+            Replace a recorded header: Name=value, or Name=env:VARIABLE to read the environment, as in \
+            'Authorization=Bearer env:TOKEN'. Repeatable.
             """,
             valueName: "mapping"
         )
     )
     var mapHeader: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("Send only these methods, with commas between.", valueName: "methods"))
+    @Option(name: .long, help: ArgumentHelp("Send only these methods, separated by commas.", valueName: "methods"))
     var methods: String?
 
-    @Flag(name: .long, help: "Send methods that may change something on the server too, such as POST.")
+    @Flag(name: .long, help: "Also send methods that may change data on the server, such as POST.")
     var unsafeMethods = false
 
     @Flag(
         name: .long,
         help: """
-            Follow redirects and compare where they end; else each hop is compared. Mapped headers and unsafe methods go \
-            to the targets alone.
+            Follow redirects and compare the final responses, instead of comparing each hop. Mapped headers and unsafe \
+            methods are only sent to the targets.
             """
     )
     var followRedirects = false
 
-    @Option(name: .long, help: ArgumentHelp("Let this many messages be under way at a time.", valueName: "number"))
+    @Option(name: .long, help: ArgumentHelp("Maximum number of concurrent requests.", valueName: "number"))
     var concurrency = 1
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Send this many messages a second, whether or not answers come; latency counts from when they were due.",
+            "Send this many requests per second, even if responses are late. Latency counts from the scheduled time.",
             valueName: "number"
         )
     )
     var rps: Double?
 
-    @Option(name: .customLong("repeat"), help: ArgumentHelp("Send each message this often.", valueName: "times"))
+    @Option(name: .customLong("repeat"), help: ArgumentHelp("Send each request this many times.", valueName: "times"))
     var turns = 1
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Keep the order of what belongs together: free (nothing), connection, page.",
+            "Keep the recorded order in each connection or page, or not at all (free). (default: free)",
             valueName: "by"
         ),
         transform: Self.order
@@ -119,49 +126,55 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @Option(
         name: [.customShort("m"), .long],
-        help: ArgumentHelp("Each answer may take this long.", valueName: "seconds")
+        help: ArgumentHelp("Maximum time allowed for each response.", valueName: "seconds")
     )
     var maxTime: Double?
 
-    @Option(name: .long, help: ArgumentHelp("Trust only the authorities in this PEM file.", valueName: "file"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "CA certificates (PEM) to verify the server with, instead of the system's.",
+            valueName: "file"
+        )
+    )
     var cacert: String?
 
     @OptionGroup var recorder: RecordingFlags
 
     @OptionGroup(title: "COMPARING") var comparison: ComparisonFlags
 
-    @Option(name: .long, help: ArgumentHelp("How the report is written: text, json or junit.", valueName: "format"))
+    @Option(name: .long, help: ArgumentHelp("Report format. (default: text)", valueName: "format"))
     var format: Format?
 
-    @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
+    @Flag(name: .long, help: "Write one JSON object to standard output, even on failure.")
     var json = false
 
     private static func order(_ text: String) throws -> Reissuer.Order {
         guard let order = Reissuer.Order(rawValue: text) else {
-            throw ValidationError("'--order' takes free, connection or page.")
+            throw ValidationError("'--order' must be free, connection or page.")
         }
         return order
     }
 
     func validate() throws {
         if target.isEmpty {
-            throw ValidationError("'--target' is missing: where should messages go? As --target http://HOST:PORT.")
+            throw ValidationError("'--target' is missing: specify the server, as in '--target http://HOST:PORT'.")
         }
-        if json, format != nil { throw ValidationError("'--json' and '--format' exclude each other.") }
+        if json, format != nil { throw ValidationError("'--json' and '--format' cannot be used together.") }
         if !diff {
-            if comparison.isGiven { throw ValidationError("\(ComparisonFlags.names) go with '--diff'.") }
-            if allowMissingBodies { throw ValidationError("'--allow-missing-bodies' goes with '--diff'.") }
-            if format == .junit { throw ValidationError("'--format junit' goes with '--diff'.") }
+            if comparison.isGiven { throw ValidationError("\(ComparisonFlags.names) require '--diff'.") }
+            if allowMissingBodies { throw ValidationError("'--allow-missing-bodies' requires '--diff'.") }
+            if format == .junit { throw ValidationError("'--format junit' requires '--diff'.") }
         }
         if concurrency < 1 || concurrency > 512 {
-            throw ValidationError("'--concurrency' takes a number from 1 to 512.")
+            throw ValidationError("'--concurrency' must be from 1 to 512.")
         }
-        if turns < 1 { throw ValidationError("'--repeat' takes a number above 0.") }
+        if turns < 1 { throw ValidationError("'--repeat' must be greater than 0.") }
         if let rps, !(1e-6...1e9).contains(rps) {
-            throw ValidationError("'--rps' takes a number from a millionth to a billion.")
+            throw ValidationError("'--rps' must be from 0.000001 to 1000000000.")
         }
         if let maxTime, !(maxTime > 0 && maxTime <= 1e9) {
-            throw ValidationError("'--max-time' takes a number above 0.")
+            throw ValidationError("'--max-time' must be a number of seconds greater than 0.")
         }
         do {
             _ = try reissuer()
@@ -221,7 +234,7 @@ struct ReplayCommand: AsyncParsableCommand {
                     .notStored,
                     during: .file,
                     "\(path) has no entries",
-                    advice: "record something first"
+                    advice: "record some requests first"
                 )
             }
             return recording
@@ -240,7 +253,7 @@ struct ReplayCommand: AsyncParsableCommand {
                 fallback = try ReissueTarget(target)
             } else {
                 throw ValidationError(
-                    "'--target' names a host for all twice; write HOST=http://HOST:PORT for one of them."
+                    "'--target' is given twice for all hosts; write HOST=http://HOST:PORT for one of them."
                 )
             }
         }
@@ -283,7 +296,7 @@ struct ReplayCommand: AsyncParsableCommand {
             failure = Failure(skipped: report.skipped, of: report.entries.count)
         } else {
             let isNothing = report.same == 0
-            let note = isNothing ? "beagle: no answer was compared; skipped entries: \(report.skipped)" : nil
+            let note = isNothing ? "beagle: no response was compared; skipped entries: \(report.skipped)" : nil
             return CommandResult(json: report.json, output: output, note: note)
         }
         failure.output = output
@@ -300,7 +313,7 @@ struct ReplayCommand: AsyncParsableCommand {
             failure = Failure(skipped: report.skipped.count)
         } else {
             let isNothing = report.latency.count == 0
-            let note = isNothing ? "beagle: nothing was sent: all entries were skipped" : nil
+            let note = isNothing ? "beagle: no request was sent: all entries were skipped" : nil
             return CommandResult(json: report.json, output: output, note: note)
         }
         failure.output = output
@@ -325,7 +338,7 @@ extension Failure {
             exit: ExitCode.notInRecording,
             code: "skipped",
             phase: .build,
-            "skipped entries: \(entries); '--fail-on-skip' allows none"
+            "skipped entries: \(entries), which '--fail-on-skip' does not allow"
         )
     }
 }
@@ -344,8 +357,8 @@ extension CommandResult {
 extension ComparisonReport {
     /// Why the comparison has failed although all messages were answered; `nil` if it has not.
     fileprivate var reason: String? {
-        if different > 0 { return "answers differ" }
+        if different > 0 { return "responses differ" }
         guard unchecked > 0 else { return nil }
-        return "bodies were not compared, which '--allow-missing-bodies' allows"
+        return "bodies were not compared ('--allow-missing-bodies' allows this)"
     }
 }

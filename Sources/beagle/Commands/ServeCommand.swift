@@ -6,9 +6,9 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Run the demo backend.",
         discussion: """
-            Listens on 127.0.0.1 until it is interrupted, and prints its URL on the first line. GET / lists the routes, \
+            Listens on 127.0.0.1 until interrupted, and prints its URL on the first line. GET / lists the routes, \
             among them /graphql with queries, mutations and subscriptions (WebSocket and event stream), /cached, which \
-            is fresh for a minute, and /file, 1 MiB. Every GET route with an ETag takes Range.
+            is fresh for one minute, and /file, which has 1 MiB. GET routes with an ETag support Range.
 
             EXAMPLE
               beagle serve --port 8080 &
@@ -17,7 +17,7 @@ struct ServeCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "Where to listen; 0 takes any free port.")
+    @Option(help: "Port to listen on; 0 selects any free port.")
     var port: UInt16 = 0
 
     func run() async throws {

@@ -10,39 +10,42 @@ struct SubmitCommand: TransferCommand {
         commandName: "submit",
         abstract: "Submit a form.",
         discussion: """
-            GET and DELETE put the values into the query, POST and PUT into the body. Files are sent as they are \
-            read. Where the server refuses fields, they are listed and the command ends with 22.
+            GET and DELETE send the values in the query, POST and PUT in the body. Files are read while they are sent. \
+            If the server rejects fields, they are listed and the command exits with 22.
 
-            With --outbox the form and its values are stored on the disk before it is sent, in clear text unless \
-            --outbox-key is given. If the server gives no definite answer (none at all, 408, 425, 429 or 5xx), the \
-            command ends with 105, the form is kept, and 'beagle outbox flush' sends it. Headers with credentials aren't \
-            stored. A form with a secret input, such as a password, is sent without being stored, unless \
-            --outbox-secrets is given. Forms of earlier runs that the server refuses are named.
+            With --outbox, the form and its values are stored on disk before it is sent, in clear text unless \
+            --outbox-key is given. Without a definite response (no response, or status 408, 425, 429 or 5xx), the form \
+            stays stored, the command exits with 105, and 'beagle outbox flush' sends the form later. Headers with \
+            credentials are not stored. A form with a secret input, such as a password, is sent without being stored \
+            unless --outbox-secrets is given. Forms from earlier runs that the server refuses are reported.
 
             EXAMPLE
               beagle submit http://127.0.0.1:8080/signup name=Ana email=ana@example.com
-              beagle submit http://127.0.0.1:8080/signup name=Ana email=ana@example.com --outbox forms
-              beagle submit http://127.0.0.1:8080/upload title=Sea -F 'photo=@sea.jpg;type=image/jpeg'
+              beagle submit http://127.0.0.1:8080/signup \\
+                name=Ana email=ana@example.com --outbox forms
+              beagle image http://127.0.0.1:8080/img/banner.png -o banner.png
+              beagle submit http://127.0.0.1:8080/upload \\
+                title=Banner -F 'photo=@banner.png;type=image/png'
             """
     )
 
     @OptionGroup var address: Address
 
-    @Argument(help: ArgumentHelp("The form's inputs in order; names may repeat.", valueName: "name=value"))
+    @Argument(help: ArgumentHelp("Inputs of the form, in order. Names may repeat.", valueName: "name=value"))
     var fields: [FieldArgument] = []
 
-    @Option(name: [.customShort("X"), .long], help: "GET, POST, PUT or DELETE.")
+    @Option(name: [.customShort("X"), .long], help: "Request method.")
     var method = FormMethod.post
 
-    @Option(name: .long, help: "How a body is written: json, urlencoded or multipart; json, or multipart with -F.")
+    @Option(name: .long, help: "Encoding of the body. (default: json, multipart with -F)")
     var encoding: FormEncoding?
 
     @Option(
         name: [.customShort("F"), .long],
         help: ArgumentHelp(
             """
-            An input of a multipart form, behind those above: text, or with @ a file. ;type= and ;filename= behind a \
-            file's name say what the server is told of it. Repeatable.
+            Input of a multipart form, after the other inputs: text, or @FILE. Add ;type= and ;filename= after the \
+            file name to set the type and name that are sent. Repeatable.
             """,
             valueName: "name=value|@file"
         )
@@ -53,7 +56,7 @@ struct SubmitCommand: TransferCommand {
         name: .long,
         help: ArgumentHelp(
             """
-            Store the form in this directory until the server has answered. Forms that are stored there for the same \
+            Store the form in this directory until the server has responded. Forms already stored there for the same \
             server are sent first.
             """,
             valueName: "directory"
@@ -76,15 +79,15 @@ struct SubmitCommand: TransferCommand {
             throw ValidationError("Form field \(index + 1) has no name: write 'name=value'.")
         }
         if let index = form.firstIndex(where: { $0.field == nil }) {
-            throw ValidationError("'-F' takes 'name=value' or 'name=@file'; input \(index + 1) is neither.")
+            throw ValidationError("'-F' must be 'name=value' or 'name=@file'; input \(index + 1) is neither.")
         }
         if !form.isEmpty, let encoding, encoding != .multipart {
-            throw ValidationError("'-F' makes a multipart form; leave '--encoding \(encoding)' out.")
+            throw ValidationError("'-F' makes a multipart form; leave out '--encoding \(encoding)'.")
         }
-        if outbox == "" { throw ValidationError("'--outbox' names no directory.") }
-        if outbox != nil, method == .get { throw ValidationError("'--outbox' does not go with GET.") }
+        if outbox == "" { throw ValidationError("'--outbox' requires a directory name.") }
+        if outbox != nil, method == .get { throw ValidationError("'--outbox' cannot be used with GET.") }
         if outbox == nil, outboxSecrets || outboxKey.file != nil {
-            throw ValidationError("'--outbox-key' and '--outbox-secrets' need '--outbox'.")
+            throw ValidationError("'--outbox-key' and '--outbox-secrets' require '--outbox'.")
         }
     }
 

@@ -9,19 +9,21 @@ import Foundation
 struct SubscribeCommand: AsyncParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "subscribe",
-        abstract: "Follow a GraphQL subscription.",
+        abstract: "Receive the results of a GraphQL subscription.",
         discussion: """
-            Writes each result as a line of JSON with data, errors or both. When the connection is lost the server is \
-            asked again, after a wait that grows while nothing comes; standard error tells of it. It ends when the \
-            server says that nothing more comes, or after --count results, with 102 where one of them had errors. Here \
-            -v is a variable, and only --verbose shows what goes on. --max-filesize says how long one result may be, \
-            whichever way it comes; 16 MiB where it is not given.
+            Writes each result as a line of JSON with data, errors or both. If the connection is lost, the command \
+            subscribes again, with waits that grow while no results arrive, and reports this on standard error. It \
+            ends when the server completes the subscription or after --count results, and exits with 102 if a result \
+            had errors. Here, -v is short for --variable; use --verbose for details of the transfer. --max-filesize \
+            limits the size of a result on all transports (default: 16 MiB).
 
-            With --json the line with "ok" is the last.
+            With --json, the last line has "ok".
 
             EXAMPLE
-              beagle subscribe http://127.0.0.1:8080/graphql -q 'subscription { count }' --count 3
-              beagle subscribe ws://127.0.0.1:8080/graphql -q @posts.graphql -v room=1 --over ws
+              beagle subscribe http://127.0.0.1:8080/graphql \\
+                -q 'subscription { count }' --count 3
+              beagle subscribe ws://127.0.0.1:8080/graphql \\
+                -q 'subscription($to: Int) { count(to: $to) }' -v to=3 --over ws
             """
     )
 
@@ -40,32 +42,34 @@ struct SubscribeCommand: AsyncParsableCommand, Sendable {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "How: ws, ws-legacy, sse, sse-single or multipart; else the first that works of ws, sse, multipart, ws-legacy."
+            "Transport to use. (default: the first that works of ws, sse, multipart, ws-legacy)"
         )
     )
     var over: Way?
 
-    @Option(name: .long, help: "End after this many results.")
+    @Option(name: .long, help: "Exit after this many results.")
     var count: Int?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("What a WebSocket's server is told first: a JSON object, or @FILE.", valueName: "json")
+        help: ArgumentHelp("Payload of a WebSocket's connection_init: a JSON object, or @FILE.", valueName: "json")
     )
     var connectionParams: String?
 
-    @Option(name: .long, help: "Connections in a row that may give nothing before it is given up.")
+    @Option(name: .long, help: "Maximum number of connections in a row without a result.")
     var retry = 10
 
     @OptionGroup var flags: CommonFlags
 
     func validate() throws {
-        if let count, count < 1 { throw ValidationError("'--count' takes a number above 0.") }
-        if !(0...1_000).contains(retry) { throw ValidationError("'--retry' takes a number from 0 to 1000.") }
+        if let count, count < 1 { throw ValidationError("'--count' must be greater than 0.") }
+        if !(0...1_000).contains(retry) { throw ValidationError("'--retry' must be from 0 to 1000.") }
         let others = [
             ("-o", flags.output != nil), ("-i", flags.include), ("--offline", flags.offline),
         ]
-        if let other = others.first(where: \.1) { throw ValidationError("'\(other.0)' is not for subscriptions.") }
+        if let other = others.first(where: \.1) {
+            throw ValidationError("'\(other.0)' cannot be used with subscriptions.")
+        }
     }
 
     func run() async throws {
@@ -117,7 +121,7 @@ extension SubscribeCommand {
                     .timeout,
                     during: .body,
                     "the subscription took longer than \(Duration.seconds(maxTime))",
-                    advice: "give it more time with --max-time"
+                    advice: "allow more time with --max-time"
                 )
             }
             defer { group.cancelAll() }
@@ -137,10 +141,11 @@ extension SubscribeCommand {
         for try await event in subscription.events {
             switch event {
             case .open: if flags.verbose { console.note("* subscribed") }
-            case .missed(let count): console.note("beagle: \(count) results were not written in time")
+            case .missed(let count):
+                console.note("beagle: results dropped because they were not written in time: \(count)")
             case .interrupted(let error, let wait):
                 let seconds = Double(Int(wait / .milliseconds(100))) / 10
-                console.note("beagle: \(flags.inFlags(error.message).printable); asking again in \(seconds) s")
+                console.note("beagle: \(flags.inFlags(error.message).printable); reconnecting in \(seconds) s")
             case .response(let response):
                 console.line("\(response.json)")
                 let results = tally.withLock { tally in
@@ -218,7 +223,7 @@ extension SubscribeCommand {
         if let error = error as? NetworkError, error.kind == .tooLarge {
             // What else is too large was not written in time, for which there is no flag.
             let isMessage = error.advice?.contains("maxMessageBytes") == true
-            failure.advice = isMessage ? "allow more with --max-filesize" : nil
+            failure.advice = isMessage ? "increase --max-filesize" : nil
         }
         guard let error = error as? NetworkError else { return failure }
         failure.details["close"] = error.webSocketClose?.json

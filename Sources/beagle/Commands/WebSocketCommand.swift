@@ -9,11 +9,12 @@ import Foundation
 struct WebSocketCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ws",
-        abstract: "Talk over a WebSocket.",
+        abstract: "Send and receive WebSocket messages.",
         discussion: """
-            Each line of standard input goes out as a message; each message that comes is a line of standard output, a \
-            binary one with its bytes as they are. With --count it ends after so many messages. Without, it ends when \
-            the server closes, or when standard input has ended and nothing has come for a second.
+            Sends each line of standard input as a message, and writes each received message as a line of standard \
+            output; the bytes of binary messages are written as they are. With --count, the command ends after that \
+            many messages. Otherwise, it ends when the server closes the connection, or when standard input has ended \
+            and no message has arrived for one second.
 
             EXAMPLE
               echo hello | beagle ws ws://127.0.0.1:8080/ws --count 1
@@ -22,24 +23,29 @@ struct WebSocketCommand: AsyncParsableCommand {
 
     @OptionGroup var address: Address
 
-    @Option(name: .long, help: ArgumentHelp("End after this many messages.", valueName: "n"))
+    @Option(name: .long, help: ArgumentHelp("Exit after this many messages.", valueName: "n"))
     var count: Int?
 
     @Flag(name: .long, help: "Send binary messages.")
     var binary = false
 
-    @Option(name: .long, help: ArgumentHelp("Offer a subprotocol. Repeatable, the best first.", valueName: "name"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Subprotocol to offer. Repeatable, in order of preference.", valueName: "name")
+    )
     var subprotocol: [String] = []
 
     @OptionGroup var flags: CommonFlags
 
     func validate() throws {
-        if let count, count < 1 { throw ValidationError("'--count' takes 1 or more.") }
+        if let count, count < 1 { throw ValidationError("'--count' must be greater than 0.") }
         let others = [
             ("--output", flags.output != nil), ("--include", flags.include), ("--no-compressed", !flags.compressed),
             ("--http2", flags.http2), ("--http3", flags.http3), ("--offline", flags.offline),
         ]
-        if let other = others.first(where: \.1) { throw ValidationError("'\(other.0)' is not for WebSockets.") }
+        if let other = others.first(where: \.1) {
+            throw ValidationError("'\(other.0)' cannot be used with WebSockets.")
+        }
     }
 
     func run() async throws {
@@ -63,7 +69,7 @@ struct WebSocketCommand: AsyncParsableCommand {
     }
 
     private func advice(for error: NetworkError) -> String? {
-        if error.kind == .tooLarge { return "allow more with --max-filesize" }
+        if error.kind == .tooLarge { return "increase --max-filesize" }
         // The times that a pong and a close may take have no flag.
         if error.advice?.contains("WebSocketRequest.") == true { return nil }
         let advice = flags.advice(for: error)
@@ -119,7 +125,7 @@ private final class WebSocketTalk: Sendable {
                         .timeout,
                         during: .body,
                         "the conversation took longer than \(Duration.seconds(seconds))",
-                        advice: "give it more time with --max-time"
+                        advice: "allow more time with --max-time"
                     )
                 }
             }
@@ -184,7 +190,7 @@ private final class WebSocketTalk: Sendable {
                     exit: ExitCode.readFailed,
                     code: "file",
                     phase: .send,
-                    "a line of standard input is no UTF-8",
+                    "a line of standard input is not UTF-8",
                     advice: "send binary messages with --binary"
                 )
             }

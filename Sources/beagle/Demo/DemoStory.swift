@@ -24,7 +24,7 @@ final class DemoStory: Sendable {
         let dependencies = dependencies(url, keeping: answers)
         dependencies.requestLog = log
         try await Beagle.Scope(dependencies).run {
-            tell("backend", url, nil, "serves on this machine")
+            tell("backend", url, nil, "listening on this machine")
             try await ask()
             await log.flush()
             try await replay(log, of: url, answers.withLock { $0 })
@@ -87,38 +87,41 @@ final class DemoStory: Sendable {
     private func submit() async throws {
         let form = Form([Form.Input("name", "Ana", isRequired: true), Form.Input("email", "x", isRequired: true)])
         let (refusal, time) = try await timed { try await client.submit(form, to: "/signup") }
-        try check(refusal.response?.status.code == 422, "a wrong address is refused with 422")
+        try check(refusal.response?.status.code == 422, "an invalid address is refused with 422")
         let error = try expect(refusal.errors.first, "the refusal names a field")
         tell("submit", "/signup", time, "422  \(error.field ?? "") \(error.message)")
 
         form["email"] = "ana@example.com"
         let (created, again) = try await timed { try await client.submit(form, to: "/signup") }
-        try check(created.response?.status.code == 201, "a right address is taken with 201")
-        let id = try expect(created.response?.json()["id"]?.integer, "the answer has an id")
+        try check(created.response?.status.code == 201, "a valid address is accepted with 201")
+        let id = try expect(created.response?.json()["id"]?.integer, "the response has an id")
         tell("submit", "/signup", again, "201  id \(id)")
     }
 
     private func raw() async throws {
-        let url = try expect(Beagle.dependencies.urlBuilder.build(path: "/echo?a=1"), "/echo makes a URL")
+        let url = try expect(Beagle.dependencies.urlBuilder.build(path: "/echo?a=1"), "/echo resolves to a URL")
         let data = Request.RequestData(method: "PUT", headers: ["X-Demo": "yes"], body: .json(["b": 2]))
         let (response, time) = try await timed {
             try await client.executeRequest(Request(url: url, type: .rawRequest(data)))
         }
         let echo = try response.json()
-        try check(echo["method"] == "PUT" && echo["query"] == "a=1", "method and query arrive as sent")
-        try check(echo["body"] == "{\"b\":2}" && echo["headers"]?["X-Demo"] == "yes", "body and header arrive as sent")
-        tell("raw", "PUT /echo?a=1", time, "method, query, header and body arrive as sent")
+        try check(echo["method"] == "PUT" && echo["query"] == "a=1", "the server receives method and query as sent")
+        try check(
+            echo["body"] == "{\"b\":2}" && echo["headers"]?["X-Demo"] == "yes",
+            "the server receives body and header as sent"
+        )
+        tell("raw", "PUT /echo?a=1", time, "the server received method, query, header and body as sent")
     }
 
     private func swap() async throws {
         let before = client
         Beagle.dependencies.networkClient = StubClient { _ in try NetworkResponse(json: ["stub": true]) }
         let (stubbed, time) = try await timed { try await client.fetch("/home", as: JSONValue.self) }
-        try check(stubbed == ["stub": true], "the stub answers in the client's place")
+        try check(stubbed == ["stub": true], "the stub responds instead of the client")
         Beagle.dependencies.networkClient = before
         let (real, _) = try await timed { try await client.fetch("/home", as: JSONValue.self) }
-        try check(ComponentTree(real) != nil, "the client is back")
-        tell("swap", "/home", time, "a StubClient answered from the container, then the client was put back")
+        try check(ComponentTree(real) != nil, "the client is restored")
+        tell("swap", "/home", time, "a StubClient responded instead of the client, which was then restored")
     }
 
     /// Asks the recording what the backend was asked.
@@ -129,23 +132,23 @@ final class DemoStory: Sendable {
         dependencies.networkClient = client
         let again = DemoStory(console: console, isSilent: true)
         let (_, time) = try await timed { try await Beagle.Scope(dependencies).run { try await again.ask() } }
-        try check(answers.withLock { $0 } == live, "the log answers as the backend did")
+        try check(answers.withLock { $0 } == live, "the recorded responses match those of the backend")
         try client.assertAllUsed()
         tell(
             "replay",
             "\(live.count) requests",
             time,
-            "asked again of what was recorded: the same answers, byte for byte"
+            "replayed from the recording: same responses, byte for byte"
         )
     }
 
     private func cancel(_ count: Int) async throws {
-        let url = try expect(Beagle.dependencies.urlBuilder.build(path: "/home"), "/home makes a URL")
+        let url = try expect(Beagle.dependencies.urlBuilder.build(path: "/home"), "/home resolves to a URL")
         let client = client
         let (tally, time) = try await timed { await CancelStorm.run(count, of: url, with: client) }
         try Task.checkCancellation()
-        try check(tally.completions.allSatisfy { $0 == 1 }, "each request has exactly one completion")
-        try check(tally.failed == 0, "nothing but cancelling makes a request fail")
+        try check(tally.completions.allSatisfy { $0 == 1 }, "each request completes exactly once")
+        try check(tally.failed == 0, "requests fail only by cancellation")
         let ends = "\(tally.cancelled) cancelled, \(tally.answered) answered"
         tell("cancel", "\(count) requests", time, "\(tally.completions.reduce(0, +)) completions: \(ends)")
     }
@@ -164,7 +167,7 @@ final class DemoStory: Sendable {
 
     private func expect<T>(_ value: T?, _ what: String) throws -> T {
         if let value { return value }
-        throw Failure(exit: 1, code: "check", phase: .response, "the demo expected that \(what), and it is not so")
+        throw Failure(exit: 1, code: "check", phase: .response, "a check of the demo failed: \(what)")
     }
 
     private func tell(_ step: String, _ what: String, _ time: Duration?, _ result: String) {

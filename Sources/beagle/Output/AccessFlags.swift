@@ -7,26 +7,29 @@ import Foundation
 struct AccessFlags: ParsableArguments {
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Who asks; sent as Basic unless --digest is given.", valueName: "user:password")
+        help: ArgumentHelp(
+            "Server user and password. Uses Basic authentication unless --digest is given.",
+            valueName: "user:password"
+        )
     )
     var user: String?
 
-    @Flag(name: .long, help: "Prove the password of --user without sending it.")
+    @Flag(name: .long, help: "Use HTTP Digest authentication with --user. The password is not sent.")
     var digest = false
 
-    @Option(name: .customLong("oauth2-bearer"), help: ArgumentHelp("The token of who asks.", valueName: "token"))
+    @Option(name: .customLong("oauth2-bearer"), help: ArgumentHelp("OAuth 2.0 bearer token.", valueName: "token"))
     var bearer: String?
 
-    @Flag(name: .shortAndLong, help: "Look for who asks in .netrc in the home folder.")
+    @Flag(name: .shortAndLong, help: "Read user and password from .netrc in the home directory.")
     var netrc = false
 
-    @Option(name: .long, help: ArgumentHelp("Look for who asks in this file.", valueName: "file"))
+    @Option(name: .long, help: ArgumentHelp("Read user and password from this netrc file.", valueName: "file"))
     var netrcFile: String?
 
     @Option(
         name: [.customShort("b"), .long],
         help: ArgumentHelp(
-            "Send these cookies, or keep cookies, beginning with those of a file. Repeatable.",
+            "Send these cookies, or enable the cookie engine and read cookies from a file. Repeatable.",
             valueName: "name=value|file"
         )
     )
@@ -34,40 +37,43 @@ struct AccessFlags: ParsableArguments {
 
     @Option(
         name: [.customShort("c"), .long],
-        help: ArgumentHelp("Keep cookies, and write them to this file at the end.", valueName: "file")
+        help: ArgumentHelp("Enable the cookie engine, and write cookies to this file at the end.", valueName: "file")
     )
     var cookieJar: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Remember in this file which hosts want https alone, and ask them so.", valueName: "file")
+        help: ArgumentHelp("Enable HSTS with this cache file, which is read and updated.", valueName: "file")
     )
     var hsts: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Remember in this file who else answers for a host, and ask there first.", valueName: "file")
+        help: ArgumentHelp("Enable Alt-Svc with this cache file, which is read and updated.", valueName: "file")
     )
     var altSvc: String?
 
-    @Option(name: .long, help: ArgumentHelp("Follow no more redirects than these; 10.", valueName: "number"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Maximum number of redirects to follow. (default: 10)", valueName: "number")
+    )
     var maxRedirs: Int?
 
     @Flag(
         name: .long,
-        help: "Connect to public addresses only: not to this machine, its network, or what a cloud serves its machines."
+        help: "Connect to public addresses only, not to loopback, private or cloud metadata addresses."
     )
     var publicOnly = false
 
     func validate() throws {
         // No value is repeated: it is a secret.
-        if user?.contains(":") == false { throw ValidationError("'--user' takes 'user:password'.") }
-        if digest && user == nil { throw ValidationError("'--digest' goes with '--user'.") }
+        if user?.contains(":") == false { throw ValidationError("'--user' must be 'user:password'.") }
+        if digest && user == nil { throw ValidationError("'--digest' requires '--user'.") }
         let ways = [user != nil, bearer != nil, netrc || netrcFile != nil]
         if ways.count(where: \.self) > 1 {
-            throw ValidationError("'--user', '--oauth2-bearer' and '--netrc' exclude each other.")
+            throw ValidationError("'--user', '--oauth2-bearer' and '--netrc' cannot be used together.")
         }
-        if let maxRedirs, maxRedirs < 0 { throw ValidationError("'--max-redirs' takes a number from 0.") }
+        if let maxRedirs, maxRedirs < 0 { throw ValidationError("'--max-redirs' must be 0 or greater.") }
     }
 
     /// Sets what the flags say of one transfer.

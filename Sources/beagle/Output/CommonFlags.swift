@@ -5,56 +5,65 @@ import Foundation
 
 /// The flags of every command that sends one request, spelled as curl's.
 struct CommonFlags: ParsableArguments {
-    @Option(name: [.customShort("H"), .long], help: "A header `Name: value`; `Name:` takes one away. Repeatable.")
+    @Option(
+        name: [.customShort("H"), .long],
+        help: "Add or replace a header with 'Name: value', or remove it with 'Name:'. Repeatable."
+    )
     var header: [HeaderLine] = []
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Write the body to this file, unless the status is an error; - is standard output.",
+            "Write the body to this file, unless the status is an error. '-' is standard output.",
             valueName: "file"
         )
     )
     var output: String?
 
-    @Flag(name: .shortAndLong, help: "Write the response's head, secrets included, before the body.")
+    @Flag(name: .shortAndLong, help: "Write the response headers, secrets included, before the body.")
     var include = false
 
-    @Flag(name: .shortAndLong, help: "Write heads, secrets left out, and timings to standard error.")
+    @Flag(name: .shortAndLong, help: "Write headers, with secrets redacted, and timings to standard error.")
     var verbose = false
 
     @Option(
         name: [.customShort("m"), .long],
-        help: ArgumentHelp("The whole transfer may take this long.", valueName: "seconds")
+        help: ArgumentHelp("Maximum time allowed for the transfer.", valueName: "seconds")
     )
     var maxTime: Double?
 
-    @Option(name: .long, help: ArgumentHelp("Connecting may take this long.", valueName: "seconds"))
+    @Option(name: .long, help: ArgumentHelp("Maximum time allowed for the connection.", valueName: "seconds"))
     var connectTimeout: Double?
 
     @OptionGroup var speed: SpeedFlags
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The body may be this long: 500, 10k, 2M or 1G bytes, decoded.", valueName: "bytes")
+        help: ArgumentHelp("Maximum size of the decoded body, such as 500, 10k, 2M or 1G bytes.", valueName: "bytes")
     )
     var maxFilesize: ByteSize?
 
-    @Option(name: .long, help: ArgumentHelp("Trust only the authorities in this PEM file.", valueName: "file"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "CA certificates (PEM) to verify the server with, instead of the system's.",
+            valueName: "file"
+        )
+    )
     var cacert: String?
 
     @OptionGroup(title: "ACCESS OPTIONS") var access: AccessFlags
 
-    @Flag(name: .long, inversion: .prefixedNo, help: "Ask for a compressed body. Its compression is undone.")
+    @Flag(name: .long, inversion: .prefixedNo, help: "Request a compressed response, and decompress it.")
     var compressed = true
 
-    @Flag(name: .customLong("http1.1"), help: "Speak HTTP/1.1.")
+    @Flag(name: .customLong("http1.1"), help: "Use HTTP/1.1.")
     var http1 = false
 
-    @Flag(name: .customLong("http2"), help: "Speak HTTP/2: negotiated over TLS, else with prior knowledge.")
+    @Flag(name: .customLong("http2"), help: "Use HTTP/2: negotiated over TLS, or else with prior knowledge.")
     var http2 = false
 
-    @Flag(name: .customLong("http3"), help: "Speak HTTP/3 to https, where libcurl can and the server does.")
+    @Flag(name: .customLong("http3"), help: "Use HTTP/3 for https URLs if libcurl and the server support it.")
     var http3 = false
 
     @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
@@ -64,17 +73,17 @@ struct CommonFlags: ParsableArguments {
 
     @Flag(
         name: .long,
-        help: "Write one JSON object on standard output, also when it fails; secrets of the answer are in it."
+        help: "Write one JSON object to standard output, even on failure. It includes secrets of the response."
     )
     var json = false
 
-    @Flag(name: .long, help: "Show the request as HTTP/1.1 would send it, without secrets and body, and send nothing.")
+    @Flag(name: .long, help: "Show the request in HTTP/1.1 form, without secrets and body, instead of sending it.")
     var offline = false
 
-    @Flag(name: .long, help: "With --offline, show secrets and the body as well.")
+    @Flag(name: .long, help: "Include secrets and the body in the output of --offline.")
     var showSecrets = false
 
-    @Option(name: .long, help: "Write in colour.")
+    @Option(name: .long, help: "Use colour in the output.")
     var color = ColorChoice.auto
 
     /// The file that `-o` names; nil where the body goes to standard output.
@@ -83,16 +92,16 @@ struct CommonFlags: ParsableArguments {
     func validate() throws {
         if let index = header.firstIndex(where: { $0.name == nil }) {
             // It is not repeated: it may hold a secret.
-            throw ValidationError("'-H' takes 'Name: value' or 'Name:'; header \(index + 1) is neither.")
+            throw ValidationError("'-H' must be 'Name: value' or 'Name:'; header \(index + 1) is neither.")
         }
-        if output == "" { throw ValidationError("'-o' names no file.") }
-        if showSecrets && !offline { throw ValidationError("'--show-secrets' goes with '--offline'.") }
+        if output == "" { throw ValidationError("'-o' requires a file name.") }
+        if showSecrets && !offline { throw ValidationError("'--show-secrets' requires '--offline'.") }
         if [http1, http2, http3].count(where: \.self) > 1 {
-            throw ValidationError("'--http1.1', '--http2' and '--http3' exclude each other.")
+            throw ValidationError("'--http1.1', '--http2' and '--http3' cannot be used together.")
         }
         for (name, seconds) in [("max-time", maxTime), ("connect-timeout", connectTimeout)] {
             guard let seconds, !(seconds > 0 && seconds <= 1e9) else { continue }
-            throw ValidationError("'--\(name)' takes a number of seconds above 0.")
+            throw ValidationError("'--\(name)' must be a number of seconds greater than 0.")
         }
     }
 
@@ -147,22 +156,24 @@ struct CommonFlags: ParsableArguments {
     func advice(for error: NetworkError) -> String? {
         var error = error
         error.advice = error.advice.map(ConnectionFlags.inFlags)
-        if error.isKept { return "send it later with 'beagle outbox flush', and do not submit it again" }
-        if error.kind == .notInRecording { return "ask what it has, or the network without --replay" }
-        if error.advice?.contains("ImageInterceptor") == true { return "allow more with --max-pixels" }
+        if error.isKept { return "send it later with 'beagle outbox flush'; do not submit it again" }
+        if error.kind == .notInRecording {
+            return "send a request that is in the recording, or leave out --replay to use the network"
+        }
+        if error.advice?.contains("ImageInterceptor") == true { return "increase --max-pixels" }
         guard error.advisesOnAPI else { return error.advice }
         switch error.kind {
         case .timeout where error.advice?.contains("minimumSpeed") == true:
-            return "be content with less by --speed-limit, or wait longer with --speed-time"
+            return "decrease --speed-limit, or increase --speed-time"
         case .timeout where connectTimeout != nil && [.resolve, .connect, .tls].contains(error.phase):
-            return "give it more time with --connect-timeout"
-        case .timeout: return "give it more time with --max-time"
+            return "increase --connect-timeout"
+        case .timeout: return "allow more time with --max-time"
         case .tls where cacert != nil:
-            return "check the certificate and the host name; only the authorities of --cacert are trusted"
-        case .tls: return "check the certificate and the host name; --cacert names a file of authorities to trust"
-        case .tooLarge where maxFilesize != nil: return "allow more with --max-filesize"
-        case .tooLarge: return "write it to a file with -o"
-        case .blocked where access.publicOnly: return "ask another host, or leave --public-only out"
+            return "check the certificate and the host name; only the CAs in --cacert are trusted"
+        case .tls: return "check the certificate and the host name, or name a file of trusted CAs with --cacert"
+        case .tooLarge where maxFilesize != nil: return "increase --max-filesize"
+        case .tooLarge: return "write the body to a file with -o"
+        case .blocked where access.publicOnly: return "use another host, or leave out --public-only"
         default: return error.advice
         }
     }

@@ -6,7 +6,7 @@ struct ConnectionFlags: ParsableArguments {
     @Option(
         name: [.customShort("x"), .long],
         help: ArgumentHelp(
-            "Ask through this proxy, of http, https, socks4, socks4a, socks5 or socks5h; '' for none.",
+            "Use this proxy (http, https, socks4, socks4a, socks5 or socks5h). '' disables proxies.",
             valueName: "[scheme://][user:password@]host[:port]"
         )
     )
@@ -14,100 +14,108 @@ struct ConnectionFlags: ParsableArguments {
 
     @Option(
         name: [.customShort("U"), .long],
-        help: ArgumentHelp("Who asks the proxy.", valueName: "user:password")
+        help: ArgumentHelp("Proxy user and password.", valueName: "user:password")
     )
     var proxyUser: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Comma-separated hosts to reach without a proxy, instead of those of no_proxy; '*' for all.",
+            "Comma-separated list of hosts that do not use a proxy; replaces no_proxy. '*' matches all hosts.",
             valueName: "hosts"
         )
     )
     var noproxy: String?
 
-    @Option(name: .long, help: "A header for the proxy alone. Repeatable.")
+    @Option(name: .long, help: "Header 'Name: value' to send to the proxy only. Repeatable.")
     var proxyHeader: [HeaderLine] = []
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Trust only the authorities in this PEM file about an https proxy.", valueName: "file")
+        help: ArgumentHelp(
+            "CA certificates (PEM) to verify an https proxy with, instead of the system's.",
+            valueName: "file"
+        )
     )
     var proxyCacert: String?
 
-    @Flag(name: [.customShort("p"), .customLong("proxytunnel")], help: "Go through a tunnel for http, too.")
+    @Flag(name: [.customShort("p"), .customLong("proxytunnel")], help: "Use a proxy tunnel (CONNECT) for http too.")
     var proxyTunnel = false
 
     @Option(
         name: [.customShort("E"), .long],
-        help: ArgumentHelp("Show servers this certificate, in PEM unless --cert-type is P12.", valueName: "file")
+        help: ArgumentHelp("Client certificate file, in PEM unless --cert-type is P12.", valueName: "file")
     )
     var cert: String?
 
-    @Option(name: .long, help: ArgumentHelp("The form of --cert.", valueName: "PEM|P12"))
+    @Option(name: .long, help: ArgumentHelp("Certificate type. (default: PEM)", valueName: "PEM|P12"))
     var certType: CertificateForm?
 
-    @Option(name: .long, help: ArgumentHelp("The private key of --cert, unless it is in there.", valueName: "file"))
+    @Option(name: .long, help: ArgumentHelp("Private key file, unless the key is in --cert.", valueName: "file"))
     var key: String?
 
-    @Option(name: .long, help: ArgumentHelp("What opens --key or --cert.", valueName: "passphrase"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Passphrase for the private key or client certificate.", valueName: "passphrase")
+    )
     var pass: String?
 
     @Option(
         name: [.customLong("pinned"), .customLong("pinnedpubkey")],
-        help: ArgumentHelp("The server's public key is one of these.", valueName: "sha256//…;sha256//…")
+        help: ArgumentHelp("Public key hashes to verify the server against.", valueName: "sha256//…;sha256//…")
     )
     var pinned: String?
 
-    @Flag(name: .customLong("tlsv1.3"), help: "Speak TLS 1.3 at least. It is 1.2 else.")
+    @Flag(name: .customLong("tlsv1.3"), help: "Use TLSv1.3 or greater. (default: TLSv1.2 or greater)")
     var tls13 = false
 
-    @Option(name: .long, help: ArgumentHelp("The cipher suites of TLS 1.2, with colons between.", valueName: "names"))
+    @Option(name: .long, help: ArgumentHelp("TLS 1.2 ciphers to use, separated by colons.", valueName: "names"))
     var ciphers: String?
 
     @Option(
         name: .customLong("tls13-ciphers"),
-        help: ArgumentHelp("The cipher suites of TLS 1.3, with colons between.", valueName: "names")
+        help: ArgumentHelp("TLS 1.3 cipher suites to use, separated by colons.", valueName: "names")
     )
     var tls13Ciphers: String?
 
-    @Flag(name: .customLong("tls-earlydata"), help: "Send safe requests as early data on resumed connections.")
+    @Flag(name: .customLong("tls-earlydata"), help: "Send safe requests as TLS early data on resumed connections.")
     var earlyData = false
 
-    @Option(name: .long, help: ArgumentHelp("Connect to this Unix socket.", valueName: "path"))
+    @Option(name: .long, help: ArgumentHelp("Connect through this Unix domain socket.", valueName: "path"))
     var unixSocket: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Look for a host's port at this address; * for every host. Repeatable.",
+            "Resolve the host and port to this address. '*' matches all hosts. Repeatable.",
             valueName: "host:port:address"
         )
     )
     var resolve: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("Leave by this interface or address.", valueName: "name"))
+    @Option(name: .long, help: ArgumentHelp("Use this network interface or local address.", valueName: "name"))
     var interface: String?
 
-    @Option(name: .long, help: ArgumentHelp("Leave by this port, or one of these.", valueName: "port[-port]"))
+    @Option(name: .long, help: ArgumentHelp("Use this local port, or one in this range.", valueName: "port[-port]"))
     var localPort: String?
 
-    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Speak IPv4.")
+    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Resolve names to IPv4 addresses only.")
     var ipv4 = false
 
-    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "Speak IPv6.")
+    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "Resolve names to IPv6 addresses only.")
     var ipv6 = false
 
     func validate() throws {
-        if ipv4 && ipv6 { throw ValidationError("'-4' and '-6' exclude each other.") }
+        if ipv4 && ipv6 { throw ValidationError("'-4' and '-6' cannot be used together.") }
         if cert == nil, key != nil || pass != nil || certType != nil {
-            throw ValidationError("'--key', '--pass' and '--cert-type' go with '--cert'.")
+            throw ValidationError("'--key', '--pass' and '--cert-type' require '--cert'.")
         }
-        if certType == .p12, key != nil { throw ValidationError("with '--cert-type P12' the key is in '--cert'.") }
-        if proxyUser?.contains(":") == false { throw ValidationError("'--proxy-user' takes 'user:password'.") }
+        if certType == .p12, key != nil {
+            throw ValidationError("'--key' cannot be used with '--cert-type P12': the key is in '--cert'.")
+        }
+        if proxyUser?.contains(":") == false { throw ValidationError("'--proxy-user' must be 'user:password'.") }
         if proxyHeader.contains(where: { $0.value == nil }) {
-            throw ValidationError("'--proxy-header' takes 'Name: value'.")
+            throw ValidationError("'--proxy-header' must be 'Name: value'.")
         }
         do throws(NetworkError) {
             var options = TransferOptions()
@@ -141,7 +149,7 @@ struct ConnectionFlags: ParsableArguments {
     private func route() throws(NetworkError) -> ProxyRoute {
         guard let proxy else {
             let besides = proxyUser != nil || proxyCacert != nil || !proxyHeader.isEmpty || proxyTunnel
-            guard !besides else { throw .badOption("proxy", "there is none that the other flags of proxies go with") }
+            guard !besides else { throw .badOption("proxy", "required by the other proxy options") }
             guard let noproxy else { return .environment }
             return noproxy == "*" ? .direct : .environmentExcept(hosts(noproxy))
         }
@@ -162,7 +170,7 @@ struct ConnectionFlags: ParsableArguments {
     private func pins() throws(NetworkError) -> Set<PublicKeyPin> {
         var pins: Set<PublicKeyPin> = []
         for text in names(pinned, ";") { pins.insert(try PublicKeyPin(text)) }
-        if pinned != nil, pins.isEmpty { throw .badOption("pins", "there is none") }
+        if pinned != nil, pins.isEmpty { throw .badOption("pins", "no key is given") }
         return pins
     }
 
@@ -174,10 +182,10 @@ struct ConnectionFlags: ParsableArguments {
             guard let colon = text[end...].firstIndex(of: ":"), colon > text.startIndex,
                 let second = text[text.index(after: colon)...].firstIndex(of: ":"),
                 let port = Int(text[text.index(after: colon)..<second])
-            else { throw .badOption("overrides", "it takes HOST:PORT:ADDRESS") }
+            else { throw .badOption("overrides", "must be HOST:PORT:ADDRESS") }
             let address = text[text.index(after: second)...].filter { $0 != "[" && $0 != "]" }
             guard !address.contains(",") else {
-                throw .badOption("overrides", "it takes one address for each host and port")
+                throw .badOption("overrides", "only one address is allowed for each host and port")
             }
             overrides.append(HostOverride(host: String(text[..<colon]), port: port, address: address))
         }
@@ -189,7 +197,7 @@ struct ConnectionFlags: ParsableArguments {
         let numbers = localPort.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
         guard (1...2).contains(numbers.count), let first = numbers[0], let last = numbers[numbers.count - 1],
             first <= last
-        else { throw .badOption("local", "it takes a port, or two with a - between") }
+        else { throw .badOption("local", "must be a port or a range such as 4000-4100") }
         return first...last
     }
 

@@ -25,8 +25,9 @@ struct ContinuationFlag: ParsableArguments {
         name: [.customShort("C"), .long],
         help: ArgumentHelp(
             """
-            Go on at this byte; with -o at the end of a file of that size. With - go on where the last -C - of this URL \
-            to this file stopped, where the server can tell that nothing has changed; else start over.
+            Resume the transfer at this offset. With -o, the file must have exactly that size. '-' resumes the last \
+            '-C -' download of this URL to this file, or starts over if the server cannot confirm that nothing has \
+            changed.
             """,
             valueName: "offset"
         )
@@ -40,17 +41,17 @@ extension Continuation {
         let fields = request.head.headerFields
         switch self {
         case _ where request.head.method != .get:
-            throw Failure.usage("'--continue-at' goes with GET, not \(request.head.method.rawValue)")
+            throw Failure.usage("'--continue-at' requires GET, not \(request.head.method.rawValue)")
         case _ where fields.contains(.range) || fields.contains(.ifRange):
-            throw Failure.usage("'--continue-at' and a Range header exclude each other")
+            throw Failure.usage("'--continue-at' cannot be used with a Range header")
         case .rest where flags.file == nil:
-            throw Failure.usage("'--continue-at -' goes with '-o FILE'")
+            throw Failure.usage("'--continue-at -' requires '-o FILE'")
         case .rest: break
         case .offset(let offset):
             guard offset > 0, let path = flags.file else { break }
             let size = try OpenFile(reading: path).size()
             guard size == offset else {
-                throw Failure.usage("\(path) has \(size) bytes, not the \(offset) of '--continue-at'")
+                throw Failure.usage("\(path) has \(size) bytes, but '--continue-at' is \(offset)")
             }
         }
     }

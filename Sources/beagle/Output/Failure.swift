@@ -131,7 +131,7 @@ extension NetworkError.Phase {
         switch self {
         case .resolve: ("resolving the host name", ["resolv"])
         case .connect: ("connecting", ["connect"])
-        case .tls: ("agreeing on TLS", ["tls", "ssl", "certificate"])
+        case .tls: ("negotiating TLS", ["tls", "ssl", "certificate"])
         case .send: ("sending the request", ["send", "sent"])
         case .firstByte: ("waiting for the first byte", ["response head"])
         case .body:

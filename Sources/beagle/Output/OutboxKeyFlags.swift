@@ -9,7 +9,7 @@ struct OutboxKeyFlags: ParsableArguments {
         name: .customLong("outbox-key"),
         help: ArgumentHelp(
             """
-            Encrypt the entries of the outbox with the AES-256 key in this file: 32 bytes, or 64 hexadecimal digits.
+            Encrypt outbox entries with the AES-256 key in this file: 32 bytes, or 64 hexadecimal digits.
             """,
             valueName: "file"
         )
@@ -17,7 +17,7 @@ struct OutboxKeyFlags: ParsableArguments {
     var file: String?
 
     func validate() throws {
-        if file == "" { throw ValidationError("'--outbox-key' names no file.") }
+        if file == "" { throw ValidationError("'--outbox-key' requires a file name.") }
     }
 
     /// The key; `nil` if none is given.

@@ -8,8 +8,7 @@ struct RecordingFlags: ParsableArguments {
         name: .long,
         help: ArgumentHelp(
             """
-            Record what is sent and what comes back, without secrets, in this directory; BEAGLENET_LOG names one for all \
-            commands.
+            Record requests and responses, without secrets, in this directory. BEAGLENET_LOG sets it for all commands.
             """,
             valueName: "name.bglog"
         )
@@ -17,7 +16,7 @@ struct RecordingFlags: ParsableArguments {
     var record: String?
 
     func validate() throws {
-        if record == "" { throw ValidationError("'--record' names no directory.") }
+        if record == "" { throw ValidationError("'--record' requires a directory name.") }
     }
 
     /// The transport, what goes through which is recorded where that is asked for.

@@ -9,8 +9,9 @@ struct ReplayFlags: ParsableArguments {
         name: .customLong("replay"),
         help: ArgumentHelp(
             """
-            Ask no server: answer from this recording, a log or an HTTP Archive. What it lacks ends with 103. \
-            BEAGLENET_REPLAY names one for all commands, as MODE:RECORDING with offline, fallback, live or record-new.
+            Respond from this recording, a log or an HTTP Archive, instead of the network. If it has no response, the \
+            command exits with 103. BEAGLENET_REPLAY=MODE:RECORDING sets it for all commands; MODE is offline, \
+            fallback, live or record-new.
             """,
             valueName: "recording"
         )
@@ -18,7 +19,7 @@ struct ReplayFlags: ParsableArguments {
     var path: String?
 
     func validate() throws {
-        if path == "" { throw ValidationError("'--replay' names no recording.") }
+        if path == "" { throw ValidationError("'--replay' requires the name of a recording.") }
     }
 
     /// What answers instead of the network; nil where the network does.

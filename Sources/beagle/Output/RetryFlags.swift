@@ -8,8 +8,9 @@ struct RetryFlags: ParsableArguments {
         name: .long,
         help: ArgumentHelp(
             """
-            Ask again this often after what may pass: no connection, a timeout, 408, 429, 500, 502, 503 or 504. What \
-            the server may have done, and must not do twice, goes out again only with an Idempotency-Key.
+            Retry up to this many times after transient problems: no connection, a timeout, or status 408, 429, 500, \
+            502, 503 or 504. If the server may have processed a request that is not safe to repeat, it is retried only \
+            with an Idempotency-Key.
             """,
             valueName: "times"
         )
@@ -18,16 +19,16 @@ struct RetryFlags: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("No attempt begins later than this after the first.", valueName: "seconds")
+        help: ArgumentHelp("Retry only within this period after the first attempt.", valueName: "seconds")
     )
     var retryMaxTime: Double?
 
     func validate() throws {
-        if let retry, !(0...1_000).contains(retry) { throw ValidationError("'--retry' takes a number from 0 to 1000.") }
+        if let retry, !(0...1_000).contains(retry) { throw ValidationError("'--retry' must be from 0 to 1000.") }
         guard let retryMaxTime else { return }
-        guard retry != nil else { throw ValidationError("'--retry-max-time' goes with '--retry'.") }
+        guard retry != nil else { throw ValidationError("'--retry-max-time' requires '--retry'.") }
         guard retryMaxTime > 0, retryMaxTime <= 1e9 else {
-            throw ValidationError("'--retry-max-time' takes a number of seconds above 0.")
+            throw ValidationError("'--retry-max-time' must be a number of seconds greater than 0.")
         }
     }
 

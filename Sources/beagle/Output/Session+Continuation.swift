@@ -27,8 +27,8 @@ extension Session {
         do {
             try await file.write(contentsOf: body) { _ in }
         } catch {
-            let end = file.isKept ? "are kept: -C - goes on with them" : "are removed: the server gave no validator"
-            console.note("beagle: \(path) is as it was; the \(byteCount(file.position)) received \(end)")
+            let end = file.isKept ? "are kept; resume with -C -" : "are discarded: the server sent no validator"
+            console.note("beagle: \(path) is unchanged; the \(byteCount(file.position)) received \(end)")
             throw error
         }
     }
@@ -49,8 +49,8 @@ extension Session {
                 exit: ExitCode.noRanges,
                 code: "range",
                 phase: .response,
-                "the server does not go on at byte \(offset), or does not say how long the file is",
-                advice: "leave --continue-at out"
+                "the server did not resume at byte \(offset), or did not send the size of the file",
+                advice: "leave out --continue-at"
             )
         }
         guard let path = flags.file else {
@@ -67,7 +67,7 @@ extension Session {
             }
             try part.finishRest()
         } catch {
-            console.note("beagle: \(path) has \(part.position) bytes now: go on with --continue-at \(part.position)")
+            console.note("beagle: \(path) now has \(part.position) bytes; resume with --continue-at \(part.position)")
             throw error
         }
         return ReceivedResponse(response, in: path, count: Int(part.position - offset))

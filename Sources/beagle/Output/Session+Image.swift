@@ -61,7 +61,7 @@ extension Failure {
             code: "not_an_image",
             phase: .decode,
             "the response is not an image (\(reason))",
-            advice: "beagle raw shows any response"
+            advice: "use 'beagle raw' for other responses"
         )
         failure.url = url
         failure.details["status"] = .integer(Int64(response.status.code))

@@ -175,7 +175,9 @@ final class Session: Sendable {
             try await file.write(contentsOf: response.body, of: PartialBody(response.response), onChunk: onChunk)
         } catch {
             let received = byteCount(file.position)
-            let end = file.isUndone ? "is as it was; the \(received) received are removed" : "got \(received) of it"
+            let end =
+                file.isUndone
+                ? "is unchanged; the \(received) received are discarded" : "is incomplete: got \(received)"
             console.note("beagle: \(path) \(end)")
             throw error
         }
@@ -224,7 +226,7 @@ final class Session: Sendable {
 
     private func note(_ hops: [TransferHop]) {
         let redactor = Redactor()
-        for hop in hops { console.note("* \(hop.status) of \(hop.method) \(redactor.redact(url: hop.url))".printable) }
+        for hop in hops { console.note("* \(hop.status) for \(hop.method) \(redactor.redact(url: hop.url))".printable) }
     }
 
     private func note(_ response: TransferResponse) {
@@ -246,7 +248,7 @@ final class Session: Sendable {
         let times = phases.filter { $1 > .zero }.map { "\($0) \(oneDecimal($1.milliseconds))" }
         var parts = ["\(times.joined(separator: " · ")) ms", byteCount(bytes)]
         if !metrics.remoteAddress.isEmpty {
-            parts += [metrics.remoteAddress, metrics.isConnectionReused ? "open connection" : "new connection"]
+            parts += [metrics.remoteAddress, metrics.isConnectionReused ? "reused connection" : "new connection"]
         }
         if !metrics.tlsVersion.isEmpty { parts += [metrics.tlsVersion, metrics.tlsCipher] }
         console.note("* \(parts.joined(separator: " · "))")

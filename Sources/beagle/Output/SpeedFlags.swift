@@ -6,7 +6,7 @@ struct SpeedFlags: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Move no more bytes a second than this; K, M and G stand for 1024 bytes and its powers.",
+            "Maximum transfer speed in bytes per second. The suffixes K, M and G are powers of 1024.",
             valueName: "speed"
         )
     )
@@ -14,22 +14,22 @@ struct SpeedFlags: ParsableArguments {
 
     @Option(
         name: [.customShort("Y"), .long],
-        help: ArgumentHelp("Give up when a body moves fewer bytes a second than this.", valueName: "speed")
+        help: ArgumentHelp("Stop transfers slower than this, in bytes per second.", valueName: "speed")
     )
     var speedLimit: ByteRate?
 
     @Option(
         name: [.customShort("y"), .long],
-        help: ArgumentHelp("The time over which --speed-limit is measured; 30.", valueName: "seconds")
+        help: ArgumentHelp("Time over which --speed-limit is measured. (default: 30)", valueName: "seconds")
     )
     var speedTime: Double?
 
     func validate() throws {
         if let speedTime, !(speedTime > 0 && speedTime <= 86_400) {
-            throw ValidationError("'--speed-time' takes a number of seconds above 0, 86400 at most.")
+            throw ValidationError("'--speed-time' must be a number of seconds greater than 0 and at most 86400.")
         }
         if let limitRate, let speedLimit, limitRate.bytesPerSecond < speedLimit.bytesPerSecond {
-            throw ValidationError("'--limit-rate' is below '--speed-limit'.")
+            throw ValidationError("'--limit-rate' must not be below '--speed-limit'.")
         }
     }
 

@@ -36,13 +36,13 @@ final class DemoGraphQL: Sendable {
         do {
             var execution = try execution(of: message(of: request))
             guard request.method == "POST" || execution.kind != .mutation else {
-                throw DemoSchema.Fault(message: "a mutation is not sent by GET")
+                throw DemoSchema.Fault(message: "a mutation cannot be sent by GET")
             }
             guard execution.kind == .subscription || isStream else {
                 return Self.response(execution.result(), isTyped: isTyped)
             }
             guard isStream else {
-                throw DemoSchema.Fault(message: "a subscription needs a WebSocket, or Accept: text/event-stream")
+                throw DemoSchema.Fault(message: "a subscription requires a WebSocket, or Accept: text/event-stream")
             }
             return Self.stream(execution, request.body)
         } catch let fault as DemoSchema.Fault {
@@ -101,7 +101,7 @@ final class DemoGraphQL: Sendable {
         } catch let fault as DemoSchema.Fault {
             throw fault
         } catch {
-            let message = (error as? NetworkError)?.message ?? "the document cannot be run"
+            let message = (error as? NetworkError)?.message ?? "the document cannot be executed"
             throw DemoSchema.Fault(message: message, code: "GRAPHQL_PARSE_FAILED")
         }
     }
@@ -118,7 +118,7 @@ final class DemoGraphQL: Sendable {
         }
         if let hash {
             guard text.utf8.count <= Self.maxDocumentBytes, (try? SHA256Digest.hex(of: Data(text.utf8))) == hash else {
-                throw DemoSchema.Fault(message: "the hash is not that of the query")
+                throw DemoSchema.Fault(message: "the hash does not match the query")
             }
             documents.withLock { documents in
                 if documents.count >= Self.maxDocuments { documents = [:] }

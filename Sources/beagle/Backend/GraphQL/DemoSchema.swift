@@ -9,15 +9,15 @@ enum DemoSchema {
           hero: Character!
           posts: [Post!]!
           post(id: ID!): Post
-          "An error beside the data of the other fields."
+          "Fails with an error; the other fields still have data."
           fail: String
         }
         type Mutation {
-          "Answers as if it had made one."
+          "Returns the post without storing it."
           createPost(title: String!, body: String = ""): Post!
         }
         type Subscription {
-          "The numbers from 1, ten a second."
+          "Counts from 1, ten times a second."
           count(to: Int = 1000): Int!
           posts(room: ID): Post!
         }
@@ -65,7 +65,7 @@ enum DemoSchema {
             return posts[index - 1]
         case "createPost":
             guard let title = arguments["title"]?.string else {
-                throw Fault(message: "the title is not text", code: "BAD_USER_INPUT")
+                throw Fault(message: "the title is not a string", code: "BAD_USER_INPUT")
             }
             return post(id: "\(posts.count + 1)", title: title, body: arguments["body"]?.string ?? "")
         default: throw Fault(message: "this field always fails", code: "FAILED")

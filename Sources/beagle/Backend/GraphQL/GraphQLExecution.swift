@@ -76,7 +76,7 @@ struct GraphQLExecution {
     }
 
     private func answer(_ data: [String: JSONValue]) -> JSONValue {
-        if room < 0 { return Self.refusal(DemoSchema.Fault(message: "the answer would have too many fields")) }
+        if room < 0 { return Self.refusal(DemoSchema.Fault(message: "the response would have too many fields")) }
         return .object(
             errors.isEmpty ? ["data": .object(data)] : ["data": .object(data), "errors": .array(errors)]
         )

@@ -38,7 +38,7 @@ struct BackendRequest {
         let words = lines.removeFirst().split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
         guard words.count == 3, HTTPField.Name(words[0]) != nil, words[2].hasPrefix("HTTP/") else {
-            throw RequestFault(.badRequest, "the first line is not that of a request")
+            throw RequestFault(.badRequest, "the first line is not a request line")
         }
         guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else {
             throw RequestFault(.httpVersionNotSupported, "the version is neither HTTP/1.0 nor HTTP/1.1")
@@ -99,10 +99,10 @@ final class BackendBody {
             let codings = fields[values: .transferEncoding]
             guard codings.isEmpty else {
                 guard lengths.isEmpty else {
-                    throw RequestFault(.badRequest, "a request has Content-Length or Transfer-Encoding, not both")
+                    throw RequestFault(.badRequest, "the request has both Content-Length and Transfer-Encoding")
                 }
                 guard codings.count == 1, codings[0].lowercased() == "chunked" else {
-                    throw RequestFault(.notImplemented, "the only transfer coding known here is chunked")
+                    throw RequestFault(.notImplemented, "the only supported transfer coding is chunked")
                 }
                 self = .chunked
                 return
@@ -175,7 +175,10 @@ final class BackendBody {
     ///
     /// - Throws: `RequestFault` with 413 if it is larger than `limit` bytes, before more of it is kept.
     func collect(upTo limit: Int = 1 << 20) throws -> Data {
-        let fault = RequestFault(.contentTooLarge, "this route takes at most \(limit) bytes; /upload takes any number")
+        let fault = RequestFault(
+            .contentTooLarge,
+            "this route accepts at most \(limit) bytes; /upload accepts any number"
+        )
         if !isChunked, left > Int64(limit) { throw fault }
         var whole = Data()
         while let bytes = try next() {

@@ -41,7 +41,7 @@ struct BackendSocket: Sendable {
                 .connect,
                 during: .build,
                 "cannot listen on port \(port): \(reason)",
-                advice: "take another port, or 0 for any free one"
+                advice: "use another port, or 0 for any free port"
             )
         }
         return listener

@@ -47,7 +47,7 @@ final class BackendWebSocket {
         guard request.method == "GET", isAsked(by: request), Data(base64Encoded: key)?.count == 16,
             request.fields[.secWebSocketVersion] == "13"
         else {
-            var refusal = try BackendResponse.problem(.upgradeRequired, "this route is a WebSocket")
+            var refusal = try BackendResponse.problem(.upgradeRequired, "this route requires a WebSocket")
             refusal.fields[.upgrade] = "websocket"
             refusal.fields[.secWebSocketVersion] = "13"
             return refusal
@@ -105,7 +105,7 @@ final class BackendWebSocket {
                 guard frame.isLast else { continue }
                 if opcode == 0x2 { return .message(.binary(bytes)) }
                 guard let text = String(validating: bytes, as: UTF8.self) else {
-                    throw Violation(code: 1007, reason: "a text is not UTF-8")
+                    throw Violation(code: 1007, reason: "a text message is not UTF-8")
                 }
                 return .message(.text(text))
             default: throw Violation(code: 1002, reason: "a frame has an unknown opcode")

@@ -4,27 +4,27 @@ import ArgumentParser
 struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
-        abstract: "Look into a log or an HTTP Archive.",
+        abstract: "Inspect a log or an HTTP Archive.",
         discussion: """
-            PATH is a log, which is a directory NAME.bglog, or an HTTP Archive of any tool: .har, .har.gz, .zhar. Entries \
-            have numbers from 1, by the time at which they began. What is secret in an archive is not shown; --show-secrets \
-            shows it.
+            PATH is a log (a directory NAME.bglog) or an HTTP Archive of any tool (.har, .har.gz or .zhar). Entries \
+            are numbered from 1 in the order of their start times. Secrets in an archive are redacted unless \
+            --show-secrets is given.
 
             FILTERS
               type==submitForm && host~"*.example.com" && status>=400 && time>500ms && body~"token"
 
               type, method, host, path, url, error, operation, id, header(Name), body
-                    == and != compare the whole text; ~ looks for a part of it, or with * and ? for all of it
+                    == and != compare the whole text; ~ finds a part of it, or with * and ? matches all of it
               status, time, size
-                    == != > >= < <=; status also as 4xx, time as 500ms or 1.5s, size as 10k or 2M
+                    == != > >= < <=; a status can be 4xx, a time 500ms or 1.5s, a size 10k or 2M
               error, !header(Cookie)
-                    whether there is something
+                    test whether there is a value
               && || ! ( )
-                    terms beside each other must all be true; mitmproxy's ~u ~d ~m ~c ~t ~b ~e are understood
+                    adjacent terms are combined with &&; mitmproxy's ~u ~d ~m ~c ~t ~b ~e are supported
 
             EXAMPLE
-              beagle log list s.bglog 'status>=400'
-              beagle log report s.har -o report.html
+              beagle log list session.bglog 'status>=400'
+              beagle log report session.bglog -o report.html
             """,
         subcommands: [
             LogListCommand.self, LogShowCommand.self, LogTailCommand.self, LogStatsCommand.self, LogReportCommand.self,

@@ -7,25 +7,25 @@ import Foundation
 struct LogCurlCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "curl",
-        abstract: "Write an entry's request as a command of curl.",
+        abstract: "Write the request of an entry as a curl command.",
         discussion: """
-            The command is for a POSIX shell and sends the same bytes, whatever they are. What was taken out because it is \
-            secret it takes from variables named after the fields, and it does not run without them.
+            The command is for a POSIX shell and sends the same bytes. It reads redacted secrets from variables named \
+            after the fields, such as TOKEN, and does not run if they are not set.
 
             EXAMPLE
-              beagle log curl s.bglog 17 > again.sh && TOKEN=… sh again.sh
+              beagle log curl session.bglog 1 > request.sh && sh request.sh
             """
     )
 
     @OptionGroup var source: LogSource
 
-    @Argument(help: "The entry's number, or its id.")
+    @Argument(help: "Number or id of the entry.")
     var entry: String
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Write the body into a file in this directory, and let curl send that.",
+            "Write the body to a file in this directory, and have curl send that file.",
             valueName: "directory"
         )
     )
@@ -55,6 +55,6 @@ struct LogCurlCommand: LogSubcommand {
     }
 
     func validate() throws {
-        if outputDir == "" { throw ValidationError("'--output-dir' names no directory.") }
+        if outputDir == "" { throw ValidationError("'--output-dir' requires a directory name.") }
     }
 }

@@ -7,34 +7,38 @@ import Foundation
 struct LogExportCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write entries as an HTTP Archive, which browsers and other tools read, or as a log.",
+        abstract: "Export entries as an HTTP Archive, which browsers and other tools read, or as a log.",
         discussion: """
-            A name that ends in .gz is compressed by gzip, .zhar by zlib as mitmproxy has it; one that ends in .bglog is a log, \
-            in a directory that is not there yet. Only its owner may read the file. Of an archive pages, browser and creator \
-            stay. 'har convert' writes an archive with nothing taken out. A broken archive ends the command with 101, or 61 \
-            where it cannot be decompressed, and nothing is written.
+            The extension of the output selects its format: .gz (gzip), .zhar (zlib, as mitmproxy uses it) or .bglog \
+            (a log, whose directory must not exist yet); any other is a plain archive. Only its owner can read the \
+            output. The pages, browser and creator of an archive are kept. 'har convert' writes an archive without \
+            redaction. If an archive is malformed, the command exits with 101, or with 61 if it cannot be \
+            decompressed, and writes nothing.
 
             EXAMPLE
-              beagle log export s.bglog 'type==fetchComponent' -o screens.har
+              beagle log export session.bglog -o session.har
+              beagle log export session.bglog 'type==fetchComponent' -o screens.har
             """
     )
 
     @OptionGroup var source: LogSource
 
-    @Argument(help: "Which entries, as 'status<400'.", transform: EntryFilter.argument)
+    @Argument(help: "Filter for entries, such as 'status<400'.", transform: EntryFilter.argument)
     var filter: EntryFilter?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The archive or log to write.", valueName: "file"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("Archive or log to write.", valueName: "file"))
     var output: String
 
-    @Flag(name: .long, help: "Put the bodies of answers into files beside it, in NAME_files.")
+    @Flag(name: .long, help: "Write response bodies to separate files, in NAME_files next to the archive.")
     var attach = false
 
     func validate() throws {
-        if output.isEmpty || output == "-" { throw ValidationError("'-o' names no file.") }
+        if output.isEmpty || output == "-" { throw ValidationError("'-o' requires a file name.") }
         guard LogImport.isLog(named: output) else { return }
-        if attach { throw ValidationError("'--attach' is for archives, and '\(output)' is a log.") }
-        if source.showSecrets { throw ValidationError("'--show-secrets' is for archives: a log holds no secrets.") }
+        if attach { throw ValidationError("'--attach' requires an archive, but '\(output)' is a log.") }
+        if source.showSecrets {
+            throw ValidationError("'--show-secrets' requires an archive: a log contains no secrets.")
+        }
     }
 
     func result(on console: Console) throws -> CommandResult {
@@ -105,7 +109,8 @@ struct ArchiveOfEntries {
             ]
         )
         let count = "\(entries) \(entries == 1 ? "entry" : "entries")"
-        result.note = "\(output): \(count)\(redactor == nil ? "" : ", secrets taken out of \(places) places")"
+        let redactions = ", secrets redacted in \(places) \(places == 1 ? "place" : "places")"
+        result.note = "\(output): \(count)\(redactor == nil ? "" : redactions)"
         return result
     }
 }

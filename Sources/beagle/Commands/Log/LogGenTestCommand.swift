@@ -7,26 +7,27 @@ import Foundation
 struct LogGenTestCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "gen-test",
-        abstract: "Write a file for Swift Testing with a client that answers as it was recorded.",
+        abstract: "Generate Swift Testing tests with a client that returns the recorded responses.",
         discussion: """
-            A test for each method, URL and body, with its answers in their order; no body of more than 64 KiB.
+            Writes a test for each method, URL and body, with its responses in recorded order. Entries with bodies of \
+            more than 64 KiB are left out.
 
             EXAMPLE
-              beagle log gen-test s.bglog 'type==fetchComponent' -o Tests/RecordedTests.swift
+              beagle log gen-test session.bglog 'type==fetchComponent' -o ScreenTests.swift
             """
     )
 
     @OptionGroup var source: LogSource
 
-    @Argument(help: "Which entries, as 'status<400'.", transform: EntryFilter.argument)
+    @Argument(help: "Filter for entries, such as 'status<400'.", transform: EntryFilter.argument)
     var filter: EntryFilter?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write; - is standard output.", valueName: "file"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("File to write; '-' is standard output.", valueName: "file"))
     var output: String
 
     func validate() throws {
-        if output.isEmpty { throw ValidationError("'-o' names no file.") }
-        if output == "-", source.json { throw ValidationError("'-o -' and '--json' exclude each other.") }
+        if output.isEmpty { throw ValidationError("'-o' requires a file name.") }
+        if output == "-", source.json { throw ValidationError("'-o -' and '--json' cannot be used together.") }
     }
 
     func result(on console: Console) throws -> CommandResult {
@@ -42,7 +43,7 @@ struct LogGenTestCommand: LogSubcommand {
             try write(Data(tests.source.utf8), to: output)
         }
         let left = tests.leftOut == 0 ? "" : ", \(tests.leftOut) \(tests.leftOut == 1 ? "entry" : "entries") left out"
-        result.note = "\(output): \(tests.count) tests\(left)"
+        result.note = "\(output): \(tests.count) \(tests.count == 1 ? "test" : "tests")\(left)"
         return result
     }
 }

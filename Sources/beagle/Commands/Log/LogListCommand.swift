@@ -7,20 +7,20 @@ import Foundation
 struct LogListCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show a line for each entry.",
+        abstract: "List the entries, one on each line.",
         discussion: """
-            Number, time of day (UTC), method, status, kind, how long it took, the size of the answer's body, and the URL, \
-            which is shortened to fit a terminal. 'beagle log --help' tells of filters.
+            Shows the number, time of day (UTC), method, status, kind, duration, size of the response body, and URL of \
+            each entry. The URL is shortened to fit a terminal. See 'beagle log --help' for filters.
 
             EXAMPLE
-              beagle log list s.bglog
-              beagle log list s.har 'status>=400 || error' --json
+              beagle log list session.bglog
+              beagle log list session.bglog 'status>=400 || error' --json
             """
     )
 
     @OptionGroup var source: LogSource
 
-    @Argument(help: "Which entries, as 'status>=400'.", transform: EntryFilter.argument)
+    @Argument(help: "Filter for entries, such as 'status>=400'.", transform: EntryFilter.argument)
     var filter: EntryFilter?
 
     func result(on console: Console) throws -> CommandResult {
@@ -30,7 +30,9 @@ struct LogListCommand: LogSubcommand {
         var result = CommandResult(json: .array(entries.map { source.shown($0.entry).summary(number: $0.number) }))
         let lines = entries.map { columns.line($0.number, source.shown($0.entry), on: console) + "\n" }
         result.output = Data(lines.joined().utf8)
-        if entries.isEmpty { result.note = filter == nil ? "\(source.path) has no entries" : "no entry is like that" }
+        if entries.isEmpty {
+            result.note = filter == nil ? "\(source.path) has no entries" : "no entry matches the filter"
+        }
         return result
     }
 }

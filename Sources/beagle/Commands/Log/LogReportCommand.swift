@@ -7,22 +7,22 @@ import Foundation
 struct LogReportCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Write a page for a browser: a waterfall of all entries, with their heads and bodies.",
+        abstract: "Write an HTML report: a waterfall of the entries, with their headers and bodies.",
         discussion: """
-            The page is one file, which asks for nothing else and can be sent to anybody. Only its owner may read it.
+            The report is a single file without external resources, so it can be shared. Only its owner can read it.
 
             EXAMPLE
-              beagle log report s.bglog -o report.html
-              beagle log report s.har 'host~example.com' -o report.html
+              beagle log report session.bglog -o report.html
+              beagle log report session.bglog 'path~home' -o home.html
             """
     )
 
     @OptionGroup var source: LogSource
 
-    @Argument(help: "Which entries, as 'status>=400'.", transform: EntryFilter.argument)
+    @Argument(help: "Filter for entries, such as 'status>=400'.", transform: EntryFilter.argument)
     var filter: EntryFilter?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The page to write; - is standard output.", valueName: "file"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("HTML file to write; '-' is standard output.", valueName: "file"))
     var output: String
 
     func result(on console: Console) throws -> CommandResult {
@@ -39,7 +39,7 @@ struct LogReportCommand: LogSubcommand {
     }
 
     func validate() throws {
-        if output.isEmpty { throw ValidationError("'-o' names no file.") }
-        if output == "-", source.json { throw ValidationError("'-o -' and '--json' exclude each other.") }
+        if output.isEmpty { throw ValidationError("'-o' requires a file name.") }
+        if output == "-", source.json { throw ValidationError("'-o -' and '--json' cannot be used together.") }
     }
 }

@@ -7,55 +7,60 @@ import Foundation
 struct LogScrubCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "scrub",
-        abstract: "Take secrets out of an archive, or tell where they are.",
+        abstract: "Remove secrets from an archive, or list their places.",
         discussion: """
-            With -o the archive is written once more without them, by the rules by which logs are written: each is REDACTED; \
-            with --hash equal ones stay equal, for this run; with --drop the item that holds it goes. A body in which nobody \
-            can tell what is secret is left out. A broken archive ends the command as with 'log export'.
+            With -o, writes a copy of the archive without secrets, by the same rules as logs. Each secret becomes \
+            REDACTED. With --hash, equal secrets become equal hashes within this run; with --drop, the item that \
+            contains the secret is removed. A body that cannot be searched for secrets is left out. If an archive is \
+            malformed, the command exits as 'log export' does.
 
-            With --check a line for each place that holds a secret, as a path in the archive, never what it is, and for each that \
-            nobody can look at, as a body's file that is missing; it ends with 1 where there is one, which stops a pipeline \
-            before an archive is shared. Of a log, records that were cut off and files that no entry names are looked at too.
+            With --check, writes a line for each place that contains a secret, as a path in the archive without the \
+            secret, and for each place that cannot be checked, such as a missing body file. It exits with 1 if there \
+            is any, which stops a pipeline before an archive is shared. In a log, truncated records and files without \
+            an entry are checked too.
 
             EXAMPLE
-              beagle log scrub browser.har -o fixtures/home.har
-              beagle log scrub fixtures/home.har --check
+              beagle log scrub session.har -o clean.har
+              beagle log scrub clean.har --check
             """
     )
 
     @OptionGroup var source: LogSource
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The archive to write, or a log NAME.bglog.", valueName: "file"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("Archive to write, or a log NAME.bglog.", valueName: "file"))
     var output: String?
 
-    @Flag(name: .long, help: "Tell where secrets are, and change nothing.")
+    @Flag(name: .long, help: "List the places of secrets, and change nothing.")
     var check = false
 
-    @Flag(name: .long, help: "Put a keyed hash in the place of each secret.")
+    @Flag(name: .long, help: "Replace each secret with a keyed hash.")
     var hash = false
 
-    @Flag(name: .long, help: "Leave out the items that hold secrets.")
+    @Flag(name: .long, help: "Remove the items that contain secrets.")
     var drop = false
 
     @Option(
         name: .long,
-        help: ArgumentHelp("A header or name that is secret besides the usual ones. Repeatable.", valueName: "name")
+        help: ArgumentHelp(
+            "Treat this header or name as secret, in addition to the usual ones. Repeatable.",
+            valueName: "name"
+        )
     )
     var secret: [String] = []
 
     @Option(
         name: .long,
-        help: ArgumentHelp("A header or name that is none although it looks like one. Repeatable.", valueName: "name")
+        help: ArgumentHelp("Treat this header or name as not secret. Repeatable.", valueName: "name")
     )
     var shown: [String] = []
 
     func validate() throws {
-        if check == (output != nil) { throw ValidationError("Give either '-o' or '--check'.") }
-        if output == "" || output == "-" { throw ValidationError("'-o' names no file.") }
+        if check == (output != nil) { throw ValidationError("Use either '-o' or '--check'.") }
+        if output == "" || output == "-" { throw ValidationError("'-o' requires a file name.") }
         if [hash, drop, check].count(where: \.self) > 1 {
-            throw ValidationError("'--hash', '--drop' and '--check' exclude each other.")
+            throw ValidationError("'--hash', '--drop' and '--check' cannot be used together.")
         }
-        if source.showSecrets { throw ValidationError("'--show-secrets' does not go with 'log scrub'.") }
+        if source.showSecrets { throw ValidationError("'--show-secrets' cannot be used with 'log scrub'.") }
     }
 
     func result(on console: Console) throws -> CommandResult {
@@ -67,10 +72,10 @@ struct LogScrubCommand: LogSubcommand {
         }
         let places = try reading { () throws(NetworkError) in try self.places(by: redactor) }
         guard !places.isEmpty else {
-            return CommandResult(json: ["secrets": []], note: "\(source.path) has no secrets")
+            return CommandResult(json: ["secrets": []], note: "\(source.path) contains no secrets")
         }
         let count = places.count == 1 ? "1 place" : "\(places.count) places"
-        let message = "\(source.path) has secrets, or what cannot be looked at, in \(count)"
+        let message = "\(source.path) contains secrets, or parts that cannot be checked, in \(count)"
         var failure = Failure(exit: 1, code: "secrets", phase: .file, message)
         failure.details = ["secrets": .array(places.map { .string($0) })]
         if !source.json { console.write(Data(places.map { $0.printable + "\n" }.joined().utf8)) }

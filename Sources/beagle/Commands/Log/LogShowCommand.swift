@@ -7,31 +7,31 @@ import Foundation
 struct LogShowCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show all of one entry.",
+        abstract: "Show one entry in full.",
         discussion: """
-            Heads, bodies, where the time went, and what was taken out because it is secret. JSON is indented, its digits and \
-            order stay. With --json the result is the entry as an HTTP Archive has it.
+            Shows headers, bodies, timings, and the places of redacted secrets. JSON is indented, and its digits and \
+            order are kept. With --json, the result is the entry in HTTP Archive format.
 
             EXAMPLE
-              beagle log show s.bglog 17
-              beagle log show s.bglog 17 --body > answer.json
+              beagle log show session.bglog 1
+              beagle log show session.bglog 1 --body > home.json
             """
     )
 
     @OptionGroup var source: LogSource
 
-    @Argument(help: "The entry's number, or its id.")
+    @Argument(help: "Number or id of the entry.")
     var entry: String
 
-    @Flag(name: .long, help: "Write the bytes of the answer's body, and nothing else.")
+    @Flag(name: .long, help: "Write only the bytes of the response body.")
     var body = false
 
-    @Flag(name: .long, help: "Write the bytes of the body that was sent, and nothing else.")
+    @Flag(name: .long, help: "Write only the bytes of the request body.")
     var sentBody = false
 
     func validate() throws {
         if [body, sentBody, source.json].count(where: \.self) > 1 {
-            throw ValidationError("'--body', '--sent-body' and '--json' exclude each other.")
+            throw ValidationError("'--body', '--sent-body' and '--json' cannot be used together.")
         }
     }
 
@@ -49,7 +49,7 @@ struct LogShowCommand: LogSubcommand {
     }
 
     private func bytes(of body: LoggedBody?, in recording: Recording, _ number: Int) throws -> Data {
-        var reason = "it has none"
+        var reason = "the entry has no body"
         if let body {
             do throws(NetworkError) {
                 return try recording.data(of: body, redactedBy: source.redactor)
@@ -61,7 +61,7 @@ struct LogShowCommand: LogSubcommand {
             exit: ExitCode.readFailed,
             code: "no_body",
             phase: .file,
-            "there is no body in entry \(number) of \(source.path): \(reason)"
+            "cannot show the body of entry \(number) of \(source.path): \(reason)"
         )
     }
 }
@@ -98,12 +98,12 @@ struct EntryText {
             lines += fields(response.fields, "<") + [""] + text(of: response.body)
             if !response.trailers.isEmpty { lines += ["", "trailers"] + fields(response.trailers, "<") }
         } else {
-            lines.append(console.styled(entry.isInterrupted ? "interrupted: no answer" : "no answer", .red))
+            lines.append(console.styled(entry.isInterrupted ? "interrupted: no response" : "no response", .red))
         }
         if !entry.messages.isEmpty { lines += [""] + entry.messages.map(line) }
         lines += [""] + timings
         if !entry.redactions.isEmpty {
-            lines += ["", "left out because it is secret:"]
+            lines += ["", "redacted secrets:"]
             lines += entry.redactions.map { "  " + console.styled($0.printable, .yellow) }
         }
         return lines
@@ -113,7 +113,7 @@ struct EntryText {
         [
             Timestamp.text(of: entry.started), entry.kind, entry.operationName.map { "operation \($0)" },
             entry.serverAddress, entry.connection.map { "connection \($0)" },
-            entry.attempt > 1 ? "attempt \(entry.attempt)" : nil, entry.isFromStore ? "answered from a store" : nil,
+            entry.attempt > 1 ? "attempt \(entry.attempt)" : nil, entry.isFromStore ? "served from a store" : nil,
             entry.isInterrupted ? "interrupted" : nil, entry.id.isEmpty ? nil : "id \(entry.id)",
         ].compactMap(\.self)
     }
@@ -136,10 +136,10 @@ struct EntryText {
                 text.isEmpty
                 ? [] : text.split(separator: "\n", omittingEmptySubsequences: false).map { marked(String($0)) }
         } else {
-            lines = [console.styled("\(byteCount(Int64(data.count))) of \(body.mediaType), no text".printable, .dim)]
+            lines = [console.styled("\(byteCount(Int64(data.count))) of \(body.mediaType), not text".printable, .dim)]
         }
         if body.isTruncated {
-            lines.append(console.styled("only the beginning of \(byteCount(max(body.size, 0))) was kept", .dim))
+            lines.append(console.styled("only the beginning of \(byteCount(max(body.size, 0))) was recorded", .dim))
         }
         return lines
     }

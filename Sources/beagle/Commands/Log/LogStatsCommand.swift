@@ -7,23 +7,24 @@ import Foundation
 struct LogStatsCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
-        abstract: "Show how many entries there are, how long they took and how they ended.",
+        abstract: "Show the number of entries, their durations and results.",
         discussion: """
-            Of all entries, and by kind, host and GraphQL operation: the times within which half, nine in ten and 99 in 100 \
-            came to an end. With --compare each line has the change to the other recording.
+            Shows the 50th, 90th and 99th percentile of durations for all entries and by kind, host and GraphQL \
+            operation. With --compare, each line includes the change to the other recording.
 
             EXAMPLE
-              beagle log stats s.bglog
-              beagle log stats before.bglog 'type==fetchComponent' --compare after.bglog
+              beagle log stats session.bglog
+              beagle fetch http://127.0.0.1:8080/home --record after.bglog
+              beagle log stats session.bglog --compare after.bglog
             """
     )
 
     @OptionGroup var source: LogSource
 
-    @Argument(help: "Which entries, as 'status<400'.", transform: EntryFilter.argument)
+    @Argument(help: "Filter for entries, such as 'status<400'.", transform: EntryFilter.argument)
     var filter: EntryFilter?
 
-    @Option(name: .long, help: ArgumentHelp("Another recording, to be compared with the first.", valueName: "path"))
+    @Option(name: .long, help: ArgumentHelp("Recording to compare with the first.", valueName: "path"))
     var compare: String?
 
     func result(on console: Console) throws -> CommandResult {
@@ -97,10 +98,11 @@ private struct StatisticsText {
 
     private var facts: [String] {
         let rows: [(String, (LogStatistics.Group) -> String)] = [
-            ("without a whole answer", { "\($0.failures)" }), ("with a status of 400 and above", { "\($0.refusals)" }),
-            ("redirects", { "\($0.redirects)" }), ("answered from a store", { "\($0.fromStore)" }),
+            ("without a complete response", { "\($0.failures)" }),
+            ("with a status of 400 or above", { "\($0.refusals)" }),
+            ("redirects", { "\($0.redirects)" }), ("served from a store", { "\($0.fromStore)" }),
             (
-                "over an open connection",
+                "over a reused connection",
                 { group in group.shareOfReused.map { "\(Int(($0 * 100).rounded())) % of \(group.answered)" } ?? "-" }
             ), ("bytes sent", { byteCount($0.bytesSent) }), ("bytes received", { byteCount($0.bytesReceived) }),
         ]

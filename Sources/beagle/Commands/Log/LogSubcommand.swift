@@ -37,16 +37,16 @@ extension LogSubcommand {
 
 /// The recording that a command reads, and how it tells of it.
 struct LogSource: ParsableArguments {
-    @Argument(help: "A log NAME.bglog, or an HTTP Archive.")
+    @Argument(help: "Log NAME.bglog, or HTTP Archive.")
     var path: String
 
-    @Flag(name: .long, help: "Show what is secret in an archive.")
+    @Flag(name: .long, help: "Show secrets in an archive.")
     var showSecrets = false
 
-    @Flag(name: .long, help: "Write one JSON object on standard output, also when it fails.")
+    @Flag(name: .long, help: "Write one JSON object to standard output, even on failure.")
     var json = false
 
-    @Option(name: .long, help: "Write in colour.")
+    @Option(name: .long, help: "Use colour in the output.")
     var color = ColorChoice.auto
 
     /// What takes secrets out of what is shown; nil where they are wanted.
@@ -60,7 +60,7 @@ struct LogSource: ParsableArguments {
         let recording = try reading { () throws(NetworkError) in try Recording(contentsOf: path) }
         let errors = recording.warnings.filter { $0.severity == .error }
         for warning in errors.prefix(3) { console.note("beagle: \(warning)".printable) }
-        if errors.count > 3 { console.note("beagle: \(errors.count - 3) more like these") }
+        if errors.count > 3 { console.note("beagle: \(errors.count - 3) more errors like these") }
         return recording
     }
 
@@ -82,8 +82,8 @@ struct LogSource: ParsableArguments {
             exit: ExitCode.readFailed,
             code: "no_entry",
             phase: .file,
-            "there is no entry \(name) in \(path), which has \(entries.count)",
-            advice: "see 'beagle log list \(path)'"
+            "there is no entry \(name) in \(path); number of entries: \(entries.count)",
+            advice: "list the entries with 'beagle log list \(path)'"
         )
     }
 }

@@ -7,21 +7,21 @@ import Foundation
 struct LogTailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
-        abstract: "Show the entries of a log as they end, until interrupted.",
+        abstract: "Show the entries of a log as they complete, until interrupted.",
         discussion: """
-            First those that there are already, unless --new. With --json each entry is an object on a line of its own.
+            Shows existing entries first, unless --new is given. With --json, each entry is an object on its own line.
 
             EXAMPLE
-              beagle log tail s.bglog 'status>=400 || error'
+              beagle log tail session.bglog 'status>=400 || error'
             """
     )
 
     @OptionGroup var source: LogSource
 
-    @Argument(help: "Which entries, as 'status>=400'.", transform: EntryFilter.argument)
+    @Argument(help: "Filter for entries, such as 'status>=400'.", transform: EntryFilter.argument)
     var filter: EntryFilter?
 
-    @Flag(name: .long, help: "Leave out those that are there already.")
+    @Flag(name: .long, help: "Skip existing entries.")
     var new = false
 
     func run() async throws {

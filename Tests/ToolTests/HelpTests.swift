@@ -1,0 +1,34 @@
+import BeagleNetHTTP
+import Foundation
+import Testing
+
+struct HelpTests {
+    @Test func everyCommandHasAnExampleAndEveryOptionASentence() async throws {
+        let help = try await beagle("--experimental-dump-help").json()
+        let command = try #require(help["command"])
+        #expect(command["subcommands"]?.array?.isEmpty == false)
+        #expect(Self.faults(in: command, after: "") == [])
+    }
+
+    /// The texts that a command and its subcommands lack.
+    private static func faults(in command: JSONValue, after path: String) -> [String] {
+        let name = "\(path) \(command["commandName"]?.string ?? "")"
+        // The parser's own help command has neither.
+        let subcommands = (command["subcommands"]?.array ?? []).filter { $0["commandName"] != "help" }
+        var found = isSentence(command["abstract"]) ? [] : ["\(name): abstract"]
+        for argument in command["arguments"]?.array ?? [] where !isSentence(argument["abstract"]) {
+            found.append("\(name): \(argument["preferredName"] ?? argument["valueName"] ?? .null)")
+        }
+        if subcommands.isEmpty, command["discussion"]?.string?.contains("EXAMPLE\n  ") != true {
+            found.append("\(name): example")
+        }
+        return found + subcommands.flatMap { faults(in: $0, after: name) }
+    }
+
+    /// Whether a text ends with a full stop, apart from a default value behind it.
+    private static func isSentence(_ text: JSONValue?) -> Bool {
+        guard let text = text?.string else { return false }
+        let end = text.range(of: " (default: ")?.lowerBound ?? text.endIndex
+        return text[..<end].hasSuffix(".")
+    }
+}
