@@ -150,7 +150,7 @@ enum CurlFailure {
         case .tls where code == CURLE_SSL_CACERT_BADFILE:
             "check that \(file(of: trust)) exists, is readable and is in PEM format"
         case .tls where code == CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-            "the server's public key does not match any pinned key (TransferOptions.pins); update them if it changed"
+            "the server's public key does not match any pinned key (TransferOptions.pins); update the pins if it changed"
         case .tls: "check the certificate and the host name; \(advice(on: trust))"
         case .timeout: "increase Timeouts.\(error.phase.timeoutName), or check the server"
         default: nil
