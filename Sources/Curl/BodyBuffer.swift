@@ -41,7 +41,7 @@ struct BodyBuffer: ~Copyable {
     private mutating func grow(to size: Int) throws(NetworkError) {
         guard size > capacity else { return }
         guard let grown = realloc(start, size) else {
-            throw NetworkError(.tooLarge, during: .body, "no memory for a body of \(size) bytes")
+            throw NetworkError(.tooLarge, during: .body, "not enough memory for a body of \(size) bytes")
         }
         start = grown
         capacity = size

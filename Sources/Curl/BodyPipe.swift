@@ -143,7 +143,7 @@ final class BodyPipe: Sendable {
             throw NetworkError(
                 .network,
                 during: .body,
-                "the body belongs to the process that this one was forked from",
+                "the body belongs to the parent of this forked process",
                 advice: "send the request again"
             )
         }

@@ -56,7 +56,7 @@ public struct CurlCapabilities: Sendable {
 
     private init() {
         guard let info = curl_version_info(CURLVERSION_FIRST)?.pointee else {
-            preconditionFailure("libcurl has always told its version")
+            preconditionFailure("curl_version_info returned no version")
         }
         let tls = info.ssl_version.map { String(cString: $0) } ?? ""
         let libcurl = Libcurl(number: info.version_num, bits: info.features, tls: tls)
@@ -71,8 +71,8 @@ public struct CurlCapabilities: Sendable {
         guard let absent = missing.first(where: { $0.feature == feature }) else { return }
         throw .unsent(
             .unsupported,
-            "\(option): libcurl \(version)\(tls.isEmpty ? "" : " with \(tls)") has no \(feature.rawValue)",
-            "it takes \(absent.provider)"
+            "\(option): libcurl \(version)\(tls.isEmpty ? "" : " with \(tls)") does not support \(feature.rawValue)",
+            "use \(absent.provider)"
         )
     }
 

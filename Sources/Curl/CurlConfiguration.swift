@@ -98,13 +98,13 @@ public struct CurlConfiguration: Sendable {
         ]
         for (name, count) in counts {
             guard let count, !(1...100_000).contains(count) else { continue }
-            throw .badConfiguration(name, "is \(count)", "take a number in 1...100000")
+            throw .badConfiguration(name, "is \(count)", "use a number in 1...100000")
         }
         if let prefetchBytesPerSecond, prefetchBytesPerSecond < 1 {
-            throw .badConfiguration("prefetchBytesPerSecond", "is \(prefetchBytesPerSecond)", "take 1 or more")
+            throw .badConfiguration("prefetchBytesPerSecond", "is \(prefetchBytesPerSecond)", "use 1 or more")
         }
         guard longLivedAfter > .zero else {
-            throw .badConfiguration("longLivedAfter", "is \(longLivedAfter)", "take a duration above 0")
+            throw .badConfiguration("longLivedAfter", "is \(longLivedAfter)", "use a duration above 0")
         }
         try check(idleConnectionLifetime, "idleConnectionLifetime", in: .seconds(1) ... .seconds(86_400))
         try check(connectionLifetime, "connectionLifetime", in: .seconds(1) ... .seconds(86_400))
@@ -123,7 +123,7 @@ public struct CurlConfiguration: Sendable {
         throw .badConfiguration(
             property,
             "is \(duration)",
-            "take a duration from \(range.lowerBound) to \(range.upperBound)"
+            "use a duration from \(range.lowerBound) to \(range.upperBound)"
         )
     }
 

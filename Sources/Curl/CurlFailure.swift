@@ -30,7 +30,7 @@ enum CurlFailure {
     /// What libcurl says in general where it has no words for the case.
     private static func words(for code: CURLcode, during phase: NetworkError.Phase) -> String {
         guard code == CURLE_HTTP2_STREAM, phase == .send else { return String(cString: curl_easy_strerror(code)) }
-        return "the server ended the HTTP/2 stream before it had taken the whole request, and its response was lost"
+        return "the server closed the HTTP/2 stream before it received the whole request, and its response was lost"
     }
 
     /// An option that the TLS library refused; the server has not been told anything then.
@@ -43,8 +43,8 @@ enum CurlFailure {
         case CURLE_SSL_CIPHER where options.ciphers != TLSCiphers():
             var error = NetworkError.badOption(
                 "ciphers",
-                "the TLS library knows none of them",
-                advice: "use the names that 'openssl ciphers' shows"
+                "the TLS library does not support any of them",
+                advice: "use names that 'openssl ciphers' lists"
             )
             error.transportCode = Int(code.rawValue)
             return error
@@ -61,8 +61,8 @@ enum CurlFailure {
     private static func message(of kind: NetworkError.Kind, _ code: CURLcode, _ text: String) -> String {
         switch code {
         case CURLE_OUT_OF_MEMORY where kind == .tooLarge:
-            "a response header field is larger than the 100 KiB that libcurl takes"
-        case CURLE_RECV_ERROR where kind == .tooLarge: "a trailer of the response is larger than libcurl takes"
+            "a response header field is larger than libcurl's limit of 100 KiB"
+        case CURLE_RECV_ERROR where kind == .tooLarge: "a trailer of the response is larger than libcurl's limit"
         default: text.asClause
         }
     }
@@ -128,16 +128,16 @@ enum CurlFailure {
             proxyAdvice(options)
         case .dns: "check the host name and the network"
         case .connect where code == CURLE_INTERFACE_FAILED:
-            "check TransferOptions.local: this machine has to have the interface, and a port that is free"
+            "check TransferOptions.local: this machine must have the interface and a free port"
         case .connect:
             if case .through(let proxy) = options.proxy {
-                "check that the server runs at this address and port, or the proxy at \(proxy.address)"
+                "check that the server is running at this address and port, and the proxy at \(proxy.address)"
             } else {
-                "check that the server runs at this address and port"
+                "check that the server is running at this address and port"
             }
         // What OpenSSL and GnuTLS say to an answer that is no TLS.
         case .tls where ["wrong version number", "unexpected TLS packet"].contains(where: error.message.contains):
-            "is this port http? Then the URL begins with http://"
+            "if this port serves plain HTTP, begin the URL with http://"
         // What OpenSSL and GnuTLS say when the server closes the connection, as servers of http may do.
         case .tls
         where code == CURLE_SSL_CONNECT_ERROR
@@ -146,13 +146,13 @@ enum CurlFailure {
                 "non-properly terminated",
             ]
             .contains(where: error.message.contains):
-            "the server ended the handshake; if this port is http, begin the URL with http://"
+            "the server ended the handshake; if this port serves plain HTTP, begin the URL with http://"
         case .tls where code == CURLE_SSL_CACERT_BADFILE:
-            "check that \(file(of: trust)) is there, readable, and in PEM"
+            "check that \(file(of: trust)) exists, is readable and is in PEM format"
         case .tls where code == CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-            "the server's key is none of TransferOptions.pins: it may have a new one, or not be the server that was meant"
+            "the server's public key does not match any pinned key (TransferOptions.pins); update the pins if it changed"
         case .tls: "check the certificate and the host name; \(advice(on: trust))"
-        case .timeout: "raise Timeouts.\(error.phase.timeoutName), or look at the server"
+        case .timeout: "increase Timeouts.\(error.phase.timeoutName), or check the server"
         default: nil
         }
     }
@@ -162,7 +162,7 @@ enum CurlFailure {
         var error = NetworkError(
             .protocol,
             during: .connect,
-            "the head of the proxy's answer to CONNECT is malformed or holds NUL",
+            "the head of the proxy's response to CONNECT is malformed or contains NUL",
             advice: proxyAdvice(options)
         )
         error.transportCode = Int(CURLE_WEIRD_SERVER_REPLY.rawValue)
@@ -173,7 +173,7 @@ enum CurlFailure {
         switch options.proxy {
         case .through(let proxy): "check the proxy \(proxy.address), its credentials and its certificate (Proxy.trust)"
         case .environment, .environmentExcept, .direct:
-            "check the proxy, which http_proxy, https_proxy or all_proxy names"
+            "check the proxy that is set in http_proxy, https_proxy or all_proxy"
         }
     }
 
@@ -181,8 +181,8 @@ enum CurlFailure {
         switch trust {
         case .system:
             "trust its authority with TLSTrust.file(path:) (the system's authorities were read from \(file(of: trust)))"
-        case .native: "trust its authority in the system's store"
-        case .file, .authorities: "only the authorities in \(file(of: trust)) were trusted (TLSTrust)"
+        case .native: "add its authority to the system's trust store"
+        case .file, .authorities: "only the authorities in \(file(of: trust)) are trusted (TLSTrust)"
         }
     }
 

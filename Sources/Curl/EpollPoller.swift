@@ -62,8 +62,8 @@
                 throw NetworkError(
                     .other,
                     during: .queue,
-                    "no epoll for the event loop: \(String(cString: strerror(errno)))",
-                    advice: "raise the limit of open files (ulimit -n)"
+                    "cannot create an epoll instance for the event loop: \(String(cString: strerror(errno)))",
+                    advice: "increase the limit of open files (ulimit -n)"
                 )
             }
         }

@@ -223,7 +223,7 @@ final class EventLoop: @unchecked Sendable {
             throw NetworkError(
                 .other,
                 during: .queue,
-                "no thread for the event loop: \(String(cString: strerror(code)))"
+                "cannot create a thread for the event loop: \(String(cString: strerror(code)))"
             )
         }
     }
@@ -425,8 +425,8 @@ final class EventLoop: @unchecked Sendable {
                 NetworkError(
                     .dns,
                     during: .resolve,
-                    "the app's resolver found no address of \(origin.host): \(type(of: error)) was thrown",
-                    advice: "look at underlying",
+                    "the app's resolver failed for \(origin.host): it threw \(type(of: error))",
+                    advice: "see the underlying error",
                     underlying: error
                 )
             )
@@ -454,7 +454,7 @@ final class EventLoop: @unchecked Sendable {
                 NetworkError(
                     .other,
                     during: .queue,
-                    "libcurl took no transfer: \(String(cString: curl_multi_strerror(code)))"
+                    "libcurl did not accept the transfer: \(String(cString: curl_multi_strerror(code)))"
                 )
             )
         }
@@ -655,13 +655,13 @@ final class EventLoop: @unchecked Sendable {
 
     /// The loop behind a callback's context: the thread that libcurl is called on keeps it.
     static func from(_ context: UnsafeMutableRawPointer?) -> EventLoop {
-        guard let context else { preconditionFailure("libcurl lost the context that we gave it") }
+        guard let context else { preconditionFailure("libcurl called back without its context") }
         return Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue()
     }
 
     /// Calls with the loop behind a callback's context, which is not counted for that.
     private static func with(_ context: UnsafeMutableRawPointer?, _ body: (EventLoop) -> Void) {
-        guard let context else { preconditionFailure("libcurl lost the context that we gave it") }
+        guard let context else { preconditionFailure("libcurl called back without its context") }
         Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
     }
 
@@ -791,11 +791,11 @@ extension NetworkError {
         NetworkError(
             .protocol,
             during: .body,
-            "the server kept sending frames without content, so the connection was shut"
+            "the connection was closed because the server kept sending frames without content"
         )
     }
 
     fileprivate static var shutDown: NetworkError {
-        NetworkError(.shutdown, during: .queue, "the transport was shut down", advice: "make a new one")
+        NetworkError(.shutdown, during: .queue, "the transport was shut down", advice: "create a new transport")
     }
 }

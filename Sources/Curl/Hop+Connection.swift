@@ -28,7 +28,7 @@ extension Hop {
             guard isAddress(interface) || hasInterface(interface) else {
                 throw CurlFailure.error(
                     CURLE_INTERFACE_FAILED,
-                    "there is no interface \(interface)",
+                    "there is no network interface \(interface)",
                     during: .connect,
                     with: request.options
                 )

@@ -20,7 +20,7 @@ extension Hop {
     func guardsRefusal(of address: UnsafeMutablePointer<curl_sockaddr>) -> NetworkError? {
         guard let extras = request.options.extras, let addressGuard = extras.addressGuard else { return nil }
         guard let peer = IPAddress(of: address) else {
-            return .blocked("a Unix socket has no address that an AddressGuard could judge")
+            return .blocked("the AddressGuard cannot check a Unix socket, which has no IP address")
         }
         return addressGuard.refusal(of: peer, host: host)
     }
@@ -29,7 +29,7 @@ extension Hop {
     func guardsRefusal(of peer: UnsafePointer<CChar>?) -> NetworkError? {
         guard let extras = request.options.extras, let addressGuard = extras.addressGuard else { return nil }
         guard let peer, let address = IPAddress(String(cString: peer)) else {
-            return .blocked("the connection's peer has no address that an AddressGuard could judge")
+            return .blocked("the AddressGuard cannot check the connection because its peer has no IP address")
         }
         return addressGuard.refusal(of: address, host: host)
     }

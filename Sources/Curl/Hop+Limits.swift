@@ -102,8 +102,8 @@ extension Hop {
         guard code == CURLE_OK else {
             throw .unsent(
                 .unsupported,
-                "Timeouts.tls: \(String(cString: curl_version())) does not tell when a handshake begins",
-                "leave it to Timeouts.connect, or use a libcurl with OpenSSL"
+                "Timeouts.tls: \(String(cString: curl_version())) does not report when a handshake begins",
+                "use Timeouts.connect instead, or use a libcurl with OpenSSL"
             )
         }
     }
@@ -160,17 +160,17 @@ extension Hop {
         }
         if let speed, let end = speedEnd, end <= now {
             let minimum = speed.minimum
-            let what = "fewer than \(minimum.bytesPerSecond) bytes a second moved for \(minimum.window)"
+            let what = "the transfer was slower than \(minimum.bytesPerSecond) bytes per second for \(minimum.window)"
             return .timeout(during: phase, what, "TransferOptions.minimumSpeed")
         }
         if phase == .body {
             return .timeout(
                 during: phase,
-                "nothing more of the body came for \(timeouts.idle ?? .zero)",
+                "no more body data was received for \(timeouts.idle ?? .zero)",
                 "Timeouts.idle"
             )
         }
-        let what = "the response head did not come within \(timeouts.firstByte ?? .zero)"
+        let what = "the response head was not received within \(timeouts.firstByte ?? .zero)"
         return .timeout(during: phase, what, "Timeouts.firstByte")
     }
 
@@ -179,7 +179,7 @@ extension Hop {
         if resolving != nil, let limit = [timeouts.resolve, connectLimit].compactMap(\.self).min() {
             return Limit(
                 end: lastActivity.advanced(by: limit),
-                what: "the app's resolver did not answer within \(limit)",
+                what: "the app's resolver did not return within \(limit)",
                 name: limit == timeouts.resolve ? "Timeouts.resolve" : "Timeouts.connect"
             )
         }
@@ -230,7 +230,7 @@ extension Hop {
 extension NetworkError {
     /// A time limit that passed.
     static func timeout(during phase: Phase, _ what: String, _ name: String) -> NetworkError {
-        var error = NetworkError(.timeout, during: phase, what, advice: "raise \(name), or look at the server")
+        var error = NetworkError(.timeout, during: phase, what, advice: "increase \(name), or check the server")
         error.transportCode = Int(CURLE_OPERATION_TIMEDOUT.rawValue)
         return error
     }

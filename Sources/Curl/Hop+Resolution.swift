@@ -17,9 +17,9 @@ extension Hop {
         guard origin.host.utf8.allSatisfy(Self.mayBeInName), origin.host.utf8.last != UInt8(ascii: ".") else {
             throw .unsent(
                 .badURL,
-                "the host cannot be handed to CurlConfiguration.resolver: it ends with a dot, or holds more than letters, "
-                    + "digits, dots, - and _",
-                "write a name of other letters in its ASCII form (xn--…)"
+                "CurlConfiguration.resolver does not support the host: it ends with a dot or contains characters other than "
+                    + "letters, digits, dots, - and _",
+                "write an international name in its ASCII form (xn--…)"
             )
         }
         return origin
@@ -41,7 +41,7 @@ extension Hop {
             throw NetworkError(
                 .dns,
                 during: .resolve,
-                "the app's resolver knows no address of \(origin.host)",
+                "the app's resolver returned no address for \(origin.host)",
                 advice: "check the host name, or CurlConfiguration.resolver"
             )
         }

@@ -86,8 +86,8 @@ extension Hop {
         let capabilities = CurlCapabilities.current
         throw .unsent(
             .unsupported,
-            "\(option): libcurl \(capabilities.version) with \(capabilities.tls) does not take it",
-            "it takes libcurl \(version) with OpenSSL"
+            "\(option): libcurl \(capabilities.version) with \(capabilities.tls) does not support it",
+            "use libcurl \(version) or later with OpenSSL"
         )
     }
 

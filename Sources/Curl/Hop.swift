@@ -219,13 +219,13 @@ final class Hop {
 
     /// The hop behind a callback's context: the transfer keeps it while its handle is in the multi.
     static func from(_ context: UnsafeMutableRawPointer?) -> Hop {
-        guard let context else { preconditionFailure("libcurl lost the context that we gave it") }
+        guard let context else { preconditionFailure("libcurl called back without its context") }
         return Unmanaged<Hop>.fromOpaque(context).takeUnretainedValue()
     }
 
     /// Calls with the hop behind a callback's context, which is not counted for that: the loop holds its transfer.
     private static func with<Value>(_ context: UnsafeMutableRawPointer?, _ body: (Hop) -> Value) -> Value {
-        guard let context else { preconditionFailure("libcurl lost the context that we gave it") }
+        guard let context else { preconditionFailure("libcurl called back without its context") }
         return Unmanaged<Hop>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
     }
 
@@ -240,8 +240,8 @@ final class Hop {
             failure = NetworkError(
                 .connect,
                 during: .connect,
-                "no socket: \(String(cString: strerror(errno)))",
-                advice: "raise the limit of open files (ulimit -n)"
+                "cannot create a socket: \(String(cString: strerror(errno)))",
+                advice: "increase the limit of open files (ulimit -n)"
             )
             return CURL_SOCKET_BAD
         }
@@ -522,7 +522,7 @@ final class Hop {
         decodedBytes += Int64(bytes.count)
         if isDiscarding {
             guard decodedBytes <= Self.discardLimit else {
-                throw NetworkError(.tooLarge, during: .body, "the unwanted body is larger than is read")
+                throw NetworkError(.tooLarge, during: .body, "the body of a discarded response is too large")
             }
             return
         }
@@ -568,7 +568,7 @@ final class Hop {
             throw NetworkError(
                 head.hasBegun ? .truncated : .network,
                 during: .firstByte,
-                "the connection ended inside the response head"
+                "the connection ended in the middle of the response head"
             )
         }
         try decoder?.finish()
@@ -692,7 +692,7 @@ final class Hop {
 
 extension NetworkError {
     static var noMemory: NetworkError {
-        NetworkError(.other, during: .queue, "libcurl took no message: out of memory")
+        NetworkError(.other, during: .queue, "libcurl did not accept the request: out of memory")
     }
 
     /// The server refuses to be asked, and what was begun of the body cannot begin again.
@@ -700,7 +700,7 @@ extension NetworkError {
         var error = NetworkError(
             .status,
             during: .firstByte,
-            "the server refuses to be asked before a body is sent (417), and the streamed body had begun and cannot be replayed",
+            "the server rejected Expect: 100-continue (417) after the streamed body began, and it cannot be replayed",
             advice: "make the body replayable, or set TransferOptions.expect to .never"
         )
         error.response = response
@@ -711,15 +711,15 @@ extension NetworkError {
         let isBodyGone = request.repetition.allows(request.head) && request.body?.isReplayable == false
         let (reason, advice) =
             isBodyGone
-            ? ("its streamed body cannot be replayed", "make the body replayable, or take one of bytes or a file")
+            ? ("its streamed body cannot be replayed", "make the body replayable, or use bytes or a file")
             : (
-                "the server may have acted on it",
-                "ask the server, or send an Idempotency-Key header that it understands"
+                "the server may have processed it",
+                "check with the server, or send an Idempotency-Key header that it supports"
             )
         return NetworkError(
             .network,
             during: .firstByte,
-            "the connection was lost before an answer came, and the request was not sent again because \(reason)",
+            "the connection was lost before a response was received, and the request was not retried because \(reason)",
             advice: advice
         )
     }
@@ -729,8 +729,8 @@ extension NetworkError {
         NetworkError(
             .truncated,
             during: .body,
-            "the TLS connection ended without a close_notify alert, and the response has no length that says whether it is whole",
-            advice: "have the server send Content-Length or chunks, or end its connections properly"
+            "the TLS connection ended without a close_notify alert, and no length shows that the response is complete",
+            advice: "configure the server to send Content-Length or chunks, or to close TLS connections properly"
         )
     }
 
@@ -739,7 +739,7 @@ extension NetworkError {
             .tooLarge,
             during: .body,
             "the response body is larger than the \(limit) bytes allowed",
-            advice: "raise TransferOptions.maxBodyBytes, or stream the body"
+            advice: "increase TransferOptions.maxBodyBytes, or stream the body"
         )
     }
 }

@@ -13,7 +13,7 @@ enum MessageCheck {
     /// Checks where a message goes.
     static func check(scheme: String, authority: String) throws(NetworkError) {
         guard !scheme.isEmpty else {
-            throw .unsent(.badURL, "the URL has no scheme", "write http:// or https:// in front")
+            throw .unsent(.badURL, "the URL has no scheme", "begin it with http:// or https://")
         }
         guard scheme == "http" || scheme == "https" else {
             throw .unsent(.unsupportedScheme, "the scheme \(scheme) is not supported", "use http or https")
@@ -32,13 +32,20 @@ enum MessageCheck {
             throw .unsent(.badURL, "the path does not begin with a slash")
         }
         guard path.withUTF8(mayBePath) else {
-            throw .unsent(.badURL, "the path holds a space, a control, # or a character that is not percent-encoded")
+            throw .unsent(
+                .badURL,
+                "the path contains a space, a control character, # or a character that is not percent-encoded"
+            )
         }
         guard method != .connect else {
-            throw .unsent(.badRequest, "CONNECT is the transport's own, for proxies")
+            throw .unsent(.badRequest, "CONNECT is reserved for the transport, which uses it for proxies")
         }
         guard message.request.body == nil || (method != .head && method != .trace) else {
-            throw .unsent(.badRequest, "a \(method.rawValue) request has no body (RFC 9110, 9.3)", "leave it out")
+            throw .unsent(
+                .badRequest,
+                "a \(method.rawValue) request cannot have a body (RFC 9110, 9.3)",
+                "remove the body"
+            )
         }
         try message.request.options.checkLimits()
         if let extras { try OptionsCheck.check(extras, for: head) }
@@ -47,7 +54,7 @@ enum MessageCheck {
         for index in fields.indices where !fields[index].withUnsafeBytesOfValue(HTTPField.isPlain) {
             let field = fields[index]
             guard field.maySend else {
-                throw .unsent(.badRequest, "the value of header \(field.name.rawName) holds a line break or NUL")
+                throw .unsent(.badRequest, "the value of header \(field.name.rawName) contains a line break or NUL")
             }
         }
         if message.names.contains(.framing) { try refuseFraming(fields) }
@@ -57,30 +64,30 @@ enum MessageCheck {
         for field in fields where field.name == .contentLength || field.name == .transferEncoding {
             throw .unsent(
                 .badRequest,
-                "the header \(field.name.rawName) belongs to the transport, which derives it from the body",
-                "leave it out"
+                "the transport sets the header \(field.name.rawName) from the body",
+                "remove it"
             )
         }
     }
 
     private static func check(authority: String) throws(NetworkError) {
-        guard !authority.isEmpty else { throw .unsent(.badURL, "the URL names no host") }
+        guard !authority.isEmpty else { throw .unsent(.badURL, "the URL has no host") }
         // Bytes, not characters: all that is looked for is ASCII, and finding where characters end takes long.
         let bytes = authority.utf8
         var authority = authority
         let hostBytes = hostBytes
         guard authority.withUTF8({ $0.allSatisfy { hostBytes[Int($0)] } }) else {
             guard !bytes.contains(UInt8(ascii: "@")) else {
-                throw .unsent(.badURL, "the URL holds a user name", "send an Authorization header instead")
+                throw .unsent(.badURL, "the URL contains a user name", "send an Authorization header instead")
             }
-            throw .unsent(.badURL, "the host holds a character that no host may hold")
+            throw .unsent(.badURL, "the host contains an invalid character")
         }
         let isLiteral = bytes.first == UInt8(ascii: "[")
         let colon = bytes.lastIndex(of: UInt8(ascii: ":")).flatMap { colon in
             isLiteral && bytes[colon...].contains(UInt8(ascii: "]")) ? nil : colon
         }
         guard colon != bytes.startIndex else {
-            throw .unsent(.badURL, "the URL names no host")
+            throw .unsent(.badURL, "the URL has no host")
         }
         guard let colon else { return }
         let port = authority[bytes.index(after: colon)...]

@@ -5,10 +5,14 @@ extension TransferOptions {
     func checkLimits() throws(NetworkError) {
         try timeouts.check()
         if let maxBodyBytes, maxBodyBytes < 0 {
-            throw .badOption("maxBodyBytes", "is \(maxBodyBytes)", advice: "take 0 or more, or nil for any size")
+            throw .badOption("maxBodyBytes", "is \(maxBodyBytes)", advice: "use 0 or more, or nil for any size")
         }
         guard redirects.limit >= 0 else {
-            throw .badOption("redirects.limit", "is \(redirects.limit)", advice: "take 0 or more; 0 follows none")
+            throw .badOption(
+                "redirects.limit",
+                "is \(redirects.limit)",
+                advice: "use 0 or more; 0 follows no redirects"
+            )
         }
     }
 }
@@ -28,7 +32,7 @@ extension Timeouts {
             throw .badOption(
                 "timeouts.\(name)",
                 "is \(limit ?? .zero)",
-                advice: "take a time above zero, or nil for no limit"
+                advice: "use a duration above zero, or nil for no limit"
             )
         }
     }
@@ -43,31 +47,39 @@ extension TransferOptions.Settings {
     func checkLimits() throws(NetworkError) {
         for (name, rate) in [("receive", bandwidth.receive), ("send", bandwidth.send)] {
             guard let rate, rate < 1 else { continue }
-            throw .badOption("bandwidth.\(name)", "is \(rate)", advice: "take 1 or more, or nil for no limit")
+            throw .badOption("bandwidth.\(name)", "is \(rate)", advice: "use 1 or more, or nil for no limit")
         }
         if let minimumSpeed { try check(minimumSpeed) }
         if let threshold = expect.threshold, threshold < 0 {
-            throw .badOption("expect", "asks from \(threshold) bytes", advice: "take 0 or more")
+            throw .badOption("expect", "the threshold is \(threshold) bytes", advice: "use 0 or more")
         }
         guard expect.patience > .zero, expect.patience <= .day else {
-            throw .badOption("expect", "waits \(expect.patience)", advice: "take a time above zero, a day at most")
+            throw .badOption(
+                "expect",
+                "the wait is \(expect.patience)",
+                advice: "use a duration above zero and at most one day"
+            )
         }
     }
 
     private func check(_ minimum: MinimumSpeed) throws(NetworkError) {
         guard minimum.bytesPerSecond >= 1 else {
-            throw .badOption("minimumSpeed.bytesPerSecond", "is \(minimum.bytesPerSecond)", advice: "take 1 or more")
+            throw .badOption("minimumSpeed.bytesPerSecond", "is \(minimum.bytesPerSecond)", advice: "use 1 or more")
         }
         guard minimum.window > .zero, minimum.window <= .day else {
             throw .badOption(
                 "minimumSpeed.window",
                 "is \(minimum.window)",
-                advice: "take a time above zero, a day at most"
+                advice: "use a duration above zero and at most one day"
             )
         }
         for (name, rate) in [("receive", bandwidth.receive), ("send", bandwidth.send)] {
             guard let rate, rate < minimum.bytesPerSecond else { continue }
-            throw .badOption("minimumSpeed", "is above bandwidth.\(name)", advice: "allow more than you demand")
+            throw .badOption(
+                "minimumSpeed",
+                "is above bandwidth.\(name)",
+                advice: "set bandwidth.\(name) to at least this speed"
+            )
         }
     }
 }

@@ -21,7 +21,7 @@ enum OptionsCheck {
         if case .through(let proxy) = extras.proxy {
             try check(proxy, for: head)
             guard extras.addressGuard == nil else {
-                throw .badOption("proxy", "a proxy connects to addresses that the AddressGuard never sees")
+                throw .badOption("proxy", "the AddressGuard cannot check the addresses that a proxy connects to")
             }
         }
         if case .environmentExcept(let hosts) = extras.proxy { try check(exceptions: hosts) }
@@ -52,7 +52,7 @@ enum OptionsCheck {
             }
         case .authorities(let bytes):
             guard bytes.firstRange(of: Data("-----BEGIN ".utf8)) != nil else {
-                throw .badOption(option, "the bytes hold no certificate in PEM")
+                throw .badOption(option, "the bytes contain no PEM certificate")
             }
         case .native: try CurlCapabilities.current.require(.nativeTrust, for: "TransferOptions.\(option)")
         }
@@ -61,7 +61,7 @@ enum OptionsCheck {
     /// What can be told without reading. What is wrong inside is told when the TLS library has refused it.
     private static func check(_ identity: TLSIdentity) throws(NetworkError) {
         if let passphrase = identity.passphrase, passphrase.utf8.contains(0) {
-            throw .badIdentity("the passphrase holds a NUL")
+            throw .badIdentity("the passphrase contains a NUL")
         }
         for case .file(let path) in identity.sources {
             try check(text: path, "identity")
@@ -74,7 +74,11 @@ enum OptionsCheck {
     private static func check(cipher name: String) throws(NetworkError) {
         try check(text: name, "ciphers")
         guard name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }) else {
-            throw .badOption("ciphers", "a name holds a colon or what is no visible ASCII", advice: "one name each")
+            throw .badOption(
+                "ciphers",
+                "a name has a colon or is not visible ASCII",
+                advice: "write one name per element"
+            )
         }
     }
 
@@ -82,16 +86,16 @@ enum OptionsCheck {
 
     private static func check(_ proxy: Proxy, for head: HTTPRequest) throws(NetworkError) {
         guard !proxy.host.isEmpty, proxy.host.utf8.allSatisfy(mayBeInProxyHost) else {
-            throw .badOption("proxy", "its host is empty or holds a character that no host may hold")
+            throw .badOption("proxy", "its host is empty or contains an invalid character")
         }
         try check(port: proxy.port, "proxy")
         try check(exceptions: proxy.exceptions)
         try check(proxy.credentials, for: proxy.scheme)
         guard proxy.scheme.isHTTP || (proxy.fields.isEmpty && !proxy.tunnelsEverything) else {
-            throw .badOption("proxy", "fields and tunnels are for proxies of HTTP, not for \(proxy.scheme.rawValue)")
+            throw .badOption("proxy", "fields and tunnels are for HTTP proxies, not for \(proxy.scheme.rawValue)")
         }
         for field in proxy.fields where !HTTPField.isValidValue(field.value) {
-            throw .badOption("proxy", "the value of field \(field.name.rawName) holds a line break or NUL")
+            throw .badOption("proxy", "the value of field \(field.name.rawName) contains a line break or NUL")
         }
         if proxy.scheme == .https {
             try CurlCapabilities.current.require(.secureProxies, for: "TransferOptions.proxy")
@@ -100,8 +104,8 @@ enum OptionsCheck {
         guard !head.headerFields.contains(.proxyAuthorization) else {
             throw .unsent(
                 .badRequest,
-                "the header Proxy-Authorization would go to the server",
-                "give the proxy its Proxy.credentials, or the header among Proxy.fields"
+                "the header Proxy-Authorization would be sent to the server",
+                "set Proxy.credentials, or put the header in Proxy.fields"
             )
         }
     }
@@ -109,7 +113,11 @@ enum OptionsCheck {
     private static func check(exceptions hosts: [String]) throws(NetworkError) {
         for host in hosts {
             guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: ",") }) else {
-                throw .badOption("proxy", "an exception is empty or holds a comma or space", advice: "one host each")
+                throw .badOption(
+                    "proxy",
+                    "an exception is empty or has a comma or space",
+                    advice: "write one host per element"
+                )
             }
         }
     }
@@ -118,19 +126,19 @@ enum OptionsCheck {
         guard let credentials else { return }
         let (user, password) = (credentials.user.utf8, credentials.password.utf8)
         guard !user.contains(0), !password.contains(0) else {
-            throw .badOption("proxy", "user or password holds a NUL")
+            throw .badOption("proxy", "the user name or password contains a NUL")
         }
         switch scheme {
         case .http, .https:
             guard !user.contains(UInt8(ascii: ":")) else {
-                throw .badOption("proxy", "the user name holds a colon (RFC 7617, 2)")
+                throw .badOption("proxy", "the user name contains a colon (RFC 7617, 2)")
             }
         case .socks5, .socks5h:
             guard (1...255).contains(user.count), (1...255).contains(password.count) else {
-                throw .badOption("proxy", "SOCKS 5 takes 1 to 255 bytes of user and of password (RFC 1929, 2)")
+                throw .badOption("proxy", "a user name and password for SOCKS 5 have 1 to 255 bytes each (RFC 1929, 2)")
             }
         case .socks4, .socks4a:
-            guard password.isEmpty else { throw .badOption("proxy", "SOCKS 4 takes a user name, but no password") }
+            guard password.isEmpty else { throw .badOption("proxy", "SOCKS 4 does not support a password") }
         }
     }
 
@@ -154,31 +162,35 @@ enum OptionsCheck {
             throw .badOption("unixSocket", "the path is longer than \(unixPathSize - 1) bytes")
         }
         if case .through = extras.proxy {
-            throw .badOption("unixSocket", "a Unix socket is not reached through a proxy", advice: "leave out proxy")
+            throw .badOption("unixSocket", "a Unix socket cannot be used with a proxy", advice: "remove proxy")
         }
         guard extras.local == LocalEndpoint(), extras.ipVersion == .any else {
-            throw .badOption("unixSocket", "a Unix socket has no address", advice: "leave out local and ipVersion")
+            throw .badOption("unixSocket", "a Unix socket has no IP address", advice: "remove local and ipVersion")
         }
     }
 
     private static func check(_ override: HostOverride) throws(NetworkError) {
         try check(text: override.host, "overrides")
         guard override.host.utf8.allSatisfy(mayBeInProxyHost) else {
-            throw .badOption("overrides", "a host holds a character that no host may hold")
+            throw .badOption("overrides", "a host contains an invalid character")
         }
         guard !override.host.contains(":") || (override.host.hasPrefix("[") && override.host.hasSuffix("]")) else {
-            throw .badOption("overrides", "a host holds a colon", advice: "IPv6 in brackets; ports are apart")
+            throw .badOption(
+                "overrides",
+                "a host contains a colon",
+                advice: "write IPv6 in brackets, and the port separately"
+            )
         }
         for port in [override.port, override.addressPort].compactMap(\.self) { try check(port: port, "overrides") }
         guard isAddress(override.address) else {
-            throw .badOption("overrides", "an address is neither of IPv4 nor of IPv6", advice: "IPv6 without brackets")
+            throw .badOption("overrides", "an address is neither IPv4 nor IPv6", advice: "write IPv6 without brackets")
         }
     }
 
     private static func check(_ local: LocalEndpoint) throws(NetworkError) {
         if let interface = local.interface {
             try check(text: interface, "local")
-            guard !interface.contains("!") else { throw .badOption("local", "the interface's name holds a !") }
+            guard !interface.contains("!") else { throw .badOption("local", "the name of the interface contains a !") }
         }
         guard let ports = local.ports else { return }
         for port in [ports.lowerBound, ports.upperBound] { try check(port: port, "local") }
@@ -191,12 +203,14 @@ enum OptionsCheck {
         case .zstd: try CurlCapabilities.current.require(.zstd, for: "TransferOptions.codings")
         default:
             let name = coding.rawValue
-            throw .badOption("codings", "\(name) cannot be undone", advice: "use gzip, deflate, br or zstd")
+            throw .badOption("codings", "\(name) cannot be decoded", advice: "use gzip, deflate, br or zstd")
         }
     }
 
     private static func check(text: String, _ option: String) throws(NetworkError) {
-        guard !text.isEmpty, !text.utf8.contains(0) else { throw .badOption(option, "a text is empty or holds a NUL") }
+        guard !text.isEmpty, !text.utf8.contains(0) else {
+            throw .badOption(option, "a text is empty or contains a NUL")
+        }
     }
 
     private static func check(port: Int, _ option: String) throws(NetworkError) {

@@ -75,11 +75,14 @@ struct ResponseHead: ~Copyable {
             return .complete(head)
         }
         guard head.status.code != 101 else {
-            throw .head(.protocol, "the server switched protocols unasked")
+            throw .head(.protocol, "the server switched protocols although this was not requested")
         }
         interimCount += 1
         guard interimCount <= Limit.interim else {
-            throw .head(.protocol, "more than \(Limit.interim) informational responses before the final one")
+            throw .head(
+                .protocol,
+                "the server sent more than \(Limit.interim) informational responses before the final one"
+            )
         }
         earlier = count
         return .interim(head.head)
@@ -120,7 +123,7 @@ struct ResponseHead: ~Copyable {
     /// Joins the line to come to the one before, as if it had been one (RFC 9112, 5.2).
     private mutating func unfold() throws(NetworkError) {
         guard count - earlier > 2 else {
-            throw .head(.protocol, "the first header line of the response is a continuation")
+            throw .head(.protocol, "the first header line of the response is a continuation line")
         }
         guard let lines else { return }
         if length > 0, lines[length - 1] == .lineFeed { length -= 1 }

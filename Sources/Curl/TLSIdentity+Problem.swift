@@ -4,22 +4,22 @@ import BeagleNetHTTP
 extension TLSIdentity {
     var problem: String {
         switch form {
-        case .pkcs12: passphrase == nil ? "it does not open without a passphrase, or is no PKCS #12" : Self.closed
+        case .pkcs12: passphrase == nil ? "it needs a passphrase, or it is not PKCS #12" : Self.closed
         case .pem(let certificate, let key): problem(of: certificate, key)
         }
     }
 
-    private static let closed = "the passphrase does not open it, or it is no PKCS #12 that this TLS library knows"
+    private static let closed = "the passphrase is wrong, or it is not PKCS #12 that this TLS library supports"
 
     private func problem(of certificate: Source, _ key: Source) -> String {
-        guard certificate.contains("CERTIFICATE-----") else { return "there is no certificate in PEM" }
-        guard key.contains("PRIVATE KEY-----") else { return "there is no private key in PEM" }
+        guard certificate.contains("CERTIFICATE-----") else { return "there is no PEM certificate" }
+        guard key.contains("PRIVATE KEY-----") else { return "there is no PEM private key" }
         guard key.contains("ENCRYPTED") else {
-            return "the private key is not that of the certificate, or one of them is damaged"
+            return "the private key does not match the certificate, or one of them is damaged"
         }
         return passphrase == nil
-            ? "the private key is encrypted, and there is no passphrase"
-            : "the passphrase does not open the private key, or it is not that of the certificate"
+            ? "the private key is encrypted, but there is no passphrase"
+            : "the passphrase is wrong, or the private key does not match the certificate"
     }
 }
 

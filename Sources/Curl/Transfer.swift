@@ -508,5 +508,5 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
 
 extension NetworkError {
     /// Stands where an outcome is not there yet, or was taken.
-    fileprivate static let noOutcome = NetworkError(.other, during: .queue, "the transfer has no outcome")
+    fileprivate static let noOutcome = NetworkError(.other, during: .queue, "the transfer has no result")
 }

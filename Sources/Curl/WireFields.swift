@@ -38,13 +38,13 @@ extension CurlTransport {
 
     /// Host and port as libcurl writes them: without the scheme's own port, an IPv6 address in its short form.
     static func host(of head: HTTPRequest) throws(NetworkError) -> String {
-        guard let url = curl_url() else { throw .unsent(.other, "libcurl took no URL: out of memory") }
+        guard let url = curl_url() else { throw .unsent(.other, "libcurl did not accept the URL: out of memory") }
         defer { curl_url_cleanup(url) }
         var plain = head
         plain.path = "/"
         guard curl_url_set(url, CURLUPART_URL, plain.urlText, 0) == CURLUE_OK, let host = part(CURLUPART_HOST, of: url)
         else {
-            throw .unsent(.badURL, "the host is none that libcurl knows how to ask")
+            throw .unsent(.badURL, "libcurl does not accept the host")
         }
         return part(CURLUPART_PORT, of: url).map { "\(host):\($0)" } ?? host
     }

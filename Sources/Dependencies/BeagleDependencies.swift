@@ -223,7 +223,9 @@ public final class BeagleDependencies: Sendable {
         guard making.dropLast().contains(where: { $0 == key }) else { return }
         // An app's own bug. Not `precondition`, whose message an optimised build drops.
         let chain = making.map { "\($0)" }.joined(separator: " -> ")
-        fatalError("the defaults of these dependencies need one another: \(chain); set one of them or break the chain")
+        fatalError(
+            "the defaults of these dependencies depend on each other: \(chain); set one of them or break the cycle"
+        )
     }
 
     /// The replaced values are released when the lock is free again: their `deinit` may ask this container.
@@ -298,7 +300,7 @@ extension BeagleDependencies {
         }
         // An app's own bug, and `make` would be forgotten. Not `precondition`, whose message an optimised build drops.
         guard let stored else {
-            fatalError("a registered \(type(of: value)) isn't stored with a DependencyDefault key")
+            fatalError("a registered \(type(of: value)) is not stored with a DependencyDefault key")
         }
         return stored
     }

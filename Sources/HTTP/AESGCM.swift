@@ -165,10 +165,10 @@ extension NetworkError {
         static let noLibcrypto = NetworkError(
             .other,
             during: .queue,
-            "no libcrypto was found",
+            "libcrypto was not found",
             advice: "install OpenSSL's libssl3"
         )
     #endif
 
-    fileprivate static let cipherFailed = NetworkError(.other, during: .build, "the data couldn't be encrypted")
+    fileprivate static let cipherFailed = NetworkError(.other, during: .build, "the data could not be encrypted")
 }

@@ -192,7 +192,7 @@ package struct ConfinedFolder: Sendable {
     /// - Throws: `NetworkError` of kind `.file` if there is something else, such as a device or a pipe.
     func checkReplaceable(_ name: String) throws(NetworkError) {
         guard let type = status(of: name)?.type, type != .regular, type != .link else { return }
-        throw NetworkError(.file, during: .file, "cannot replace \(path(of: name)): it is no regular file")
+        throw NetworkError(.file, during: .file, "cannot replace \(path(of: name)): it is not a regular file")
     }
 
     /// Removes a file, or a link itself.
@@ -235,7 +235,7 @@ package struct ConfinedFolder: Sendable {
             String(Substring($0))
         }
         guard parts.allSatisfy({ !["", ".", ".."].contains($0) }), !name.utf8.contains(0) else {
-            throw NetworkError(.file, during: .file, "'\(name)' is no path below a folder")
+            throw NetworkError(.file, during: .file, "'\(name)' is not a path below a folder")
         }
         return parts
     }

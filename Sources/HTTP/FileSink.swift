@@ -56,7 +56,12 @@ package final class FileSink {
             self.part = part
         } else {
             guard mayWait || Self.type(of: path) != S_IFIFO else {
-                throw NetworkError(.file, during: .file, "\(path) is a pipe", advice: "stream the body into it")
+                throw NetworkError(
+                    .file,
+                    during: .file,
+                    "cannot replace \(path): it is a pipe",
+                    advice: "stream the body into it"
+                )
             }
             file = try OpenFile(writing: path)
             part = nil

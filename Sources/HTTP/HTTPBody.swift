@@ -111,12 +111,12 @@ extension NetworkError {
     ///
     /// - Parameter count: bytes in all, or so far where there are too many.
     package static func wrongLength(_ count: Int64, declared length: Int64) -> NetworkError {
-        let found = count < length ? "ended after \(count)" : "has \(count) bytes or more"
+        let found = count < length ? "ended after \(count) bytes" : "has at least \(count) bytes"
         return NetworkError(
             .badRequest,
             during: .send,
-            "the request body \(found), although \(length) bytes were declared",
-            advice: "give the true length, or none"
+            "the request body \(found), but \(length) bytes were declared",
+            advice: "declare the exact length, or omit it"
         )
     }
 }

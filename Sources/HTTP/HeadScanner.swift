@@ -17,7 +17,7 @@ enum HeadScanner {
     }
 
     static func scan(_ block: UnsafeBufferPointer<UInt8>) throws(NetworkError) -> Scanned {
-        guard block.firstPlace(of: 0) == nil else { throw .head("the response head holds NUL") }
+        guard block.firstPlace(of: 0) == nil else { throw .head("the response head contains NUL") }
         var lines = LineReader(rest: block)
         guard let statusLine = lines.next(), let status = status(of: statusLine) else {
             throw .head("the status line is malformed")
@@ -89,7 +89,7 @@ enum HeadScanner {
     /// The fields of lines that stand behind a body.
     static func trailers(of block: [UInt8]) throws(NetworkError) -> HTTPFields {
         try block.withUnsafeBufferPointer { (block) throws(NetworkError) in
-            guard block.firstPlace(of: 0) == nil else { throw .head("a trailer of the response holds NUL") }
+            guard block.firstPlace(of: 0) == nil else { throw .head("a trailer of the response contains NUL") }
             var lines = LineReader(rest: block)
             var fields = HTTPFields()
             let tokens = tokens
@@ -253,7 +253,7 @@ extension Bytes {
 
 extension NetworkError {
     fileprivate static var noLength: NetworkError {
-        .head("the response's Content-Length is no length")
+        .head("the response's Content-Length is not a valid length")
     }
 
     fileprivate static func head(_ message: String) -> NetworkError {

@@ -312,7 +312,7 @@ extension NetworkError {
     package static let cancelledBeforeStart = NetworkError(
         .cancelled,
         during: .queue,
-        "the task was cancelled before it asked"
+        "the task was cancelled before it sent the request"
     )
 
     /// Runs a body that throws anything; what is no `NetworkError` comes out as one, cancellation as `.cancelled`.
@@ -353,7 +353,7 @@ extension NetworkError {
                 .other,
                 during: .response,
                 "\(type(of: error)) was thrown",
-                advice: "look at underlying",
+                advice: "see the underlying error",
                 underlying: error
             )
         }

@@ -29,7 +29,7 @@ package final class OnceCompletion<Success: Sendable>: Sendable {
         }
         guard !isGiven else { return }
         // On a thread of its own: the last reference may go inside of the call that asks.
-        let lost = NetworkError(.other, during: .response, "the request was dropped without an answer")
+        let lost = NetworkError(.other, during: .response, "the request was dropped without a response")
         Task.detached { [deliver] in deliver(.failure(lost)) }
     }
 

@@ -116,7 +116,7 @@ package final class OpenFile: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .file("cannot read", path, errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw NetworkError(.file, during: .file, "cannot read \(path): it is no regular file")
+            throw NetworkError(.file, during: .file, "cannot read \(path): it is not a regular file")
         }
         return Int64(status.st_size)
     }

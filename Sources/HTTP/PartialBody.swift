@@ -32,7 +32,7 @@ package struct PartialBody: Sendable {
             throw NetworkError(
                 .protocol,
                 during: .body,
-                "the server sent more than the \(end - start) bytes that its Content-Range names"
+                "the server sent more than the \(end - start) bytes of its Content-Range"
             )
         }
         position += Int64(count)
@@ -46,7 +46,7 @@ package struct PartialBody: Sendable {
         throw NetworkError(
             .truncated,
             during: .body,
-            "the server sent \(position - start) of the \(end - start) bytes that its Content-Range names",
+            "the server sent \(position - start) of the \(end - start) bytes of its Content-Range",
             advice: "resume the download"
         )
     }
@@ -71,6 +71,6 @@ extension NetworkError {
     package static let unaskedPart = NetworkError(
         .protocol,
         during: .body,
-        "the server sent a part, and no range was asked for"
+        "the server sent a partial response to a request without a range"
     )
 }

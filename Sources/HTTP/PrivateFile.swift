@@ -95,7 +95,7 @@ package struct PrivateFile: Sendable {
             if let entry = make(line) {
                 entries.append(entry)
             } else {
-                let message = "line \(index + 1) of \(path) isn't \(subject)"
+                let message = "line \(index + 1) of \(path) is not \(subject)"
                 skipped.append(NetworkError(.file, during: .build, message, advice: advice))
             }
         }

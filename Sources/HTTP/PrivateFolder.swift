@@ -68,7 +68,7 @@ package struct PrivateFolder: Sendable {
     private func everything() throws(NetworkError) -> [String] {
         if let names = try folder.entries() { return names }
         if parent == nil, access(path, F_OK) == 0 {
-            throw NetworkError(.file, during: .file, "cannot read the directory \(path): it is none")
+            throw NetworkError(.file, during: .file, "cannot read \(path): it is not a directory")
         }
         return []
     }

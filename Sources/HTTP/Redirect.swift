@@ -19,7 +19,7 @@ package enum Redirect {
         guard policy.limit > 0, isRedirect(response.status.code), let location = try location(of: response.head)
         else { return nil }
         guard count < policy.limit else {
-            throw .redirect(.tooManyRedirects, "more than \(policy.limit) redirects", "raise RedirectPolicy.limit")
+            throw .redirect(.tooManyRedirects, "more than \(policy.limit) redirects", "increase RedirectPolicy.limit")
         }
         let named = try target(of: location, from: request.head)
         let isUpgraded = named.scheme == "http" && hsts?.covers(named.origin.host) == true
@@ -42,13 +42,13 @@ package enum Redirect {
             case .follow: break
             case .followChanged(let head): try change(&next, to: head, after: request)
             case .handOver: return nil
-            case .refuse(let reason): throw .redirect(.blocked, reason, "ask whoever wrote the RedirectPolicy")
+            case .refuse(let reason): throw .redirect(.blocked, reason, "check the app's RedirectPolicy")
             }
         }
         if let body = next.body, !body.isReplayable {
             throw .redirect(
                 .badRequest,
-                "a \(response.status.code) redirect asks for the body again, and a streamed body cannot be replayed",
+                "a \(response.status.code) redirect requires sending the body again, but the body cannot be replayed",
                 "make the body replayable or use RedirectPolicy.manual"
             )
         }
@@ -61,7 +61,7 @@ package enum Redirect {
     private static func location(of response: HTTPResponse) throws(NetworkError) -> String? {
         // One of them may have been put there by somebody else (RFC 9110, 10.2.2).
         guard !response.headerFields.differ(in: .location) else {
-            throw .redirect(.protocol, "the redirect has two Location fields that differ", "look at the server")
+            throw .redirect(.protocol, "the redirect has two different Location fields", "check the server")
         }
         return response.headerFields.single(.location)?.opaqueValue.encodingOpaqueBytes
     }
@@ -79,7 +79,7 @@ package enum Redirect {
         do {
             return try WireURL(URLReference(location).resolved(against: head))
         } catch {
-            throw .redirect(error.kind, "the redirect's Location can't be followed: \(error.message)")
+            throw .redirect(error.kind, "the redirect's Location cannot be followed: \(error.message)")
         }
     }
 
@@ -89,11 +89,11 @@ package enum Redirect {
             throw .redirect(
                 .insecureRedirect,
                 "the redirect leads from https to http",
-                "ask the server for https, or set RedirectPolicy.allowsInsecure"
+                "make the server redirect to https, or set RedirectPolicy.allowsInsecure"
             )
         }
         if let allowed = request.allowedHosts, !allowed.allows(host: url.host) {
-            throw .redirect(.badURL, "the redirect leads to the host \(url.host), which is not among the allowed ones")
+            throw .redirect(.badURL, "the redirect leads to the host \(url.host), which is not in allowedHosts")
         }
     }
 
@@ -144,7 +144,7 @@ package enum Redirect {
         do {
             to = try WireURL(siteOf: head)
         } catch {
-            throw .redirect(error.kind, "the RedirectPolicy's message can't be sent: \(error.message)", error.advice)
+            throw .redirect(error.kind, "the RedirectPolicy's request cannot be sent: \(error.message)", error.advice)
         }
         try check(to, request)
         if head.method != next.head.method, head.method == .get || head.method == .head { next.body = nil }

@@ -66,7 +66,7 @@ package final class ResumableFile {
         recordPath = self.path + ".part.json"
         resource = try SHA256Digest.hex(of: Data(url.utf8))
         guard FileSink.isReplaceable(self.path) else {
-            throw NetworkError(.file, during: .file, "\(self.path) is no regular file and cannot be resumed")
+            throw NetworkError(.file, during: .file, "cannot resume \(self.path): it is not a regular file")
         }
         file = try OpenFile.appendingAlone(part)
         position = try file.size()
@@ -107,7 +107,7 @@ package final class ResumableFile {
     /// - Throws: `NetworkError` where the body cannot be made part of the file.
     package func begin(_ response: HTTPResponse) throws(NetworkError) -> Answer {
         guard takes(response.status) else {
-            throw NetworkError(.status, during: .response, "the server answered \(response.status)")
+            throw NetworkError(.status, during: .response, "the server returned \(response.status)")
         }
         let isContinuing = record != nil && position > 0
         body = nil
@@ -134,7 +134,7 @@ package final class ResumableFile {
                 throw NetworkError(
                     .encoding,
                     during: .body,
-                    "the server encoded the body although it was asked not to",
+                    "the server encoded the body although the request did not allow it",
                     advice: "download it without resuming"
                 )
             }
@@ -152,7 +152,7 @@ package final class ResumableFile {
     package func write(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) {
         guard position + Int64(bytes.count) <= length ?? .max else {
             try startOver()
-            throw NetworkError(.protocol, during: .body, "the server sent more than it said")
+            throw NetworkError(.protocol, during: .body, "the server sent more bytes than it declared")
         }
         do throws(NetworkError) {
             try body?.take(bytes.count)
@@ -189,7 +189,7 @@ package final class ResumableFile {
             )
         }
         guard FileSink.isReplaceable(path) else {
-            throw NetworkError(.file, during: .file, "cannot replace \(path): it is no regular file")
+            throw NetworkError(.file, during: .file, "cannot replace \(path): it is not a regular file")
         }
         guard rename(part, path) == 0 else { throw .file("cannot rename \(part) to", path, errno) }
         isCommitted = true

@@ -26,7 +26,7 @@ package struct RunningSHA256: ~Copyable {
                 throw NetworkError(
                     .other,
                     during: .queue,
-                    "no libcrypto was found",
+                    "libcrypto was not found",
                     advice: "install OpenSSL's libssl3"
                 )
             }

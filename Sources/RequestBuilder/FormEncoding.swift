@@ -15,14 +15,17 @@ extension [FormField] {
     /// Throws where a required field is empty.
     func checkRequired() throws(NetworkError) {
         if let missing = first(where: { $0.isRequired && $0.isEmpty }) {
-            throw .badRequest("the form field \(missing.name) is required and empty", "fill it in")
+            throw .badRequest("the form field \(missing.name) is required but empty", "fill it in")
         }
     }
 
     /// Throws where there is a file, which has no place in a query, in JSON or in a URL-encoded body.
     func checkNoFiles() throws(NetworkError) {
         if let field = first(where: { $0.file != nil }) {
-            throw .badRequest("the form field \(field.name) is a file", "submit the form as multipart with POST or PUT")
+            throw .badRequest(
+                "the form field \(field.name) is a file, which requires a multipart form",
+                "submit the form as multipart with POST or PUT"
+            )
         }
     }
 

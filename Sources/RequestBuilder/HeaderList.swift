@@ -68,7 +68,7 @@ struct HeaderList {
             )
         }
         if mayBeReserved(checked), let reason = reserved[checked] {
-            throw .badRequest("the header \(name) may not be set", reason)
+            throw .badRequest("the header \(name) cannot be set", reason)
         }
         try check(checked, value)
         return checked
@@ -77,14 +77,14 @@ struct HeaderList {
     private static func check(_ name: HTTPField.Name, _ value: String) throws(NetworkError) {
         guard HTTPField.maySend(value) else {
             throw .badRequest(
-                "the value of header \(name.rawName) begins or ends with a space, or holds a line break or control character",
-                "trim it, or encode what is in it"
+                "the value of header \(name.rawName) has a space at the start or end, a line break or a control character",
+                "trim or encode the value"
             )
         }
         guard !Expression.occurs(in: value) else {
             throw .badRequest(
-                "the value of header \(name.rawName) holds an expression @{…} that was not evaluated",
-                "evaluate it before the request"
+                "the value of header \(name.rawName) contains an expression @{…} that was not evaluated",
+                "evaluate it before sending the request"
             )
         }
     }
@@ -102,8 +102,8 @@ struct HeaderList {
     /// Fields that frame the message or belong to the connection (RFC 9110, 7.2 and 7.6.1; RFC 9112, 6), with what to
     /// do instead.
     private static let reserved: [HTTPField.Name: String] = {
-        let framing = "leave it out, it is derived from the body"
-        let connection = "leave it out, it belongs to the connection"
+        let framing = "remove it; it is derived from the body"
+        let connection = "remove it; it belongs to the connection"
         var names: [HTTPField.Name: String] = [
             .contentLength: framing, .transferEncoding: framing, .trailer: framing,
             .connection: connection, .upgrade: connection, .te: connection,
@@ -111,7 +111,7 @@ struct HeaderList {
         for name in ["Keep-Alive", "Proxy-Connection", "HTTP2-Settings"].compactMap(HTTPField.Name.init(_:)) {
             names[name] = connection
         }
-        if let host = HTTPField.Name("Host") { names[host] = "leave it out, it is the URL's host" }
+        if let host = HTTPField.Name("Host") { names[host] = "remove it; it is the URL's host" }
         return names
     }()
 }

@@ -134,8 +134,8 @@ public struct HttpRequestBuilder: Sendable {
         let url = try WireURL(request.url, base: baseURL)
         if let allowedHosts, !allowedHosts.allows(host: url.host) {
             throw .badURL(
-                "the host \(url.host) is not among the allowed ones",
-                "add it to allowedHosts, if it is yours"
+                "the host \(url.host) is not in allowedHosts",
+                "add it to allowedHosts if it is yours"
             )
         }
         return url
@@ -159,7 +159,7 @@ public struct HttpRequestBuilder: Sendable {
         let redactor = Redactor()
         let names = headers.keys.compactMap(HTTPField.Name.init(_:)).map(\.rawName).sorted()
         if let name = names.first(where: { redactor.isSecret(header: $0) }) {
-            throw .undeclaredOrigins("\(holder) hold the credential \(name)")
+            throw .undeclaredOrigins("\(holder) contain the credential \(name)")
         }
     }
 

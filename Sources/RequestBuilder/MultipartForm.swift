@@ -23,7 +23,10 @@ package struct MultipartForm: Sendable {
             text += "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(Self.escaped(field.name.withLineEnds))\""
             if let file = field.file {
                 guard MediaType(file.contentType) != nil, HTTPField.isValidValue(file.contentType) else {
-                    throw .badRequest("the media type of the form field \(field.name) is none", "write it as image/png")
+                    throw .badRequest(
+                        "the media type of the form field \(field.name) is not valid",
+                        "write it like image/png"
+                    )
                 }
                 text += "; filename=\"\(Self.escaped(file.filename))\"\r\nContent-Type: \(file.contentType)\r\n\r\n"
                 segments += [.bytes(Data(text.utf8)), try Self.segment(of: file)]

@@ -16,8 +16,8 @@ extension NetworkError {
     /// - Parameter holder: what has which credential.
     package static func undeclaredOrigins(_ holder: String) -> NetworkError {
         badRequest(
-            "\(holder), and no origin is declared that may receive it",
-            "set the base URL of the environment, or HttpRequestBuilder.origins; or put the credential into the headers of the "
+            "\(holder), but no origin is declared that may receive it",
+            "set the environment's base URL or HttpRequestBuilder.origins, or put the credential in the headers of the "
                 + "request"
         )
     }

@@ -117,7 +117,7 @@ extension RequestBody {
                 .badRequest,
                 during: .build,
                 "\(type(of: value)) could not be encoded as the body\(place)",
-                advice: "see the error below this one",
+                advice: "see the underlying error",
                 underlying: error
             )
         }
@@ -154,7 +154,7 @@ extension Redactor {
         do {
             return shown(try tree.data([]), contentType: "application/json")
         } catch {
-            return "a body that isn't JSON: \(error.message)"
+            return "a body that is not JSON: \(error.message)"
         }
     }
 }

@@ -98,9 +98,12 @@ extension HTTPRequest.Method {
     /// - Throws: `NetworkError` of kind `.badRequest` for one that is no token, and for CONNECT.
     init(checking name: String) throws(NetworkError) {
         guard let method = HTTPRequest.Method(rawValue: name) else {
-            throw .badRequest("\(name.debugDescription) is not a method", "use GET, POST, PUT, PATCH, DELETE or HEAD")
+            throw .badRequest(
+                "\(name.debugDescription) is not a valid method",
+                "use GET, POST, PUT, PATCH, DELETE or HEAD"
+            )
         }
-        guard method != .connect else { throw .badRequest("CONNECT opens a tunnel and is no request of an app") }
+        guard method != .connect else { throw .badRequest("CONNECT opens a tunnel and cannot be sent by an app") }
         self = method
     }
 }
@@ -110,17 +113,20 @@ extension RequestContent {
     fileprivate mutating func take(_ data: Data, for type: Request.RequestType) throws(NetworkError) {
         guard body == nil else {
             throw .badRequest(
-                "there are two bodies: the request's and the one of its additional data",
-                "leave one of them out"
+                "the request has two bodies: its own and the one in its additional data",
+                "remove one of them"
             )
         }
         if case .submitForm = type {
-            throw .badRequest("a \(method.rawValue) form sends its values in the query and has no body", bodyAdvice)
+            throw .badRequest(
+                "a \(method.rawValue) form sends its values in the query and cannot have a body",
+                bodyAdvice
+            )
         }
         if Expression.occurs(inJSON: data) {
             throw .badRequest(
-                "the body of the additional data holds an expression @{…} that was not evaluated",
-                "evaluate it before the request, or write \\u0040 for an @ that means itself"
+                "the body of the additional data contains an expression @{…} that was not evaluated",
+                "evaluate it before sending the request, or write \\u0040 for a literal @"
             )
         }
         body = HTTPBody(data)
@@ -131,7 +137,7 @@ extension RequestContent {
     fileprivate mutating func checkBody() throws(NetworkError) {
         guard body != nil, [.get, .head, .trace].contains(method) else { return }
         guard body?.length == 0 else {
-            throw .badRequest("a \(method.rawValue) request has no body", bodyAdvice)
+            throw .badRequest("a \(method.rawValue) request cannot have a body", bodyAdvice)
         }
         body = nil
     }

@@ -44,7 +44,7 @@ public struct UrlBuilder: UrlBuilderProtocol {
     public func url(for path: String) throws(NetworkError) -> URL {
         guard !path.isEmpty else { throw .badURL("the path is empty") }
         guard path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw .badURL("the path holds a line break or another control character")
+            throw .badURL("the path contains a line break or another control character")
         }
         guard !Expression.occurs(inURL: path) else { throw .unevaluated }
         let components = Components(path)
@@ -57,7 +57,7 @@ public struct UrlBuilder: UrlBuilderProtocol {
     private func onBase(_ components: Components) throws(NetworkError) -> String {
         guard let baseUrl else {
             guard !components.path.unicodeScalars.starts(with: "//".unicodeScalars) else {
-                throw .badURL("a path that begins with // would name a host", "set a base URL, or write the scheme")
+                throw .badURL("a path that begins with // would be read as a host", "set a base URL, or add the scheme")
             }
             return components.encoded
         }

@@ -34,8 +34,8 @@ extension NetworkError {
         if isPath {
             let path = Redactor().redact(url: text)
             return .badURL(
-                "there is no base URL for the path \(path)",
-                "set one, as with BeagleEnvironment(name:baseURL:), or write the whole URL: https://HOST\(path)"
+                "no base URL is set for the path \(path)",
+                "set one, as in BeagleEnvironment(name:baseURL:), or write the whole URL: https://HOST\(path)"
             )
         }
         let isMarked = text.utf8.starts(with: "//".utf8)
@@ -49,8 +49,8 @@ extension NetworkError {
     /// An error of a URL in which an expression stands.
     static var unevaluated: NetworkError {
         .badURL(
-            "the URL holds an expression @{…} that was not evaluated",
-            "evaluate it before the request, or write %40 for an @ that means itself"
+            "the URL contains an expression @{…} that was not evaluated",
+            "evaluate it before sending the request, or write %40 for a literal @"
         )
     }
 }

@@ -135,7 +135,7 @@ import Testing
             #expect(try await chunks.next() != nil)
         }
         #expect(logger.messages.count == 3)
-        #expect(logger.messages.last?.hasPrefix("<- the body was let go") == true)
+        #expect(logger.messages.last?.hasPrefix("<- the body was discarded") == true)
     }
 
     @Test func aDownloadIsWholeOrNotThere() async throws {

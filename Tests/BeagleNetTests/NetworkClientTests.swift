@@ -136,7 +136,7 @@ import Testing
         }
         #expect(error.kind == .notConfigured)
         #expect(error.advice?.contains("dependencies.networkClient") == true)
-        #expect(logger.messages == ["the network client was not configured"])
+        #expect(logger.messages == ["The network client was not configured"])
     }
 
     // MARK: - Where completions run

@@ -244,7 +244,7 @@ import Testing
         }
         #expect(logger.logs.map(\.level) == [.info, .info, .info])
         let end = try #require(logger.messages.last)
-        #expect(end.hasPrefix("<- the body was let go before its end http://host/a"))
+        #expect(end.hasPrefix("<- the body was discarded before its end http://host/a"))
         #expect(end.hasSuffix(" ms [read \(chunks * 4) bytes]"))
     }
 
@@ -274,7 +274,7 @@ import Testing
             try await client(ScriptedTransport()).image("/no/base")
         }
         #expect(error.kind == .badURL)
-        #expect(error.message == "there is no base URL for the path /no/base")
-        #expect(logger.messages == ["could not build a URL from /no/base"])
+        #expect(error.message == "no base URL is set for the path /no/base")
+        #expect(logger.messages == ["Could not build a URL from /no/base"])
     }
 }

@@ -108,9 +108,9 @@ struct NetworkResponseTests {
 
     @Test(arguments: [
         ("{}", "title is missing"),
-        ("{\"title\":1,\"children\":[]}", "String is expected at .title"),
+        ("{\"title\":1,\"children\":[]}", "expected String at .title"),
         ("{\"title\":\"\",\"children\":[{\"id\":1},{\"id\":null}]}", "at .children[1].id"),
-        ("{", "the body is no Screen"),
+        ("{", "the body cannot be decoded as Screen"),
     ])
     func aBodyThatIsNotWhatWasExpectedSaysWhere(body: String, words: String) throws {
         let error = try #require(throws: NetworkError.self) {

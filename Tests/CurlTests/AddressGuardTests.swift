@@ -63,7 +63,7 @@ struct AddressGuardTests {
         request.options.unixSocket = "/nowhere/socket"
         let error = try await transport.failure(of: request)
         #expect(error.kind == .blocked, "\(error)")
-        #expect(error.message == "a Unix socket has no address that an AddressGuard could judge")
+        #expect(error.message == "the AddressGuard cannot check a Unix socket, which has no IP address")
     }
 
     /// An address that was refused does not end the attempt at another, whatever else is done with the request meanwhile.

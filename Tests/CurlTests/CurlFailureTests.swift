@@ -90,7 +90,7 @@ struct CurlFailureTests {
     @Test(arguments: [NetworkError.Phase.firstByte, .send]) func fieldThatIsTooLargeIsNamed(_ phase: NetworkError.Phase)
     {
         let error = CurlFailure.error(CURLE_OUT_OF_MEMORY, "Out of memory", during: phase, with: TransferOptions())
-        #expect(error.message == "a response header field is larger than the 100 KiB that libcurl takes")
+        #expect(error.message == "a response header field is larger than libcurl's limit of 100 KiB")
     }
 
     /// A user of few letters stands in many a word.

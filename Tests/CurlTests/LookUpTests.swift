@@ -42,7 +42,7 @@
             let limits = ["resolve", "connect", "total"]
             #expect(said.split(separator: "\n").count == limits.count)
             for (line, limit) in zip(said.split(separator: "\n"), limits) {
-                #expect(line.hasPrefix("timeout resolve raise Timeouts.\(limit)"), "\(line)")
+                #expect(line.hasPrefix("timeout resolve increase Timeouts.\(limit)"), "\(line)")
             }
             #expect(asked == "asked asked asked ")
         }

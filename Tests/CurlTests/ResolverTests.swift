@@ -98,7 +98,7 @@ struct ResolverTests {
         #expect(thrown.underlying is NotFound)
         #expect(!thrown.description.contains("hunter2"))
         let empty = try await transport { _, _ in [] }.failure(of: request(server))
-        #expect(empty.message == "the app's resolver knows no address of app.test")
+        #expect(empty.message == "the app's resolver returned no address for app.test")
         #expect(!empty.mayHaveReachedServer)
         #expect(server.record.connections == 0)
     }
@@ -106,7 +106,7 @@ struct ResolverTests {
     @Test func resolverIsAskedForTheASCIIForm() async throws {
         let server = try LoopbackServer(.response(200))
         let error = try await transport { _, _ in [] }.failure(of: request(server, host: "bücher.test"))
-        #expect(error.message == "the app's resolver knows no address of xn--bcher-kva.test")
+        #expect(error.message == "the app's resolver returned no address for xn--bcher-kva.test")
     }
 
     @Test(arguments: ["app.test.", "app%2Etest"])
@@ -168,7 +168,7 @@ struct ResolverTests {
         let error = try await transport.failure(of: request)
         #expect(error.kind == .timeout)
         #expect(error.phase == .resolve)
-        #expect(error.message == "the app's resolver did not answer within 0.02 seconds")
+        #expect(error.message == "the app's resolver did not return within 0.02 seconds")
         #expect(!error.mayHaveReachedServer)
         try await CurlTransport().proveHealth()
     }

@@ -96,7 +96,7 @@ struct SpeedTests {
         let slow = options(MinimumSpeed(bytesPerSecond: 10_000, over: .milliseconds(200)))
         let error = try await transport.failure(of: server.request(options: slow))
         #expect(error.isTimeout && error.phase == .body, "\(error)")
-        #expect(error.message.contains("10000 bytes a second"))
+        #expect(error.message.contains("10000 bytes per second"))
         #expect(error.advice?.contains("minimumSpeed") == true)
         try await transport.proveHealth()
     }

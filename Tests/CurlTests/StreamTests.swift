@@ -257,7 +257,7 @@ struct StreamTests {
         }
         let error = try await transport.failure(of: server.request(.post, body: body))
         #expect(error.kind == .badRequest, "\(error)")
-        #expect(error.message.contains("4 bytes or more, although 3 bytes"), "\(error)")
+        #expect(error.message.contains("at least 4 bytes, but 3 bytes"), "\(error)")
     }
 
     struct Broken: Error {}

@@ -184,19 +184,19 @@ struct TLSOptionTests {
             Identity("another's key") {
                 TLSIdentity(certificatePath: path("client.pem"), keyPath: path("good.key.pem"))
             },
-            "the private key is not that of the certificate"
+            "the private key does not match the certificate"
         ),
         (
             Identity("another's key in bytes") {
                 TLSIdentity(certificate: try bytes("client.pem"), key: try bytes("good.key.pem"))
             },
-            "the private key is not that of the certificate"
+            "the private key does not match the certificate"
         ),
         (
             Identity("no passphrase") {
                 TLSIdentity(certificatePath: path("client.pem"), keyPath: path("client.encrypted.key.pem"))
             },
-            "the private key is encrypted, and there is no passphrase"
+            "the private key is encrypted, but there is no passphrase"
         ),
         (
             Identity("wrong passphrase") {
@@ -206,21 +206,21 @@ struct TLSOptionTests {
                     passphrase: "s3same"
                 )
             },
-            "the passphrase does not open the private key"
+            "the passphrase is wrong, or the private key does not match the certificate"
         ),
-        (Identity("no certificate") { TLSIdentity(certificatePath: path("client.key.pem")) }, "no certificate"),
-        (Identity("no key") { TLSIdentity(certificatePath: path("client.pem")) }, "no private key"),
-        (Identity("nonsense") { TLSIdentity(certificate: Data("nonsense".utf8)) }, "no certificate"),
-        (Identity("closed PKCS #12") { TLSIdentity(pkcs12Path: path("client.p12")) }, "without a passphrase"),
+        (Identity("no certificate") { TLSIdentity(certificatePath: path("client.key.pem")) }, "no PEM certificate"),
+        (Identity("no key") { TLSIdentity(certificatePath: path("client.pem")) }, "no PEM private key"),
+        (Identity("nonsense") { TLSIdentity(certificate: Data("nonsense".utf8)) }, "no PEM certificate"),
+        (Identity("closed PKCS #12") { TLSIdentity(pkcs12Path: path("client.p12")) }, "needs a passphrase"),
         (
             Identity("wrong passphrase of PKCS #12") {
                 TLSIdentity(pkcs12Path: path("client.p12"), passphrase: "s3same")
             },
-            "the passphrase does not open it"
+            "the passphrase is wrong, or it is not PKCS #12"
         ),
         (
             Identity("no PKCS #12") { TLSIdentity(pkcs12: try bytes("client.pem"), passphrase: "s3same") },
-            "the passphrase does not open it, or it is no PKCS #12"
+            "the passphrase is wrong, or it is not PKCS #12"
         ),
     ]
 
@@ -329,7 +329,7 @@ struct TLSOptionTests {
                 let error = try await transport.failure(of: request)
                 #expect(error.kind == .unsupported && error.message.hasPrefix("TransferOptions."))
                 #expect(error.message.contains("libcurl \(capabilities.version) with \(capabilities.tls)"))
-                #expect(error.advice?.hasPrefix("it takes ") == true)
+                #expect(error.advice?.hasPrefix("use ") == true)
                 continue
             }
             #expect(try await transport.perform(request).status == .ok)

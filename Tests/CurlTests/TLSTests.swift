@@ -115,7 +115,7 @@ struct TLSTests {
         let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")
         let error = try await transport.failure(of: TransferRequest(head, options: .impatient))
         #expect(error.kind == .tls && error.phase == .tls)
-        #expect(error.advice?.hasPrefix("is this port http?") == true)
+        #expect(error.advice?.hasPrefix("if this port serves plain HTTP, ") == true)
         #expect(!error.message.contains("openSSL"), "\(error)")
     }
 

@@ -17,7 +17,7 @@ import Testing
                 }
             }
         }
-        #expect(logger.messages == Array(repeating: "could not build a URL from \(number)", count: 5))
+        #expect(logger.messages == Array(repeating: "Could not build a URL from \(number)", count: 5))
     }
 
     @Test func theContextIsTest() {

@@ -19,7 +19,7 @@ struct LoggerTests {
         #expect(Log.network(.httpResponse(response: response)).message == "<- 200 http://h/a in 12 ms")
         let failure = Log.NetworkResponse(status: nil, url: "http://h/a", failure: "no connection")
         #expect(Log.network(.httpResponse(response: failure)).message == "<- no connection http://h/a")
-        #expect(fault.message == "could not build a URL from x")
+        #expect(fault.message == "Could not build a URL from x")
     }
 
     @Test func whatFailedIsAnError() {
@@ -65,7 +65,7 @@ struct LoggerTests {
 
     @Test func theConsoleShowsControlCharactersAsEscapes() {
         let log = Log.network(.couldNotBuildUrl(url: "a\r\nb\u{1B}[31mé"))
-        #expect(ConsoleLogger.line(log) == "error Network: could not build a URL from a\\r\\nb\\u{1B}[31mé\n")
+        #expect(ConsoleLogger.line(log) == "error Network: Could not build a URL from a\\r\\nb\\u{1B}[31mé\n")
     }
 
     @Test func swiftLogReceivesLevelTextAndCategory() {
@@ -73,7 +73,7 @@ struct LoggerTests {
         var logger = Logger(label: "beagle") { _ in sink }
         logger.logLevel = .info
         SwiftLogLogger(logger).log(fault)
-        #expect(sink.memory.withLock { $0 } == ["error could not build a URL from x Network"])
+        #expect(sink.memory.withLock { $0 } == ["error Could not build a URL from x Network"])
         #expect(!SwiftLogLogger(logger).accepts(.debug))
         #expect(SwiftLogLogger(logger).accepts(.info))
     }

@@ -120,7 +120,7 @@ struct AltSvcStoreTests {
     }
 
     @Test(arguments: [
-        (Service(for: Origin(scheme: "http", host: "h"), host: "a"), "not of https"),
+        (Service(for: Origin(scheme: "http", host: "h"), host: "a"), "does not use https"),
         (Service(for: Origin(scheme: "https", host: "h"), .http1, host: "a"), "neither HTTP/2"),
         (Service(for: Origin(scheme: "https", host: "h"), host: "a b"), "its host"),
         (Service(for: Origin(scheme: "https", host: "h"), host: ""), "its host"),
@@ -187,12 +187,12 @@ struct AltSvcStoreTests {
         defer { _ = remove(path) }
         try PrivateFile(path: path).write("# head\n\(line)\n")
         let error = #expect(throws: NetworkError.self) { try AltSvcStore(contentsOf: path) }
-        #expect(error?.message == "line 2 of \(path) isn't an alternative service")
+        #expect(error?.message == "line 2 of \(path) is not a valid alternative service")
         let good = "h2 example.org 443 h3 other.example.org 8443 \"20991231 23:59:59\" 0 0"
         try PrivateFile(path: path).write("\(line)\n\(good)\n")
         var skipped: [String] = []
         let store = try AltSvcStore(contentsOf: path, onSkippedLine: { skipped.append($0.message) })
         #expect(store.services.map(\.host) == ["other.example.org"])
-        #expect(skipped == ["line 1 of \(path) isn't an alternative service"])
+        #expect(skipped == ["line 1 of \(path) is not a valid alternative service"])
     }
 }

@@ -90,7 +90,7 @@ struct ConfinedFolderTests {
         #expect(folder.status(of: "pipe")?.type == .other)
         // Nothing waits for a writer.
         let error = #expect(throws: NetworkError.self) { try folder.file(reading: "pipe") }
-        #expect(error?.message.contains("no regular file") == true)
+        #expect(error?.message.contains("not a regular file") == true)
     }
 
     @Test func filesThatAreTooLargeAreNotRead() throws {

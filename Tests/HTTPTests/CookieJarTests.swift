@@ -297,7 +297,7 @@ struct CookieJarTests {
             try PrivateFile(path: path).write("# head\r\n\r\n\r\n\(line)\n")
             let error = #expect(throws: NetworkError.self) { try CookieJar(contentsOf: path) }
             #expect(error?.kind == .file)
-            #expect(error?.message == "line 4 of \(path) isn't a cookie")
+            #expect(error?.message == "line 4 of \(path) is not a valid cookie")
         }
     }
 
@@ -309,7 +309,7 @@ struct CookieJarTests {
             var skipped: [NetworkError] = []
             let jar = try CookieJar(contentsOf: path, onSkippedLine: { skipped.append($0) })
             #expect(jar.cookies.map(\.name) == ["a"])
-            #expect(skipped.map(\.message) == [1, 4].map { "line \($0) of \(path) isn't a cookie" })
+            #expect(skipped.map(\.message) == [1, 4].map { "line \($0) of \(path) is not a valid cookie" })
             #expect(skipped.allSatisfy { $0.kind == .file && $0.advice?.contains("tabs") == true })
         }
     }

@@ -106,12 +106,12 @@ struct FileSinkTests {
         try write("late", to: sink)
         #expect(mkfifo(path, 0o600) == 0)
         let error = #expect(throws: NetworkError.self) { try sink.commit() }
-        #expect(error?.message.contains("no regular file") == true)
+        #expect(error?.message.contains("not a regular file") == true)
     }
 
     @Test func pipeIsNoFileToSend() throws {
         #expect(mkfifo(path, 0o600) == 0)
         let error = #expect(throws: NetworkError.self) { try OpenFile(reading: path).size() }
-        #expect(error?.message.contains("no regular file") == true)
+        #expect(error?.message.contains("not a regular file") == true)
     }
 }

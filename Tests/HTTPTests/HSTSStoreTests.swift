@@ -123,12 +123,12 @@ struct HSTSStoreTests {
         defer { _ = remove(path) }
         try PrivateFile(path: path).write("# head\n\(line)\n")
         let error = #expect(throws: NetworkError.self) { try HSTSStore(contentsOf: path) }
-        #expect(error?.message == "line 2 of \(path) isn't a host of HSTS")
+        #expect(error?.message == "line 2 of \(path) is not a valid HSTS host")
         try PrivateFile(path: path).write("\(line)\nh.org \"unlimited\"\n")
         var skipped: [String] = []
         let store = try HSTSStore(contentsOf: path, onSkippedLine: { skipped.append($0.message) })
         #expect(store.hosts.map(\.name) == ["h.org"])
-        #expect(skipped == ["line 1 of \(path) isn't a host of HSTS"])
+        #expect(skipped == ["line 1 of \(path) is not a valid HSTS host"])
     }
 
     @Test(arguments: [0, 1, 59, 60, 11_016, 19_675, 19_782, 20_454, 47_541, 2_932_896])

@@ -242,7 +242,7 @@ import Testing
     }
 
     @Test func errorsAndMetricsShowNoSecretOfTheirURLs() {
-        var error = NetworkError(.badURL, during: .build, "the URL holds a user name")
+        var error = NetworkError(.badURL, during: .build, "the URL contains a user name")
         error.request = HTTPRequest(method: .get, scheme: "http", authority: "me:hidden@h:1", path: "/a?token=hidden")
         #expect("\(error)".hasPrefix("GET http://…@h:1/a?…: "))
 

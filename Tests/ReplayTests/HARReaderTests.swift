@@ -100,7 +100,7 @@ import Testing
             #expect(warning.path == "$.log.entries[1].request.url")
             #expect(
                 warning.description.hasSuffix(
-                    "\(path), byte \(text.utf8.count), \(warning.path): the text ends too early"
+                    "\(path), byte \(text.utf8.count), \(warning.path): unexpected end of the text"
                 )
             )
             let reader = HARReader(contentsOf: path)
@@ -112,7 +112,7 @@ import Testing
     @Test(arguments: [
         ("", "it is empty"), ("{}", "it has no log.entries"), ("12", "it has no log.entries"),
         (#"{"log":{"entries":{}}}"#, "it has no log.entries"),
-        ("<html>", "byte 0, $: no value begins like this"), (#"{"log":{"entries":["#, "byte 19, $.log.entries[0]"),
+        ("<html>", "byte 0, $: expected a value"), (#"{"log":{"entries":["#, "byte 19, $.log.entries[0]"),
     ])
     func whatIsNoArchiveIsRefused(_ text: String, _ reason: String) async throws {
         let error = await #expect(throws: NetworkError.self) { try await recording(of: text) }

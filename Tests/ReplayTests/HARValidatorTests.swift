@@ -156,8 +156,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("../secret", "is no path below"), ("/etc/passwd", "is no path below"), ("none", "No such file"),
-        (".", "is no path below"),
+        ("../secret", "is not a path below"), ("/etc/passwd", "is not a path below"), ("none", "No such file"),
+        (".", "is not a path below"),
     ])
     func aFileThatCannotBeReadIsAnError(_ name: String, _ words: String) async throws {
         let (texts, summary) = try await findings(

@@ -191,7 +191,7 @@ import Testing
         var refused = Exchanges.entry("GET", "wss://api.example.com/no", status: 403, answer: "no")
         var lost = Exchanges.entry("GET", "wss://api.example.com/lost")
         (lost.response, lost.error) = (nil, "tls: no trust")
-        refused.error = "status: the server answered 403 instead of opening a WebSocket"
+        refused.error = "status: the server returned 403 instead of opening a WebSocket"
         let transport = ReplayTransport(Recording([refused, lost, entry()]))
         let rows = [
             ("wss://api.example.com/no", NetworkError.Kind.status), ("wss://api.example.com/lost", .tls),

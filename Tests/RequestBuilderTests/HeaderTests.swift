@@ -173,7 +173,7 @@ import Testing
     func refusesReserved(name: String) {
         for error in refusals(name, "1") {
             #expect(error?.message.contains(name) == true)
-            #expect(error?.advice?.contains("leave it out") == true)
+            #expect(error?.advice?.contains("remove it") == true)
         }
     }
 

@@ -127,7 +127,7 @@ import Testing
         data.httpData?.method = method
         let error = builder.refusal("http://h/", type, data)
         #expect(error?.kind == .badRequest)
-        #expect(error?.message.contains("no body") == true)
+        #expect(error?.message.contains("cannot have a body") == true)
         #expect(error?.advice?.contains("POST") == true)
     }
 

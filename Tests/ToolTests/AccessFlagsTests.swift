@@ -92,7 +92,7 @@ struct AccessFlagsTests {
             try Data(([lines[0], good] + lines[1...]).joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: jar))
             let run = try await beagle("raw", server.url, "-b", jar)
             #expect(run.exit == 0 && run.text == "good=1", "\(run.errors)")
-            #expect(run.errors.contains("beagle: skipped a line: line 1 of \(jar) isn't a cookie\n"))
+            #expect(run.errors.contains("beagle: skipped a line: line 1 of \(jar) is not a valid cookie\n"))
             #expect(run.errors.contains("line 4 of \(jar)") && !run.errors.contains("line 5 of"))
             #expect(run.errors.contains("beagle: skipped 2 more lines"))
             #expect(!run.errors.contains("hunter2"))

@@ -181,7 +181,7 @@ struct BatchCommandTests {
     }
 
     @Test func adviceSpeaksOfTheLinesMembers() {
-        let error = NetworkError(.timeout, during: .firstByte, "time is up", advice: "raise Timeouts.total")
+        let error = NetworkError(.timeout, during: .firstByte, "time is up", advice: "increase Timeouts.total")
         let message = BatchReply.failed(error)["error"]?["message"]?.string
         #expect(message == "time is up; allow more time with timeoutMs or connectTimeoutMs")
     }

@@ -93,12 +93,12 @@ struct ConnectionFlagsTests {
     }
 
     @Test(arguments: [
-        (["-x", "ftp://proxy"], "--proxy: its URL has the scheme ftp"),
-        (["-x", "http://me:s3same@"], "--proxy: its URL is malformed or names no host"),
+        (["-x", "ftp://proxy"], "--proxy: its URL has the unsupported scheme ftp"),
+        (["-x", "http://me:s3same@"], "--proxy: its URL is malformed or has no host"),
         (["-U", "me:s3same"], "--proxy"), (["-x", "proxy", "-U", "me"], "'--proxy-user' must be"),
         (["-p"], "--proxy"), (["--key", "a"], "require '--cert'"),
         (["--cert", "a", "--cert-type", "p12", "--key", "a"], "--cert-type"), (["--cert-type", "der"], "--cert-type"),
-        (["--pinned", "sha256//a"], "--pinned: a pin is no SHA-256 digest"), (["--pinned", ""], "--pinned"),
+        (["--pinned", "sha256//a"], "--pinned: a pin is not a SHA-256 digest"), (["--pinned", ""], "--pinned"),
         (["--resolve", "a:b"], "--resolve: must be HOST:PORT:ADDRESS"), (["--resolve", "a:80:1,2"], "one address"),
         (["--local-port", "9-8"], "--local-port"), (["-4", "-6"], "together"), (["--http2", "--http3"], "together"),
     ])

@@ -49,7 +49,7 @@ struct HARCommandTests {
             #expect(run.exit == 101)
             let offset = Self.broken.utf8.count - 7
             #expect(
-                run.errors.contains("\(paths[0]), byte \(offset), $.log.entries[1].time: no value begins like this")
+                run.errors.contains("\(paths[0]), byte \(offset), $.log.entries[1].time: expected a value")
             )
             // What comes before is counted, and so are the files behind it.
             #expect(run.lines.first == "\(paths[0]): 1 entry, 1 body of 2 B, 0 errors, 0 hints")

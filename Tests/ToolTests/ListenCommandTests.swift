@@ -62,7 +62,7 @@ struct ListenCommandTests {
         #expect(try missing.json()["error"]?["code"] == "status")
         let page = try await beagle("listen", "\(server.url)/page")
         #expect(page.exit == 8)
-        #expect(page.errors.contains("the answer is text/html, no event stream"))
+        #expect(page.errors.contains("the response is text/html, not an event stream"))
         #expect(server.requests.count == 2)
     }
 

@@ -35,7 +35,7 @@ struct OutboxCommandTests {
             for key in [[], ["--outbox-key", "\(directory)/other"]] {
                 let flush = try await BeagleProcess(["outbox", "flush", outbox] + key).outcome()
                 #expect(flush.exit == 4)
-                #expect(flush.errors.contains("is encrypted, and the outbox has"), "\(flush.errors)")
+                #expect(flush.errors.contains("is encrypted, but the outbox has"), "\(flush.errors)")
             }
             let flush = try await beagle("outbox", "flush", outbox, "--outbox-key", "\(directory)/hex")
             #expect(flush.exit == 0, "\(flush.errors)")
@@ -53,7 +53,7 @@ struct OutboxCommandTests {
             let form = ["submit", "http://127.0.0.1:\(try closedPort())/in", "password=s3cret", "--outbox", outbox]
             let sent = try await BeagleProcess(form).outcome()
             #expect(sent.exit == 7)
-            let reason = #"the outbox did not keep it: its input "password" is secret"#
+            let reason = #"the outbox did not keep the request: its input "password" is secret"#
             #expect(sent.errors.contains(reason), "\(sent.errors)")
             #expect(entries(outbox) == [])
             #expect(try await BeagleProcess(form + ["--outbox-secrets"]).outcome().exit == 105)

@@ -27,7 +27,7 @@ struct OutputTests {
         Bad(arguments: ["raw", "/home", "--base", "host"], exit: 3, code: "bad_url", hint: "--base http://host"),
         Bad(arguments: ["raw", "/home", "--base", ""], exit: 3, code: "bad_url", hint: "the base is empty"),
         Bad(arguments: ["raw", ""], exit: 3, code: "bad_url", hint: "the URL is empty"),
-        Bad(arguments: ["raw", "http://a b/"], exit: 3, code: "bad_url", hint: "no host may hold"),
+        Bad(arguments: ["raw", "http://a b/"], exit: 3, code: "bad_url", hint: "invalid character"),
         Bad(arguments: ["raw", "home", "--base", "http://h"], exit: 3, code: "bad_url", hint: "write /home"),
         Bad(arguments: ["raw", "http://h:99999/"], exit: 3, code: "bad_url", hint: "65535"),
         Bad(arguments: ["raw", "ftp://h/"], exit: 1, code: "unsupported_scheme", hint: "http or https"),
@@ -91,8 +91,8 @@ struct OutputTests {
         (NetworkError.Phase.connect, "connection timed out after 9 ms", "connection timed out after 9 ms"),
         (.connect, "time is up", "time is up while connecting"),
         (.firstByte, "recv failure: Connection reset by peer", "recv failure: Connection reset by peer while waiting"),
-        (.firstByte, "the response head did not come within 1.0 seconds", "within 1.0 seconds"),
-        (.body, "nothing more of the body came for 1.0 seconds", "for 1.0 seconds"), (.response, "404", "404"),
+        (.firstByte, "the response head was not received within 1.0 seconds", "within 1.0 seconds"),
+        (.body, "no more body data was received for 1.0 seconds", "for 1.0 seconds"), (.response, "404", "404"),
         (.tls, "OpenSSL SSL_connect: reset", "SSL_connect: reset"), (.resolve, "could not resolve host: a", "host: a"),
     ])
     func phaseIsNamedOnce(_ phase: NetworkError.Phase, _ message: String, _ text: String) {
@@ -258,18 +258,18 @@ struct OutputTests {
 
     @Test(
         arguments: [
-            (NetworkError.Kind.timeout, "raise Timeouts.total", [], "allow more time with --max-time"),
+            (NetworkError.Kind.timeout, "increase Timeouts.total", [], "allow more time with --max-time"),
             (
-                .timeout, "raise Timeouts.connect", ["--connect-timeout", "1"],
+                .timeout, "increase Timeouts.connect", ["--connect-timeout", "1"],
                 "increase --connect-timeout"
             ),
-            (.tls, "is this port http?", [], "is this port http?"),
+            (.tls, "if this port serves plain HTTP", [], "if this port serves plain HTTP"),
             (
                 .tls, "trust it with TLSTrust.file", [],
                 "check the certificate and the host name, or name a file of trusted CAs with --cacert"
             ),
             (.tls, "trust it with TLSTrust.file", ["--cacert", "a"], "only the CAs in --cacert are trusted"),
-            (.tooLarge, "raise TransferOptions.maxBodyBytes", [], "write the body to a file with -o"),
+            (.tooLarge, "increase TransferOptions.maxBodyBytes", [], "write the body to a file with -o"),
         ] as [(NetworkError.Kind, String, [String], String)]
     )
     func adviceIsInTheToolsWords(

@@ -54,7 +54,7 @@ struct ProxyEnvironmentTests {
         let refused = try await self.run(url, [name: self.url(of: proxies.plain, password: "wr0ng")])
         #expect(refused.exit == 56)
         #expect(refused.errors.contains("CONNECT tunnel failed"), "\(refused.errors)")
-        #expect(refused.errors.contains("check the proxy, which http_proxy, https_proxy or all_proxy names"))
+        #expect(refused.errors.contains("check the proxy that is set in http_proxy, https_proxy or all_proxy"))
         #expect(!refused.errors.contains("wr0ng"))
     }
 

@@ -105,7 +105,7 @@ struct SubmitCommandTests {
     @Test(
         arguments: [
             (["-F", "f=@/nonexistent/file"], 26, "cannot open /nonexistent/file"),
-            (["-F", "f=@/"], 26, "no regular file"),
+            (["-F", "f=@/"], 26, "not a regular file"),
             (["-F", "=x"], 64, "input 1 is neither"), (["-F", "secret"], 64, "input 1 is neither"),
             (["-F", "a=b", "--encoding", "json"], 64, "--encoding json"),
             (["-F", "f=@/etc/passwd", "-X", "get"], 43, "f is a file"),

@@ -120,7 +120,7 @@ struct WebSocketCommandTests {
         #expect(try await beagle("ws", "h").errors.contains("write ws://h"))
         let subprotocol = try await beagle("ws", "ws://h/", "--subprotocol", "a b")
         #expect(subprotocol.exit == 43)
-        #expect(subprotocol.errors.contains("--subprotocol holds a name twice"))
+        #expect(subprotocol.errors.contains("--subprotocol has a duplicate name"))
         #expect(subprotocol.errors.contains("nothing was sent"))
         let credentials = try await beagle("ws", "ws://h/", "--user", "a:b", "-H", "Authorization: x")
         #expect(credentials.errors.contains("--user: credentials are set"))

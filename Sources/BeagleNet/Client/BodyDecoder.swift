@@ -18,18 +18,18 @@ extension NetworkError {
     /// A body that did not become a value, with the place of the fault where it is known.
     package init(decoding type: any Decodable.Type, failedWith error: any Error) {
         let (fault, place) = Self.explain(error)
-        let message = "the body is no \(type): \(fault)" + (place.isEmpty ? "" : " at \(place)")
+        let message = "the body cannot be decoded as \(type): \(fault)" + (place.isEmpty ? "" : " at \(place)")
         self.init(.decoding, during: .decode, message, underlying: error)
     }
 
     private static func explain(_ error: any Error) -> (fault: String, place: String) {
         switch error as? DecodingError {
         case .keyNotFound(let key, let context): ("\(key.stringValue) is missing", place(context.codingPath))
-        case .valueNotFound(let type, let context): ("null where \(type) is expected", place(context.codingPath))
-        case .typeMismatch(let type, let context): ("\(type) is expected", place(context.codingPath))
+        case .valueNotFound(let type, let context): ("expected \(type), found null", place(context.codingPath))
+        case .typeMismatch(let type, let context): ("expected \(type)", place(context.codingPath))
         // Their descriptions quote the body.
-        case .dataCorrupted(let context) where context.codingPath.isEmpty: ("it is malformed", "")
-        case .dataCorrupted(let context): ("a value is none of those expected", place(context.codingPath))
+        case .dataCorrupted(let context) where context.codingPath.isEmpty: ("the data is malformed", "")
+        case .dataCorrupted(let context): ("invalid value", place(context.codingPath))
         default: ("\(type(of: error))", "")
         }
     }

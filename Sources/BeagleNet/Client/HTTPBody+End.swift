@@ -28,7 +28,7 @@ private final class BodyEnd: Sendable {
     }
 
     deinit {
-        end(NetworkError(.cancelled, during: .body, "the body was let go before its end"))
+        end(NetworkError(.cancelled, during: .body, "the body was discarded before its end"))
     }
 
     func watch(_ read: HTTPBody.Reader) async throws -> Data? {

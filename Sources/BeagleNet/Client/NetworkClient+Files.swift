@@ -68,8 +68,8 @@ extension NetworkClient {
             throw NetworkError(
                 .badRequest,
                 during: .build,
-                "Range, If-Range and Accept-Encoding are a resuming download's own",
-                advice: "leave them out, or do without resuming"
+                "a resumable download sets Range, If-Range and Accept-Encoding itself",
+                advice: "remove these headers, or download without resuming"
             )
         }
         let query = request.query.map { "\($0.name)=\($0.value ?? "")" }

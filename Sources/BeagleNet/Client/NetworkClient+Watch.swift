@@ -161,7 +161,7 @@ private struct NothingWatchedMessage: LogType {
     var category: String { "Network" }
     var level: LogLevel { .error }
     var message: String {
-        "\(call) had no effect: \(client) watches no operations; adopt NetworkClientWrapper if it wraps another client"
+        "\(call) had no effect: \(client) does not watch operations; adopt NetworkClientWrapper if it wraps a client"
     }
 }
 

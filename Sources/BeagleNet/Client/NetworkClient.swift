@@ -109,7 +109,7 @@ extension NetworkClient {
             throw .notForwarded(.unsupported, "an operation of kind \(operation.kind)", by: self)
         }
         if operation.isForStoreAlone {
-            throw .notForwarded(.notStored, "an operation for stored answers only", by: self)
+            throw .notForwarded(.notStored, "an operation that reads only stored responses", by: self)
         }
         if operation.isStream { return NetworkOperation.Result(.stream(try await stream(operation.carryingRequest))) }
         return try await operation.revising { operation throws(NetworkError) in
@@ -124,7 +124,7 @@ extension NetworkClient {
         ownedBy scopes: [OperationScope],
         _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
     ) -> (any RequestToken)? {
-        receive(.failure(.notForwarded(.unsupported, "an operation to watch", by: self)))
+        receive(.failure(.notForwarded(.unsupported, "a watched operation", by: self)))
         return nil
     }
 
@@ -156,8 +156,8 @@ extension NetworkError {
         NetworkError(
             kind,
             during: .build,
-            "\(type(of: client)) can't perform \(subject), as it only executes single requests",
-            advice: "adopt NetworkClientWrapper if it wraps another client, else implement run and watch"
+            "\(type(of: client)) cannot perform \(subject) because it executes only single requests",
+            advice: "adopt NetworkClientWrapper if it wraps another client; otherwise implement run and watch"
         )
     }
 }

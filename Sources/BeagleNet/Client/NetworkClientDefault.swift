@@ -464,7 +464,7 @@ extension NetworkError {
     static let noResponse = NetworkError(
         .other,
         during: .response,
-        "the pipeline gave no whole answer",
-        advice: "find out which interceptor gives something else"
+        "the pipeline did not return a complete response",
+        advice: "check which interceptor returns something else"
     )
 }

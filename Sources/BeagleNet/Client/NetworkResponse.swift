@@ -138,7 +138,7 @@ public struct NetworkResponse: Sendable {
         var error = NetworkError(
             .status,
             during: .response,
-            "the server answered \(status)",
+            "the server returned \(status)",
             advice: response.advice,
             underlying: NetworkClientDefault.ClientError.invalidHttpResponse
         ).holding(self)
@@ -178,14 +178,14 @@ extension HTTPResponse {
     /// What a person can do about a status outside 200...299.
     fileprivate var advice: String? {
         switch status.code {
-        case 304: "the copy at hand is still good"
-        case 300..<400: "allow redirects, or ask the URL in Location"
-        case 401: DigestChallenge.obstacle(in: headerFields) ?? "give valid credentials"
-        case 407: "give valid credentials"
-        case 403: "these credentials may not do this"
+        case 304: "use the stored copy, which is still valid"
+        case 300..<400: "allow redirects, or request the URL in Location"
+        case 401: DigestChallenge.obstacle(in: headerFields) ?? "provide valid credentials"
+        case 407: "provide valid credentials"
+        case 403: "use credentials that allow this request"
         case 404, 410: "check the path and the base URL"
         case 429, 503: headerFields[single: .retryAfter].map { "try again after \($0)" } ?? "try again later"
-        case 500...: "the fault is the server's; its log tells more"
+        case 500...: "check the server's log"
         default: nil
         }
     }

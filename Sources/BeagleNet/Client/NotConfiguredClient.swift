@@ -39,8 +39,8 @@ final class NotConfiguredClient: NetworkClient {
         return NetworkError(
             .notConfigured,
             during: .build,
-            "dependencies for a \(context) have no network client unless one is set",
-            advice: "set or register `dependencies.networkClient` in them, or make the dependencies with `.live`"
+            "no network client is set, and dependencies for a \(context) do not have a default one",
+            advice: "set or register `dependencies.networkClient`, or create the dependencies with `.live`"
         )
     }
 }

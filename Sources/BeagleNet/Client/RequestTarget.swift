@@ -42,8 +42,8 @@ extension UrlBuilderProtocol {
             throw NetworkError(
                 .badURL,
                 during: .build,
-                "the path makes no URL",
-                advice: "ask the app's own URL builder"
+                "the app's URL builder returned no URL for the path",
+                advice: "check the path and the URL builder"
             )
         }
         return url

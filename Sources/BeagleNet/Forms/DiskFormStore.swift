@@ -78,8 +78,8 @@ public final class DiskFormStore: FormStore {
             throw NetworkError(
                 .badConfiguration,
                 during: .build,
-                "the name of a form group has \(group.utf8.count) bytes",
-                advice: "give it one of 1 to 66 bytes"
+                "the name of the form group is \(group.utf8.count) bytes long",
+                advice: "use a name of 1 to 66 bytes"
             )
         }
         return PrivateFile("\(name).json", in: ConfinedFolder(path: directory))
@@ -92,7 +92,7 @@ extension NetworkError {
             .decoding,
             during: .build,
             "the form group \(group) in \(file.path) is damaged",
-            advice: "clear the group; what was filled in is lost"
+            advice: "clear the group; its saved values are lost"
         )
     }
 }

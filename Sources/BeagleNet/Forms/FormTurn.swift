@@ -189,7 +189,7 @@ extension NetworkError {
     fileprivate static let otherValues = NetworkError(
         .badRequest,
         during: .build,
-        "the form is being submitted with other values, or to another place",
-        advice: "wait until that has ended"
+        "the form is already being submitted with other values or to another destination",
+        advice: "wait for that submission to end"
     )
 }

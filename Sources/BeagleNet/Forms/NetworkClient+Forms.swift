@@ -98,13 +98,13 @@ extension NetworkClient {
 
     /// A draft that cannot be kept is no reason not to send it.
     private func keep(_ form: Form) {
-        do throws(NetworkError) { try form.save() } catch { log("the values of a form were not kept", error) }
+        do throws(NetworkError) { try form.save() } catch { log("Could not save the values of a form", error) }
     }
 
     /// The server has acted: a draft that stays behind must not hide that.
     private func forget(_ form: Form) {
         do throws(NetworkError) { try form.clear() } catch {
-            log("the kept values of a form were not forgotten", error)
+            log("Could not delete the saved values of a form", error)
         }
     }
 

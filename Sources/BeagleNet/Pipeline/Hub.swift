@@ -248,6 +248,6 @@ extension NetworkError {
     fileprivate static let endedEarly = NetworkError(
         .other,
         during: .response,
-        "the operation ended without a settled result"
+        "the operation ended without a final result"
     )
 }

@@ -243,7 +243,8 @@ extension NetworkError {
         NetworkError(
             .cancelled,
             during: .queue,
-            isClosed ? "the scope was closed" : "another operation of the scope is under way, and it drops new ones"
+            isClosed
+                ? "the scope was closed" : "another operation of the scope is running, and the scope drops new ones"
         )
     }
 }

@@ -229,9 +229,9 @@ public final class Pipeline: Sendable {
                 .badConfiguration,
                 during: .build,
                 isTwice
-                    ? "the pipeline has \(one) and \(other) where only one `\(place)` may be"
-                    : "the pipeline has \(one) (\(last.place)) above \(other) (\(place))",
-                advice: isTwice ? "leave one of them out" : "give them in the order of Pipeline.Place"
+                    ? "the pipeline has \(one) and \(other), but only one `\(place)` is allowed"
+                    : "the pipeline has \(one) (\(last.place)) before \(other) (\(place))",
+                advice: isTwice ? "remove one of them" : "list interceptors in the order of Pipeline.Place"
             )
         }
     }
@@ -280,7 +280,7 @@ public final class Pipeline: Sendable {
         operation.isShared = false
         operation.transfer.delivery = .stream
         guard case .stream(let response) = try await run(operation, { _ in }).content else {
-            throw NetworkError(.other, during: .response, "the pipeline's answer is no stream")
+            throw NetworkError(.other, during: .response, "the pipeline did not return a stream")
         }
         return response
     }
@@ -550,8 +550,8 @@ extension NetworkError {
         NetworkError(
             .unsupported,
             during: .build,
-            "nothing answers operations of kind \(kind)",
-            advice: "add an interceptor that does"
+            "no interceptor or client handles operations of kind \(kind)",
+            advice: "add an interceptor that handles them"
         )
     }
 }

@@ -44,7 +44,9 @@ final class Brotli: DecodingLayer {
     /// Nil where the library is not installed.
     init?() throws(NetworkError) {
         guard let library = Self.library else { return nil }
-        guard let decoder = library.create(nil, nil, nil) else { throw .encoding("no memory to decode the body") }
+        guard let decoder = library.create(nil, nil, nil) else {
+            throw .encoding("not enough memory to decode the body")
+        }
         self.library = library
         self.decoder = decoder
     }

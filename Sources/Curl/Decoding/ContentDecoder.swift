@@ -26,7 +26,7 @@ package final class ContentDecoder {
             let name = token.filter { $0 != " " && $0 != "\t" }.lowercased()
             if name.isEmpty || name == "identity" { continue }
             guard layers.count < Self.maxLayers else {
-                throw .encoding("the body is encoded more than \(Self.maxLayers) times over")
+                throw .encoding("the body has more than \(Self.maxLayers) content encodings")
             }
             guard let layer = try Self.layer(name) else { return nil }
             layers.append(layer)
@@ -59,7 +59,7 @@ package final class ContentDecoder {
     package func finish() throws(NetworkError) {
         var stage: Stage? = last
         while let layer = stage?.layer {
-            if layer.isBegun && !layer.isEnded { throw .encoding("the encoded body was cut off") }
+            if layer.isBegun && !layer.isEnded { throw .encoding("the encoded body is truncated") }
             stage = stage?.source
         }
     }
@@ -130,5 +130,5 @@ extension NetworkError {
         NetworkError(.encoding, during: .body, message)
     }
 
-    static var behindTheEnd: NetworkError { .encoding("bytes follow the end of the encoded body") }
+    static var behindTheEnd: NetworkError { .encoding("the encoded body is followed by extra bytes") }
 }

@@ -56,7 +56,9 @@ final class Inflate: DecodingLayer {
         // 15 is zlib's window; +16 asks for gzip, minus for deflate without zlib's header, whose first byte is x8.
         let isBare = format == .deflate && firstByte & 0x0F != 8
         let windowBits: Int32 = format == .gzip ? 15 + 16 : isBare ? -15 : 15
-        guard beagle_inflate_init(stream, windowBits) == Z_OK else { throw .encoding("no memory to decode the body") }
+        guard beagle_inflate_init(stream, windowBits) == Z_OK else {
+            throw .encoding("not enough memory to decode the body")
+        }
         isBegun = true
     }
 

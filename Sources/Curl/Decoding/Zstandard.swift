@@ -48,7 +48,7 @@ final class Zstandard: DecodingLayer {
     /// Nil where the library is not installed.
     init?() throws(NetworkError) {
         guard let library = Self.library else { return nil }
-        guard let decoder = library.create() else { throw .encoding("no memory to decode the body") }
+        guard let decoder = library.create() else { throw .encoding("not enough memory to decode the body") }
         self.library = library
         self.decoder = decoder
         _ = library.setParameter(decoder, Self.windowLogMax.parameter, Self.windowLogMax.value)

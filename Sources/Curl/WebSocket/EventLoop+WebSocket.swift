@@ -16,7 +16,7 @@ extension EventLoop {
         guard let socket = hop.easy.activeSocket else {
             return end(
                 transfer,
-                NetworkError(.network, during: .firstByte, "the connection was lost as soon as it was made")
+                NetworkError(.network, during: .firstByte, "the connection was lost immediately after it was opened")
             )
         }
         poller.own(socket)

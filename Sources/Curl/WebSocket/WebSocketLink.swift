@@ -147,7 +147,7 @@ final class WebSocketLink {
             .network,
             during: .body,
             "the server ended the connection without closing the WebSocket",
-            advice: "open another one"
+            advice: "open a new WebSocket"
         )
     }
 
@@ -182,12 +182,12 @@ final class WebSocketLink {
         let (what, limit, name) =
             closing != nil
             ? ("the server did not close the WebSocket within", request.closeTimeout, "closeTimeout")
-            : ("nothing came after a ping within", request.pongTimeout, "pongTimeout")
+            : ("nothing was received after a ping within", request.pongTimeout, "pongTimeout")
         var error = NetworkError(
             .timeout,
             during: .body,
             "\(what) \(limit)",
-            advice: "raise WebSocketRequest.\(name), or look at the server"
+            advice: "increase WebSocketRequest.\(name), or check the server"
         )
         error.transportCode = 28
         return error

@@ -257,8 +257,8 @@ final class WebSocketPipe: WebSocketChannel {
             throw NetworkError(
                 .network,
                 during: .queue,
-                "the WebSocket belongs to the process that this one was forked from",
-                advice: "open another one"
+                "the WebSocket belongs to the parent of this forked process",
+                advice: "open a new WebSocket"
             )
         }
     }

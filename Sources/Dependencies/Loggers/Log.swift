@@ -24,8 +24,8 @@ public enum Log: LogType {
         switch self {
         case .network(.httpRequest(let request)): request.description
         case .network(.httpResponse(let response)): response.description
-        case .network(.couldNotBuildUrl(let url)): "could not build a URL from \(url)"
-        case .network(.networkClientWasNotConfigured): "the network client was not configured"
+        case .network(.couldNotBuildUrl(let url)): "Could not build a URL from \(url)"
+        case .network(.networkClientWasNotConfigured): "The network client was not configured"
         }
     }
 

@@ -17,7 +17,7 @@ extension AltSvcStore {
         self.init(now: now)
         let advice = "write it as: h2 example.org 443 h2 other.example.org 8443 \"20301231 23:59:59\" 0 0"
         let lines = try PrivateFile(path: path)
-            .entries("an alternative service", advice: advice, onSkippedLine, Line.init)
+            .entries("a valid alternative service", advice: advice, onSkippedLine, Line.init)
         for case let service? in lines.map(\.service) { try add(service) }
     }
 

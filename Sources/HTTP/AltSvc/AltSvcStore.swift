@@ -214,9 +214,9 @@ extension AltSvcStore.Service {
 
     /// Why it cannot be asked.
     var problem: String? {
-        if origin.scheme != "https" { return "its origin is not of https" }
-        if version != .http2 && version != .http3 { return "it speaks neither HTTP/2 nor HTTP/3" }
-        if !AltSvc.Alternative.isHost(host) { return "its host is no name and no address" }
+        if origin.scheme != "https" { return "its origin does not use https" }
+        if version != .http2 && version != .http3 { return "its version is neither HTTP/2 nor HTTP/3" }
+        if !AltSvc.Alternative.isHost(host) { return "its host is neither a name nor an address" }
         if !(1...65_535).contains(port) { return "its port \(port) is not in 1...65535" }
         return nil
     }

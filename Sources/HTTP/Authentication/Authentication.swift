@@ -60,8 +60,8 @@ extension Authentication {
         }
         guard !hasField else {
             throw .badAuthentication(
-                "credentials are set, and the request has an Authorization header too",
-                "leave one of them out"
+                "credentials are set, but the request already has an Authorization header",
+                "remove one of them"
             )
         }
         switch scheme {
@@ -69,7 +69,7 @@ extension Authentication {
         case .bearer(let token):
             guard Self.isToken(token) else {
                 throw .badAuthentication(
-                    "the token has characters that RFC 6750, 2.1 does not allow",
+                    "the token contains characters that RFC 6750, 2.1 does not allow",
                     "encode it as Base64"
                 )
             }
@@ -78,7 +78,7 @@ extension Authentication {
             try Self.check(credentials)
             guard request.body?.isReplayable != false else {
                 throw .badAuthentication(
-                    "digest may ask for the body twice, and a streamed body cannot be replayed",
+                    "digest may send the body twice, but the streamed body cannot be replayed",
                     "make the body replayable"
                 )
             }
@@ -90,7 +90,7 @@ extension Authentication {
     private static func basicField(_ credentials: Credentials) throws(NetworkError) -> String {
         try check(credentials)
         guard !credentials.user.utf8.contains(UInt8(ascii: ":")) else {
-            throw .badAuthentication("the user name has a colon (RFC 7617, 2)", "use another scheme")
+            throw .badAuthentication("the user name contains a colon (RFC 7617, 2)", "use another scheme")
         }
         return "Basic \(Data("\(credentials.user):\(credentials.password)".utf8).base64EncodedString())"
     }
@@ -100,7 +100,7 @@ extension Authentication {
             text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         }
         guard isClean else {
-            throw .badAuthentication("the user name or password has a control character", "take it out")
+            throw .badAuthentication("the user name or password contains a control character", "remove it")
         }
     }
 

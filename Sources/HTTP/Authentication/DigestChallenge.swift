@@ -62,11 +62,11 @@ package struct DigestChallenge: Sendable, Hashable {
         if let name = parameters["algorithm"], Algorithm(named: name) == nil {
             let isShown = name.utf8.count <= 32 && name.utf8.allSatisfy(FieldReader.isTokenByte)
             return """
-                the server's Digest challenge asks for \(isShown ? "the algorithm \(name)" : "an unknown algorithm"); \
+                the server's Digest challenge requires \(isShown ? "the algorithm \(name)" : "an unknown algorithm"); \
                 MD5 and SHA-256 are supported
                 """
         }
-        return "the server's Digest challenge asks for a proof of the body (qop=auth-int); only qop=auth is supported"
+        return "the server's Digest challenge requires a hash of the body (qop=auth-int); only qop=auth is supported"
     }
 
     init?(_ challenge: Challenge) {

@@ -39,8 +39,8 @@ enum MD5Digest {
                 throw NetworkError(
                     .unsupported,
                     during: .queue,
-                    "the server asks for Digest with MD5, which this system's libcrypto lacks",
-                    advice: "install OpenSSL's libssl3, or let the server take SHA-256"
+                    "the server requires Digest with MD5, which this system's libcrypto does not support",
+                    advice: "install OpenSSL's libssl3, or configure the server for SHA-256"
                 )
             }
             return bytes

@@ -23,8 +23,8 @@ package enum Netrc {
             throw NetworkError(
                 .file,
                 during: .build,
-                "there is no home folder to look for .netrc in",
-                advice: "set HOME"
+                "cannot find .netrc because HOME is not set",
+                advice: "set HOME, or pass the path of the file"
             )
         }
         return String(cString: home) + "/.netrc"

@@ -14,10 +14,10 @@ extension CookieJar {
     ) throws(NetworkError) {
         self.init(now: now)
         let advice =
-            "its seven parts are separated by tabs: domain, whether subdomains, path, whether https alone, "
-            + "end in seconds since 1970, name, value"
+            "separate its seven fields with tabs: domain, TRUE for subdomains, path, TRUE for https only, "
+            + "expiry in seconds since 1970, name, value"
         let cookies = try PrivateFile(path: path)
-            .entries("a cookie", advice: advice, onSkippedLine, comments: Cookie.isComment, Cookie.init(line:))
+            .entries("a valid cookie", advice: advice, onSkippedLine, comments: Cookie.isComment, Cookie.init(line:))
         for cookie in cookies { set(cookie) }
     }
 

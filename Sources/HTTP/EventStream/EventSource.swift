@@ -155,7 +155,7 @@ extension EventSource {
     /// The answer to the next request; nil where the server has no more events.
     private func response(behind lastEventID: String) async throws(NetworkError) -> TransferResponse? {
         guard !lastEventID.unicodeScalars.contains(where: { $0 < " " || $0 == "\u{7F}" }) else {
-            throw NetworkError(.badRequest, during: .build, "the last event's id holds a control character")
+            throw NetworkError(.badRequest, during: .build, "the last event's ID contains a control character")
         }
         let response = try await connect(lastEventID)
         if response.status == .noContent { return nil }
@@ -209,9 +209,13 @@ extension NetworkError {
             ? NetworkError(
                 .decoding,
                 during: .decode,
-                "the answer is \(Redactor().mediaType(contentType)), no event stream"
+                "the response is \(Redactor().mediaType(contentType)), not an event stream"
             )
-            : NetworkError(.status, during: .response, "the event stream was refused: status \(response.status.code)")
+            : NetworkError(
+                .status,
+                during: .response,
+                "the server refused the event stream with status \(response.status.code)"
+            )
         error.response = response.head
         error.url = response.url
         // What the server says about it, if it is short and comes to an end; the status is the error all the same.

@@ -88,8 +88,8 @@ public struct EventStream: Sendable {
             throw NetworkError(
                 .tooLarge,
                 during: .body,
-                "an event of the stream is larger than the \(maxEventBytes) bytes allowed",
-                advice: "raise maxEventBytes"
+                "an event in the stream is larger than the \(maxEventBytes) bytes allowed",
+                advice: "increase maxEventBytes"
             )
         }
         return nil

@@ -18,7 +18,7 @@ extension HSTSStore {
         self.init(now: now)
         let hosts = try PrivateFile(path: path)
             .entries(
-                "a host of HSTS",
+                "a valid HSTS host",
                 advice: "write it as: .example.com \"20301231 23:59:59\"",
                 onSkippedLine,
                 Self.host

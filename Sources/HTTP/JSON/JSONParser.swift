@@ -91,7 +91,7 @@ private struct JSONParser {
         let written = bytes[(token.start + 1)..<(token.end - 1)]
         let text = token.hasEscapes ? JSONText.bytes(of: written)[...] : written
         if let text = String(validating: text, as: UTF8.self) { return text }
-        note("the text is not UTF-8", at: token.start)
+        note("the text is not valid UTF-8", at: token.start)
         return ""
     }
 
@@ -113,6 +113,6 @@ extension JSONFault {
         let before = bytes[..<offset]
         let line = before.count { $0 == 0x0A } + 1
         let column = before.count - (before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0) + 1
-        return NetworkError(.decoding, during: .decode, "not JSON at line \(line), column \(column): \(reason)")
+        return NetworkError(.decoding, during: .decode, "invalid JSON at line \(line), column \(column): \(reason)")
     }
 }

@@ -59,7 +59,7 @@ package struct JSONScanner {
 
     /// The text that begins here.
     package mutating func text() throws(JSONFault) -> Text {
-        try take("\"", "text in quotes should be here")
+        try take("\"", "expected a string")
         let start = index
         var hasEscapes = false
         while true {
@@ -73,7 +73,7 @@ package struct JSONScanner {
                 index += 1
                 hasEscapes = true
                 try passEscape()
-            default: throw fault("a control character in text must be escaped")
+            default: throw fault("a control character in a string must be escaped")
             }
         }
     }
@@ -89,22 +89,22 @@ package struct JSONScanner {
     /// - Parameter read: is given the name of each member, and goes over its value.
     package mutating func object(_ read: (inout JSONScanner, _ name: Text) throws(JSONFault) -> Void) throws(JSONFault)
     {
-        try take("{", "an object should be here")
+        try take("{", "expected an object")
         if has("}") { return }
         repeat {
             let name = try text()
-            try take(":", "a colon should be here")
+            try take(":", "expected a colon")
             try read(&self, name)
         } while has(",")
-        try take("}", "a comma or the end of the object should be here")
+        try take("}", "expected a comma or the end of the object")
     }
 
     /// Sees to it that nothing is left.
     package mutating func finish() throws(JSONFault) {
-        guard peek() == nil else { throw fault("text after the end of the value") }
+        guard peek() == nil else { throw fault("unexpected text after the value") }
     }
 
-    private var tooEarly: JSONFault { fault("the text ends too early") }
+    private var tooEarly: JSONFault { fault("unexpected end of the text") }
 
     private mutating func passEscape() throws(JSONFault) {
         guard index < bytes.count else { throw tooEarly }
@@ -115,7 +115,7 @@ package struct JSONScanner {
         case UInt8(ascii: "u"):
             guard index + 4 < bytes.count else { throw tooEarly }
             for digit in bytes[index + 1...index + 4] where !Character(Unicode.Scalar(digit)).isHexDigit {
-                throw fault("a hexadecimal digit should be here")
+                throw fault("expected a hexadecimal digit")
             }
             index += 5
         default: throw fault("unknown escape")
@@ -146,7 +146,7 @@ package struct JSONScanner {
                 let isObject = open.isObject
                 try take(
                     isObject ? "}" : "]",
-                    "a comma or the end of the \(isObject ? "object" : "array") should be here"
+                    "expected a comma or the end of the \(isObject ? "object" : "array")"
                 )
                 close(&visitor)
             }
@@ -187,7 +187,7 @@ package struct JSONScanner {
 
     private mutating func open(isObject: Bool, _ visitor: inout some Visitor) throws(JSONFault) {
         guard open.count < JSONValue.depthLimit else {
-            throw fault("nested deeper than \(JSONValue.depthLimit) containers")
+            throw fault("nested more than \(JSONValue.depthLimit) levels deep")
         }
         open.append(isObject)
         visitor.open(isObject: isObject, at: index)
@@ -201,7 +201,7 @@ package struct JSONScanner {
 
     private mutating func name(_ visitor: inout some Visitor) throws(JSONFault) {
         visitor.name(try text())
-        try take(":", "a colon should be here")
+        try take(":", "expected a colon")
     }
 
     private mutating func word(
@@ -212,7 +212,7 @@ package struct JSONScanner {
         let count = word.utf8CodeUnitCount
         guard index + count <= bytes.count,
             word.withUTF8Buffer({ $0.elementsEqual(bytes[index..<index + count]) })
-        else { throw fault("no value begins like this") }
+        else { throw fault("expected a value") }
         index += count
         visitor.scalar(kind, index - count..<index)
     }
@@ -221,19 +221,19 @@ package struct JSONScanner {
         let start = index
         if index < bytes.count, bytes[index] == UInt8(ascii: "-") { index += 1 }
         let first = index
-        try digits(start == first ? "no value begins like this" : "a digit should be here")
+        try digits(start == first ? "expected a value" : "expected a digit")
         if bytes[first] == UInt8(ascii: "0"), index > first + 1 {
             index = first + 1
-            throw fault("text after the end of the value")
+            throw fault("unexpected text after the value")
         }
         if index < bytes.count, bytes[index] == UInt8(ascii: ".") {
             index += 1
-            try digits("a digit should be here")
+            try digits("expected a digit")
         }
         guard index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "e") else { return }
         index += 1
         if index < bytes.count, bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-") { index += 1 }
-        try digits("a digit should be here")
+        try digits("expected a digit")
     }
 
     private mutating func digits(_ reason: String) throws(JSONFault) {

@@ -222,7 +222,7 @@ extension JSONTape {
     ///
     /// - Throws: `DecodingError` where it is not UTF-8.
     func string(at index: Int) throws -> String {
-        guard let string = unicode(at: index) else { throw corrupted(index, "the text is not Unicode") }
+        guard let string = unicode(at: index) else { throw corrupted(index, "the text is not valid Unicode") }
         return string
     }
 
@@ -274,7 +274,7 @@ extension JSONTape {
         let found = entries[index].kind.words
         let context = DecodingError.Context(
             codingPath: path(to: index),
-            debugDescription: "\(type) is expected, and \(found) is there"
+            debugDescription: "expected \(type), found \(found)"
         )
         return entries[index].kind == .null ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
@@ -309,7 +309,7 @@ extension JSONTokenizer.Token.Kind {
         case .arrayStart, .arrayEnd: "an array"
         case .name, .string: "a string"
         case .number: "a number"
-        case .true, .false: "a truth value"
+        case .true, .false: "a Boolean"
         case .null: "null"
         }
     }

@@ -114,7 +114,7 @@ package struct JSONTokenizer: Sendable {
     package mutating func finish(_ emit: (Token) -> Void) throws(JSONFault) {
         if state == .number, part.isComplete { endScalar(.number, emit) }
         if state == .word { throw noWord }
-        guard isAtEnd else { throw fault("the text ends too early") }
+        guard isAtEnd else { throw fault("unexpected end of the text") }
     }
 
     private func fault(_ reason: String) -> JSONFault {
@@ -128,7 +128,7 @@ package struct JSONTokenizer: Sendable {
         case .word: try takeWord(byte, emit)
         case .number:
             if let next = part.next(byte) { return part = next }
-            guard part.isComplete else { throw fault("a digit should be here") }
+            guard part.isComplete else { throw fault("expected a digit") }
             endScalar(.number, emit)
             try take(byte, emit)
         default:
@@ -152,12 +152,12 @@ package struct JSONTokenizer: Sendable {
         case (.valueOrArrayEnd, UInt8(ascii: "]")), (.nameOrObjectEnd, UInt8(ascii: "}")): try close(byte, emit)
         case (.valueOrArrayEnd, _): try beginValue(byte, emit)
         case (.name, UInt8(ascii: "\"")), (.nameOrObjectEnd, UInt8(ascii: "\"")): beginText(isName: true)
-        case (.name, _), (.nameOrObjectEnd, _): throw fault("a member's name in quotes should be here")
+        case (.name, _), (.nameOrObjectEnd, _): throw fault("expected a member name in quotes")
         case (.colon, UInt8(ascii: ":")): state = .value
-        case (.colon, _): throw fault("a colon should be here")
+        case (.colon, _): throw fault("expected a colon")
         case (.commaOrEnd, UInt8(ascii: ",")): state = open.last == true ? .name : .value
         case (.commaOrEnd, _): try close(byte, emit)
-        default: throw fault("text after the end of the value")
+        default: throw fault("unexpected text after the value")
         }
     }
 
@@ -187,11 +187,11 @@ package struct JSONTokenizer: Sendable {
         state = .word
     }
 
-    private var noWord: JSONFault { JSONFault(offset: start, reason: "no value begins like this") }
+    private var noWord: JSONFault { JSONFault(offset: start, reason: "expected a value") }
 
     private mutating func open(isObject: Bool, _ emit: (Token) -> Void) throws(JSONFault) {
         guard open.count < JSONValue.depthLimit else {
-            throw fault("nested deeper than \(JSONValue.depthLimit) containers")
+            throw fault("nested more than \(JSONValue.depthLimit) levels deep")
         }
         open.append(isObject)
         state = isObject ? .nameOrObjectEnd : .valueOrArrayEnd
@@ -201,7 +201,7 @@ package struct JSONTokenizer: Sendable {
     private mutating func close(_ byte: UInt8, _ emit: (Token) -> Void) throws(JSONFault) {
         let isObject = open.last == true
         guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
-            throw fault("a comma or the end of the \(isObject ? "object" : "array") should be here")
+            throw fault("expected a comma or the end of the \(isObject ? "object" : "array")")
         }
         open.removeLast()
         endValue()
@@ -246,13 +246,13 @@ extension JSONTokenizer {
         case UInt8(ascii: "\\"):
             hasEscapes = true
             state = .backslash
-        default: throw fault("a control character in text must be escaped")
+        default: throw fault("a control character in a string must be escaped")
         }
     }
 
     private mutating func takeEscape(_ byte: UInt8) throws(JSONFault) {
         if state == .hexDigits {
-            guard byte.hexValue != nil else { throw fault("a hexadecimal digit should be here") }
+            guard byte.hexValue != nil else { throw fault("expected a hexadecimal digit") }
             hexDigits += 1
             if hexDigits == 4 { state = .text }
             return
@@ -305,6 +305,6 @@ package struct JSONFault: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     package var description: String {
-        "not JSON at byte \(offset)\(path.isEmpty ? "" : " (\(path))"): \(reason)"
+        "invalid JSON at byte \(offset)\(path.isEmpty ? "" : " (\(path))"): \(reason)"
     }
 }

@@ -103,8 +103,8 @@ extension JSONTree {
         NetworkError(
             .badRequest,
             during: .build,
-            "the body has no JSON form at \(place): \(type(of: value))",
-            advice: "send text or numbers there, or an Encodable value with an encoder of its own",
+            "the body cannot be written as JSON at \(place): \(type(of: value)) is not supported",
+            advice: "send text or numbers there, or an Encodable value with its own encoder",
             underlying: cause
         )
     }

@@ -74,7 +74,7 @@ private struct JSONWriter {
             throw NetworkError(
                 .badRequest,
                 during: .build,
-                "JSON cannot express the number \(inexpressible)",
+                "JSON cannot represent the number \(inexpressible)",
                 advice: "send null or text instead"
             )
         }

@@ -41,7 +41,7 @@ struct KeyedTape<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func value(_ key: Key) throws -> TapeDecoder {
         guard let value = find(key.stringValue) else {
-            let context = DecodingError.Context(codingPath: codingPath, debugDescription: "there is no such member")
+            let context = DecodingError.Context(codingPath: codingPath, debugDescription: "the member is missing")
             throw DecodingError.keyNotFound(key, context)
         }
         return value

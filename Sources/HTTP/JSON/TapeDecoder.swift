@@ -50,12 +50,12 @@ package struct TapeDecoder {
             do {
                 return try URLReference(try decode(String.self)).url()
             } catch is NetworkError {
-                throw tape.corrupted(index, "the text is no URL")
+                throw tape.corrupted(index, "the text is not a URL")
             }
         }
         if type == Data.self {
             guard let data = Data(base64Encoded: try decode(String.self)) else {
-                throw tape.corrupted(index, "the text is no Base64")
+                throw tape.corrupted(index, "the text is not Base64")
             }
             return data
         }
@@ -113,7 +113,7 @@ package struct TapeDecoder {
         do {
             return try JSONDecoder().decode(type, from: tape.raw(at: index))
         } catch {
-            throw tape.corrupted(index, "the number does not fit into \(type)")
+            throw tape.corrupted(index, "the number does not fit in \(type)")
         }
     }
 

@@ -80,7 +80,10 @@ package final class TreeEncoder {
     /// Whatever was written last takes the place of what was there, which is told at the end.
     private func replace(with node: Node) {
         if self.node != nil, output.fault == nil {
-            let context = EncodingError.Context(codingPath: codingPath, debugDescription: "two values at one place")
+            let context = EncodingError.Context(
+                codingPath: codingPath,
+                debugDescription: "two values were encoded at the same place"
+            )
             output.fault = .invalidValue((), context)
         }
         self.node = node
@@ -125,7 +128,7 @@ package final class TreeEncoder {
     {
         guard number.isFinite else {
             let path = codingPath + (key.map { [$0] } ?? [])
-            let context = EncodingError.Context(codingPath: path, debugDescription: "JSON has no word for this number")
+            let context = EncodingError.Context(codingPath: path, debugDescription: "JSON cannot represent this number")
             throw EncodingError.invalidValue(number, context)
         }
         let text = number.description

@@ -61,7 +61,7 @@ public struct MultipartReader: Sendable {
         acceptsLineFeeds: Bool = false
     ) throws(NetworkError) {
         guard (1...70).contains(boundary.utf8.count) else {
-            throw .multipart("the boundary has \(boundary.utf8.count) characters, not 1 to 70")
+            throw .multipart("the multipart boundary must have 1 to 70 characters, but it has \(boundary.utf8.count)")
         }
         delimiter = Array("--\(boundary)".utf8)
         self.maxHeadBytes = maxHeadBytes
@@ -83,7 +83,7 @@ public struct MultipartReader: Sendable {
         let mediaType = MediaType(contentType)
         guard let mediaType, mediaType.essence.hasPrefix("multipart/"), let boundary = mediaType.parameters["boundary"]
         else {
-            throw .multipart("the media type \(mediaType?.essence ?? "") names no boundary")
+            throw .multipart("the media type \(mediaType?.essence ?? "") has no boundary")
         }
         try self.init(boundary: boundary, maxHeadBytes: maxHeadBytes, acceptsLineFeeds: acceptsLineFeeds)
     }

@@ -46,7 +46,7 @@ extension NetworkError {
             .blocked,
             during: .connect,
             message,
-            advice: "ask another host, or change the request's AddressGuard"
+            advice: "use another host, or change the request's AddressGuard"
         )
     }
 }

@@ -57,20 +57,20 @@ public struct Proxy: Sendable, Hashable {
     public init(url text: String) throws(NetworkError) {
         let url = URLReference(text.contains("://") ? text : "http://\(text)")
         guard let schemeName = url.scheme, let authority = url.authority else {
-            throw .badProxy("its URL is malformed or names no host")
+            throw .badProxy("its URL is malformed or has no host")
         }
         guard let scheme = Scheme(rawValue: schemeName.lowercased()) else {
-            throw .badProxy("its URL has the scheme \(schemeName)")
+            throw .badProxy("its URL has the unsupported scheme \(schemeName)")
         }
         guard url.hasNothingBehindAuthority else {
-            throw .badProxy("its URL has more than scheme, user, host and port")
+            throw .badProxy("its URL has more than a scheme, user, host and port")
         }
         let (user, address) = URLReference.cutUser(of: authority)
         let site: WireURL
         do {
             site = try WireURL("http://\(address)")
         } catch {
-            throw .badProxy("its URL is malformed or names no host")
+            throw .badProxy("its URL is malformed or has no host")
         }
         self.init(scheme, host: site.host, port: site.port ?? (scheme == .https ? 443 : 1080))
         guard let user else { return }

@@ -11,8 +11,8 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
         guard let digest = Data(base64Encoded: digits), digest.count == 32 else {
             throw .badOption(
                 "pins",
-                "a pin is no SHA-256 digest in Base64",
-                advice: "write sha256// and 44 characters of Base64"
+                "a pin is not a SHA-256 digest in Base64",
+                advice: "write sha256// and 44 Base64 characters"
             )
         }
         description = Self.prefix + digits

@@ -71,7 +71,7 @@ extension URLReference {
     /// - Throws: `NetworkError` of kind `.badURL` if the text names none.
     package func url() throws(NetworkError) -> URL {
         guard let url = URL(string: try encoded()) else {
-            throw NetworkError(.badURL, during: .build, "the text is no URL", advice: "check its spelling")
+            throw NetworkError(.badURL, during: .build, "the text is not a URL", advice: "check its spelling")
         }
         return url
     }

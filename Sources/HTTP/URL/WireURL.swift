@@ -20,7 +20,7 @@ package struct WireURL: Sendable, Hashable {
     package init(_ text: String) throws(NetworkError) {
         var text = text
         guard let parsed = try Self(parsing: &text) else {
-            throw .badURL("the URL has no scheme", "write http:// or https:// in front")
+            throw .badURL("the URL has no scheme", "begin it with http:// or https://")
         }
         self = parsed
     }
@@ -52,7 +52,7 @@ package struct WireURL: Sendable, Hashable {
             $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?")
         }
         guard target.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw .badURL("path or query hold a character that is not percent-encoded", "build the URL with UrlBuilder")
+            throw .badURL("a character of the path or query is not percent-encoded", "build the URL with UrlBuilder")
         }
         (host, port, self.authority) = try Self.parts(of: authority)
         let (path, query) = Self.cut(target) { $0 == UInt8(ascii: "?") }
@@ -145,8 +145,8 @@ package struct WireURL: Sendable, Hashable {
     private static func parts(of authority: Bytes) throws(NetworkError) -> (host: String, port: Int?, all: String) {
         guard !authority.contains(UInt8(ascii: "@")) else {
             throw .badURL(
-                "the URL holds a user name or password",
-                "send them in an Authorization header; URLs are logged and kept"
+                "the URL contains a user name or password",
+                "send them in an Authorization header; URLs are logged and stored"
             )
         }
         let afterLiteral = authority.first == UInt8(ascii: "[") ? authority.firstIndex(of: UInt8(ascii: "]")) : nil
@@ -167,22 +167,22 @@ package struct WireURL: Sendable, Hashable {
         if bytes.allSatisfy({ isPlain[Int($0)] }) { return text }
         if bytes.first == UInt8(ascii: "[") {
             guard isAddress(bytes) else {
-                throw .badURL("the IPv6 address in brackets is none", "write it as in [::1]")
+                throw .badURL("the text in brackets is not an IPv6 address", "write it like [::1]")
             }
             return text
         }
         // `URL` percent-encodes a name beyond ASCII, unless Foundation has converted it.
         guard let name = PercentEncoding.decode(text[...]) else {
-            throw .badURL("the host holds a character that no host may hold", "check the URL's spelling")
+            throw .badURL("the host contains an invalid character", "check the URL's spelling")
         }
         guard let host = HostName.ascii(name) else {
             throw .badURL(
-                "the host \(name.debugDescription) has no ASCII form that is known here",
+                "the host \(name.debugDescription) cannot be converted to ASCII",
                 "check its spelling, or write its ASCII form (xn--…)"
             )
         }
         guard !host.isEmpty, host.utf8.allSatisfy(HostName.allows) else {
-            throw .badURL("the host holds a character that no host may hold", "check the URL's spelling")
+            throw .badURL("the host contains an invalid character", "check the URL's spelling")
         }
         return host
     }
@@ -237,6 +237,6 @@ extension NetworkError {
     }
 
     fileprivate static var noHost: NetworkError {
-        .badURL("the URL names no host", "write it after the scheme, as in https://example.com/")
+        .badURL("the URL has no host", "write it after the scheme, as in https://example.com/")
     }
 }

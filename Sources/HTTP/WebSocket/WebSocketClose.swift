@@ -57,7 +57,7 @@ public struct WebSocketClose: Sendable, Hashable {
                 .closed,
                 during: .body,
                 "the server closed the WebSocket with code \(rawValue)",
-                advice: "WebSocket.peerClose holds its reason"
+                advice: "see WebSocket.peerClose for the reason"
             )
             error.request = head
             return error
@@ -83,15 +83,15 @@ public struct WebSocketClose: Sendable, Hashable {
             throw NetworkError(
                 .badRequest,
                 during: .build,
-                "WebSocketClose.code is \(code.rawValue), which nobody may send",
-                advice: "take 1000, or one of the app's own in 4000...4999"
+                "WebSocketClose.code is \(code.rawValue), which must not be sent",
+                advice: "use 1000, or an application code in 4000...4999"
             )
         }
         guard reason.utf8.count <= 123 else {
             throw NetworkError(
                 .badRequest,
                 during: .build,
-                "WebSocketClose.reason has \(reason.utf8.count) bytes of 123 at most"
+                "WebSocketClose.reason has \(reason.utf8.count) bytes; at most 123 are allowed"
             )
         }
     }
@@ -108,13 +108,18 @@ public struct WebSocketClose: Sendable, Hashable {
             self.init(.noStatus)
             return
         }
-        guard payload.count >= 2 else { throw WebSocketViolation(.protocolError, "a close frame holds half a code") }
+        guard payload.count >= 2 else {
+            throw WebSocketViolation(.protocolError, "a close frame contains only half a code")
+        }
         let code = Code(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
         guard code.isSendable else {
-            throw WebSocketViolation(.protocolError, "a close frame holds \(code.rawValue), which is no code")
+            throw WebSocketViolation(
+                .protocolError,
+                "a close frame contains \(code.rawValue), which is not a valid code"
+            )
         }
         guard let reason = String(validating: payload[2...], as: UTF8.self) else {
-            throw WebSocketViolation(.invalidPayload, "a close frame's reason is no UTF-8")
+            throw WebSocketViolation(.invalidPayload, "a close frame's reason is not valid UTF-8")
         }
         self.init(code, reason: reason)
     }
@@ -135,7 +140,7 @@ struct WebSocketViolation: Error {
             code == .messageTooBig ? .tooLarge : .protocol,
             during: .body,
             message,
-            advice: code == .messageTooBig ? "raise WebSocketRequest.maxMessageBytes" : nil
+            advice: code == .messageTooBig ? "increase WebSocketRequest.maxMessageBytes" : nil
         )
     }
 }

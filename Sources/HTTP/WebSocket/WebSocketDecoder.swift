@@ -63,10 +63,10 @@ struct WebSocketDecoder {
 
     private func opcode() throws(WebSocketViolation) -> WebSocketOpcode {
         guard header[0] & 0x70 == 0 else {
-            throw WebSocketViolation(.protocolError, "a frame has bits of an extension that was not agreed on")
+            throw WebSocketViolation(.protocolError, "a frame uses an extension that was not negotiated")
         }
         guard let opcode = WebSocketOpcode(rawValue: header[0] & 0x0F) else {
-            throw WebSocketViolation(.protocolError, "a frame is of the unknown kind \(header[0] & 0x0F)")
+            throw WebSocketViolation(.protocolError, "a frame has the unknown opcode \(header[0] & 0x0F)")
         }
         guard header[1] & 0x80 == 0 else {
             throw WebSocketViolation(.protocolError, "the server masked a frame")
@@ -81,7 +81,7 @@ struct WebSocketDecoder {
         guard lengthSize > 0 else { return Int(header[1]) }
         let length = header[2...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         guard length > (lengthSize == 2 ? 125 : 0xFFFF), length <= UInt64(Int64.max) else {
-            throw WebSocketViolation(.protocolError, "a frame's length is written in too many bytes")
+            throw WebSocketViolation(.protocolError, "a frame's length is encoded in too many bytes")
         }
         return Int(clamping: length)
     }
@@ -91,7 +91,8 @@ struct WebSocketDecoder {
         guard (opcode == .continuation) == (message != nil) else {
             throw WebSocketViolation(
                 .protocolError,
-                message == nil ? "a message begins in its middle" : "a message begins inside of another"
+                message == nil
+                    ? "a message begins with a continuation frame" : "a message begins inside another message"
             )
         }
         if message == nil { message = (opcode, Data()) }
@@ -131,7 +132,7 @@ struct WebSocketDecoder {
             guard whole.opcode == .text else { return .message(.binary(whole.payload)) }
             // All at once: looking at each piece as it comes would only tell it earlier (RFC 6455, 8.1).
             guard let text = String(validating: whole.payload, as: UTF8.self) else {
-                throw WebSocketViolation(.invalidPayload, "a message of text is no UTF-8")
+                throw WebSocketViolation(.invalidPayload, "a text message is not valid UTF-8")
             }
             return .message(.text(text))
         }

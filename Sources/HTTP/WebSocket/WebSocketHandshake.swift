@@ -63,7 +63,7 @@ package struct WebSocketHandshake {
             case 100..<200:
                 interim += 1
                 guard interim <= Limit.interim else {
-                    throw Self.disagreement("more than \(Limit.interim) informational responses came", head)
+                    throw Self.disagreement("the server sent more than \(Limit.interim) informational responses", head)
                 }
             default: refusal = head
             }
@@ -80,7 +80,7 @@ package struct WebSocketHandshake {
         return NetworkError(
             .network,
             during: .firstByte,
-            "the connection ended before the server answered the handshake"
+            "the connection ended before the server responded to the handshake"
         )
     }
 
@@ -115,14 +115,14 @@ package struct WebSocketHandshake {
             words(.connection).contains(where: { $0.lowercased() == "upgrade" })
         else { throw Self.disagreement("the server switched to another protocol", raw) }
         guard words(.secWebSocketAccept) == [accept[...]] else {
-            throw Self.disagreement("Sec-WebSocket-Accept is not what the server had to answer", raw)
+            throw Self.disagreement("Sec-WebSocket-Accept does not match Sec-WebSocket-Key", raw)
         }
         guard words(.secWebSocketExtensions).isEmpty else {
-            throw Self.disagreement("the server chose an extension that was not asked for", raw)
+            throw Self.disagreement("the server chose an extension that was not requested", raw)
         }
         let chosen = words(.secWebSocketProtocol)
         guard chosen.isEmpty || (chosen.count == 1 && subprotocols.contains(String(chosen[0]))) else {
-            throw Self.disagreement("the server chose a subprotocol that was not asked for", raw)
+            throw Self.disagreement("the server chose a subprotocol that was not requested", raw)
         }
         return Agreement(head: raw, rest: received)
     }
@@ -132,7 +132,7 @@ package struct WebSocketHandshake {
             .protocol,
             during: .firstByte,
             message,
-            advice: "check that a WebSocket is served there"
+            advice: "check that this URL serves a WebSocket"
         )
         error.response = head.head
         return error
@@ -144,7 +144,7 @@ package struct WebSocketHandshake {
         var error = NetworkError(
             .status,
             during: .response,
-            "the server answered \(status.code) instead of opening a WebSocket",
+            "the server returned \(status.code) instead of opening a WebSocket",
             advice: advice(on: head.head)
         )
         error.response = head.head
@@ -159,11 +159,11 @@ package struct WebSocketHandshake {
         switch head.status.code {
         case 300..<400:
             guard let location = head.headerFields[single: .location] else { break }
-            return "redirects of a WebSocket are not followed; open \(Redactor().redact(url: location))"
+            return "open \(Redactor().redact(url: location)); redirects of a WebSocket are not followed"
         case 401, 407: return "send credentials"
         default: break
         }
-        return "check that a WebSocket is served there"
+        return "check that this URL serves a WebSocket"
     }
 }
 

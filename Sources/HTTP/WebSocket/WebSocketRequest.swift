@@ -34,40 +34,40 @@ public struct WebSocketRequest: Sendable {
     /// - Throws: `NetworkError` that names the property.
     public func validate() throws(NetworkError) {
         guard let scheme = head.scheme, Self.schemes.keys.contains(scheme) else {
-            throw .unopened(.unsupportedScheme, "the scheme of a WebSocket is ws or wss")
+            throw .unopened(.unsupportedScheme, "the scheme of a WebSocket must be ws or wss")
         }
         guard head.method == .get else {
-            throw .unopened(.badRequest, "a WebSocket is opened with GET (RFC 6455, 4.1)")
+            throw .unopened(.badRequest, "the method of a WebSocket request must be GET (RFC 6455, 4.1)")
         }
         if let field = head.headerFields.first(where: { Self.isOwn($0.name) }) {
-            throw .unopened(.badRequest, "the header \(field.name.rawName) belongs to the handshake", "leave it out")
+            throw .unopened(.badRequest, "the header \(field.name.rawName) is set by the handshake", "remove it")
         }
         guard Set(subprotocols).count == subprotocols.count, subprotocols.allSatisfy({ HTTPField.Name($0) != nil })
         else {
             throw .unopened(
                 .badRequest,
-                "WebSocketRequest.subprotocols holds a name twice, or one that is no token (RFC 6455, 4.1)"
+                "WebSocketRequest.subprotocols has a duplicate name, or one that is not a token (RFC 6455, 4.1)"
             )
         }
         guard options.authentication?.digestCredentials == nil else {
             throw .unopened(
                 .unsupported,
-                "TransferOptions.authentication is digest, for which the handshake would have to be sent twice",
-                "use wss with basic, or with bearer"
+                "TransferOptions.authentication is digest, which would require the handshake to be sent twice",
+                "use wss with basic or bearer"
             )
         }
         guard maxMessageBytes > 0 else {
             throw .unopened(
                 .badConfiguration,
                 "WebSocketRequest.maxMessageBytes is \(maxMessageBytes)",
-                "take 1 or more"
+                "use 1 or more"
             )
         }
         let durations = [
             ("pingInterval", pingInterval ?? .seconds(1)), ("pongTimeout", pongTimeout), ("closeTimeout", closeTimeout),
         ]
         for (name, duration) in durations where duration <= .zero {
-            throw .unopened(.badConfiguration, "WebSocketRequest.\(name) is \(duration)", "take more than zero")
+            throw .unopened(.badConfiguration, "WebSocketRequest.\(name) is \(duration)", "use a duration above zero")
         }
     }
 

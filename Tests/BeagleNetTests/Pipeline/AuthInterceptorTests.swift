@@ -288,7 +288,7 @@ import Testing
         auth.reset()
         clock.advance(by: .seconds(30))
         let error = await ofA.value.failure
-        #expect(error?.message.contains("somebody else may have signed in") == true, "\(String(describing: error))")
+        #expect(error?.message.contains("another user may have signed in") == true, "\(String(describing: error))")
         #expect(runs.count == 1)
     }
 

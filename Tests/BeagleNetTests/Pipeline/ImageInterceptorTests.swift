@@ -66,9 +66,9 @@ import Testing
         #expect(error.kind == .tooLarge)
         #expect(
             error.message
-                == "the image (image/png) claims 2147483647 x 2147483647 pixels, and 100000000 are allowed"
+                == "the image (image/png) declares 2147483647 x 2147483647 pixels; the limit is 100000000"
         )
-        #expect(error.advice == "where such images are expected, allow more with ImageInterceptor(maxPixels:)")
+        #expect(error.advice == "increase ImageInterceptor(maxPixels:) if you expect images of this size")
         #expect(error.response?.headerFields[.contentType] == "image/png")
         #expect(error.url == "\(server.url)/image" && error.request?.path == "/image")
         #expect(error.data == nil)

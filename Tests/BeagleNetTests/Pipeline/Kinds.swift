@@ -29,7 +29,7 @@ extension NetworkError {
     static let refused = NetworkError(.connect, during: .connect, "the connection was refused")
 
     static func status(_ code: Int, _ fields: HTTPFields = [:]) -> NetworkError {
-        var error = NetworkError(.status, during: .response, "the server answered \(code)")
+        var error = NetworkError(.status, during: .response, "the server returned \(code)")
         error.response = HTTPResponse(status: .init(code: code), headerFields: fields)
         return error
     }

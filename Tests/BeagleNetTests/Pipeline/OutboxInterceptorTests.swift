@@ -60,12 +60,12 @@ import Testing
         let error = try #require(await Result { try await client.submit(form, to: "http://host/a") }.failure)
         #expect(error.kind == failure.kind && !error.isKept)
         let reason = #"its input "pin" is secret (Form.outbox)"#
-        #expect(error.advice == (advice.map { "\($0); " } ?? "") + "the outbox did not keep it: \(reason)")
+        #expect(error.advice == (advice.map { "\($0); " } ?? "") + "the outbox did not keep the request: \(reason)")
         let lines = logger.messages.filter { $0.contains(reason) }
         #expect(
             lines == [
-                "POST http://host/a is sent without being kept in an outbox: \(reason)",
-                "POST http://host/a was not delivered and is not kept in an outbox: \(reason)",
+                "POST http://host/a is sent without being kept in the outbox: \(reason)",
+                "POST http://host/a was not delivered and is not kept in the outbox: \(reason)",
             ]
         )
         #expect(try outbox.entries().isEmpty)
@@ -262,7 +262,7 @@ import Testing
         #expect(try outbox.remove(newer.id))
         run.finish("1")
         #expect(try await first.shown == "1")
-        #expect(await second.failure?.message.contains("in the outbox no more") == true)
+        #expect(await second.failure?.message.contains("no longer in the outbox") == true)
     }
 
     // MARK: - Progress and watching

@@ -42,7 +42,7 @@ import Testing
         #expect(report.delivered.isEmpty)
         let damage = try #require(report.damages.first)
         #expect(damage.kind == .unsupported)
-        #expect(damage.message.hasSuffix(byte == nil ? "the outbox has no key" : "the outbox has another key"))
+        #expect(damage.message.hasSuffix(byte == nil ? "the outbox has no key" : "the outbox has a different key"))
         // It stays where it is.
         #expect(folder.files.count == 1)
         #expect(try Outbox(directory: folder.path, key: try key(1)).entries().count == 1)

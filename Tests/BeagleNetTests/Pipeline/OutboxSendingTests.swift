@@ -196,7 +196,7 @@ private struct Unreadable: Interceptor {
         let outbox = Outbox(directory: folder.path)
         let client = client(OutboxInterceptor(outbox), Answers(.success(result)))
         let error = await Result { try await client.run(.form(1)) }.failure
-        #expect(error?.isKept == true && error?.message.contains("not the server") == true)
+        #expect(error?.isKept == true && error?.message.contains("is from a store") == true)
     }
 
     // MARK: - What is asked in order to send
@@ -452,7 +452,7 @@ private struct Unreadable: Interceptor {
         let outbox = Outbox(directory: folder.path)
         let first = client(OutboxInterceptor(outbox), end)
         #expect(try await first.run(.form(1)).shown == "ok")
-        #expect(logger.messages.contains { $0.contains("could not be taken out") && $0.contains("cannot remove") })
+        #expect(logger.messages.contains { $0.contains("could not be removed") && $0.contains("cannot remove") })
         #expect(await Result { try await first.run(.form(2)) }.failure?.isKept == true)
         #expect(end.paths == ["/1"])
         try protect(name.withLock { $0 }, false)

@@ -224,7 +224,7 @@ extension NetworkOperation {
         let client = client(OutboxInterceptor(outbox), answers)
         let error = await Result { try await client.run(.form(4)) }.failure
         #expect(error?.kind == .kept)
-        #expect(error?.message.contains("older entries are before it") == true)
+        #expect(error?.message.contains("older entries must be sent first") == true)
         #expect(answers.count == 0)
         #expect(try await client.run(.form(5, host: "third")).shown == "ok")
     }

@@ -19,7 +19,7 @@ import Testing
         let error = #expect(throws: NetworkError.self) {
             try Pipeline([StatusInterceptor(), Answers(.failure(.lost)), RetryInterceptor()], transport: transport)
         }
-        #expect(error?.message.contains("StatusInterceptor (status) above RetryInterceptor (retry)") == true)
+        #expect(error?.message.contains("StatusInterceptor (status) before RetryInterceptor (retry)") == true)
     }
 
     @Test func aWrongOrderFailsEachRequestAndHangsNone() async {

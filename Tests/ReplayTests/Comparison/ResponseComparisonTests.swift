@@ -96,7 +96,7 @@ import Testing
         #expect(bodies(#"{"a":1,"b":2}"#, #"{"b":2.0, "a":1}"#, type).isEmpty)
         #expect(bodies(#"{"a":1}"#, #"{"a":2}"#, type) == ["$.a: 1 → 2"])
         #expect(bodies("[]", "", type) == ["body: JSON → nothing"])
-        #expect(bodies("[]", "[1", type) == ["body: JSON → not JSON at byte 2 ($[1]): the text ends too early"])
+        #expect(bodies("[]", "[1", type) == ["body: JSON → invalid JSON at byte 2 ($[1]): unexpected end of the text"])
     }
 
     @Test func textIsComparedByLines() {

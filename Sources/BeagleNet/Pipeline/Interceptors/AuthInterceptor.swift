@@ -184,8 +184,8 @@ extension NetworkError {
         var error = NetworkError(
             .cancelled,
             during: .queue,
-            "the request is not sent again: somebody else may have signed in since it was sent",
-            advice: "ask again for who is signed in now"
+            "the request was not retried because another user may have signed in since it was sent",
+            advice: "send a new request for the current user"
         )
         error.isAside = true
         return error

@@ -240,8 +240,8 @@ extension NetworkError {
         var error = NetworkError(
             .notStored,
             during: .queue,
-            hasStore ? "no answer is stored" : "no answer is stored, as nothing stores any",
-            advice: hasStore ? "ask with the policy cacheFirst" : "add a CacheInterceptor"
+            hasStore ? "no response is stored" : "no response is stored because there is no cache",
+            advice: hasStore ? "use the policy cacheFirst" : "add a CacheInterceptor"
         )
         if operation.transfer.head.authority != nil { error.request = operation.transfer.head }
         return error
@@ -253,7 +253,7 @@ private struct NotStoredMessage: LogType {
     var category: String { "Cache" }
     var level: LogLevel { .info }
     var message: String {
-        "an answer was not stored: its message did not go out as it was asked, or may have had cookies; "
+        "Response not stored: the request was changed before it was sent, or it may have had cookies; "
             + "give the operation a partition"
     }
 }
@@ -263,7 +263,7 @@ private struct PartitionMessage: LogType {
     var category: String { "Cache" }
     var level: LogLevel { .error }
     var message: String {
-        "nothing is stored, and nothing stored was looked for: an interceptor changed the partition of the operation; "
-            + "set it before the operation is run"
+        "Cache bypassed: an interceptor changed the partition of the operation; "
+            + "set the partition before running the operation"
     }
 }

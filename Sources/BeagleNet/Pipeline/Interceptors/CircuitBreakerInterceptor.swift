@@ -161,8 +161,9 @@ extension NetworkError {
         NetworkError(
             .circuitOpen,
             during: .queue,
-            "\(origin) failed too often and is left alone",
-            advice: wait > .zero ? "ask again in \(wait.milliseconds) ms" : "ask again when it was found to answer"
+            "requests to \(origin) are paused because it failed too often",
+            advice: wait > .zero
+                ? "try again in \(wait.milliseconds) ms" : "try again when the pending trial request succeeds"
         )
     }
 }

@@ -112,7 +112,11 @@ extension NetworkOperation {
 extension NetworkError {
     /// Where it was, and what it has done, nobody can say.
     fileprivate static let heedsNoCancelling: NetworkError = {
-        var error = NetworkError(.timeout, during: .queue, "what the operation waits for heeds no cancelling")
+        var error = NetworkError(
+            .timeout,
+            during: .queue,
+            "the operation is waiting for work that ignores cancellation"
+        )
         error.mayHaveReachedServer = true
         return error
     }()
@@ -127,7 +131,7 @@ extension NetworkError {
             .timeout,
             during: last.phase,
             "the operation took longer than its deadline of \(limit)",
-            advice: "raise NetworkOperation.deadline, or find out what was slow",
+            advice: "increase NetworkOperation.deadline, or find out what was slow",
             underlying: last
         )
         error.mayHaveReachedServer = last.mayHaveReachedServer

@@ -92,8 +92,8 @@ public struct ImageInterceptor: BriefInterceptor {
         var refusal = NetworkError(
             .tooLarge,
             during: .response,
-            "the image (\(header.format)) claims \(header.width) x \(header.height) pixels, and \(maxPixels) are allowed",
-            advice: "where such images are expected, allow more with ImageInterceptor(maxPixels:)"
+            "the image (\(header.format)) declares \(header.width) x \(header.height) pixels; the limit is \(maxPixels)",
+            advice: "increase ImageInterceptor(maxPixels:) if you expect images of this size"
         )
         (refusal.request, refusal.response, refusal.url) = (request, response(), url)
         return refusal

@@ -125,14 +125,14 @@ public struct OutboxInterceptor: BriefInterceptor {
         _ next: Next,
         _ emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        operation.logUnkept("is sent without being kept in an outbox: \(why)", at: .info)
+        operation.logUnkept("is sent without being kept in the outbox: \(why)", at: .info)
         do throws(NetworkError) {
             return try await next(operation, emit)
         } catch {
             guard error.leavesMessageOpen else { throw error }
-            operation.logUnkept("was not delivered and is not kept in an outbox: \(why)", at: .error)
+            operation.logUnkept("was not delivered and is not kept in the outbox: \(why)", at: .error)
             var told = error
-            let advice = "the outbox did not keep it: \(why)"
+            let advice = "the outbox did not keep the request: \(why)"
             told.advice = error.advice.map { "\($0); \(advice)" } ?? advice
             throw told
         }
@@ -143,7 +143,7 @@ public struct OutboxInterceptor: BriefInterceptor {
         of operation: inout NetworkOperation,
         in queue: String
     ) async throws(NetworkError) -> OutboxMessage {
-        guard operation.transfer.delivery == .collect else { throw .notForOutbox("its answer is streamed") }
+        guard operation.transfer.delivery == .collect else { throw .notForOutbox("its response is streamed") }
         guard operation.transfer.body?.isReplayable ?? true else {
             throw .notForOutbox("its body can be read only once")
         }
@@ -225,8 +225,8 @@ extension NetworkError {
     fileprivate static let recordingAnswers = NetworkError(
         .notInRecording,
         during: .queue,
-        "a recording answers in the network's place, so the outbox entry stays",
-        advice: "flush the outbox with a client that asks the server"
+        "the outbox entry was not sent because a recording replaces the network",
+        advice: "flush the outbox with a client that sends requests to the server"
     )
 
     fileprivate static func notForOutbox(_ why: String) -> NetworkError {
@@ -234,7 +234,7 @@ extension NetworkError {
             .badRequest,
             during: .build,
             "the operation cannot be kept in an outbox: \(why)",
-            advice: "give it bytes or a file, or set its outbox to .never"
+            advice: "use a body of bytes or a file, or set its outbox to .never"
         )
     }
 }

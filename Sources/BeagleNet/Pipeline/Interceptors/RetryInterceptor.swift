@@ -118,10 +118,12 @@ public final class RetryInterceptor: BriefInterceptor {
             switch step(after: outcome, of: operation, failures, elapsed) {
             case .wait(let duration): wait = duration
             case .stop(let reason):
-                operation.log(RetryMessage("not sent again: \(reason)"))
+                operation.log(RetryMessage("Not retrying: \(reason)"))
                 return try outcome.reaching(hasReached)
             }
-            operation.log(RetryMessage("attempt \(operation.attempt + 1) in \(wait.shown): \(outcome.reason)"))
+            operation.log(
+                RetryMessage("Retrying in \(wait.shown) (attempt \(operation.attempt + 1)): \(outcome.reason)")
+            )
             do {
                 if operation.kind == .subscription, case .failure(let error) = outcome {
                     emit(NetworkOperation.Result(.connection(.interrupted(error, wait: wait)), hasNext: true))
@@ -201,14 +203,15 @@ public final class RetryInterceptor: BriefInterceptor {
         let count = isSubscription ? max(failures, shared?.failures ?? 0) : failures
         guard let wait = backoff.delay(after: count, asked: asked, using: &generator) else {
             return .stop(
-                asked > backoff.maxAsked ? "the server asks to wait \(asked.shown)" : "\(failures) attempts failed"
+                asked > backoff.maxAsked
+                    ? "the server requests a wait of \(asked.shown)" : "\(failures) attempts failed"
             )
         }
         if isSubscription { return .wait(wait) }
         if let maxTime, elapsed() + wait > maxTime {
-            return .stop("no attempt may begin later than \(maxTime.shown) after the first")
+            return .stop("the next attempt would begin later than \(maxTime.shown) after the first")
         }
-        guard budget.spend(on: operation) else { return .stop("too much of what the origin is asked fails") }
+        guard budget.spend(on: operation) else { return .stop("too many requests to the origin fail") }
         return .wait(wait)
     }
 }
@@ -283,7 +286,7 @@ extension Result<NetworkOperation.Result, NetworkError> {
     }
 
     fileprivate var reason: String {
-        if let status { return "the server answered \(status)" }
+        if let status { return "the server returned \(status)" }
         if case .failure(let error) = self { return error.message }
         return ""
     }
@@ -298,8 +301,8 @@ extension NetworkOperation {
         if hasKey, performer?.sendsFields ?? true { return nil }
         if kind.repetition.allows(transfer.head.method) { return nil }
         return hasKey
-            ? "the server may have acted on it, and the way that it goes has no place for its Idempotency-Key"
-            : "the server may have acted on it, and it has no Idempotency-Key"
+            ? "the server may have processed the request, and this transport cannot send its Idempotency-Key"
+            : "the server may have processed the request, and it has no Idempotency-Key"
     }
 
     /// Tells how long ago it was made, by the operation's clock.
@@ -328,7 +331,7 @@ extension NetworkError {
     static let cancelledWhileWaiting = NetworkError(
         .cancelled,
         during: .queue,
-        "the request was cancelled while it waited"
+        "the request was cancelled while it was waiting"
     )
 
     /// The same error, after attempts that may have reached the server.

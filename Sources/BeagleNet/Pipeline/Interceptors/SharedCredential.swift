@@ -174,8 +174,8 @@ extension NetworkError {
         NetworkError(
             .timeout,
             during: .queue,
-            "no credential came within \(limit)",
-            advice: "look at what `load` and `renew` of the AuthInterceptor wait for"
+            "no credential was available within \(limit)",
+            advice: "check what `load` and `renew` of the AuthInterceptor wait for"
         )
     }
 }

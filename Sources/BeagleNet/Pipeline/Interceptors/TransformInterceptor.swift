@@ -95,7 +95,7 @@ extension NetworkError {
     fileprivate static let streamToChange = NetworkError(
         .unsupported,
         during: .build,
-        "an interceptor changes answers as a whole, and this one is to be streamed",
-        advice: "ask for the whole answer, or have the interceptor change the message alone"
+        "an interceptor changes whole responses, but this response is streamed",
+        advice: "request the whole response, or change only the request in the interceptor"
     )
 }

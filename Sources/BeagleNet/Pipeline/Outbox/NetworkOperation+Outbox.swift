@@ -74,7 +74,7 @@ extension NetworkOperation {
             throw NetworkError(
                 .badURL,
                 during: .build,
-                "the URL of an outbox entry can't be read: \(error.message)",
+                "the URL of an outbox entry is invalid: \(error.message)",
                 advice: error.advice
             )
         }
@@ -106,7 +106,7 @@ final class OutboxMark: Sendable {
 
 extension TransferOptions {
     /// Why an outbox must not keep an operation whose options guard it: its client would not bring them again.
-    static let guardsAreNotKept = "it has an address guard, pins, an identity or a function for redirects of its own"
+    static let guardsAreNotKept = "it has its own address guard, pins, identity or redirect function"
 
     /// Whether they guard a transfer in a way that others do not.
     func guards(beyond others: TransferOptions) -> Bool {

@@ -284,7 +284,7 @@ final class OutboxFiles: Sendable {
         let parts = name.dropLast(Self.ending.count).split(separator: "-", maxSplits: 2).map(String.init)
         guard let number = parts.first.flatMap({ UInt64($0) }), number < .max / 2, parts.count == (isRefused ? 3 : 2)
         else {
-            throw .damaged(path, "its name is none of an entry")
+            throw .damaged(path, "its file name is not valid for an entry")
         }
         let state = isRefused ? Outbox.Entry.State.refused(parts[2]) : .waiting
         let entry = Outbox.Entry(message, id: parts[1], bytes: data.count, state: state)
@@ -316,15 +316,15 @@ final class OutboxFiles: Sendable {
         if error.kind == .decoding, moves {
             do throws(NetworkError) {
                 try folder.move(name, to: damages, as: name)
-                error.advice = "it was moved to \(damages.path)/\(name), and the others go on"
+                error.advice = "the file was moved to \(damages.path)/\(name); other entries are not affected"
                 return index.report(error)
             } catch let trouble {
                 guard folder.has(name) else { return }
-                error.advice = "it stays where it is, and the others go on: \(trouble.message)"
+                error.advice = "the file could not be moved aside: \(trouble.message); other entries are not affected"
             }
         }
         let path = "\(folder.path)/\(name)"
-        if error.kind == .file { error.advice = "make \(path) readable, or remove it; the others go on" }
+        if error.kind == .file { error.advice = "make \(path) readable, or remove it; other entries are not affected" }
         if index.skipped.insert(path).inserted { index.report(error) }
     }
 }
@@ -335,7 +335,7 @@ extension NetworkError {
             .file,
             during: .file,
             "the outbox \(path) is full: it has \(count) entries",
-            advice: "send or remove what is in it, or raise Outbox.Limits"
+            advice: "send or remove entries, or increase Outbox.Limits"
         )
     }
 
@@ -343,8 +343,8 @@ extension NetworkError {
         NetworkError(
             .tooLarge,
             during: .build,
-            "the outbox entry \(path) has \(size) bytes, too many to be read",
-            advice: "remove it; it stays where it is, and the others go on"
+            "the outbox entry \(path) is too large to read: it has \(size) bytes",
+            advice: "remove the file; it was left in place, and other entries are not affected"
         )
     }
 
@@ -352,15 +352,15 @@ extension NetworkError {
         NetworkError(
             .tooLarge,
             during: .build,
-            "the message is larger than the \(limits.maxEntryBytes) bytes that an outbox takes",
-            advice: "raise Outbox.Limits.maxEntryBytes, or send it without the outbox"
+            "the request is larger than the \(limits.maxEntryBytes) bytes allowed for an outbox entry",
+            advice: "increase Outbox.Limits.maxEntryBytes, or send the request without the outbox"
         )
     }
 
     fileprivate static let otherMessage = NetworkError(
         .badRequest,
         during: .build,
-        "another message with the same Idempotency-Key waits in the outbox",
-        advice: "give each message a key of its own"
+        "the outbox already contains a different request with the same Idempotency-Key",
+        advice: "use a unique key for each request"
     )
 }

@@ -20,10 +20,10 @@ public struct OutboxKey: Sendable {
     /// - Throws: `NetworkError` of kind `.badConfiguration` if there aren't 32 bytes, or the system has no cipher.
     public init(_ bytes: Data) throws(NetworkError) {
         guard bytes.count == AESGCM.keyBytes else {
-            throw .unusableKey("it has \(bytes.count) bytes, and AES-256 takes \(AESGCM.keyBytes)")
+            throw .unusableKey("it has \(bytes.count) bytes, but AES-256 requires \(AESGCM.keyBytes)")
         }
         guard let code = HMACSHA256.bytes(of: Array("beagle-outbox".utf8), key: bytes) else {
-            throw .unusableKey("no libcrypto was found")
+            throw .unusableKey("libcrypto was not found")
         }
         self.bytes = bytes
         id = Hexadecimal.text(Array(code.prefix(8)))
@@ -53,8 +53,8 @@ extension NetworkError {
         NetworkError(
             .badConfiguration,
             during: .build,
-            "the key of the outbox can't be used: \(why)",
-            advice: "make 32 random bytes once, and keep them where the app keeps secrets"
+            "the outbox key cannot be used: \(why)",
+            advice: "generate 32 random bytes once, and store them where the app stores secrets"
         )
     }
 }

@@ -71,16 +71,16 @@ extension OutboxMessage {
     /// - Throws: `NetworkError` of kind `.decoding` if it isn't whole or isn't an entry, `.unsupported` if its format is newer,
     ///   or it is encrypted with another key.
     init(_ file: Data, path: String, _ key: OutboxKey?) throws(NetworkError) {
-        guard let end = file.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is cut off") }
+        guard let end = file.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is truncated") }
         let line = String(decoding: file[..<end], as: UTF8.self)
         guard !line.hasPrefix(Self.sealedFormat) else {
             guard let key else { throw .encrypted(path, "the outbox has no key") }
             guard line.hasPrefix("\(Self.sealedFormat)\(key.id) ") else {
-                throw .encrypted(path, "the outbox has another key")
+                throw .encrypted(path, "the outbox has a different key")
             }
             let sealed = Data(file[file.index(after: end)...])
             guard let content = try key.open(sealed, under: Data(line.utf8)) else {
-                throw .damaged(path, "it is cut off, or was changed")
+                throw .damaged(path, "it was truncated or changed")
             }
             self = try OutboxMessage(content, path: path, nil)
             return
@@ -88,14 +88,16 @@ extension OutboxMessage {
         try Self.checkFormat(line, path: path)
         let content = Data(file[file.index(after: end)...])
         guard try SHA256Digest.hex(of: content) == line.dropFirst(Self.format.count) else {
-            throw .damaged(path, "it is cut off, or was changed")
+            throw .damaged(path, "it was truncated or changed")
         }
-        guard let endOfJSON = content.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is cut off") }
+        guard let endOfJSON = content.firstIndex(of: UInt8(ascii: "\n")) else {
+            throw .damaged(path, "it is truncated")
+        }
         let body = Data(content[content.index(after: endOfJSON)...])
         do throws(NetworkError) {
             try self.init(JSONValue(parsing: Data(content[..<endOfJSON])), body)
         } catch {
-            throw .damaged(path, "its description cannot be read")
+            throw .damaged(path, "its header cannot be read")
         }
     }
 
@@ -104,7 +106,7 @@ extension OutboxMessage {
     /// - Parameter beginning: The first bytes of the file.
     /// - Throws: As reading the file does, if its description tells of another size.
     static func check(_ size: Int64, against beginning: Data, path: String) throws(NetworkError) {
-        guard let end = beginning.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is cut off") }
+        guard let end = beginning.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is truncated") }
         let line = String(decoding: beginning[..<end], as: UTF8.self)
         guard !line.hasPrefix(sealedFormat) else {
             let announced = line.split(separator: " ").last.flatMap { Int64($0) } ?? 0
@@ -116,7 +118,7 @@ extension OutboxMessage {
         let rest = beginning[beginning.index(after: end)...]
         guard let endOfJSON = rest.firstIndex(of: UInt8(ascii: "\n")),
             let json = try? JSONValue(parsing: Data(rest[..<endOfJSON]))
-        else { throw .damaged(path, "its description cannot be read") }
+        else { throw .damaged(path, "its header cannot be read") }
         let head = Int64(beginning.distance(from: beginning.startIndex, to: endOfJSON) + 1)
         let (whole, isTooLarge) = head.addingReportingOverflow(json["length"]?.integer ?? 0)
         guard !isTooLarge, whole == size else { throw .otherSize(path, size) }
@@ -126,7 +128,7 @@ extension OutboxMessage {
         guard !line.hasPrefix(format) else { return }
         let words = line.split(separator: " ")
         let version = line.hasPrefix(anyFormat) && words.count > 1 ? Int(words[1]) ?? 0 : 0
-        throw version > 1 ? .newer(path) : .damaged(path, "it is no entry")
+        throw version > 1 ? .newer(path) : .damaged(path, "it is not an outbox entry")
     }
 
     private init(_ json: JSONValue, _ body: Data) throws(NetworkError) {
@@ -159,15 +161,16 @@ extension NetworkError {
     }
 
     fileprivate static func otherSize(_ path: String, _ size: Int64) -> NetworkError {
-        .damaged(path, "it has \(size) bytes, and its description tells of another size")
+        .damaged(path, "it has \(size) bytes, but its header declares a different size")
     }
 
     fileprivate static func encrypted(_ path: String, _ why: String) -> NetworkError {
         NetworkError(
             .unsupported,
             during: .build,
-            "the outbox entry \(path) is encrypted, and \(why)",
-            advice: "open the outbox with the key of the entry; it stays where it is, and the others go on"
+            "the outbox entry \(path) is encrypted, but \(why)",
+            advice:
+                "open the outbox with the key of the entry; the file stays in place, and other entries are not affected"
         )
     }
 
@@ -176,7 +179,7 @@ extension NetworkError {
             .unsupported,
             during: .build,
             "the outbox entry \(path) was written by a newer version of BeagleNet",
-            advice: "send it with that version; it stays where it is, and the others go on"
+            advice: "send it with that version; the file stays in place, and other entries are not affected"
         )
     }
 }

@@ -132,7 +132,7 @@ public final class OutboxSender: RequestToken {
         }
         guard let wait else { return }
         let isTrouble = error.kind == .file && error.phase == .file
-        log("\(error.message); it is tried again in \(wait.milliseconds) ms", isTrouble ? .error : .info)
+        log("\(error.message); retrying in \(wait.milliseconds) ms", isTrouble ? .error : .info)
     }
 
     private func log(_ message: @autoclosure () -> String, _ level: LogLevel) {

@@ -129,7 +129,7 @@ extension NetworkError {
             .kept,
             during: .queue,
             "the request could not be sent now and is kept in the outbox: \(cause.message)",
-            advice: "it is sent when the outbox is flushed; do not submit it again",
+            advice: "do not submit it again; it is sent when the outbox is flushed",
             underlying: cause
         )
         error.outboxEntry = id
@@ -143,8 +143,8 @@ extension NetworkError {
         var error = NetworkError(
             .cancelled,
             during: .queue,
-            "the wait for the answer was cancelled; the request stays in the outbox",
-            advice: "take it out with Outbox.remove, if it is not to be sent"
+            "waiting for the response was cancelled; the request stays in the outbox",
+            advice: "call Outbox.remove if the request should not be sent"
         )
         error.outboxEntry = entry.id
         error.mayHaveReachedServer = true
@@ -156,8 +156,8 @@ extension NetworkError {
         NetworkError(
             .file,
             during: .file,
-            "the outbox entry \(entry.id) is done with, and could not be taken out: \(cause.message)",
-            advice: "this process does not send it again, the next one would: see to the disk before",
+            "the outbox entry \(entry.id) is finished but could not be removed: \(cause.message)",
+            advice: "check the disk before restarting; this process does not send it again, but the next one would",
             underlying: cause
         )
     }
@@ -165,25 +165,25 @@ extension NetworkError {
     static let heldByAnother = NetworkError(
         .file,
         during: .queue,
-        "another process sends what is in the outbox"
+        "another process is sending the entries of the outbox"
     )
 
     static let nobodySends = NetworkError(
         .notConfigured,
         during: .queue,
-        "older entries are before it, and no client sends them",
-        advice: "call Outbox.flush, or sendAutomatically when the app starts"
+        "older entries must be sent first, and no client is sending them",
+        advice: "call Outbox.flush, or call sendAutomatically when the app starts"
     )
 
     static let notFromServer = NetworkError(
         .other,
         during: .response,
-        "what answered the outbox entry is not the server: a store, or a client that tells no status",
-        advice: "give the outbox a client that asks the server"
+        "the response to the outbox entry is from a store, or from a client that reports no status",
+        advice: "use a client that sends requests to the server"
     )
 
     static let expired: NetworkError = {
-        var error = NetworkError(.timeout, during: .queue, "the entry became older than Outbox.Limits.maxAge")
+        var error = NetworkError(.timeout, during: .queue, "the entry is older than Outbox.Limits.maxAge")
         error.mayHaveReachedServer = true
         return error
     }()
@@ -192,7 +192,7 @@ extension NetworkError {
         var error = NetworkError(
             .other,
             during: .queue,
-            "the entry is in the outbox no more, and the server's answer is not known here"
+            "the entry is no longer in the outbox, and the server's response is unknown"
         )
         error.mayHaveReachedServer = true
         return error
