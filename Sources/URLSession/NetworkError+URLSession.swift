@@ -25,7 +25,7 @@ extension NetworkError {
         } else if let error = error as? URLError {
             self.init(error, during: response == nil ? .firstByte : .body)
         } else if let head, head.status.kind != .successful, !(error is NetworkError) {
-            self.init(.status, during: .response, "the server answered \(head.status)")
+            self.init(.status, during: .response, "the server returned \(head.status)")
         } else {
             self.init(wrapping: error)
         }

@@ -106,7 +106,7 @@ struct StreamAnswer: Sendable {
         var error = NetworkError(
             .unsupported,
             during: .response,
-            "the server does not send results over \(way): it responded with \(answered)",
+            "the server does not send results over \(way): it returned \(answered)",
             advice: "choose another transport in GraphQLEndpoint.subscriptions",
             underlying: underlying
         ).holding(whole)

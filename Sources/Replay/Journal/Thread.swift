@@ -37,7 +37,7 @@ enum Thread {
             throw NetworkError(
                 .other,
                 during: .file,
-                "cannot start a thread for \(name): \(String(cString: strerror(code)))"
+                "cannot create a thread for \(name): \(String(cString: strerror(code)))"
             )
         }
     }
