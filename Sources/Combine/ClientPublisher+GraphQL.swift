@@ -44,6 +44,6 @@ private struct DropMessage: LogType {
     let name: String
 
     var category: String { "GraphQL" }
-    var message: String { "a subscriber of \(name) wants fewer results than come: its oldest are dropped" }
+    var message: String { "a subscriber of \(name) is too slow: its oldest results are dropped" }
     var level: LogLevel { .error }
 }

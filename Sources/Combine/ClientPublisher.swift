@@ -66,7 +66,7 @@ extension NetworkClient {
     public func publisher(for request: Request) -> ClientPublisher<NetworkResponse> {
         ClientPublisher { emit throws(NetworkError) in
             guard let response = try await run(NetworkOperation(request)).response else {
-                throw NetworkError(.other, during: .response, "the client gave no whole response")
+                throw NetworkError(.other, during: .response, "the client returned no complete response")
             }
             emit(response)
         }

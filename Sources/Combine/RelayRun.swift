@@ -46,7 +46,7 @@ struct RelayRun: Sendable {
     private func runOnce(isForced: Bool, _ emit: Emit) async throws(NetworkError) {
         let id = try storedID()
         if let id, !isForced, let stored = network.cache?.answer(to: id, variables) {
-            log("was answered from the response cache")
+            log("completed from the response cache")
             return emit(stored)
         }
         defer { if message.kind == .mutation { network.cache?.clear() } }
@@ -54,7 +54,7 @@ struct RelayRun: Sendable {
         defer { if let id { network.cache?.end(id, variables) } }
         do {
             let answer = try await answer(isForced ? .networkOnly : .cacheFirst, emit)
-            log("was answered")
+            log("completed")
             guard let id, let generation, let answer else { return }
             let payload = RelayPayload(answer)
             guard payload.has("data"), !payload.hasErrors else { return }
@@ -87,7 +87,7 @@ struct RelayRun: Sendable {
         do {
             let operation = try client.liveOperation(message, at: try endpoint())
             give(try await client.run(operation, emit: give))
-            log("has ended")
+            log("ended")
         } catch {
             log("failed: \(error.kind.rawValue)", error.isCancelled ? .info : .error)
             // What the server says went wrong is for Relay to read.
@@ -185,11 +185,15 @@ extension RelayExecution {
                 .badConfiguration,
                 during: .build,
                 "a subscription cannot be polled",
-                advice: "leave CacheConfig.poll nil: it has results by itself"
+                advice: "set CacheConfig.poll to nil: a subscription receives results without polling"
             )
         }
         guard seconds > 0, seconds < 1e9 else {
-            throw NetworkError(.badConfiguration, during: .build, "CacheConfig.poll is not a number of seconds above 0")
+            throw NetworkError(
+                .badConfiguration,
+                during: .build,
+                "CacheConfig.poll must be a number of seconds above 0"
+            )
         }
         guard uploadables.isEmpty else {
             throw NetworkError(.badConfiguration, during: .build, "an operation with files cannot be polled")

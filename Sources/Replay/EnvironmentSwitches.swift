@@ -54,5 +54,5 @@ private struct RecordingBegun: LogType {
 
     var category: String { "Recording" }
     var level: LogLevel { .info }
-    var message: String { "requests are recorded in \(directory), as BEAGLENET_LOG says" }
+    var message: String { "recording requests in \(directory), because BEAGLENET_LOG is set" }
 }

@@ -34,7 +34,7 @@ final class BodySeal {
     func take(_ piece: Data?) throws(NetworkError) {
         if let piece { return piece.withUnsafeBytes { digest?.update($0) } }
         guard let digest = digest.take(), digest.hex() != expected else { return }
-        throw NetworkError(.file, during: .file, "\(name) is damaged: it is not what was recorded")
+        throw NetworkError(.file, during: .file, "\(name) is damaged: its contents are not what was recorded")
     }
 }
 

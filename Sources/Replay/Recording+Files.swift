@@ -71,12 +71,12 @@ extension Recording {
                 throw NetworkError(
                     .notStored,
                     during: .file,
-                    "of the form only its fields were kept, not how it was sent"
+                    "only the fields of the form were recorded, not how it was sent"
                 )
             }
             return Data(text.utf8)
         case .omitted(let reason):
-            throw NetworkError(.notStored, during: .file, "the body was not kept: \(reason)")
+            throw NetworkError(.notStored, during: .file, "the body was not recorded: \(reason)")
         case .file(let name):
             let file = try file(name)
             let size = try file.size()

@@ -70,8 +70,8 @@ public struct RecordingTrait: TestTrait, TestScoping {
         NetworkError(
             .badConfiguration,
             during: .build,
-            "\(path) cannot be recorded by a test with arguments: what each records would replace the others'",
-            advice: "record it by a test without arguments"
+            "a test with arguments cannot record \(path): each case would replace the recording of the others",
+            advice: "record it with a test without arguments"
         )
     }
 
@@ -85,7 +85,7 @@ public struct RecordingTrait: TestTrait, TestScoping {
             .file,
             during: .build,
             "there is no recording \(path) (\(Self.endings.joined(separator: ", ")))",
-            advice: "record it by a run of the test with BEAGLENET_RECORD=1"
+            advice: "run the test with BEAGLENET_RECORD=1 to record it"
         )
     }
 }

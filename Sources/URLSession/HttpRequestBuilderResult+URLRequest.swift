@@ -16,7 +16,7 @@ extension HttpRequestBuilder.Result {
     /// is not in memory.
     public func toUrlRequest() -> URLRequest {
         do throws(NetworkError) {
-            guard let request else { throw error ?? NetworkError(.badRequest, during: .build, "there is no message") }
+            guard let request else { throw error ?? NetworkError(.badRequest, during: .build, "there is no request") }
             return try URLRequest(request)
         } catch {
             return URLRequest(refusal: error, of: url)

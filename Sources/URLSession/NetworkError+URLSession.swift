@@ -25,7 +25,7 @@ extension NetworkError {
         } else if let error = error as? URLError {
             self.init(error, during: response == nil ? .firstByte : .body)
         } else if let head, head.status.kind != .successful, !(error is NetworkError) {
-            self.init(.status, during: .response, "the server answered \(head.status)")
+            self.init(.status, during: .response, "the server returned \(head.status)")
         } else {
             self.init(wrapping: error)
         }
@@ -53,26 +53,26 @@ extension URLError {
     ) -> (NetworkError.Kind, NetworkError.Phase, String, advice: String?) {
         switch code {
         case .cancelled: (.cancelled, phase, "the request was cancelled", nil)
-        case .timedOut: (.timeout, phase, "nothing came in time", "raise the limit, or look at the server")
+        case .timedOut: (.timeout, phase, "no data arrived in time", "increase the timeout, or check the server")
         case .badURL: (.badURL, .build, "the URL is malformed", nil)
         case .networkConnectionLost where phase == .body: (.truncated, .body, "the connection was lost", nil)
         case .networkConnectionLost: (.network, phase, "the connection was lost", nil)
         case .unknown where phase == .body: broken
         // Nothing came at all: FoundationNetworking doesn't tell it from an answer that is no HTTP.
         case .badServerResponse where isOfLibcurl && phase != .body:
-            (.network, phase, "the connection ended before a response came", nil)
+            (.network, phase, "the connection ended before a response arrived", nil)
         // An answer without a head (HTTP/0.9).
         case .unsupportedURL where ["http", "https"].contains(failingURL?.scheme?.lowercased()):
-            (.protocol, phase, "the answer is no HTTP", nil)
-        case .unsupportedURL: (.unsupportedScheme, .build, "the URL cannot be loaded", "use http or https")
+            (.protocol, phase, "the response is not HTTP", nil)
+        case .unsupportedURL: (.unsupportedScheme, .build, "the URL's scheme is not supported", "use http or https")
         case .badServerResponse, .cannotParseResponse, .zeroByteResource:
-            (.protocol, phase, "the answer is no HTTP", nil)
+            (.protocol, phase, "the response is not HTTP", nil)
         case .cannotDecodeRawData, .cannotDecodeContentData: (.encoding, .body, "the body is damaged", nil)
-        case .dataLengthExceedsMaximum: (.tooLarge, phase, "the message is larger than URLSession takes", nil)
+        case .dataLengthExceedsMaximum: (.tooLarge, phase, "the message is larger than URLSession allows", nil)
         case .httpTooManyRedirects: (.tooManyRedirects, .redirect, "there were too many redirects", nil)
         default:
             connecting ?? (
-                .other, phase, "URLSession gave up with code \(code.rawValue)", "see the error below this one"
+                .other, phase, "URLSession failed with code \(code.rawValue)", "see the underlying error"
             )
         }
     }
@@ -92,27 +92,30 @@ extension URLError {
         if localizedDescription.contains("chunked-encoding") {
             return (.protocol, .body, "the body's chunks are malformed", nil)
         }
-        return (.truncated, .body, "the body broke off", nil)
+        return (.truncated, .body, "the body ended too early", nil)
     }
 
     /// Failures on the way to the server.
     private var connecting: Meaning? {
         switch code {
         case .cannotFindHost, .dnsLookupFailed:
-            (.dns, .resolve, "the host name was not resolved", "check the host name and the network")
+            (.dns, .resolve, "the host name could not be resolved", "check the host name and the network")
         case .cannotConnectToHost:
-            (.connect, .connect, "no connection could be made", "check that the server runs at this address and port")
+            (
+                .connect, .connect, "the connection could not be made",
+                "check that the server runs at this address and port"
+            )
         case .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
             (.connect, .connect, "there is no connection to the internet", "check the network")
         case .secureConnectionFailed:
             (
-                .tls, .tls, "no secure connection could be made",
-                "check that this port speaks TLS (if it is http, begin the URL with http://), then the certificate"
+                .tls, .tls, "the secure connection could not be made",
+                "check that the port speaks TLS (for plain HTTP, begin the URL with http://), then check the certificate"
             )
         case .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:
-            (.tls, .tls, "no secure connection could be made", "check the certificate and the host name")
+            (.tls, .tls, "the secure connection could not be made", "check the certificate and the host name")
         default: nil
         }
     }

@@ -170,7 +170,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
         } else if let head {
             succeed(head)
         } else {
-            fail(NetworkError(.protocol, during: .firstByte, "the answer is no HTTP"))
+            fail(NetworkError(.protocol, during: .firstByte, "the response is not HTTP"))
         }
     }
 
@@ -247,8 +247,8 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
                 NetworkError(
                     .timeout,
                     during: self.phase,
-                    "the limit \(name) of \(duration) passed",
-                    advice: "raise Timeouts.\(name), or look at the server"
+                    "the timeout \(name) of \(duration) expired",
+                    advice: "increase Timeouts.\(name), or check the server"
                 )
             )
         }

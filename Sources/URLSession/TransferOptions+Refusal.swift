@@ -40,7 +40,7 @@ extension TransferRequest {
         return NetworkError(
             .unsupported,
             during: .build,
-            "URLSessionTransport hands over no answer before its end, and a stream of events may have none",
+            "URLSessionTransport returns a response only when it is complete, and an event stream may never be",
             advice: "use CurlTransport"
         )
     }
@@ -51,8 +51,9 @@ extension NetworkError {
         NetworkError(
             .unsupported,
             during: .build,
-            "URLSession cannot be told TransferOptions.\(name)",
-            advice: name == "trust" ? "use CurlTransport, or make the system trust them" : "use CurlTransport"
+            "URLSession does not support TransferOptions.\(name)",
+            advice: name == "trust"
+                ? "use CurlTransport, or make the system trust the certificates" : "use CurlTransport"
         )
     }
 }

@@ -26,7 +26,7 @@ extension URLRequest {
         }
         let url = try URLReference(message.urlText).url()
         guard url.host(percentEncoded: true)?.isEmpty == false else {
-            throw NetworkError(.badURL, during: .build, "the message names no host")
+            throw NetworkError(.badURL, during: .build, "the request has no host")
         }
         self.init(url: url, cachePolicy: .reloadIgnoringLocalAndRemoteCacheData, timeoutInterval: 100)
         httpMethod = message.method.rawValue
@@ -47,7 +47,7 @@ extension URLRequest {
             throw NetworkError(
                 .badRequest,
                 during: .build,
-                "a URLRequest holds no body of a file or stream",
+                "a URLRequest cannot hold a body from a file or stream",
                 advice: "collect the body first, or send the request with a transport"
             )
         }
@@ -78,11 +78,15 @@ extension TransferRequest {
                 .badRequest,
                 during: .build,
                 "the body of the URLRequest is a stream, which can be read only once and on one thread",
-                advice: "give the bytes as httpBody"
+                advice: "set the bytes as httpBody"
             )
         }
         guard let head = HTTPRequest(request) else {
-            throw NetworkError(.badURL, during: .build, "the URLRequest has no absolute URL, or its method is no token")
+            throw NetworkError(
+                .badURL,
+                during: .build,
+                "the URLRequest has no absolute URL, or its method is not a token"
+            )
         }
         var options = TransferOptions()
         options.timeouts.firstByte = .seconds(request.timeoutInterval)

@@ -31,7 +31,7 @@ extension URLRequest {
         return NetworkError(
             NetworkError.Kind(rawValue: components.path),
             during: .build,
-            value("message") ?? "the message could not be built",
+            value("message") ?? "the request could not be built",
             advice: value("advice")
         )
     }

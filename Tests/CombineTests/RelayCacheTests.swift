@@ -18,7 +18,7 @@ import Testing
         let world = try world()
         #expect(try await world.texts(.posts, ["a": 1]) == [RelayWorld.answer])
         #expect(try await world.texts(.posts, ["a": 1], CacheConfig(transactionID: "t")) == [stored])
-        #expect(world.logger.messages.last == "Posts [t] was answered from the response cache")
+        #expect(world.logger.messages.last == "Posts [t] completed from the response cache")
         #expect(try await world.texts(.posts, ["a": 2]) == [RelayWorld.answer])
         #expect(world.server.requests.count == 2)
     }

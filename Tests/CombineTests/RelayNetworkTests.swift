@@ -109,7 +109,7 @@ import Testing
         _ = try await world.texts(.posts, [:], config)
         #expect(world.server.requests.map { $0["X-Transaction"] } == [nil, "t1"])
         let lines = world.logger.messages.filter { $0.contains("[t1]") }
-        #expect(lines == ["Posts [t1] was answered", "Posts [t1] was answered"])
+        #expect(lines == ["Posts [t1] completed", "Posts [t1] completed"])
         _ = try await world.texts()
         #expect(world.logger.messages.filter { $0.contains("Posts [") }.count == 2)
     }

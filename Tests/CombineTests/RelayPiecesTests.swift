@@ -73,7 +73,7 @@ import Testing
         let config = CacheConfig(transactionID: "t")
         var values = world.publisher(Self.request, [:], config).values.makeAsyncIterator()
         var pieces = [try await values.next()]
-        while !world.logger.messages.contains("Posts [t] was answered") {
+        while !world.logger.messages.contains("Posts [t] completed") {
             try await Task.sleep(for: .milliseconds(1))
         }
         while let piece = try await values.next() { pieces.append(piece) }

@@ -141,7 +141,7 @@ import Testing
         while let value = try await values.next() { numbers.append(value) }
         #expect(numbers.count <= 4098 && numbers.count >= 4096)
         #expect(numbers.last == Data(#"{"data":{"count":5000}}"#.utf8))
-        #expect(world.logger.messages.count { $0.contains("Count wants fewer results than come") } == 1)
+        #expect(world.logger.messages.count { $0.contains("Count is too slow") } == 1)
     }
 
     @Test(

@@ -449,7 +449,7 @@ import struct BeagleNetExchanges.Operation
         while server.operations.isEmpty { await Task.yield() }
         client.reexecute(operation: server.operations[0].teardown())
         let error = await #expect(throws: NetworkError.self) { try await task.value }
-        #expect(error?.message == "the operation was torn down before it had an answer")
+        #expect(error?.message == "the operation was torn down before it had a result")
         #expect(error?.advice?.isEmpty == false)
         #expect(server.kinds == [.query, .teardown])
     }
@@ -468,7 +468,7 @@ import struct BeagleNetExchanges.Operation
         heard.want(2)
         #expect(heard.numbers == [0, 11, 12])
         #expect(logger.messages.count == 1)
-        #expect(logger.messages.first?.contains("its oldest are dropped beyond 4096") == true)
+        #expect(logger.messages.first?.contains("its oldest results beyond 4096 are dropped") == true)
         heard.cancel()
         #expect(server.kinds == [.subscription, .teardown])
     }
@@ -496,7 +496,7 @@ import struct BeagleNetExchanges.Operation
         let client = Client(request: Self.request, exchanges: [DedupExchange()], logger: logger)
         let result = try await client.query(args)
         #expect(result.error?.networkError?.kind == .unsupported)
-        #expect(logger.messages == ["no exchange has handled operations of kind query"])
+        #expect(logger.messages == ["no exchange handles operations of kind query"])
     }
 
     /// Or whoever subscribes beside another would wait for ever.

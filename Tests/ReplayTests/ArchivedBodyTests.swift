@@ -175,7 +175,7 @@ import Testing
         #expect(body.content == .omitted(reason))
         #expect(body.size == size)
         let error = #expect(throws: NetworkError.self) { try Recording([]).wholeBody(body) }
-        #expect(error?.message == "the body was not kept: \(reason)")
+        #expect(error?.message == "the body was not recorded: \(reason)")
     }
 
     @Test(

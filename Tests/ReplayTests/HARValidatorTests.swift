@@ -55,17 +55,17 @@ import Testing
         // required members, and their types
         (["startedDateTime": ""], ["error: .startedDateTime is missing"]),
         (["request": ""], ["error: .request is missing"]), (["request.url": ""], ["error: .request.url is missing"]),
-        (["request.method": "7"], ["error: .request.method is a number and should be text"]),
-        (["request.headers": "{}"], ["error: .request.headers is an object and should be an array"]),
+        (["request.method": "7"], ["error: .request.method is a number, but should be a string"]),
+        (["request.headers": "{}"], ["error: .request.headers is an object, but should be an array"]),
         (
             ["request.queryString": "[{\"name\":1}]"],
             [
-                "error: .request.queryString[0].name is a number and should be text",
+                "error: .request.queryString[0].name is a number, but should be a string",
                 "error: .request.queryString[0].value is missing",
             ]
         ),
-        (["response": "null"], ["error: .response is null and should be an object"]),
-        (["response.redirectURL": "null"], ["error: .response.redirectURL is null and should be text"]),
+        (["response": "null"], ["error: .response is null, but should be an object"]),
+        (["response.redirectURL": "null"], ["error: .response.redirectURL is null, but should be a string"]),
         (
             ["response.content": "{}"],
             [
@@ -75,12 +75,12 @@ import Testing
         (
             ["response.cookies": #"[{"name":"a","value":"b","expires":"","secure":1}]"#],
             [
-                "error: .response.cookies[0].expires is no moment of ISO 8601, as 2026-11-22T08:15:30.123Z",
-                "error: .response.cookies[0].secure is a number and should be true or false",
+                "error: .response.cookies[0].expires is not an ISO 8601 date and time, such as 2026-11-22T08:15:30.123Z",
+                "error: .response.cookies[0].secure is a number, but should be true or false",
             ]
         ),
-        (["connection": "7"], ["error: .connection is a number and should be text"]),
-        (["comment": "7"], ["error: .comment is a number and should be text"]),
+        (["connection": "7"], ["error: .connection is a number, but should be a string"]),
+        (["comment": "7"], ["error: .comment is a number, but should be a string"]),
         (
             ["request.postData": "{}"],
             [
@@ -88,68 +88,80 @@ import Testing
             ]
         ),
         // ranges
-        (["time": "-1"], ["error: .time is -1, and below 0 is nothing", "hint: .time is -1, and its phases make 7.0"]),
-        (["response.status": "-1"], ["error: .response.status is -1, and below 0 is nothing"]),
-        (["response.headersSize": "-2"], ["error: .response.headersSize is -2, and below 0 only -1 may be"]),
-        (["request.bodySize": "1.5"], ["error: .request.bodySize is 1.5 and should be whole"]),
+        (
+            ["time": "-1"],
+            ["error: .time is -1, but must not be negative", "hint: .time is -1, but its phases add up to 7.0"]
+        ),
+        (["response.status": "-1"], ["error: .response.status is -1, but must not be negative"]),
+        (
+            ["response.headersSize": "-2"],
+            ["error: .response.headersSize is -2, but -1 is the only negative value allowed"]
+        ),
+        (["request.bodySize": "1.5"], ["error: .request.bodySize is 1.5, but should be an integer"]),
         (
             ["timings": #"{"send":-1,"wait":7,"receive":0,"dns":-2}"#],
             [
-                "error: .timings.dns is -2, and below 0 only -1 may be",
-                "error: .timings.send is -1, and below 0 is nothing",
+                "error: .timings.dns is -2, but -1 is the only negative value allowed",
+                "error: .timings.send is -1, but must not be negative",
             ]
         ),
         // dates and addresses
         (
             ["startedDateTime": #""22/11/2026""#],
             [
-                "error: .startedDateTime is no moment of ISO 8601, as 2026-11-22T08:15:30.123Z"
+                "error: .startedDateTime is not an ISO 8601 date and time, such as 2026-11-22T08:15:30.123Z"
             ]
         ),
         (["startedDateTime": #""2026-11-22T08:15:30""#], ["error: .startedDateTime has no time zone"]),
-        (["serverIPAddress": #""[::1]""#], ["error: .serverIPAddress is no address of IPv4 or IPv6 without brackets"]),
-        (["serverIPAddress": #""""#], ["error: .serverIPAddress is no address of IPv4 or IPv6 without brackets"]),
+        (
+            ["serverIPAddress": #""[::1]""#],
+            ["error: .serverIPAddress is not an IPv4 address or an IPv6 address without brackets"]
+        ),
+        (
+            ["serverIPAddress": #""""#],
+            ["error: .serverIPAddress is not an IPv4 address or an IPv6 address without brackets"]
+        ),
         // what excludes each other, sums
         (
             ["request.postData": #"{"mimeType":"","text":"a=b","params":[{"name":"a"}]}"#],
             [
-                "hint: .request.postData.params excludes text, which is there too"
+                "hint: .request.postData.params must not be present together with text"
             ]
         ),
-        (["time": "8"], ["hint: .time is 8, and its phases make 7.0"]),
+        (["time": "8"], ["hint: .time is 8, but its phases add up to 7.0"]),
         (
             ["timings": #"{"connect":0,"ssl":3,"send":1,"wait":2,"receive":4}"#],
             [
-                "hint: .timings.ssl is more than connect, of which it is a part"
+                "hint: .timings.ssl is longer than connect, which includes it"
             ]
         ),
         // what cannot have been sent
         (
             ["request.url": #""/a#b""#],
             [
-                "error: .request.url is no absolute URL", "error: .request.url has a fragment, which is never sent",
+                "error: .request.url is not an absolute URL", "error: .request.url has a fragment, which is never sent",
             ]
         ),
         (
             ["response.headers": #"[{"name":"Set-Cookie","value":"a\nb"}]"#],
             [
-                "error: .response.headers[0].value has a line feed, which no header field may have"
+                "error: .response.headers[0].value has a line break or NUL, which a header field must not have"
             ]
         ),
         (
             ["response.content": #"{"size":1,"mimeType":"","text":"*","encoding":"base64"}"#],
             [
-                "error: .response.content.text is not base64, as its encoding says"
+                "error: .response.content.text is not base64, although its encoding says so"
             ]
         ),
         // members of nobody, or twice
         (
             ["request.settingEncodeUrl": "true"],
             [
-                "hint: .request.settingEncodeUrl is no member of HAR 1.2: one's own begin with an underscore"
+                "hint: .request.settingEncodeUrl is not a member of HAR 1.2; names of custom members begin with an underscore"
             ]
         ),
-        (["time": #"7,"time":7"#], ["error: .time is there more than once"]),
+        (["time": #"7,"time":7"#], ["error: .time occurs more than once"]),
     ])
     func rules(_ changes: [String: String], _ expected: [String]) async throws {
         #expect(try await findings(archive(changes)).texts == expected)
@@ -177,7 +189,7 @@ import Testing
 
     @Test func theFileOfABodyIsText() async throws {
         let text = try await findings(archive(["response.content": #"{"size":1,"mimeType":"","_file":7}"#])).texts
-        #expect(text == ["error: .response.content._file should be text"])
+        #expect(text == ["error: .response.content._file should be a string"])
     }
 
     @Test(arguments: [
@@ -185,21 +197,21 @@ import Testing
         (
             #"{"log":{"version":"2.0","creator":{"name":"a"},"browser":[],"pages":[{}],"entries":[],"x":1},"y":2,"_z":3}"#,
             [
-                "error: $.log.version is 2.0, a version whose rules nobody here knows",
-                "error: $.log.creator.version is missing", "error: $.log.browser is an array and should be an object",
+                "error: $.log.version is 2.0, which is not a known version",
+                "error: $.log.creator.version is missing", "error: $.log.browser is an array, but should be an object",
                 "error: $.log.pages[0].startedDateTime is missing", "error: $.log.pages[0].id is missing",
                 "error: $.log.pages[0].title is missing", "error: $.log.pages[0].pageTimings is missing",
-                "hint: $.log.x is no member of HAR 1.2: one's own begin with an underscore",
-                "error: $.y is no member of HAR: only log is", "hint: $._z is no member of HAR: only log is",
+                "hint: $.log.x is not a member of HAR 1.2; names of custom members begin with an underscore",
+                "error: $.y is not a member of HAR; only log is", "hint: $._z is not a member of HAR; only log is",
             ]
         ),
         (
             #"{"log":{"version":"1.1","version":"","creator":{"name":"","version":""},"entries":[12]}}"#,
             [
-                "hint: $.log.version is 1.1, and 1.2 is what is checked",
-                "error: $.log.version is there more than once",
-                "hint: $.log.version is empty, and 1.2 is what is checked",
-                "error:  is a number and should be an object",
+                "hint: $.log.version is 1.1, but the archive is checked as 1.2",
+                "error: $.log.version occurs more than once",
+                "hint: $.log.version is empty, but the archive is checked as 1.2",
+                "error:  is a number, but should be an object",
             ]
         ),
     ])
@@ -215,7 +227,7 @@ import Testing
         let text =
             #"{"log":{"version":"1.2","creator":{"name":"","version":""},"entries":[\#(later),\#(entryText())]}}"#
         let texts = try await findings(text).texts
-        #expect(texts == ["hint: $.log.entries[1].startedDateTime is before that of the entry before it"])
+        #expect(texts == ["hint: $.log.entries[1].startedDateTime is earlier than that of the previous entry"])
     }
 
     @Test func aFindingIsWhereItIsSaidToBe() async throws {

@@ -81,7 +81,7 @@ import Testing
             Issue.record("all counted as used")
         } catch {
             #expect(error.kind == .notInRecording)
-            #expect(error.message.contains("2 of 3 recorded answers"))
+            #expect(error.message.contains("2 of 3 recorded responses"))
             #expect(error.message.contains("GET https://api.example.com/b?token=REDACTED"))
             #expect(!error.message.contains("abc"))
         }

@@ -75,7 +75,7 @@ import Testing
     @Test func whatWasNotKeptSaysWhy() throws {
         let error = #expect(throws: NetworkError.self) { try Recording([]).data(of: LoggedBody(.omitted("too large"))) }
         #expect(error?.kind == .notStored)
-        #expect(error?.message == "the body was not kept: too large")
+        #expect(error?.message == "the body was not recorded: too large")
         #expect(throws: NetworkError.self) { try Recording([]).data(of: body("a")) }
         let form = LoggedBody(.parameters([LoggedParameter(name: "a")]), mediaType: "multipart/form-data; boundary=x")
         #expect(throws: NetworkError.self) { try Recording([]).data(of: form) }

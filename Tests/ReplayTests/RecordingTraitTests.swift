@@ -46,7 +46,7 @@ import Testing
         try await withKnownIssue {
             try await RecordingTrait.recording("greeting").provideScope(for: test, testCase: nil) {}
         } matching: { issue in
-            (issue.error as? NetworkError)?.message.contains("3 of 3 recorded answers were not asked for") == true
+            (issue.error as? NetworkError)?.message.contains("3 of 3 recorded responses were not used") == true
         }
     }
 

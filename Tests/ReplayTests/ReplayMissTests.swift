@@ -96,7 +96,7 @@ import Testing
     @Test func whereNothingIsLikeItNothingIsNamed() async throws {
         let (error, miss) = try await miss([Exchanges.entry("GET", "/b")], Exchanges.message("GET", "/a"))
         #expect(miss.nearest.isEmpty)
-        #expect(error.message == "the recording has no answer to this request")
+        #expect(error.message == "the recording has no response to this request")
     }
 
     @Test func whereAnswersMayNotRepeatTheirNumberIsTold() async throws {
@@ -107,7 +107,7 @@ import Testing
             Issue.record("an answer was given twice")
         } catch {
             #expect((error.underlying as? ReplayMiss)?.exhausted == 1)
-            #expect(error.message.contains("any more: all 1 were given"))
+            #expect(error.message.contains("no more responses to this request: all 1 were used"))
         }
     }
 

@@ -90,7 +90,7 @@ import Testing
         }
         let error = await #expect(throws: NetworkError.self) { try await socket.send(message) }
         #expect(error?.kind == .notInRecording)
-        #expect(error?.message.contains("no answer to this message") == true)
+        #expect(error?.message.contains("no response to this message") == true)
         let miss = try #require(error?.underlying as? ReplayMiss)
         #expect(miss.nearest.first?.differences.map(\.description).contains(difference) == true, "\(miss)")
         // What came before is given; what waited hears of it.

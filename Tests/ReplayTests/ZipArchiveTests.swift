@@ -177,7 +177,7 @@ private struct ZipText {
             ([.init(name: "a.txt", data: Data())], "without a .har file", .decoding),
             ([.init(name: "a.har", data: Data())], "the .har file in it is empty", .decoding),
             ([.init(name: "a.har", data: whole, flags: 1)], "a.har is encrypted", .encoding),
-            ([.init(name: "a.har", data: whole, method: 12)], "compressed by method 12", .encoding),
+            ([.init(name: "a.har", data: whole, method: 12)], "compressed with method 12", .encoding),
             ([.init(name: "a.har", data: whole, isPacked: true, size: 100)], "larger than the archive says", .encoding),
             ([.init(name: "a.har", data: whole, size: 1 << 31)], "is damaged", .encoding),
             ([.init(name: "a.har", data: whole, isPacked: true, checksum: 1)], "a.har is damaged", .encoding),
@@ -290,7 +290,7 @@ private struct ZipText {
         }
     }
 
-    @Test(arguments: [(nil, "cannot be read"), ("{\"type\":\"send\",\"data\":\"a\"}\n{", "number 2 is broken")])
+    @Test(arguments: [(nil, "cannot be read"), ("{\"type\":\"send\",\"data\":\"a\"}\n{", "message 2 is damaged")])
     func whatIsMissingIsAWarning(_ lines: String?, _ reason: String) async throws {
         try await withFolder { folder in
             try Data(Self.har.utf8).write(to: URL(filePath: "\(folder)/a.har"))

@@ -281,7 +281,7 @@ struct GraphQLCommandTests {
             (["-q", "{ a "], 43, "line 1, column 5"), (["-q", "mutation { a }", "--get"], 43, "URL"),
             (["-q", "subscription { a }"], 4, "subscription"), (["-q", "{ a }", "-v", "=1"], 64, "no name"),
             (["-q", "{ a }", "--upload", "a=b"], 64, "--upload"),
-            (["-q", "{ a }", "-v", "a=5", "--upload", "a.b=@/bin/sh"], 43, "no place for a file at variables.a.b"),
+            (["-q", "{ a }", "-v", "a=5", "--upload", "a.b=@/bin/sh"], 43, "cannot attach a file at variables.a.b"),
             (["-q", "@/nowhere"], 26, "cannot read"),
             (["-q", "{ a }", "--variables", "[1]"], 64, "object"),
             (["-q", "{ a }", "--variables", "{bad"], 64, "no JSON"),

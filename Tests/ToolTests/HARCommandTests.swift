@@ -34,7 +34,7 @@ struct HARCommandTests {
                     "\(paths[1]): 1 entry, 1 body of 2 B, 1 error, 0 hints",
                 ]
             )
-            let place = "$.log.entries[0].time: is null and should be a number"
+            let place = "$.log.entries[0].time: is null, but should be a number"
             #expect(run.errors == "error: \(paths[1]), byte \(Self.start.utf8.count + 53), \(place)\n", "\(run.errors)")
             #expect(try await beagle("har", "validate", "--strict", paths[0]).exit == 0)
             let strict = try await beagle("har", "validate", "--strict", paths[1])

@@ -376,7 +376,7 @@ struct LogCommandTests {
             let curl = try await beagle("log", "curl", path, "1")
             #expect(curl.exit == 0)
             #expect(curl.errors.contains(words), "\(curl.errors)")
-            #expect(curl.text.contains("# the body is in a file, which cannot be read"))
+            #expect(curl.text.contains("# the body is in a file that cannot be read"))
             let report = try await beagle("log", "report", path, "-o", "-")
             #expect(report.exit == 0)
             #expect(!report.text.contains("hullo"))
@@ -396,7 +396,7 @@ struct LogCommandTests {
             var text = try String(contentsOfFile: segment, encoding: .utf8)
             text += #"{"k":"note","text":"there was no room for everything","lostRecords":2,"lostBodies":0}"# + "\n"
             try Data(text.utf8).write(to: URL(fileURLWithPath: segment))
-            let words = "2 records before it are missing"
+            let words = "missing before this record: 2 records"
             for run in [["list", path], ["stats", path], ["show", path, "1"], ["report", path, "-o", "-"]] {
                 let outcome = try await BeagleProcess(["log"] + run).outcome()
                 #expect(outcome.exit == 0)

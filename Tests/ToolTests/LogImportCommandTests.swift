@@ -117,7 +117,7 @@ struct LogImportCommandTests {
             let before = try text(of: log)
             let run = try await BeagleProcess(command + [path, "-o", log]).outcome()
             #expect(run.exit == 23)
-            #expect(run.errors.contains("is there already"))
+            #expect(run.errors.contains("already exists"))
             #expect(try text(of: log) == before)
             let file = "\(directory)/file.bglog"
             try Data("x".utf8).write(to: URL(filePath: file))

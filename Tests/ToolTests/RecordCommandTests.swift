@@ -179,7 +179,7 @@ import Testing
         let server = try LoopbackServer(.response(200))
         let run = try await beagle("raw", server.url, "--record", "/proc/a.bglog")
         #expect(run.exit == 23)
-        #expect(run.errors.contains("may write"))
+        #expect(run.errors.contains("can write"))
         #expect(server.requests.isEmpty)
     }
 }

@@ -137,7 +137,7 @@ private enum ProbeBody {
             #expect(run.exit == 0, "\(run.text)")
             #expect(run.lines == ["warned 1"])
             let read = try LogReader(directory: path).entries()
-            #expect(read.warnings.contains { $0.reason.hasSuffix("there was no room for them") }, "\(read.warnings)")
+            #expect(read.warnings.contains { $0.reason.hasSuffix("because there was no room") }, "\(read.warnings)")
             let entries = Array(read)
             #expect(entries.count > 1 && entries.count < 201)
             #expect(entries.last?.request.url == "http://a.example/last")
@@ -227,6 +227,6 @@ private enum ProbeBody {
     @Test func aPlaceWhereNothingCanBeMadeIsAnErrorThatSaysWhatToDo() throws {
         let error = #expect(throws: NetworkError.self) { try RequestLog(directory: "/proc/a.bglog") }
         #expect(error?.kind == .file)
-        #expect(error?.advice?.contains("may write") == true)
+        #expect(error?.advice?.contains("can write") == true)
     }
 }

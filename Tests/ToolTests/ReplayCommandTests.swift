@@ -179,7 +179,7 @@ struct ReplayCommandTests {
             let run = try await BeagleProcess(["replay", path, "--diff", "--target", "two=\(server.url)"]).outcome()
             #expect(run.exit == 0)
             #expect(server.requests.map(\.target) == ["/2"])
-            #expect(run.text.contains("nothing says where messages to one go"))
+            #expect(run.text.contains("there is no target for requests to one"))
         }
     }
 
@@ -199,7 +199,7 @@ struct ReplayCommandTests {
     @Test func withoutDiffAnswersAreMeasured() async throws {
         let run = try await replay(1, 2, ["--repeat", "3"])
         #expect(run.exit == 0)
-        #expect(run.lines.first?.hasPrefix("3 answers in ") == true)
+        #expect(run.lines.first?.hasPrefix("3 responses in ") == true)
         #expect(run.lines.dropFirst().first == "  status 200: 3")
         let json = try await replay(1, 2, ["--format", "json"]).json()
         #expect(json["answers"] == 1)
@@ -245,11 +245,11 @@ struct ReplayCommandTests {
         ([], "'--target' is missing"),
         (["--target", "http://a", "--target", "http://b"], "is given twice for all hosts"),
         (["--target", "http://h", "--diff", "--map-header", "A=env:BEAGLE_TEST_NONE"], "BEAGLE_TEST_NONE"),
-        (["--target", "http://h", "--diff", "--map-header", "A"], "no Name=value"),
-        (["--target", "http://h", "--diff", "--ignore", "$.a["], "wrong at character 5"),
+        (["--target", "http://h", "--diff", "--map-header", "A"], "must be Name=value"),
+        (["--target", "http://h", "--diff", "--ignore", "$.a["], "invalid at character 5"),
         (["--target", "http://h", "--diff", "--array-key", "$.a"], "must be PATH=MEMBER"),
-        (["--target", "http://h", "--diff", "--array-key", "a=id"], "wrong at character 1"),
-        (["--target", "http://h", "--diff", "--array-set", "$."], "wrong at character 3"),
+        (["--target", "http://h", "--diff", "--array-key", "a=id"], "invalid at character 1"),
+        (["--target", "http://h", "--diff", "--array-set", "$."], "invalid at character 3"),
         (["--target", "http://h", "--diff", "--tolerance", "2"], "'--tolerance' must be"),
         (["--target", "http://h", "--ignore", "$.a"], "require '--diff'"),
         (["--target", "http://h", "--allow-missing-bodies"], "requires '--diff'"),
@@ -284,7 +284,7 @@ struct ReplayCommandTests {
     @Test func methodsThatFitNothingEndWith64() async throws {
         let run = try await replay(1, 1, ["--diff", "--methods", "PURGE"])
         #expect(run.exit == 64)
-        #expect(run.errors.contains("none of the 1 entries fits"))
+        #expect(run.errors.contains("none of the 1 entries matches"))
     }
 
     @Test(arguments: [["--diff"], []]) func skippedEntriesAreAFailureIfToldSo(_ flags: [String]) async throws {
@@ -295,11 +295,11 @@ struct ReplayCommandTests {
             let run = try await BeagleProcess(arguments).outcome()
             #expect(run.exit == 0)
             #expect(run.text.contains("skipped: 1") || run.text.contains("1 same, 0 different, 0 failed, 1 skipped"))
-            #expect(run.text.contains("DELETE may change something on the server"))
+            #expect(run.text.contains("DELETE may change data on the server"))
             #expect(run.errors.isEmpty, "\(run.errors)")
             let strict = try await BeagleProcess(arguments + ["--fail-on-skip"]).outcome()
             #expect(strict.exit == 103)
-            #expect(strict.text.contains("DELETE may change something on the server"))
+            #expect(strict.text.contains("DELETE may change data on the server"))
             #expect(strict.errors.contains("skipped entries: 1"))
             let json = try await BeagleProcess(arguments + ["--fail-on-skip", "--json"]).outcome().json()
             #expect(json["error"]?["code"] == "skipped" && json["exit"] == 103)

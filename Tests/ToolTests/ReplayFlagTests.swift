@@ -105,7 +105,7 @@ struct ReplayFlagTests {
             }
             let first = try await run()
             #expect(first.exit == 0 && first.text == "new", "\(first.errors)")
-            #expect(first.errors.contains("no answer was recorded") == (mode == "live"))
+            #expect(first.errors.contains("no response was recorded") == (mode == "live"))
             _ = try await run()
             #expect(server.requests.count == (mode == "record-new" ? 1 : 2))
         }
@@ -136,7 +136,7 @@ struct ReplayFlagTests {
         try await withRecording { path in
             let run = try await beagle("fetch", "http://h.example/home?page=2&token=abc", "--replay", path)
             #expect(run.exit == 103)
-            #expect(run.errors.contains("the recording has no answer to this request"))
+            #expect(run.errors.contains("the recording has no response to this request"))
             #expect(run.errors.contains("nearest: GET http://h.example/home?page=1 (query page: 1 → 2"))
             #expect(!run.errors.contains("abc"))
             let json = try await beagle("raw", "http://h.example/home?page=2", "--replay", path, "--json").json()

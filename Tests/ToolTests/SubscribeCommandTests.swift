@@ -197,7 +197,7 @@ struct SubscribeCommandTests {
         }
         let run = try await beagle("subscribe", server.url, "-q", query)
         #expect(run.exit != 0 && run.lines.isEmpty)
-        #expect(run.errors.contains("it answered application/json"), "\(run.errors)")
+        #expect(run.errors.contains("it returned application/json"), "\(run.errors)")
         #expect(server.requests.count == 4)
     }
 

@@ -184,7 +184,7 @@ struct WebSocketCommandTests {
             #expect(json["error"]?["nearest"]?[0]?["differences"]?[0] == "body: b → c")
             let elsewhere = try await beagle("ws", "\(address)/other", "--replay", log)
             #expect(elsewhere.exit == 103)
-            #expect(elsewhere.errors.contains("the recording has no answer to this request"))
+            #expect(elsewhere.errors.contains("the recording has no response to this request"))
             #expect(try await beagle("ws", address, "--replay", "\(directory)/none.har").exit == 26)
         }
     }

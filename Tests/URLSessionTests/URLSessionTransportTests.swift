@@ -234,7 +234,7 @@ struct URLSessionTransportTests {
         let server = try LoopbackServer(.response(200))
         let error = try await failure(server.url) { option.set(&$0.options) }
         #expect(error.kind == .unsupported)
-        #expect(error.message == "URLSession cannot be told TransferOptions.\(option.testDescription)")
+        #expect(error.message == "URLSession does not support TransferOptions.\(option.testDescription)")
         #expect(server.record.connections == 0)
     }
 

@@ -34,7 +34,9 @@ final class Ladder: Sendable {
             .listen(
                 results,
                 onEnd: { [logger = client.logger] in
-                    logger.log(ExchangeLog("an exchange has ended its results: nothing is answered any more", .error))
+                    logger.log(
+                        ExchangeLog("an exchange ended its stream of results: operations get no more results", .error)
+                    )
                 },
                 onValue: onResult
             )

@@ -75,7 +75,7 @@ struct OperationPublisher: Publisher {
 
         func hear(_ result: OperationResult) {
             guard delivery.send(result), !isBehind.exchange(true, ordering: .relaxed) else { return }
-            let text = "wants fewer results than come: its oldest are dropped beyond \(OperationPublisher.limit)"
+            let text = "is too slow: its oldest results beyond \(OperationPublisher.limit) are dropped"
             client.logger.log(ExchangeLog("a subscriber of \(operation.kind) \(operation.id) \(text)", .error))
         }
 

@@ -31,7 +31,7 @@ public struct FallbackExchange: Exchange {
     ) -> AnyPublisher<OperationResult, Never> {
         operations.compactMap { [debug, answers, logger = client.logger] operation -> OperationResult? in
             guard operation.kind != .teardown else { return nil }
-            let message = "no exchange has handled operations of kind \(operation.kind)"
+            let message = "no exchange handles operations of kind \(operation.kind)"
             if debug { logger.log(ExchangeLog(message, .error)) }
             guard answers else { return nil }
             let error = NetworkError(.unsupported, during: .build, message, advice: "add an exchange that does")

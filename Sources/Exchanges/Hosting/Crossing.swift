@@ -267,7 +267,9 @@ struct NoTransport: HTTPTransport {
         _ request: TransferRequest,
         completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
     ) -> any RequestToken {
-        completion(.failure(NetworkError(.unsupported, during: .build, "an interceptor in a ladder has no transport")))
+        completion(
+            .failure(NetworkError(.unsupported, during: .build, "an interceptor among exchanges has no transport"))
+        )
         return Token()
     }
 }

@@ -271,7 +271,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
                 let error = NetworkError(
                     .unsupported,
                     during: .build,
-                    "an exchange in a pipeline can run operations of its own only while another is under way"
+                    "an exchange in a pipeline can run its own operations only while another operation is running"
                 )
                 listener.hear(OperationResult(operation: operation, data: nil, error: .unknown(error)))
                 return listener.end()

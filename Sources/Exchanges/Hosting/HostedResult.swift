@@ -54,7 +54,7 @@ extension OperationResult {
 
 extension NetworkError {
     /// An exchange told of a failure without a reason.
-    fileprivate static let unanswered = NetworkError(.other, during: .response, "an exchange gave no answer")
+    fileprivate static let unanswered = NetworkError(.other, during: .response, "an exchange returned no result")
 
     /// The task that waited was cancelled.
     static let hostedRunCancelled = NetworkError(.cancelled, during: .queue, "the operation was cancelled")

@@ -33,7 +33,7 @@ public struct ExecutionResult: Sendable, Hashable {
             throw NetworkError(
                 .decoding,
                 during: .decode,
-                "the answer has neither data nor errors",
+                "the response has neither data nor errors",
                 advice: "check the URL of the endpoint"
             )
         }

@@ -78,7 +78,7 @@ extension NetworkError {
     static let endedWithoutAnswer = NetworkError(
         .cancelled,
         during: .response,
-        "the operation was torn down before it had an answer",
-        advice: "an exchange, or whoever has the client run a teardown, ended it: ask again"
+        "the operation was torn down before it had a result",
+        advice: "run the operation again: an exchange or a teardown operation ended it"
     )
 }

@@ -180,7 +180,7 @@ private struct Leaving: RequestToken {
 }
 
 extension Data {
-    fileprivate static let adviceAgainstBatches = "the server may know no batches: leave the BatchInterceptor out"
+    fileprivate static let adviceAgainstBatches = "remove the BatchInterceptor if the server does not support batching"
 
     /// The answers of a list to these operations.
     fileprivate func split(among operations: [NetworkOperation]) -> [Result<Data, NetworkError>] {
@@ -189,8 +189,8 @@ extension Data {
         let error = NetworkError(
             .decoding,
             during: .decode,
-            "of \(parts.count) operations number \(stray + 1) has the answer of another",
-            advice: "the server must answer in the order in which it is asked"
+            "batch response out of order: element \(stray + 1) does not match operation \(stray + 1) of \(parts.count)",
+            advice: "make the server return results in the order of the operations, or remove the BatchInterceptor"
         )
         // Whose the others are is as doubtful.
         return parts.map { _ in .failure(error) }
@@ -208,14 +208,15 @@ extension Data {
             if root["data"]?.kind ?? .null == .null, root["errors"]?.elements.contains(where: { _ in true }) == true {
                 return Array(repeating: .success(self), count: count)
             }
-            guard root.kind == .array else { return all("the answer to \(count) operations is no list") }
+            guard root.kind == .array else { return all("the response to \(count) batched operations is not a list") }
             let parts = root.elements.map { Result<Data, NetworkError>.success(Data($0.raw)) }
             guard parts.count == count else {
-                return all("the answer to \(count) operations has \(parts.count) elements")
+                return all("the response to \(count) batched operations has \(parts.count) elements")
             }
             return parts
         } catch {
-            return all("the answer to \(count) operations is no JSON: \(error.reason) at byte \(error.offset)")
+            let fault = "\(error.reason) at byte \(error.offset)"
+            return all("the response to \(count) batched operations is not valid JSON: \(fault)")
         }
     }
 }

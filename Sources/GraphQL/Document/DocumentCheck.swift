@@ -27,7 +27,7 @@ struct DocumentCheck {
             if nodes[index].isOperation {
                 operations.append(index)
                 if !nodes[index].name.isEmpty, !names.declare(nodes[index].name, as: index) {
-                    throw fault(nodes[index].name, "another operation is named \(text(nodes[index].name)), too")
+                    throw fault(nodes[index].name, "there is more than one operation named \(text(nodes[index].name))")
                 }
             } else {
                 fragments.append(index)
@@ -37,22 +37,22 @@ struct DocumentCheck {
         guard operations.count > 1, let anonymous = operations.first(where: { nodes[$0].name.isEmpty }) else { return }
         throw fault(
             nodes[anonymous].place,
-            "an operation without a name must be the only one of its document",
-            advice: "name it, as in query Post { … }"
+            "an unnamed operation must be the only operation in its document",
+            advice: "give it a name, as in query Post { … }"
         )
     }
 
     private mutating func findTargets() throws(GraphQLFault) {
         var names = NameIndex(bytes)
         for fragment in fragments where !names.declare(nodes[fragment].name, as: fragment) {
-            throw fault(nodes[fragment].name, "another fragment is named \(text(nodes[fragment].name)), too")
+            throw fault(nodes[fragment].name, "there is more than one fragment named \(text(nodes[fragment].name))")
         }
         for index in nodes.indices where nodes[index].kind == .spread {
             guard let target = names.value(of: nodes[index].name) else {
                 throw fault(
                     nodes[index].name,
-                    "no fragment of the document is named \(text(nodes[index].name))",
-                    advice: "append the fragment's definition to the document"
+                    "the document has no fragment named \(text(nodes[index].name))",
+                    advice: "add the fragment's definition to the document"
                 )
             }
             nodes[index].target = Int32(truncatingIfNeeded: target)
@@ -78,7 +78,7 @@ struct DocumentCheck {
                 guard isOnPath.insert(target).inserted else {
                     let names = path.drop { $0.fragment != target }.map { text(nodes[$0.fragment].name) }
                     let way = (names + [text(nodes[target].name)]).joined(separator: " -> ")
-                    throw fault(nodes[spread].place, "fragments may not contain themselves: \(way)")
+                    throw fault(nodes[spread].place, "a fragment must not contain itself: \(way)")
                 }
                 if isDone.contains(target) {
                     isOnPath.remove(target)
@@ -104,7 +104,7 @@ struct DocumentCheck {
             if !variables.declare(nodes[index].name, as: index) {
                 throw fault(
                     nodes[index].name,
-                    "another variable of the operation is named $\(text(nodes[index].name)), too"
+                    "the operation declares $\(text(nodes[index].name)) more than once"
                 )
             }
         }
@@ -112,7 +112,7 @@ struct DocumentCheck {
             for index in definition..<Int(nodes[definition].next) where nodes[index].kind == .variable {
                 guard variables.value(of: nodes[index].name) == nil else { continue }
                 let name = nodes[operation].name.isEmpty ? "the operation" : text(nodes[operation].name)
-                throw fault(nodes[index].place, "$\(text(nodes[index].name)) is no variable that \(name) declares")
+                throw fault(nodes[index].place, "$\(text(nodes[index].name)) is not declared by \(name)")
             }
         }
     }

@@ -61,12 +61,14 @@ extension GraphQLDocument {
         let operations = operations
         if let name {
             if let operation = operations.first(where: { $0.name == name }) { return operation }
-            throw unclear("no operation of the document is named \(name)")
+            throw unclear("the document has no operation named \(name)")
         }
         guard operations.count < 2 else {
-            throw unclear("the document has \(operations.count) operations, and none was named")
+            throw unclear("the document has \(operations.count) operations, but no operation name was given")
         }
-        guard let operation = operations.first else { throw unclear("the document has fragments only") }
+        guard let operation = operations.first else {
+            throw unclear("the document has only fragments and no operation")
+        }
         return operation
     }
 
@@ -74,9 +76,9 @@ extension GraphQLDocument {
         let names = operations.compactMap(\.name)
         let advice =
             switch (operations.isEmpty, names.isEmpty) {
-            case (true, _): "add an operation, as query { … }"
-            case (_, true): "leave the name out: the only operation has none"
-            default: "name one of \(names.joined(separator: ", "))"
+            case (true, _): "add an operation, such as query { … }"
+            case (_, true): "omit the name: the only operation is unnamed"
+            default: "use one of these names: \(names.joined(separator: ", "))"
             }
         return NetworkError(.badRequest, during: .build, message, advice: advice)
     }

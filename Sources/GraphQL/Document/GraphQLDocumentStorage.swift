@@ -89,8 +89,8 @@ extension NetworkError {
         self.init(
             .badRequest,
             during: .build,
-            "the document is no GraphQL at line \(place.line), column \(place.column): \(fault.reason)",
-            advice: fault.advice ?? "look at that place of the document"
+            "the document is not valid GraphQL at line \(place.line), column \(place.column): \(fault.reason)",
+            advice: fault.advice ?? "check the document at that position"
         )
     }
 }

@@ -36,7 +36,7 @@ struct GraphQLLexer {
         case UInt8(ascii: "."): return try spread()
         case UInt8(ascii: "\""): return try isBlockQuote(at: offset) ? blockString() : string()
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
-        default: throw GraphQLFault(offset, "\(shown) belongs to no token", advice: Self.quoteAdvice(byte))
+        default: throw GraphQLFault(offset, "\(shown) is not allowed here", advice: Self.quoteAdvice(byte))
         }
     }
 
@@ -70,7 +70,7 @@ struct GraphQLLexer {
 
     private mutating func spread() throws(GraphQLFault) -> GraphQLToken {
         guard byte(at: offset + 1) == UInt8(ascii: "."), byte(at: offset + 2) == UInt8(ascii: ".") else {
-            throw GraphQLFault(offset, "\".\" belongs to no token, only \"...\" does")
+            throw GraphQLFault(offset, "\".\" is not allowed here, only \"...\" is")
         }
         return take(.spread, 3)
     }
@@ -85,7 +85,7 @@ struct GraphQLLexer {
     }
 
     private static func quoteAdvice(_ byte: UInt8) -> String? {
-        byte == UInt8(ascii: "'") ? "text stands in double quotes" : nil
+        byte == UInt8(ascii: "'") ? "put strings in double quotes" : nil
     }
 }
 
@@ -99,7 +99,7 @@ extension GraphQLLexer {
         if byte(at: end) == UInt8(ascii: "0") {
             end += 1
             guard !byte(at: end).isDigit else {
-                throw GraphQLFault(end, "a number begins with 0 only where nothing but 0 stands before its point")
+                throw GraphQLFault(end, "a number must not have leading zeros")
             }
         } else {
             end = try digits(from: end)
@@ -115,13 +115,13 @@ extension GraphQLLexer {
             end = try digits(from: end)
         }
         guard !byte(at: end).isNameStart, byte(at: end) != UInt8(ascii: ".") else {
-            throw GraphQLFault(end, "a number should end here")
+            throw GraphQLFault(end, "unexpected character after a number")
         }
         return take(kind, end - offset)
     }
 
     private func digits(from start: Int) throws(GraphQLFault) -> Int {
-        guard byte(at: start).isDigit else { throw GraphQLFault(start, "a digit should be here") }
+        guard byte(at: start).isDigit else { throw GraphQLFault(start, "expected a digit") }
         var end = start + 1
         while byte(at: end).isDigit { end += 1 }
         return end
@@ -145,13 +145,13 @@ extension GraphQLLexer {
             case 0x0A, 0x0D:
                 throw GraphQLFault(
                     end,
-                    "the line ends before the text does",
-                    advice: "end it with \", or put text of several lines between \"\"\""
+                    "the string is not closed before the end of the line",
+                    advice: "close it with \", or put text of several lines between \"\"\""
                 )
             default: end += 1
             }
         }
-        throw GraphQLFault(offset, "the text that begins here has no end")
+        throw GraphQLFault(offset, "the string that begins here is not closed")
     }
 
     private mutating func blockString() throws(GraphQLFault) -> GraphQLToken {
@@ -160,7 +160,7 @@ extension GraphQLLexer {
             if isBlockQuote(at: end) { return take(.blockString, end + 3 - offset) }
             end += bytes[end] == UInt8(ascii: "\\") && isBlockQuote(at: end + 1) ? 4 : 1
         }
-        throw GraphQLFault(offset, "the text that begins here has no end")
+        throw GraphQLFault(offset, "the string that begins here is not closed")
     }
 
     /// Where the escape at this place ends.
@@ -172,11 +172,11 @@ extension GraphQLLexer {
         case UInt8(ascii: "u"):
             let (scalar, end) = GraphQLString.scalar(in: bytes, at: start)
             guard scalar != nil else {
-                throw GraphQLFault(start, "\"\\u\" should be followed by a character's number, as in \\u00E9")
+                throw GraphQLFault(start, "\"\\u\" must be followed by a character code, as in \\u00E9")
             }
             return end
         default:
-            throw GraphQLFault(start, "no escape begins like this", advice: "write a backslash as \\\\")
+            throw GraphQLFault(start, "unknown escape sequence", advice: "write a backslash as \\\\")
         }
     }
 }

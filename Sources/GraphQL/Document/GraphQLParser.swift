@@ -49,8 +49,8 @@ extension GraphQLParser {
         if isTypeSystemWord {
             throw GraphQLFault(
                 token.start,
-                "\(shown) defines a part of a schema; a document that a server runs has operations and fragments only",
-                advice: "keep the schema in a file of its own"
+                "\(shown) belongs to a schema; an executable document contains only operations and fragments",
+                advice: "put the schema into a separate file"
             )
         }
         throw expected("query, mutation, subscription, fragment or \"{\"")
@@ -83,7 +83,7 @@ extension GraphQLParser {
         repeat {
             try description()
             let node = open(.variableDefinition)
-            try expect(.dollar, "a variable as $id")
+            try expect(.dollar, "a variable such as $id")
             nodes[node].name = try name("a variable's name")
             try expect(.colon, "\":\" and the variable's type")
             try type()
@@ -107,7 +107,7 @@ extension GraphQLParser {
             try expect(.bracketRight, "\"]\"")
             depth -= 1
         } else {
-            nodes[node].name = try name("a type as ID! or [String]")
+            nodes[node].name = try name("a type such as ID! or [String]")
         }
         if token.kind == .bang {
             nodes[node].isNonNull = true
@@ -156,7 +156,7 @@ extension GraphQLParser {
         if token.kind == .colon {
             try advance()
             nodes[node].other = nodes[node].name
-            nodes[node].name = try name("the name of the field that gets this alias")
+            nodes[node].name = try name("the name of the aliased field")
         }
         try arguments(isConstant: false)
         try directives()
@@ -238,7 +238,7 @@ extension GraphQLParser {
     }
 
     private mutating func variable(isConstant: Bool) throws(GraphQLFault) {
-        guard !isConstant else { throw GraphQLFault(token.start, "no variable can stand in a variable's default") }
+        guard !isConstant else { throw GraphQLFault(token.start, "variables are not allowed in a constant value") }
         let node = open(.variable)
         try advance()
         nodes[node].name = try name("a variable's name")
@@ -261,8 +261,8 @@ extension GraphQLParser {
         try advance()
         while token.kind != .braceRight {
             let member = open(.objectField)
-            nodes[member].name = try name("a member's name")
-            try expect(.colon, "\":\" and the member's value")
+            nodes[member].name = try name("a field's name")
+            try expect(.colon, "\":\" and the field's value")
             try value(isConstant: isConstant)
             close(member)
         }
@@ -327,13 +327,13 @@ extension GraphQLParser {
     }
 
     func expected(_ what: String) -> GraphQLFault {
-        GraphQLFault(token.start, "\(what) should be here, not \(shown)")
+        GraphQLFault(token.start, "expected \(what), found \(shown)")
     }
 
     /// The token as it is written, for messages.
     var shown: String {
         guard token.kind != .end else { return "the end of the text" }
         let text = String(decoding: bytes[token.start..<min(token.end, token.start + 30)], as: UTF8.self)
-        return token.kind.isText ? "text in quotes" : "\"\(text)\""
+        return token.kind.isText ? "a string" : "\"\(text)\""
     }
 }

@@ -39,7 +39,7 @@ extension GraphQLAnswer {
             try self.init(reading: response, from: source)
         } else {
             throw .malformed(
-                "the answer is \(type?.essence ?? ""), not JSON",
+                "the response is \(type?.essence ?? ""), not JSON",
                 response,
                 advice: "check the URL of the endpoint"
             )

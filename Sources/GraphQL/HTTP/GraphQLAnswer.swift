@@ -31,14 +31,14 @@ package final class GraphQLAnswer {
         self.response = response
         self.source = source
         guard !response.data.isEmpty else {
-            throw .malformed("the answer has no body", response, advice: "check the URL of the endpoint")
+            throw .malformed("the response has no body", response, advice: "check the URL of the endpoint")
         }
         do {
             members = try AnswerMembers(response.data, isRead: true)
         } catch {
-            throw .malformed("the answer is no JSON: \(error.reason) at byte \(error.offset)", response)
+            throw .malformed("the response is not valid JSON: \(error.reason) at byte \(error.offset)", response)
         }
-        guard members.isObject else { throw .malformed("the answer is JSON, but no object", response) }
+        guard members.isObject else { throw .malformed("the response is JSON, but not an object", response) }
         let (errors, data, extensions) = members.ofAnswer
         self.errors = try response.value(errors)?.graphQLErrors ?? []
         dataMember = data?.kind == .object ? data : nil
@@ -48,7 +48,7 @@ package final class GraphQLAnswer {
         self.extensions = try response.value(extensions)?.object ?? [:]
         if dataMember == nil, self.errors.isEmpty {
             throw .malformed(
-                "the answer has neither data nor errors",
+                "the response has neither data nor errors",
                 response,
                 advice: "check the URL of the endpoint"
             )

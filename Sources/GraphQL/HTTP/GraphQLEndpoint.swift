@@ -198,7 +198,7 @@ extension BeagleDependencies {
             .notConfigured,
             during: .build,
             "no GraphQL endpoint is set",
-            advice: "set dependencies.graphQLEndpoint, or name one in the call"
+            advice: "set dependencies.graphQLEndpoint, or pass an endpoint to the call"
         )
     }
 }

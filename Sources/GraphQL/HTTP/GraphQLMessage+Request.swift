@@ -94,7 +94,11 @@ extension URL {
 
     fileprivate func appending(id: String) throws(NetworkError) -> URL {
         guard id.utf8.allSatisfy({ $0.isUnreserved || $0 == UInt8(ascii: ":") }) else {
-            throw NetworkError(.badRequest, during: .build, "the document's id cannot stand in a path")
+            throw NetworkError(
+                .badRequest,
+                during: .build,
+                "the document ID has characters that a URL path cannot have"
+            )
         }
         return appending(path: id)
     }

@@ -124,7 +124,7 @@ extension GraphQLRequest {
     fileprivate func bareID() throws(NetworkError) -> String {
         if let documentID { return documentID.hasPrefix("sha256:") ? String(documentID.dropFirst(7)) : documentID }
         guard let query else {
-            throw NetworkError(.badRequest, during: .build, "the operation has neither a document nor the id of one")
+            throw NetworkError(.badRequest, during: .build, "the operation has neither a document nor a document ID")
         }
         return try GraphQLMessage.hash(of: query)
     }

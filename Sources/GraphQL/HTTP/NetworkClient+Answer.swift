@@ -30,7 +30,7 @@ extension NetworkClient {
                 throw NetworkError(
                     .protocol,
                     during: .response,
-                    "the answer to a GraphQL operation is no whole message"
+                    "the GraphQL operation ended without a complete response"
                 )
             }
             return try GraphQLAnswer(response, refusal: nil, from: result.source)
@@ -94,8 +94,8 @@ extension GraphQLRequest {
             throw NetworkError(
                 .unsupported,
                 during: .build,
-                "a subscription has more than one answer",
-                advice: "read it with subscribe(to:)"
+                "a subscription has more than one result",
+                advice: "use subscribe(to:)"
             )
         }
     }
@@ -114,9 +114,9 @@ extension GraphQLRequest {
             if try AnswerMembers(variables).isObject { return }
         } catch {
             let advice = "\(error.reason) at byte \(error.offset)"
-            throw NetworkError(.badRequest, during: .build, "the variables are no JSON", advice: advice)
+            throw NetworkError(.badRequest, during: .build, "the variables are not valid JSON", advice: advice)
         }
-        throw NetworkError(.badRequest, during: .build, "the variables are no JSON object")
+        throw NetworkError(.badRequest, during: .build, "the variables are not a JSON object")
     }
 
     /// - Throws: `NetworkError` where what the document does is not what is said of it: it might go out as a query, in a

@@ -65,7 +65,7 @@ extension NetworkClient {
             )
         }
         if let data = data ?? Output.null { return data }
-        throw .malformed("the server gave null where \(Output.self) is expected", answer.response)
+        throw .malformed("the server returned null instead of \(Output.self)", answer.response)
     }
 
     func response<Output: Decodable>(
@@ -154,7 +154,7 @@ private struct PartialAnswer: LogType {
     var category: String { "GraphQL" }
     var level: LogLevel { .error }
     var message: String {
-        "the answer has \(count) error\(count == 1 ? "" : "s") beside its data"
+        "the response has data and \(count) error\(count == 1 ? "" : "s")"
             + (codes.isEmpty ? "" : ": \(codes.joined(separator: ", "))")
     }
 }

@@ -21,8 +21,8 @@ extension NetworkError {
         let error = NetworkError(
             .graphQL,
             during: .response,
-            "the server answered with an error\(errors.first?.plainCode.map { " \($0)" } ?? "")\(others)\(text)",
-            advice: errors.count > 1 ? "see all of them in graphQLErrors" : nil,
+            "the server returned an error\(errors.first?.plainCode.map { " \($0)" } ?? "")\(others)\(text)",
+            advice: errors.count > 1 ? "see all errors in graphQLErrors" : nil,
             underlying: GraphQLErrors(errors: errors)
         )
         self = response.map(error.holding) ?? error

@@ -114,7 +114,7 @@ package struct GraphQLPayloadReader: Sendable {
         switch framing {
         case .parts(let reader): try reader.finish()
         case .events:
-            throw NetworkError(.truncated, during: .body, "the event stream ended before its event of completion")
+            throw NetworkError(.truncated, during: .body, "the event stream ended before its \"complete\" event")
         case .lines, .whole:
             isFinished = true
             let rest = bytes
@@ -169,7 +169,7 @@ extension GraphQLPayloadReader {
         let wasComplete = balance.isComplete
         let rest = balance.take(piece)
         guard rest.isBlank else {
-            throw NetworkError(.decoding, during: .decode, "something stands behind the payload of a part")
+            throw NetworkError(.decoding, during: .decode, "a part has data after its payload")
         }
         bytes.append(piece.dropLast(rest.count))
         try check(bytes.count)
@@ -224,8 +224,8 @@ extension NetworkError {
         NetworkError(
             .tooLarge,
             during: .body,
-            "a payload of the answer is larger than the \(maxPayloadBytes) bytes allowed",
-            advice: "raise maxPayloadBytes"
+            "a payload of the response is larger than the \(maxPayloadBytes) bytes allowed",
+            advice: "increase maxPayloadBytes"
         )
     }
 }

@@ -86,7 +86,7 @@ package struct IncrementalMerge: Sendable {
             isWhole = false
             return patches
         }
-        guard payload.object != nil else { throw .payload("a payload is no object") }
+        guard payload.object != nil else { throw .payload("a payload is not an object") }
         var patches: [GraphQLPatch] = []
         let isPiece = payload.isPiece
         let isFirst = !isPiece && (payload["data"] != nil || !isBegun)
@@ -129,9 +129,9 @@ package struct IncrementalMerge: Sendable {
 
     /// Says what is to come, and where it will belong.
     private mutating func announce(_ entry: JSONValue) throws(NetworkError) {
-        guard let id = entry["id"]?.string else { throw .payload("what is pending has no id") }
+        guard let id = entry["id"]?.string else { throw .payload("a pending entry has no id") }
         let path = try entry.path("path") ?? []
-        guard pending[id] == nil else { throw .payload("two that are pending have the id \(id)") }
+        guard pending[id] == nil else { throw .payload("two pending entries have the id \(id)") }
         pending[id] = Pending(label: entry["label"]?.string, path: path)
     }
 
@@ -172,7 +172,7 @@ extension IncrementalMerge {
         var content: GraphQLPatch.Content?
         var isOfFragment = id != nil
         if let items = entry["items"], items != .null {
-            guard let items = items.array else { throw .payload("items are no list") }
+            guard let items = items.array else { throw .payload("items is not a list") }
             content = try put(items, at: &path, byID: id != nil)
             isOfFragment = false
         } else if let data = entry["data"], data != .null {
@@ -194,11 +194,13 @@ extension IncrementalMerge {
         of entry: JSONValue
     ) throws(NetworkError) -> (label: String?, path: JSONValue.Path, id: String?) {
         guard let id = entry["id"], id != .null else {
-            guard let path = try entry.path("path") else { throw .payload("a piece has neither id nor path") }
+            guard let path = try entry.path("path") else {
+                throw .payload("an incremental result has neither id nor path")
+            }
             return (entry["label"]?.string, path, nil)
         }
         guard let announced = id.string.flatMap({ pending[$0] }) else {
-            throw .payload("a piece has the id \(id), and none is pending that has it")
+            throw .payload("an incremental result has the id \(id), but no pending entry has that id")
         }
         return (announced.label, announced.path + (try entry.path("subPath") ?? []), id.string)
     }
@@ -218,7 +220,7 @@ extension IncrementalMerge {
         var index: Int?
         try change(at: path[...]) { index = $0.put(items, from: start) }
         guard let index else {
-            throw .payload("\(path.text) is no list, or ends before the index of a payload's items")
+            throw .payload("\(path.text) is not a list, or is too short for the index of a payload's items")
         }
         return .items(items, index: index)
     }
@@ -240,12 +242,12 @@ extension IncrementalMerge {
                 return .items([data], index: index)
             }
         } else if data.object == nil {
-            throw .payload("the data for \(path.text) is no object")
+            throw .payload("the data for \(path.text) is not an object")
         }
         let place = path.text
         try change(at: path[...]) { value throws(NetworkError) in
             guard value.object != nil || data.object == nil else {
-                throw .payload("\(place) is no object that data could be merged into")
+                throw .payload("cannot merge data into \(place): it is not an object")
             }
             value.merge(data)
         }
@@ -256,7 +258,7 @@ extension IncrementalMerge {
         at path: JSONValue.Path.SubSequence,
         _ body: (inout JSONValue) throws(NetworkError) -> Void
     ) throws(NetworkError) {
-        guard data != nil else { throw .payload("the response has no data that a payload could be merged into") }
+        guard data != nil else { throw .payload("cannot merge a payload: the response has no data") }
         try data?.change(at: path, body)
     }
 
@@ -264,7 +266,7 @@ extension IncrementalMerge {
     private func check(_ value: JSONValue, at path: JSONValue.Path) throws(NetworkError) {
         // The response has one around its data.
         guard value.isFlat(within: JSONValue.depthLimit - 1 - path.count) else {
-            throw .payload("a payload is nested deeper than \(JSONValue.depthLimit)")
+            throw .payload("a payload is nested deeper than \(JSONValue.depthLimit) levels")
         }
     }
 }
@@ -294,7 +296,7 @@ extension JSONValue {
     fileprivate func list(_ name: String) throws(NetworkError) -> [JSONValue] {
         guard let member = self[name], member != .null else { return [] }
         guard let elements = member.array, elements.allSatisfy({ $0.object != nil }) else {
-            throw .payload("\(name) is no list of objects")
+            throw .payload("\(name) is not a list of objects")
         }
         return elements
     }
@@ -307,7 +309,7 @@ extension JSONValue {
             return step.integer.flatMap { Int(exactly: $0) }.flatMap { $0 < 0 ? nil : .index($0) }
         }
         guard member.array != nil, path.count == steps.count, path.count < Self.depthLimit else {
-            throw .payload("\(name) is no list of names and indices")
+            throw .payload("\(name) is not a list of field names and indices")
         }
         return path
     }
@@ -318,8 +320,9 @@ extension NetworkError {
         NetworkError(
             .tooLarge,
             during: .body,
-            "the pieces of the answer are together larger than the \(maxBytes) bytes allowed",
-            advice: "raise maxPayloadBytes, or GraphQLEndpoint.maxMessageBytes where it goes as subscriptions do"
+            "the payloads of the response are together larger than the \(maxBytes) bytes allowed",
+            advice:
+                "increase maxPayloadBytes, or GraphQLEndpoint.maxMessageBytes for operations sent like subscriptions"
         )
     }
 }

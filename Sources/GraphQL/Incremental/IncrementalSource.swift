@@ -77,7 +77,7 @@ struct IncrementalSource: Sendable {
         case .response(let response):
             return Answering(StreamingResponse(response), to: operation, maxPayloadBytes, client.container.clock)
         case .progress, .connection:
-            throw NetworkError(.protocol, during: .response, "the answer to a GraphQL operation is no message")
+            throw NetworkError(.protocol, during: .response, "the GraphQL operation ended without a response")
         }
     }
 }
@@ -208,7 +208,7 @@ extension IncrementalSource {
                 throw headed(error)
             }
             guard isRead else {
-                throw .malformed("the answer has no payload", head)
+                throw .malformed("the response has no payload", head)
             }
             if merge.isUnfinished { throw .endedEarly(head) }
             return nil

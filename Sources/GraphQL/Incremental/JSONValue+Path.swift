@@ -90,7 +90,7 @@ extension JSONValue {
 extension NetworkError {
     /// A payload for a place that the response does not have.
     fileprivate static func unplaced(_ rest: JSONValue.Path.SubSequence) -> NetworkError {
-        .payload("the response has no \(rest.map(\.description).joined(separator: ".")) where a payload goes")
+        .payload("cannot merge a payload: the response has no \(rest.map(\.description).joined(separator: "."))")
     }
 
     /// A payload that cannot be understood, or belongs nowhere.

@@ -130,7 +130,7 @@ extension IncrementalSource.Answer {
         case .merged(let merge, let response):
             let data = merge.data == .null ? nil : merge.data
             guard data != nil || !merge.errors.isEmpty else {
-                throw .malformed("the answer has neither data nor errors", response)
+                throw .malformed("the response has neither data nor errors", response)
             }
             return GraphQLResponse(
                 data: data,

@@ -22,7 +22,7 @@ extension NetworkResponse {
         } catch {
             throw error.holding(self)
         }
-        guard let last else { throw .malformed("the answer has no payload", self) }
+        guard let last else { throw .malformed("the response has no payload", self) }
         if merge.isUnfinished { throw .endedEarly(self) }
         var whole = self
         whole.data = merge.isWhole ? last : try merge.response.data()
@@ -37,8 +37,8 @@ extension NetworkError {
         NetworkError(
             .truncated,
             during: .body,
-            "the answer ended before all of it had come",
-            advice: "what was given before is true, and not all"
+            "the response ended before it was complete",
+            advice: "treat the data received so far as valid but incomplete"
         ).holding(response)
     }
 }

@@ -56,9 +56,9 @@ extension GraphQLOperation {
             throw NetworkError(
                 .badRequest,
                 during: .build,
-                "\(Output.self) is to be made of \(root.words), and the operation has "
+                "cannot decode \(Output.self) from \(root.words): the operation selects "
                     + (keys.isEmpty ? "no root field" : keys.joined(separator: ", ")),
-                advice: "say which with root: .field(…), or .wholeData for all of them"
+                advice: "choose one with root: .field(…), or all of them with .wholeData"
             )
         }
     }
@@ -88,8 +88,8 @@ extension GraphQLRequest {
             throw NetworkError(
                 .badRequest,
                 during: .build,
-                "the variables have no JSON form",
-                advice: "look at underlying",
+                "the variables cannot be encoded as JSON",
+                advice: "see the underlying error",
                 underlying: error
             )
         }
@@ -98,8 +98,8 @@ extension GraphQLRequest {
             throw NetworkError(
                 .badRequest,
                 during: .build,
-                "the variables are no JSON object",
-                advice: "give a struct or a dictionary whose members are named as the variables"
+                "the variables are not a JSON object",
+                advice: "use a struct or a dictionary whose members are named like the variables"
             )
         }
         // An object of two bytes is an empty one.

@@ -362,7 +362,7 @@ final class GraphQLSocket: Sendable {
     /// - Returns: whether to read on.
     private func take(_ message: WebSocketMessage) -> Bool {
         do throws(SocketFault) {
-            guard case .text(let text) = message else { throw SocketFault(reason: "a message is no text") }
+            guard case .text(let text) = message else { throw SocketFault(reason: "a message is not text") }
             let message = try SocketMessage(text, options.subprotocol)
             try news.tell(ofReceived: message, isFirst: !isAcknowledged)
             return try follow(try receive(message))

@@ -58,14 +58,14 @@ extension NetworkError {
             return NetworkError(
                 .unsupported,
                 during: .firstByte,
-                "the server does not speak the subprotocol: it closed the WebSocket\(closed.clause)",
+                "the server does not support the subprotocol: it closed the WebSocket\(closed.clause)",
                 underlying: closed
             )
         }
         return NetworkError(
             close.code.isFatal ? .closed : .network,
             during: .body,
-            "the server closed the WebSocket\(closed.clause) before the operation was over",
+            "the server closed the WebSocket\(closed.clause) before the operation ended",
             underlying: closed
         )
     }
@@ -131,8 +131,8 @@ extension NetworkError {
         var error = NetworkError(
             .unsupported,
             during: .firstByte,
-            "the server opened a WebSocket, but does not say that it speaks \(subprotocol.rawValue) there",
-            advice: "check that the endpoint's WebSocket is one of GraphQL"
+            "the server opened a WebSocket but did not agree to the subprotocol \(subprotocol.rawValue)",
+            advice: "check that the endpoint serves GraphQL over WebSocket"
         )
         error.response = response
         return error
@@ -141,30 +141,30 @@ extension NetworkError {
     static let noWebSockets = NetworkError(
         .unsupported,
         during: .build,
-        "the transport opens no WebSockets",
-        advice: "use CurlTransport, or another of GraphQLEndpoint.subscriptions"
+        "the transport does not support WebSockets",
+        advice: "use CurlTransport, or another transport in GraphQLEndpoint.subscriptions"
     )
 
     static let notAcknowledged = NetworkError(
         .timeout,
         during: .firstByte,
-        "the server opened a WebSocket and did not say in time that it takes operations",
-        advice: "raise GraphQLSocketOptions.acknowledgementTimeout, if it is slow"
+        "the server opened a WebSocket but did not acknowledge the connection in time",
+        advice: "increase GraphQLSocketOptions.acknowledgementTimeout if the server is slow"
     )
 
     static let noSignOfLife = NetworkError(
         .timeout,
         during: .body,
-        "the server gave no sign of life over the WebSocket in time"
+        "the server sent nothing over the WebSocket in time"
     )
 
     static let leftSocket = NetworkError(.cancelled, during: .body, "the operation was cancelled")
 
     /// `GraphQLEndpoint.terminateWebSockets()`.
-    static let terminated = appEnded("the app dropped the WebSocket")
+    static let terminated = appEnded("the app terminated the WebSocket")
 
     /// What held a WebSocket open that nobody can join any more.
-    static let socketRetired = appEnded("the WebSocket was retired")
+    static let socketRetired = appEnded("the WebSocket no longer accepts operations")
 
     private static func appEnded(_ message: String) -> NetworkError {
         var error = NetworkError(.network, during: .body, message)
@@ -173,5 +173,9 @@ extension NetworkError {
     }
 
     /// The connection was ended by this side, when nobody needed it.
-    static let socketLeft = NetworkError(.network, during: .queue, "the WebSocket was closed as nobody needed it")
+    static let socketLeft = NetworkError(
+        .network,
+        during: .queue,
+        "the WebSocket was closed because no operation needed it"
+    )
 }

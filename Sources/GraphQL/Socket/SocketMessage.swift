@@ -48,8 +48,8 @@ struct SocketFault: Error, Hashable {
         NetworkError(
             .protocol,
             during: .body,
-            "the server broke the protocol of the WebSocket: \(reason)",
-            advice: "check that the endpoint's WebSocket is one of GraphQL"
+            "the server violated the WebSocket subprotocol: \(reason)",
+            advice: "check that the endpoint serves GraphQL over WebSocket"
         )
     }
 }
@@ -67,12 +67,12 @@ private struct Envelope {
         do throws(JSONFault) {
             guard scanner.peek() == UInt8(ascii: "{") else {
                 _ = try scanner.value()
-                throw scanner.fault("a message is an object")
+                throw scanner.fault("expected an object")
             }
             try scanner.object { (scanner, name) throws(JSONFault) in try readMember(name, &scanner) }
             try scanner.finish()
         } catch {
-            throw SocketFault(reason: "a message is no JSON object: \(error.reason) at byte \(error.offset)")
+            throw SocketFault(reason: "a message is not a JSON object: \(error.reason) at byte \(error.offset)")
         }
     }
 
@@ -87,7 +87,7 @@ private struct Envelope {
             id = scanner.peek() == UInt8(ascii: "\"") ? try scanner.text() : nil
             if id == nil { _ = try scanner.value() }
         } else if text(name, is: "type") {
-            type = try textOrValue(&scanner, "type is no text")
+            type = try textOrValue(&scanner, "type is not a string")
         } else {
             _ = try scanner.value()
         }
@@ -113,7 +113,7 @@ private struct Envelope {
     func message(_ subprotocol: GraphQLSocketOptions.Subprotocol) throws(SocketFault) -> SocketMessage {
         guard let type else { throw SocketFault(reason: "a message has no type") }
         let message = try subprotocol == .graphQLWS ? olderMessage(type) : currentMessage(type)
-        guard let message else { throw SocketFault(reason: "a message has a type that the protocol does not know") }
+        guard let message else { throw SocketFault(reason: "a message has an unknown type") }
         return message
     }
 
@@ -164,7 +164,7 @@ private struct Envelope {
 
     private func object() throws(SocketFault) -> Data {
         guard let payload, bytes[payload.lowerBound] == UInt8(ascii: "{") else {
-            throw SocketFault(reason: "a payload is no object")
+            throw SocketFault(reason: "a payload is not an object")
         }
         return Data(UnsafeBufferPointer(rebasing: bytes[payload]))
     }
@@ -178,11 +178,11 @@ private struct Envelope {
     /// A list that is not empty.
     private func errors() throws(SocketFault) -> Data {
         guard let payload, bytes[payload.lowerBound] == UInt8(ascii: "[") else {
-            throw SocketFault(reason: "the payload of an error is no list")
+            throw SocketFault(reason: "the payload of an error is not a list")
         }
         var inside = JSONScanner(UnsafeBufferPointer(rebasing: bytes[payload].dropFirst()))
         guard inside.peek() == UInt8(ascii: "{") else {
-            throw SocketFault(reason: "the payload of an error is no list of errors")
+            throw SocketFault(reason: "the payload of an error is not a list of errors")
         }
         return Data(bytes[payload])
     }

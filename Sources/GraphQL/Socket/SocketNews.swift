@@ -58,7 +58,7 @@ struct SocketNews: Sendable {
         do throws(NetworkError) {
             return try JSONValue(parsing: payload)
         } catch {
-            throw SocketFault(reason: "the payload of a message cannot be read")
+            throw SocketFault(reason: "the payload of a message cannot be parsed")
         }
     }
 }

@@ -71,7 +71,7 @@ struct SocketOpening: Sendable {
             throw NetworkError(
                 .badConfiguration,
                 during: .build,
-                "GraphQLSocketOptions.parameters gives what is no JSON object"
+                "GraphQLSocketOptions.parameters did not return a JSON object"
             )
         }
     }

@@ -88,7 +88,7 @@ struct SocketSession {
         case .signOfLife: return .nothing
         case .refusal(let payload): return .refuse(payload)
         case .result, .failure, .completion:
-            guard isAcknowledged else { throw SocketFault(reason: "a message came before the acknowledgement") }
+            guard isAcknowledged else { throw SocketFault(reason: "a message arrived before the acknowledgement") }
         }
         switch message {
         case .result(let id, let payload): return asked(id).map { .give($0, payload) } ?? .nothing

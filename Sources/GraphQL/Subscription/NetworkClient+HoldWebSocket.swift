@@ -56,14 +56,14 @@ extension NetworkError {
     fileprivate static let noWebSocketToHold = NetworkError(
         .badConfiguration,
         during: .build,
-        "GraphQLEndpoint.subscriptions has no WebSocket to hold open",
-        advice: "name .webSocket()"
+        "GraphQLEndpoint.subscriptions contains no WebSocket to hold open",
+        advice: "add .webSocket()"
     )
 
     fileprivate static let holdAnswered = NetworkError(
         .other,
         during: .response,
-        "an interceptor answered what only holds a WebSocket open",
-        advice: "have it pass on subscriptions"
+        "an interceptor returned a response to an operation that only holds a WebSocket open",
+        advice: "let the interceptor pass subscriptions on"
     )
 }

@@ -91,7 +91,7 @@ extension NetworkClient {
                 .badRequest,
                 during: .build,
                 "the operation is a \(request.kind), not a subscription",
-                advice: "execute(_:) performs it"
+                advice: "use execute(_:)"
             )
         }
         var operation = try liveOperation(request, at: endpoint)
@@ -150,7 +150,7 @@ extension NetworkError {
     fileprivate static let getBesideOthers = NetworkError(
         .badConfiguration,
         during: .build,
-        "GraphQLEndpoint.subscriptionMethod is .get, and subscriptions names more than event streams",
+        "GraphQLEndpoint.subscriptionMethod is .get, but subscriptions contains more than event streams",
         advice: "set subscriptions to [.events()], or subscriptionMethod to .post"
     )
 }

@@ -7,7 +7,7 @@ extension NetworkError {
             .tooLarge,
             during: .body,
             "a message of the subscription is larger than the \(maxMessageBytes) bytes allowed",
-            advice: "raise GraphQLEndpoint.maxMessageBytes, or ask for less in one result"
+            advice: "increase GraphQLEndpoint.maxMessageBytes, or request less data per result"
         )
     }
 }

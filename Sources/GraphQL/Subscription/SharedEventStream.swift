@@ -250,10 +250,14 @@ private struct SharedEvent {
         do {
             members = try AnswerMembers(text)
         } catch {
-            throw NetworkError(.protocol, during: .body, "an event is no JSON: \(error.reason) at byte \(error.offset)")
+            throw NetworkError(
+                .protocol,
+                during: .body,
+                "an event is not valid JSON: \(error.reason) at byte \(error.offset)"
+            )
         }
         guard members.isObject, let member = members["id"], let id = try JSONValue(parsing: text[member.range]).string
-        else { throw NetworkError(.protocol, during: .body, "an event names no operation") }
+        else { throw NetworkError(.protocol, during: .body, "an event does not name its operation") }
         self.id = id
         if event.type == "complete" {
             payload = nil

@@ -94,10 +94,10 @@ final class SharedOperation: Sendable {
         do {
             members = try AnswerMembers(parameters)
         } catch {
-            throw NetworkError(.badRequest, during: .build, "the operation is no JSON: \(error.reason)")
+            throw NetworkError(.badRequest, during: .build, "the operation is not valid JSON: \(error.reason)")
         }
         guard members.isObject else {
-            throw NetworkError(.badRequest, during: .build, "the operation is no JSON object")
+            throw NetworkError(.badRequest, during: .build, "the operation is not a JSON object")
         }
         func inserting(_ text: String, at place: Int) -> Data {
             let place = parameters.startIndex + place
@@ -142,7 +142,7 @@ final class SharedOperation: Sendable {
             guard error.kind == .unsupported else { throw error }
             // It is the stream that it does not know any more.
             stream.retire()
-            throw NetworkError(.network, during: .response, "the server has forgotten the event stream")
+            throw NetworkError(.network, during: .response, "the server no longer knows the event stream")
         }
         let payload = try await answer.whole(of: attempt, over: SharedEventsCarrier.name)
         let isOpen = state.withLock { $0.isOpen }
@@ -288,7 +288,7 @@ extension NetworkError {
     fileprivate static let notHeardInTime = NetworkError(
         .tooLarge,
         during: .body,
-        "results of the operation came faster than they were taken",
-        advice: "return quickly from what takes them"
+        "results of the operation arrived faster than the app handled them",
+        advice: "return quickly from the result handler"
     )
 }

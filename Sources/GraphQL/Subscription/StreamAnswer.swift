@@ -106,8 +106,8 @@ struct StreamAnswer: Sendable {
         var error = NetworkError(
             .unsupported,
             during: .response,
-            "the server has no results over \(way): it answered \(answered)",
-            advice: "name another way in GraphQLEndpoint.subscriptions",
+            "the server does not send results over \(way): it returned \(answered)",
+            advice: "choose another transport in GraphQLEndpoint.subscriptions",
             underlying: underlying
         ).holding(whole)
         error.request = request

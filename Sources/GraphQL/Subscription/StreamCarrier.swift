@@ -92,7 +92,7 @@ extension StreamCarrier.Framing {
     fileprivate var name: String {
         switch self {
         case .events: "an event stream"
-        case .parts: "a body of parts"
+        case .parts: "a multipart response"
         }
     }
 }

@@ -21,9 +21,15 @@ struct SubscriptionPart {
         do {
             members = try AnswerMembers(part)
         } catch {
-            throw NetworkError(.decoding, during: .decode, "a part is no JSON: \(error.reason) at byte \(error.offset)")
+            throw NetworkError(
+                .decoding,
+                during: .decode,
+                "a part is not valid JSON: \(error.reason) at byte \(error.offset)"
+            )
         }
-        guard members.isObject else { throw NetworkError(.decoding, during: .decode, "a part is JSON, but no object") }
+        guard members.isObject else {
+            throw NetworkError(.decoding, during: .decode, "a part is JSON, but not an object")
+        }
         func text(_ range: Range<Int>) -> Data {
             Data(part[part.startIndex + range.lowerBound..<part.startIndex + range.upperBound])
         }

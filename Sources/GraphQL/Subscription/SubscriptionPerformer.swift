@@ -304,8 +304,8 @@ extension NetworkError {
         guard refusals.count > 1 else { return error }
         let reasons = refusals.map { "\($0.way): \($0.error.message)" }
         error.message =
-            "the server takes no subscriptions in any way that was tried (\(reasons.joined(separator: "; ")))"
-        error.advice = "check the URL, and which ways the server has"
+            "the server does not support any of the subscription transports tried (\(reasons.joined(separator: "; ")))"
+        error.advice = "check the URL, and which transports the server supports"
         error.mayHaveReachedServer = refusals.contains(where: \.error.mayHaveReachedServer)
         return error
     }
@@ -313,8 +313,8 @@ extension NetworkError {
     fileprivate static let noWayForFiles = NetworkError(
         .unsupported,
         during: .build,
-        "an operation with files goes over none of GraphQLEndpoint.subscriptions",
-        advice: "name .events() or .multipart too"
+        "no transport in GraphQLEndpoint.subscriptions can send an operation with files",
+        advice: "add .events() or .multipart"
     )
 
     fileprivate static func noMessages(_ maxMessageBytes: Int) -> NetworkError {
@@ -330,6 +330,6 @@ extension NetworkError {
         .badConfiguration,
         during: .build,
         "GraphQLEndpoint.subscriptions is empty",
-        advice: "name a way, as .webSocket()"
+        advice: "add a transport, such as .webSocket()"
     )
 }

@@ -253,11 +253,11 @@ extension NetworkError {
             .tooLarge,
             during: .body,
             isCount
-                ? "more than \(buffering.limit) results of the subscription were not read"
-                : "more than \(buffering.maxBytes) bytes of the subscription's results were not read",
+                ? "the subscription has more than \(buffering.limit) unread results"
+                : "the subscription has more than \(buffering.maxBytes) bytes of unread results",
             advice: isCount
                 ? "read faster, or subscribe with another GraphQLBuffering"
-                : "read faster, or subscribe with a GraphQLBuffering of more maxBytes"
+                : "read faster, or subscribe with a GraphQLBuffering that has a larger maxBytes"
         )
     }
 

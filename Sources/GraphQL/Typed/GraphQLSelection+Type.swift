@@ -49,8 +49,8 @@ extension GraphQLSelection {
             for (path, members) in arguments.sorted(by: { $0.key < $1.key }) {
                 guard !selection.give(members, to: path.split(separator: ".")[...]) else { continue }
                 throw SelectionFault(
-                    reason: "arguments are given to \(path), which it does not read",
-                    advice: "name the way to the field, as author.image"
+                    reason: "arguments are given for \(path), which the type does not read",
+                    advice: "write the path to the field, such as author.image"
                 )
             }
             return selection
@@ -82,13 +82,13 @@ extension NetworkError {
         let (reason, advice) =
             switch error {
             case let error as SelectionFault: (error.reason, error.advice)
-            case let error as DecodingError: (error.place + " refuses a made-up value", SelectionFault.sample)
-            default: ("it refuses made-up values", SelectionFault.sample)
+            case let error as DecodingError: (error.place + " rejects a sample value", SelectionFault.sample)
+            default: ("it rejects sample values", SelectionFault.sample)
             }
         self.init(
             .badRequest,
             during: .build,
-            "what to select for \(type) cannot be told: \(reason)",
+            "cannot derive a selection for \(type): \(reason)",
             advice: advice,
             underlying: error
         )
@@ -144,8 +144,8 @@ final class SelectionRecording {
             let path = path + [name]
             guard name.isGraphQLName else {
                 throw SelectionFault(
-                    reason: "\(path.joined(separator: ".")) is no name of a field",
-                    advice: "give it a name of letters, digits and _ in CodingKeys, and an alias in the document"
+                    reason: "\(path.joined(separator: ".")) is not a valid field name",
+                    advice: "use a name of letters, digits and _ in CodingKeys, and an alias in the document"
                 )
             }
             let field = try fields[name]?.selection(at: path) ?? GraphQLSelection()
@@ -153,7 +153,7 @@ final class SelectionRecording {
         }
         guard selection.parts.isEmpty, isObject else { return selection }
         throw SelectionFault(
-            reason: "\(path.isEmpty ? "it" : path.joined(separator: ".")) is an object that reads no field",
+            reason: "\(path.isEmpty ? "it" : path.joined(separator: ".")) is an object that reads no fields",
             advice: SelectionFault.sample
         )
     }

@@ -103,15 +103,15 @@ public struct GraphQLTemplate<Output: Decodable, each Value: Encodable & Sendabl
         }
         for declared in operation.variables where !declared.isOptional {
             guard !variables.contains(where: { $0.name == declared.name }) else { continue }
-            problems.append("$\(declared.name) of type \(declared.type) is declared, and nobody gives it")
+            problems.append("$\(declared.name) of type \(declared.type) is declared, but the template does not give it")
         }
         guard !problems.isEmpty else { return }
         throw NetworkError(
             .badRequest,
             during: .build,
-            "the template\(operation.name.map { " of \($0)" } ?? "") does not fit its document: "
+            "the template\(operation.name.map { " of \($0)" } ?? "") does not match its document: "
                 + problems.joined(separator: "; "),
-            advice: "compare the template's variables with those that the document declares"
+            advice: "compare the template's variables with those declared in the document"
         )
     }
 

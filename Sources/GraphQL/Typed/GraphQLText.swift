@@ -134,7 +134,7 @@ extension GraphQLText: ExpressibleByStringInterpolation {
         @available(
             *,
             unavailable,
-            message: "a value could change what the document means: declare a variable and send the value with it"
+            message: "a value could change the meaning of the document: declare a variable and send the value in it"
         )
         public mutating func appendInterpolation<Value>(_ value: Value) {}
 

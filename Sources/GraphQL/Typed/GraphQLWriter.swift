@@ -82,7 +82,7 @@ struct GraphQLWriter {
         case .bool(let value): text += value ? "true" : "false"
         case .int(let number): text += "\(number)"
         case .float(let number) where number.isFinite: text += "\(number)"
-        case .float(let number): fail("\(number) is no number that GraphQL can write", instead: "?")
+        case .float(let number): fail("GraphQL cannot represent the number \(number)", instead: "?")
         case .string(let value): text += GraphQLString.quoted(value)
         case .word(let word): write(name: word)
         case .variable(let name):
@@ -107,7 +107,7 @@ struct GraphQLWriter {
         if name.isGraphQLName {
             text += name
         } else {
-            fail("\"\(name)\" is no name: names have letters, digits and _ only", instead: "?")
+            fail("\"\(name)\" is not a valid name: use only letters, digits and _", instead: "?")
         }
     }
 
@@ -117,7 +117,7 @@ struct GraphQLWriter {
         if name.isGraphQLName {
             text += type
         } else {
-            fail("\"\(type)\" is no type", instead: "?")
+            fail("\"\(type)\" is not a valid type", instead: "?")
         }
     }
 
@@ -129,7 +129,7 @@ struct GraphQLWriter {
     /// - Parameter placeholder: what keeps the text from being a document.
     private mutating func fail(_ message: String, instead placeholder: StaticString) {
         text += "\(placeholder)"
-        problem = problem ?? GraphQLText.Problem(message: message, advice: "look at where the selection is made")
+        problem = problem ?? GraphQLText.Problem(message: message, advice: "check where the selection is created")
     }
 }
 

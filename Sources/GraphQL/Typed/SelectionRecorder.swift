@@ -47,8 +47,8 @@ struct SelectionRecorder: Decoder {
 
     private func recursion(_ type: any Any.Type) -> SelectionFault {
         let fault = SelectionFault(
-            reason: "\(SelectionFault.place(codingPath)) is a \(type) in a \(type), and so on without end",
-            advice: "let the inner one be of a type that reads less, or write the selection into the document"
+            reason: "\(SelectionFault.place(codingPath)) is a \(type) inside a \(type), without end",
+            advice: "use a type with fewer fields for the inner value, or write the selection into the document"
         )
         failure.error = failure.error ?? fault
         return fault

@@ -5,9 +5,9 @@ struct TemplateVariable: Sendable {
 
     /// What keeps its values from being those of the variable that the document declares.
     func problem(with declared: GraphQLDocument.Variable?) -> String? {
-        guard let declared else { return "$\(name) is given, and the document does not declare it" }
+        guard let declared else { return "$\(name) is given, but the document does not declare it" }
         let type = declared.hasDefault && shape.mayBeLeftOut ? declared.type.nullable : declared.type
-        return shape.problem(with: type).map { "$\(name) is declared as \(declared.type), and \($0)" }
+        return shape.problem(with: type).map { "$\(name) is declared as \(declared.type), but \($0)" }
     }
 }
 
@@ -33,14 +33,14 @@ indirect enum ValueShape: Sendable {
     func problem(with type: GraphQLType) -> String? {
         switch (self, type) {
         case (.optional, .nonNull):
-            "nil would be null; give a type without nil, or GraphQLNullable where there is a default"
-        case (.nullable, .nonNull): "it can neither be null nor be left out"
+            "nil would be sent as null; use a non-optional type, or GraphQLNullable if there is a default"
+        case (.nullable, .nonNull): "a GraphQLNullable can be null or omitted"
         case (.optional(let shape), _), (.nullable(let shape), _): shape.problem(with: type)
         case (_, .nonNull(let type)): problem(with: type)
         case (.other, _): nil
-        case (.list(let shape), .list(let type)): shape.problem(with: type).map { "of the list, \($0)" }
-        case (_, .list): "\(words) is no list"
-        case (_, .named(let name)): fits(name) ? nil : "\(words) is none"
+        case (.list(let shape), .list(let type)): shape.problem(with: type).map { "in the list, \($0)" }
+        case (_, .list): "\(words) is not a list"
+        case (_, .named(let name)): fits(name) ? nil : "\(words) is not of type \(name)"
         }
     }
 
@@ -57,10 +57,10 @@ indirect enum ValueShape: Sendable {
 
     private var words: String {
         switch self {
-        case .text: "text"
-        case .integer: "a whole number"
+        case .text: "a string"
+        case .integer: "an integer"
         case .float: "a number"
-        case .bool: "a truth value"
+        case .bool: "a Boolean"
         case .list: "a list"
         case .optional(let shape), .nullable(let shape): shape.words
         case .other: "another value"

@@ -20,9 +20,9 @@ extension GraphQLRequest {
             throw NetworkError(
                 .badRequest,
                 during: .build,
-                "there is no place for a file at \(path)",
+                "cannot attach a file at \(path)",
                 advice:
-                    "name it by the fields and list positions that lead to it, as photos.0, where nothing or null is"
+                    "write the field names and list indices that lead to a missing value or null, such as photos.0"
             )
         }
         variables = text.replacing([(edit.range, edit.text)])

@@ -27,7 +27,7 @@ public struct GraphQLUpload: Encodable, Sendable, Hashable {
                 self,
                 EncodingError.Context(
                     codingPath: encoder.codingPath,
-                    debugDescription: "a file can be sent as a variable of an operation only"
+                    debugDescription: "a file can be sent only as a variable of an operation"
                 )
             )
         }

@@ -43,16 +43,16 @@ private struct Reader {
     }
 
     mutating func read() throws(NetworkError) {
-        guard take("$") else { throw fault("a path begins with $") }
+        guard take("$") else { throw fault("a path must begin with $") }
         while !rest.isEmpty {
-            guard steps.count < JSONPath.limit else { throw fault("a path has \(JSONPath.limit) steps at most") }
+            guard steps.count < JSONPath.limit else { throw fault("a path can have at most \(JSONPath.limit) steps") }
             if take("[") {
                 try add(bracketed(), deep: false)
             } else if take(".") {
                 let isDeep = take(".")
                 try add(isDeep && take("[") ? bracketed() : name(), deep: isDeep)
             } else {
-                throw fault("a step begins with . or [")
+                throw fault("a step must begin with . or [")
             }
         }
     }
@@ -80,11 +80,11 @@ private struct Reader {
         for quote in ["'", "\""] as [Unicode.Scalar] where take(quote) {
             let name = String(rest.prefix { $0 != quote })
             rest = rest.dropFirst(name.unicodeScalars.count)
-            guard take(quote) else { throw fault("the name has no end: \(quote) is missing") }
+            guard take(quote) else { throw fault("the name is not closed: \(quote) is missing") }
             return try closed(.member(name))
         }
         let digits = rest.prefix { ("0"..."9").contains($0) }
-        guard let index = Int(String(digits)) else { throw fault("an index, a name in quotes or * should be here") }
+        guard let index = Int(String(digits)) else { throw fault("expected an index, a name in quotes or *") }
         rest = rest.dropFirst(digits.count)
         return try closed(.element(index))
     }
@@ -99,8 +99,8 @@ private struct Reader {
         return NetworkError(
             .badConfiguration,
             during: .build,
-            "the path \(text) is wrong at character \(place): \(reason)",
-            advice: "write it as $.items[*].price or $..timestamp"
+            "the path \(text) is invalid at character \(place): \(reason)",
+            advice: "write a path such as $.items[*].price or $..timestamp"
         )
     }
 }

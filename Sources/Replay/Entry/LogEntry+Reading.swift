@@ -54,8 +54,8 @@ private struct EntryReader {
             warn("request", "is missing")
             return LoggedRequest(method: "GET", url: "")
         }
-        if node["method"]?.string == nil { warn("request.method", "is missing or no text") }
-        if node["url"]?.string == nil { warn("request.url", "is missing or no text") }
+        if node["method"]?.string == nil { warn("request.method", "is missing or not a string") }
+        if node["url"]?.string == nil { warn("request.url", "is missing or not a string") }
         var fields = fields(node["headers"], "request.headers")
         // Some list cookies without the field that carried them.
         let cookies = LoggedCookie.list(node["cookies"])
@@ -170,7 +170,7 @@ private struct EntryReader {
         guard let text = node["text"]?.string else { return nil }
         guard encoding?.lowercased() == "base64" else { return contentOfText(text) }
         guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
-            warn("\(place).text", "is not base64, as its encoding says")
+            warn("\(place).text", "is not base64, although its encoding says so")
             return .omitted("not base64")
         }
         return .data(data)
@@ -196,7 +196,7 @@ private struct EntryReader {
 
     private func fields(_ node: JSONNode?, _ place: String) -> [LoggedField] {
         guard let node, node.kind == .array || node.kind == .object else {
-            warn(place, "is missing or no array")
+            warn(place, "is missing or not an array")
             return []
         }
         let named = node.members.map { ($0.name, text($0.value)) }
@@ -246,7 +246,7 @@ private struct EntryReader {
         if let date = node?.string.flatMap(Timestamp.date) { return date }
         // Milliseconds since 1970, as JavaScript counts.
         if let number = node?.number, number > 0, number < 1e14 { return Date(timeIntervalSince1970: number / 1000) }
-        warn(place, "is missing or no date")
+        warn(place, "is missing or not a date")
         return Date(timeIntervalSince1970: 0)
     }
 

@@ -50,7 +50,7 @@ final class ArchiveFile {
             isAtEnd = true
             try scan { scanner throws(JSONFault) in try scanner.finish() }
             guard scanner.hasEntries else {
-                throw error(nil, "$", "it is JSON and no HTTP archive: it has no log.entries")
+                throw error(nil, "$", "it is JSON, but not an HTTP archive: it has no log.entries")
             }
             return
         }
@@ -89,7 +89,7 @@ final class ArchiveFile {
                 return if let next { next } else { try self.file.next() }
             }
         case (UInt8(ascii: "P"), UInt8(ascii: "K")): return try firstPieceOfMember()
-        case (0xFE, 0xFF), (0xFF, 0xFE): throw error(0, "", "it is UTF-16, and archives are UTF-8")
+        case (0xFE, 0xFF), (0xFF, 0xFE): throw error(0, "", "it is UTF-16, but archives must be UTF-8")
         default: return first
         }
     }
@@ -129,7 +129,11 @@ final class ArchiveFile {
         do throws(NetworkError) {
             let piece = try inflater.next(source)
             guard count + (piece?.count ?? 0) <= limits.textBytes else {
-                throw NetworkError(.tooLarge, during: .file, "decompressed it is larger than \(limits.textBytes) bytes")
+                throw NetworkError(
+                    .tooLarge,
+                    during: .file,
+                    "it is larger than \(limits.textBytes) bytes when decompressed"
+                )
             }
             return piece
         } catch {

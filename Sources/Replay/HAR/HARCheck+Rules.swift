@@ -17,20 +17,25 @@ extension HARCheck {
         case "pages":
             if node.kind != .array { find("", node, "should be an array") }
             elements("", node, page)
-        case "comment": if node.kind != .string { find("", node, "should be text") }
+        case "comment": if node.kind != .string { find("", node, "should be a string") }
         case "entries": find("", node, "should be an array")
-        default: if !name.isOwn { find("", node, "is no member of HAR 1.2: one's own begin with an underscore", .hint) }
+        default:
+            if !name.isOwn {
+                find("", node, "is not a member of HAR 1.2; names of custom members begin with an underscore", .hint)
+            }
         }
     }
 
     private func version(_ node: JSONNode) {
-        guard let text = node.string else { return find("", node, "should be text") }
+        guard let text = node.string else { return find("", node, "should be a string") }
         // Empty it is 1.1; another minor version may only add.
         let numbers = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
         guard text.isEmpty || (numbers.count == 2 && numbers[0] == 1 && (numbers[1] ?? 0) >= 1) else {
-            return find("", node, "is \(text), a version whose rules nobody here knows")
+            return find("", node, "is \(text), which is not a known version")
         }
-        if text != "1.2" { find("", node, "is \(text.isEmpty ? "empty" : text), and 1.2 is what is checked", .hint) }
+        if text != "1.2" {
+            find("", node, "is \(text.isEmpty ? "empty" : text), but the archive is checked as 1.2", .hint)
+        }
     }
 
     private func page(_ path: String, _ node: JSONNode) {
@@ -64,13 +69,13 @@ extension HARCheck {
         if let address = node["serverIPAddress"], let text = address.string,
             IPAddress(text) == nil || text.hasPrefix("[")
         {
-            find(".serverIPAddress", address, "is no address of IPv4 or IPv6 without brackets")
+            find(".serverIPAddress", address, "is not an IPv4 address or an IPv6 address without brackets")
         }
         guard let started = node["startedDateTime"], let text = started.string, let date = Timestamp.date(text) else {
             return
         }
         if let before = last.flatMap(Timestamp.date), before > date {
-            find(".startedDateTime", started, "is before that of the entry before it", .hint)
+            find(".startedDateTime", started, "is earlier than that of the previous entry", .hint)
         }
         last = text
     }
@@ -85,10 +90,10 @@ extension HARCheck {
         let phases = ["blocked", "dns", "connect", "send", "wait", "receive"]
         let sum = phases.compactMap { node[$0]?.number }.filter { $0 > 0 }.reduce(0, +)
         if let tls = node["ssl"]?.number, tls > node["connect"]?.number ?? 0 {
-            find(".timings.ssl", node, "is more than connect, of which it is a part", .hint)
+            find(".timings.ssl", node, "is longer than connect, which includes it", .hint)
         }
         guard let time, let whole = time.number, abs(whole - sum) > max(0.01, whole * 1e-9) else { return }
-        find(".time", time, "is \(time.numberText ?? ""), and its phases make \(sum)", .hint)
+        find(".time", time, "is \(time.numberText ?? ""), but its phases add up to \(sum)", .hint)
     }
 
     /// Whether JSON is what an entry may have as its `cache`.
@@ -143,7 +148,7 @@ extension HARCheck {
         lists(".request", node)
         elements(".request.queryString", node["queryString"]) { object($0, $1, Self.pair) }
         if let url = node["url"], let text = url.string {
-            if !text.contains("://") { find(".request.url", url, "is no absolute URL") }
+            if !text.contains("://") { find(".request.url", url, "is not an absolute URL") }
             if text.utf8.contains(UInt8(ascii: "#")) {
                 find(".request.url", url, "has a fragment, which is never sent")
             }
@@ -168,7 +173,7 @@ extension HARCheck {
         }
         // Chrome, Firefox, Insomnia and mitmproxy write both.
         if node["text"] != nil, let parameters = node["params"], parameters.elements.contains(where: { _ in true }) {
-            find(".request.postData.params", parameters, "excludes text, which is there too", .hint)
+            find(".request.postData.params", parameters, "must not be present together with text", .hint)
         }
     }
 
@@ -187,14 +192,14 @@ extension HARCheck {
         guard let text = content["text"]?.string else { return }
         if content["encoding"]?.string == "base64", Data(base64Encoded: text, options: .ignoreUnknownCharacters) == nil
         {
-            find("\(path).text", content["text"] ?? content, "is not base64, as its encoding says")
+            find("\(path).text", content["text"] ?? content, "is not base64, although its encoding says so")
         }
     }
 
     /// The file of a body: it must be there, and lie beside the archive.
     private func bodyFile(_ path: String, _ node: JSONNode) {
         guard let member = node["_file"] else { return }
-        guard let name = member.string else { return find("\(path)._file", member, "should be text") }
+        guard let name = member.string else { return find("\(path)._file", member, "should be a string") }
         do throws(NetworkError) {
             _ = try files.file(name)
         } catch {
@@ -206,7 +211,7 @@ extension HARCheck {
         elements("\(path).headers", node["headers"]) { path, item in
             object(path, item, Self.pair)
             if let value = item["value"]?.string, value.utf8.contains(where: { [0, 10, 13].contains($0) }) {
-                find("\(path).value", item, "has a line feed, which no header field may have")
+                find("\(path).value", item, "has a line break or NUL, which a header field must not have")
             }
         }
         elements("\(path).cookies", node["cookies"]) { object($0, $1, Self.cookie) }

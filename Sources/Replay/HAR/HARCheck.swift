@@ -62,7 +62,7 @@ struct HARCheck {
     @discardableResult
     func object(_ path: String, _ node: JSONNode, _ members: [Member]) -> Bool {
         guard node.kind == .object else {
-            find(path, node, "is \(node.kind.words) and should be an object")
+            find(path, node, "is \(node.kind.words), but should be an object")
             return false
         }
         for member in members {
@@ -75,9 +75,14 @@ struct HARCheck {
         let known = Set(members.map(\.name) + ["comment"])
         var seen: Set<String> = []
         for (name, value) in node.members {
-            if !seen.insert(name).inserted { find("\(path).\(name)", value, "is there more than once") }
+            if !seen.insert(name).inserted { find("\(path).\(name)", value, "occurs more than once") }
             if !known.contains(name), !name.isOwn {
-                find("\(path).\(name)", value, "is no member of HAR 1.2: one's own begin with an underscore", .hint)
+                find(
+                    "\(path).\(name)",
+                    value,
+                    "is not a member of HAR 1.2; names of custom members begin with an underscore",
+                    .hint
+                )
             }
         }
         if let comment = node["comment"] { check("\(path).comment", comment, .text) }
@@ -92,7 +97,7 @@ struct HARCheck {
 
     private func check(_ path: String, _ value: JSONNode, _ rule: Rule) {
         switch rule {
-        case .text: expect(value.kind == .string, path, value, "text")
+        case .text: expect(value.kind == .string, path, value, "a string")
         case .bool: expect(value.kind == .bool, path, value, "true or false")
         case .object: expect(value.kind == .object, path, value, "an object")
         case .objectOrNull: expect(value.kind == .object || value.isNull, path, value, "an object or null")
@@ -101,18 +106,18 @@ struct HARCheck {
         case .momentOrNull: if !value.isNull { moment(path, value) }
         case .number(let orUnknown): number(path, value, isWhole: false, orUnknown)
         case .whole(let orUnknown): number(path, value, isWhole: true, orUnknown)
-        case .signed: expect(value.integer != nil, path, value, "a whole number")
+        case .signed: expect(value.integer != nil, path, value, "an integer")
         }
     }
 
     private func expect(_ isMet: Bool, _ path: String, _ value: JSONNode, _ what: String) {
-        if !isMet { find(path, value, "is \(value.kind.words) and should be \(what)") }
+        if !isMet { find(path, value, "is \(value.kind.words), but should be \(what)") }
     }
 
     private func moment(_ path: String, _ value: JSONNode) {
-        guard let text = value.string else { return expect(false, path, value, "a moment") }
+        guard let text = value.string else { return expect(false, path, value, "a date and time") }
         guard Timestamp.date(text) != nil else {
-            return find(path, value, "is no moment of ISO 8601, as 2026-11-22T08:15:30.123Z")
+            return find(path, value, "is not an ISO 8601 date and time, such as 2026-11-22T08:15:30.123Z")
         }
         let clock = text.utf8.dropFirst(11)
         if !clock.contains(where: { [UInt8(ascii: "Z"), UInt8(ascii: "+"), UInt8(ascii: "-")].contains($0) }) {
@@ -123,10 +128,11 @@ struct HARCheck {
     private func number(_ path: String, _ value: JSONNode, isWhole: Bool, _ orUnknown: Bool) {
         guard let number = value.number else { return expect(false, path, value, "a number") }
         if isWhole, value.integer == nil {
-            return find(path, value, "is \(value.numberText ?? "") and should be whole")
+            return find(path, value, "is \(value.numberText ?? ""), but should be an integer")
         }
         guard number < 0, !(orUnknown && number == -1) else { return }
-        find(path, value, "is \(value.numberText ?? ""), and below 0\(orUnknown ? " only -1 may be" : " is nothing")")
+        let rule = orUnknown ? "-1 is the only negative value allowed" : "must not be negative"
+        find(path, value, "is \(value.numberText ?? ""), but \(rule)")
     }
 }
 
@@ -148,7 +154,7 @@ extension JSONNode.Kind {
         switch self {
         case .object: "an object"
         case .array: "an array"
-        case .string: "text"
+        case .string: "a string"
         case .number: "a number"
         case .bool: "true or false"
         case .null: "null"

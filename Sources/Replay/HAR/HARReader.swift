@@ -63,7 +63,7 @@ public final class HARReader {
             case .entry:
                 if let entry = try HAREntry(part, of: path, file.zip) { return entry }
                 guard warnings.count < 1_000 else { continue }
-                let reason = "is no entry: it has no request"
+                let reason = "is not an entry: it has no request"
                 warnings.append(RecordingWarning(file: path, offset: part.offset, path: part.path, reason: reason))
             case .logMember(let name): members.append(Member(name: name, json: part.bytes))
             case .outerMember: break
@@ -158,12 +158,12 @@ extension HAREntry {
                 do throws(JSONFault) {
                     read.messages.append(LoggedMessage(try JSONDocument(Array(line)).root))
                 } catch {
-                    warnings.append(warning("names messages of which number \(index + 1) is broken: \(error.reason)"))
+                    warnings.append(warning("names a file in which message \(index + 1) is damaged: \(error.reason)"))
                 }
             }
         } catch {
-            warnings.append(warning("names messages that cannot be read: \(error.message)"))
-            read.error = read.error ?? "the messages of the WebSocket were not kept"
+            warnings.append(warning("names a file of messages that cannot be read: \(error.message)"))
+            read.error = read.error ?? "the messages of the WebSocket are missing"
         }
         // The entry isn't as it is written any more: its messages are part of it.
         entry = read

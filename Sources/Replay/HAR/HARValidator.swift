@@ -54,10 +54,10 @@ public final class HARValidator {
                 check.entry(document.root, after: &last)
                 summary.count(LogEntry(document.root), in: recording)
             case .logMember(let name):
-                if !seen.insert(name).inserted { check.find("", document.root, "is there more than once") }
+                if !seen.insert(name).inserted { check.find("", document.root, "occurs more than once") }
                 check.logMember(name, document.root)
             case .outerMember(let name):
-                check.find("", document.root, "is no member of HAR: only log is", name.isOwn ? .hint : .error)
+                check.find("", document.root, "is not a member of HAR; only log is", name.isOwn ? .hint : .error)
             }
             for finding in findings {
                 summary.count(finding)

@@ -109,7 +109,7 @@ public final class HARWriter {
             let wanted = UnsafeMutableRawBufferPointer(rebasing: room.prefix(entry.count - done))
             let count = try spool.read(into: wanted, at: entry.offset + Int64(done))
             guard count > 0 else {
-                throw NetworkError(.file, during: .file, "what was to be written to \(path) is lost")
+                throw NetworkError(.file, during: .file, "the temporary file for \(path) is truncated")
             }
             try output.write(UnsafeRawBufferPointer(rebasing: wanted[..<count]))
             done += count

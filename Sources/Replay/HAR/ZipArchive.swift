@@ -84,14 +84,16 @@ package final class ZipArchive: Sendable {
     private func reader(of member: Member, upTo limit: Int) throws(NetworkError) -> MemberReader {
         guard member.flags & 1 == 0 else { throw Self.fault("\(member.name) is encrypted") }
         guard member.method == 0 || member.method == 8 else {
-            throw Self.fault("\(member.name) is compressed by method \(member.method); only deflate is read")
+            throw Self.fault("\(member.name) is compressed with method \(member.method); only deflate is supported")
         }
         guard member.bytes <= limit else {
-            let reason = "decompressed \(member.name) is larger than the \(limit) bytes allowed"
+            let reason = "\(member.name) is larger than the \(limit) bytes allowed when decompressed"
             throw NetworkError(.tooLarge, during: .file, reason)
         }
         let head = try Self.bytes(of: file, at: member.offset, 30)
-        guard head.number(0, 4) == 0x0403_4B50 else { throw Self.fault("\(member.name) is not where it should be") }
+        guard head.number(0, 4) == 0x0403_4B50 else {
+            throw Self.fault("\(member.name) is not where the directory says")
+        }
         let start = member.offset + 30 + head.number(26, 2) + head.number(28, 2)
         let source = PackedBytes(file, from: start, count: member.packedBytes)
         return try MemberReader(source, member.method, member.bytes, member.checksum, of: member.name)
@@ -111,10 +113,10 @@ extension ZipArchive {
         let tailStart = max(size - (22 + 0xFFFF), 0)
         let tail = try bytes(of: file, at: tailStart, size - tailStart)
         guard let end = stride(from: tail.count - 22, through: 0, by: -1).first(where: { tail.isEnd(at: $0) }) else {
-            throw fault("it has no directory, so that it was cut off")
+            throw fault("its directory is missing, so it is probably truncated")
         }
         let (count, length, start) = (tail.number(end + 10, 2), tail.number(end + 12, 4), tail.number(end + 16, 4))
-        guard start != 0xFFFF_FFFF, count != 0xFFFF else { throw fault("it is of the form zip64") }
+        guard start != 0xFFFF_FFFF, count != 0xFFFF else { throw fault("the zip64 format is not supported") }
         guard length <= directoryLimit, start + length <= size else { throw fault("its directory is damaged") }
         let directory = try bytes(of: file, at: start, length)
         var (members, place): ([Member], Int) = ([], 0)
@@ -146,7 +148,7 @@ extension ZipArchive {
         while done < count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: room[done..<count])
             let read = try file.read(into: rest, at: Int64(offset + done))
-            guard read > 0 else { throw fault("it was cut off") }
+            guard read > 0 else { throw fault("it is truncated") }
             done += read
         }
         return Array(room[..<count])
@@ -187,7 +189,7 @@ extension ZipArchive {
             let room = UnsafeMutableRawBufferPointer.allocate(byteCount: min(end - position, 128 << 10), alignment: 1)
             defer { room.deallocate() }
             let count = try file.read(into: room, at: Int64(position))
-            guard count > 0 else { throw ZipArchive.fault("it was cut off") }
+            guard count > 0 else { throw ZipArchive.fault("it is truncated") }
             position += count
             return Data(room[..<count])
         }

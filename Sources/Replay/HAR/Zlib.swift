@@ -22,7 +22,9 @@ final class Inflater {
         stream.initialize(to: z_stream())
         // 15 is zlib's window; +32 has it see for itself which of the two formats it is, a negative number means neither.
         let window: Int32 = isBare ? -15 : 15 + 32
-        guard beagle_inflate_init(stream, window) == Z_OK else { throw .compression("no memory to decompress it") }
+        guard beagle_inflate_init(stream, window) == Z_OK else {
+            throw .compression("not enough memory to decompress the data")
+        }
     }
 
     deinit {
@@ -38,7 +40,7 @@ final class Inflater {
         while true {
             if input.isEmpty, !mayHaveMore {
                 guard let piece = try source() else {
-                    guard isEnded else { throw .compression("the compressed text was cut off") }
+                    guard isEnded else { throw .compression("the compressed data is truncated") }
                     return nil
                 }
                 input = piece
@@ -52,7 +54,7 @@ final class Inflater {
     private func inflateInput() throws(NetworkError) -> Int {
         // gzip may have several members (RFC 1952, 2.2).
         if isEnded, input.first != 0x1F || inflateReset(stream) != Z_OK {
-            throw .compression("bytes follow the end of the compressed text")
+            throw .compression("there are more bytes after the end of the compressed data")
         }
         stream.pointee.next_out = room.bindMemory(to: UInt8.self).baseAddress
         stream.pointee.avail_out = UInt32(room.count)
@@ -62,7 +64,7 @@ final class Inflater {
             return (inflate(stream, Z_NO_FLUSH), Int(stream.pointee.avail_in))
         }
         guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else {
-            throw .compression("the compressed text is damaged")
+            throw .compression("the compressed data is damaged")
         }
         isEnded = code == Z_STREAM_END
         mayHaveMore = !isEnded && stream.pointee.avail_out == 0
@@ -83,7 +85,7 @@ package final class Deflater {
         stream.initialize(to: z_stream())
         // 15 is zlib's window; +16 asks for gzip.
         guard beagle_deflate_init(stream, isGzip ? 15 + 16 : 15) == Z_OK else {
-            throw .compression("no memory to compress it")
+            throw .compression("not enough memory to compress the data")
         }
     }
 
@@ -109,7 +111,7 @@ package final class Deflater {
             stream.pointee.next_out = room.bindMemory(to: UInt8.self).baseAddress
             stream.pointee.avail_out = UInt32(room.count)
             guard deflate(stream, isLast ? Z_FINISH : Z_NO_FLUSH) != Z_STREAM_ERROR else {
-                throw .compression("the text cannot be compressed")
+                throw .compression("the data cannot be compressed")
             }
             try write(UnsafeRawBufferPointer(rebasing: room[..<(room.count - Int(stream.pointee.avail_out))]))
         } while stream.pointee.avail_out == 0

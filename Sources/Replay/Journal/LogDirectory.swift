@@ -46,7 +46,7 @@ struct LogDirectory: Sendable {
     /// The names of what is in it.
     func names() throws(NetworkError) -> [String] {
         if let names = try folder.entries() { return names }
-        throw NetworkError(.file, during: .file, "cannot read the directory \(path): there is none")
+        throw NetworkError(.file, during: .file, "cannot read the directory \(path): it does not exist")
     }
 
     /// Returns something in the directory that no log has, or `nil` if all of it is a log's.
@@ -88,8 +88,8 @@ struct LogDirectory: Sendable {
             throw NetworkError(
                 .file,
                 during: .file,
-                "\(path) is no log: it holds \(other)",
-                advice: "name a directory that is not there yet"
+                "\(path) is not a log: it contains \(other)",
+                advice: "use a directory that does not exist yet"
             )
         }
         var output = JSONOutput()
@@ -106,7 +106,7 @@ struct LogDirectory: Sendable {
         throw NetworkError(
             .file,
             during: .file,
-            "\(path) was written in format \(format), and this version writes \(Self.format)",
+            "\(path) has log format \(format), but this version writes format \(Self.format)",
             advice: "record into another directory"
         )
     }

@@ -75,8 +75,8 @@ package final class LogImport {
         throw NetworkError(
             .file,
             during: .file,
-            "\(path) is there already",
-            advice: "name a directory that is not there yet"
+            "\(path) already exists",
+            advice: "use a directory that does not exist yet"
         )
     }
 
@@ -115,7 +115,7 @@ package final class LogImport {
             body.content = .data(try recording.data(of: body))
         } catch {
             body.content = .omitted("not found")
-            warnings.append(RecordingWarning(file: path, reason: "\(name) is left out: \(error.message)"))
+            warnings.append(RecordingWarning(file: path, reason: "\(name) was left out: \(error.message)"))
         }
         return body
     }

@@ -74,8 +74,8 @@ struct LogIndex: Sendable {
                     )
                 case .failure(let problem): warn(path, line.offset, problem.reason)
                 }
-            case .unfinished: warn(path, line.offset, "a record that was cut off")
-            case .tooLong: warn(path, line.offset, "a line longer than any record")
+            case .unfinished: warn(path, line.offset, "a truncated record")
+            case .tooLong: warn(path, line.offset, "a line that is too long for a record")
             }
         }
     }
@@ -100,7 +100,11 @@ struct LogIndex: Sendable {
         let lost = [(records, "record", "records"), (bodies, "body", "bodies")].compactMap { count, one, many in
             count > 0 ? "\(count) \(count == 1 ? one : many)" : nil
         }
-        append(file, offset, "\(lost.joined(separator: " and ")) before it are missing: there was no room for them")
+        append(
+            file,
+            offset,
+            "missing before this record: \(lost.joined(separator: " and ")), because there was no room"
+        )
     }
 
     mutating func warn(_ file: String, _ offset: Int64?, _ reason: String) {

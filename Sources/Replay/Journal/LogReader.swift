@@ -31,8 +31,8 @@ public struct LogReader: Sendable {
             throw NetworkError(
                 .file,
                 during: .file,
-                isThere ? "\(directory) is no log of requests" : "there is no log \(directory)",
-                advice: "name a directory that --record or RequestLog has written"
+                isThere ? "\(directory) is not a request log" : "the log \(directory) does not exist",
+                advice: "use a directory that --record or RequestLog has written"
             )
         }
     }
@@ -107,7 +107,11 @@ extension LogIndex {
         guard let meta = try? directory.meta.read(), let format = LogDirectory.format(of: meta),
             format > LogDirectory.format
         else { return }
-        warn(directory.meta.path, nil, "written in format \(format), of which \(LogDirectory.format) is understood")
+        warn(
+            directory.meta.path,
+            nil,
+            "written in format \(format), but this version reads up to format \(LogDirectory.format)"
+        )
     }
 }
 

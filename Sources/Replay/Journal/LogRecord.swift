@@ -20,7 +20,7 @@ enum LogRecord {
             document = try JSONDocument(line)
         } catch {
             return .failure(
-                Problem(reason: line.contains(0) ? "zeros where records were" : "a record that was cut off")
+                Problem(reason: line.contains(0) ? "zeros instead of a record" : "a truncated record")
             )
         }
         let root = document.root
@@ -38,11 +38,11 @@ enum LogRecord {
             return .success(.message(id: id, message, redactions: redactions))
         case "open":
             guard let format = root["v"]?.integer, format > LogDirectory.format else { return .success(.other) }
-            return .failure(Problem(reason: "a session that writes format \(format)"))
+            return .failure(Problem(reason: "a session in the newer format \(format)"))
         case "note": return .success(note(root))
         case "close": return .success(.other)
-        case let kind?: return .failure(Problem(reason: "a record of the unknown kind \(kind.prefix(40))"))
-        case nil: return .failure(Problem(reason: "no record"))
+        case let kind?: return .failure(Problem(reason: "a record of unknown kind \(kind.prefix(40))"))
+        case nil: return .failure(Problem(reason: "not a record"))
         }
     }
 

@@ -47,7 +47,7 @@ public final class RequestLog: Sendable {
             try writer.start()
         } catch {
             var error = error
-            error.advice = error.advice ?? "record into a directory that this user may write to"
+            error.advice = error.advice ?? "record into a directory that the user can write to"
             throw error
         }
         current = Lock(session)

@@ -56,7 +56,7 @@ struct Segment {
             }
             batch.drop(written: written)
         }
-        if batch.count > 0 { throw NetworkError(.file, during: .file, "only a part of a record was written") }
+        if batch.count > 0 { throw NetworkError(.file, during: .file, "only part of a record was written") }
     }
 
     /// Whether what comes next belongs into another segment: this one is full or old, another process has begun the next, or

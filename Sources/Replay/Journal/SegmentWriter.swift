@@ -171,7 +171,7 @@ final class SegmentWriter {
             isClearDue = try !limits.clear(unless: isBusy)
         } catch {
             isClearDue = false
-            tell("what is too old is not removed", error)
+            tell("old records are not removed", error)
         }
     }
 

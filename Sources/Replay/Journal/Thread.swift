@@ -34,7 +34,11 @@ enum Thread {
         #endif
         guard code == 0 else {
             box.release()
-            throw NetworkError(.other, during: .file, "no thread for \(name): \(String(cString: strerror(code)))")
+            throw NetworkError(
+                .other,
+                during: .file,
+                "cannot create a thread for \(name): \(String(cString: strerror(code)))"
+            )
         }
     }
 

@@ -23,7 +23,7 @@ private struct ReplayBegun: LogType {
 
     var category: String { "Recording" }
     var level: LogLevel { .info }
-    var message: String { "a recording answers, as BEAGLENET_REPLAY=\(text) says" }
+    var message: String { "replaying a recording, because BEAGLENET_REPLAY=\(text) is set" }
 }
 
 /// What a logger hears of an answer that is not what was recorded.

@@ -81,7 +81,7 @@ public final class RecordingUpdate: Sendable {
         switch status.st_mode & S_IFMT {
         case S_IFDIR where !isArchive(path):
             let directory = LogDirectory(path: path)
-            if let other = try directory.foreignName() { throw notARecording(path, "it holds \(other)") }
+            if let other = try directory.foreignName() { throw notARecording(path, "it contains \(other)") }
         case S_IFREG where isArchive(path):
             if status.st_size == 0 { return }
             do throws(NetworkError) {
@@ -91,7 +91,7 @@ public final class RecordingUpdate: Sendable {
             }
         // They are written to as they are.
         case S_IFCHR where isArchive(path), S_IFIFO where isArchive(path): return
-        default: throw notARecording(path, isArchive(path) ? "it is no file" : "it is no directory")
+        default: throw notARecording(path, isArchive(path) ? "it is not a file" : "it is not a directory")
         }
     }
 
@@ -99,8 +99,8 @@ public final class RecordingUpdate: Sendable {
         NetworkError(
             .file,
             during: .file,
-            "\(path) isn't replaced by a recording, because it isn't one: \(reason)",
-            advice: "record to another path, or remove what is there"
+            "cannot replace \(path), because it is not a recording: \(reason)",
+            advice: "record to another path, or remove the existing file or directory"
         )
     }
 

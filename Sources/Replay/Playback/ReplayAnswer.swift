@@ -81,7 +81,7 @@ extension LogEntry {
         return NetworkError(
             phase == .body ? .truncated : .network,
             during: phase,
-            isInterrupted ? "the recording ends before the answer does" : "the recording has no answer"
+            isInterrupted ? "the recording ends before the response does" : "the recording has no response"
         )
     }
 }

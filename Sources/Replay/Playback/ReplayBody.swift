@@ -150,8 +150,8 @@ extension Clock<Duration> {
             throw NetworkError(
                 .timeout,
                 during: phase,
-                "the recorded answer takes longer than the \(limit ?? .zero) allowed",
-                advice: "raise the limit in Timeouts, or let answers come sooner by ReplayTiming"
+                "the recorded response takes longer than the \(limit ?? .zero) allowed",
+                advice: "increase the limit in Timeouts, or replay faster with ReplayTiming"
             )
         }
     }
@@ -165,11 +165,11 @@ extension Recording {
         if case .omitted(let reason) = body.content {
             // Archives leave out what was empty.
             guard body.size > 0 || (body.size < 0 && body.isTruncated) else { return (HTTPBody(), nil) }
-            let bytes = body.size > 0 ? "\(body.size) bytes" : "body"
+            let bytes = body.size > 0 ? "body of \(body.size) bytes" : "body"
             throw NetworkError(
                 .notInRecording,
                 during: .body,
-                "the recording has the head of this answer but not its \(bytes): \(reason)"
+                "the recording has the head of this response, but not its \(bytes): \(reason)"
             )
         }
         let kept = try self.body(of: body)
@@ -181,7 +181,7 @@ extension Recording {
                 .truncated,
                 during: .body,
                 "the recording has only the first \(kept.length ?? 0) bytes \(whole)",
-                advice: "record it again; if it is a log, with a larger RequestLog.Options.maxBodyBytes"
+                advice: "record it again; for a log, increase RequestLog.Options.maxBodyBytes"
             )
         )
     }

@@ -158,7 +158,7 @@ final class ReplayConversation: WebSocketChannel {
     }
 
     func abandon() {
-        end(.failure(NetworkError(.cancelled, during: .body, "the WebSocket was let go")))
+        end(.failure(NetworkError(.cancelled, during: .body, "the WebSocket was released")))
     }
 
     // MARK: - Waiting
@@ -261,8 +261,8 @@ extension WebSocketRequest {
         return NetworkError(
             .tooLarge,
             during: .body,
-            "a message has \(message.byteCount) bytes of the \(maxMessageBytes) allowed",
-            advice: "raise WebSocketRequest.maxMessageBytes"
+            "a message has \(message.byteCount) bytes, but only \(maxMessageBytes) are allowed",
+            advice: "increase WebSocketRequest.maxMessageBytes"
         )
     }
 }

@@ -67,8 +67,9 @@ extension ReplayMiss: CustomStringConvertible {
 
     /// What is missing, in a sentence without what is nearest.
     package var reason: String {
-        let missing = "the recording has no answer to this \(noun)"
-        return exhausted > 0 ? "\(missing) any more: all \(exhausted) were given" : missing
+        exhausted > 0
+            ? "the recording has no more responses to this \(noun): all \(exhausted) were used"
+            : "the recording has no response to this \(noun)"
     }
 
     /// The error of a request that it is the reason of.
@@ -76,8 +77,8 @@ extension ReplayMiss: CustomStringConvertible {
         NetworkError(
             .notInRecording,
             during: .queue,
-            nearest.first.map { "\(reason); nearest is \($0)" } ?? reason,
-            advice: exhausted > 0 ? "let answers repeat" : "record it, or compare less of it",
+            nearest.first.map { "\(reason); the nearest is \($0)" } ?? reason,
+            advice: exhausted > 0 ? "let responses repeat (ReplayRepeats)" : "record it, or match fewer parts of it",
             underlying: self
         )
     }

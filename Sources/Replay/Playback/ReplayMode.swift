@@ -57,8 +57,8 @@ public struct ReplayComparison: Sendable {
 extension ReplayComparison: CustomStringConvertible {
     /// The message, and in what its answer differs.
     public var description: String {
-        if let failure { return "\(request): no whole answer came: \(failure.sentence)" }
-        if let recordedFailure { return "\(request): no answer was recorded: \(recordedFailure.sentence)" }
-        return "\(request): the answer is not what was recorded: \(differences.lines.joined(separator: ", "))"
+        if let failure { return "\(request): no complete response arrived: \(failure.sentence)" }
+        if let recordedFailure { return "\(request): no response was recorded: \(recordedFailure.sentence)" }
+        return "\(request): the response differs from the recorded one: \(differences.lines.joined(separator: ", "))"
     }
 }

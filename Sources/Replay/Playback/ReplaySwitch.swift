@@ -26,9 +26,9 @@ package struct ReplaySwitch: Sendable {
             throw NetworkError(
                 .badConfiguration,
                 during: .build,
-                "BEAGLENET_REPLAY is not MODE:PATH with one of these modes: \(modes)",
+                "BEAGLENET_REPLAY must be MODE:PATH with one of these modes: \(modes)",
                 advice: parts[0] == "refresh"
-                    ? "record into another log with BEAGLENET_LOG, and put it in the place of this one"
+                    ? "record into another log with BEAGLENET_LOG, then replace this one with it"
                     : "set it to offline:NAME.bglog, or unset it"
             )
         }

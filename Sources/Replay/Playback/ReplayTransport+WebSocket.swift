@@ -27,8 +27,8 @@ extension ReplayTransport: WebSocketTransport {
                 throw NetworkError(
                     .unsupported,
                     during: .build,
-                    "the transport below the recording opens no WebSockets",
-                    advice: "replay over a CurlTransport"
+                    "the transport below the recording does not support WebSockets",
+                    advice: "use CurlTransport"
                 )
             }
             return try await base.openWebSocket(request)

@@ -360,9 +360,9 @@ extension Recording {
         throw NetworkError(
             .notInRecording,
             during: .response,
-            "\(unused.count) of \(entries.count) recorded answers were not asked for: "
+            "\(unused.count) of \(entries.count) recorded responses were not used: "
                 + (names + (more > 0 ? ["\(more) more"] : [])).joined(separator: ", "),
-            advice: "take them out of the recording, or record it anew"
+            advice: "remove them from the recording, or record it again"
         )
     }
 

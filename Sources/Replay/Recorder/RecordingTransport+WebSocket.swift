@@ -85,7 +85,7 @@ private final class RecordingChannel: WebSocketChannel {
 
     private func open() throws(NetworkError) -> WebSocket {
         guard let socket = socket.withLock({ $0 }) else {
-            throw NetworkError(.closed, during: .body, "the WebSocket was let go")
+            throw NetworkError(.closed, during: .body, "the WebSocket was released")
         }
         return socket
     }

@@ -31,7 +31,7 @@ public struct HeaderMapping: Sendable, Hashable {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, let name = HTTPField.Name(parts[0]) else {
             // It is not repeated: it may hold a secret.
-            throw Self.fault("a mapped header is no Name=value or Name=env:VARIABLE")
+            throw Self.fault("a mapped header must be Name=value or Name=env:VARIABLE")
         }
         var value = parts[1]
         var secret = Redactor().isSecret(header: name.rawName) ? value : ""
@@ -40,14 +40,14 @@ public struct HeaderMapping: Sendable, Hashable {
         {
             let variable = String(value[mark.upperBound...])
             guard let set = environment[variable], !set.isEmpty else {
-                throw Self.fault("the variable \(variable), which the header \(name) is mapped to, is not set")
+                throw Self.fault("the variable \(variable) for the mapped header \(name) is not set")
             }
             value = value[..<mark.lowerBound] + set
             secret = set
         }
         guard HTTPField.isValidValue(value) else {
             throw Self.fault(
-                "the value that the header \(name) is mapped to cannot be sent: it has a line feed or the like"
+                "the value of the mapped header \(name) cannot be sent: it has a character that is not allowed"
             )
         }
         self.init(name, value, secret: secret)

@@ -76,7 +76,7 @@ extension LoadReport {
 extension LoadReport: CustomStringConvertible {
     /// Answers, throughput, statuses and errors, and a table of latencies by kind.
     public var description: String {
-        var lines = ["\(latency.count) answers in \(Self.text(duration)), \(Int(throughput.rounded())) per second"]
+        var lines = ["\(latency.count) responses in \(Self.text(duration)), \(Int(throughput.rounded())) per second"]
         lines += statuses.sorted { $0.key < $1.key }.map { "  status \($0.key): \($0.value)" }
         lines += errors.sorted { $0.key.rawValue < $1.key.rawValue }.map { "  failed, \($0.key.rawValue): \($0.value)" }
         if !skipped.isEmpty { lines.append("  skipped: \(skipped.count)") }

@@ -7,7 +7,7 @@ extension Recording {
     func wholeBody(_ body: LoggedBody) throws(NetworkError) -> Data {
         if case .omitted = body.content { return try data(of: body) }
         guard !body.isTruncated else {
-            throw NetworkError(.notStored, during: .file, "of the body only the beginning was kept")
+            throw NetworkError(.notStored, during: .file, "only the beginning of the body was recorded")
         }
         return try data(of: body)
     }

@@ -31,17 +31,17 @@ struct ReissueMessage {
     {
         let request = entry.request
         guard let method = HTTPRequest.Method(request.method), !Self.unsendable.contains(request.method) else {
-            throw SkippedEntry(reason: "a message of method \(request.method) cannot be sent again")
+            throw SkippedEntry(reason: "a request with the method \(request.method) cannot be sent again")
         }
         if !allowsUnsafeMethods { try checkSafety(of: request, body) }
         guard let url = RecordedURL(request.url), url.scheme.hasPrefix("http"), entry.response?.status != 101 else {
-            throw SkippedEntry(reason: "no message of HTTP was recorded, but a WebSocket or something else")
+            throw SkippedEntry(reason: "the entry is a WebSocket or something else, not an HTTP request")
         }
         guard let target = routes.target(of: url) else {
-            throw SkippedEntry(reason: "nothing says where messages to \(url.host) go; name a target for it")
+            throw SkippedEntry(reason: "there is no target for requests to \(url.host); name one")
         }
         guard !url.target.contains(Redactor.placeholder), !entry.redactions.contains(where: Self.isOfURL) else {
-            throw SkippedEntry(reason: "its URL has a secret that the recording has not, and that cannot be given")
+            throw SkippedEntry(reason: "its URL has a secret that was redacted and cannot be replaced")
         }
         let path: String
         do throws(NetworkError) {
@@ -63,7 +63,7 @@ struct ReissueMessage {
         _ data: (LoggedBody) throws(NetworkError) -> Data
     ) throws(SkippedEntry) {
         guard !request.hasMutationInURL else {
-            throw SkippedEntry(reason: "a mutation may change something on the server; unsafe methods must be allowed")
+            throw SkippedEntry(reason: "a mutation may change data on the server; allow unsafe methods to send it")
         }
         if Self.safe.contains(request.method) { return }
         if request.method == "POST", let body = request.body {
@@ -74,7 +74,7 @@ struct ReissueMessage {
             }
         }
         throw SkippedEntry(
-            reason: "\(request.method) may change something on the server; unsafe methods must be allowed"
+            reason: "\(request.method) may change data on the server; allow unsafe methods to send it"
         )
     }
 
@@ -98,7 +98,7 @@ struct ReissueMessage {
             }
             guard !field.value.contains(Redactor.placeholder) else { throw Self.missing(field.name) }
             guard let name = HTTPField.Name(field.name), HTTPField.isValidValue(field.value) else {
-                throw SkippedEntry(reason: "a header field that was recorded cannot be sent")
+                throw SkippedEntry(reason: "a recorded header field cannot be sent")
             }
             fields.append(HTTPField(name: name, value: field.value))
         }
@@ -145,7 +145,7 @@ struct ReissueMessage {
         guard bytes.firstRange(of: Data(Redactor.placeholder.utf8)) == nil,
             !entry.redactions.contains(where: Self.isOfBody)
         else {
-            throw SkippedEntry(reason: "its body has a secret that the recording has not, and that cannot be given")
+            throw SkippedEntry(reason: "its body has a secret that was redacted and cannot be replaced")
         }
         return bytes
     }

@@ -15,26 +15,26 @@ public struct ReissueTarget: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: `NetworkError` of kind `.badURL` where it is something else, or has more than that.
     public init(_ url: String) throws(NetworkError) {
         guard let parts = RecordedURL(url) else {
-            throw Self.fault(url, "has no scheme or no host", "write https://HOST or http://HOST:PORT")
+            throw Self.fault(url, "has no scheme or host", "write https://HOST or http://HOST:PORT")
         }
         guard ["http", "https"].contains(parts.scheme) else {
             throw Self.fault(url, "is neither http nor https", "write https://HOST or http://HOST:PORT")
         }
         guard !parts.authority.contains("@") else {
-            throw Self.fault(url, "has a user", "map the header Authorization instead")
+            throw Self.fault(url, "has a user name", "map the Authorization header instead")
         }
         guard parts.target == "/" else {
             throw Self.fault(
                 url,
                 "has a path or query",
-                "write scheme, host and port alone; paths stay as they were recorded"
+                "write only scheme, host and port; paths are used as recorded"
             )
         }
         do {
             let site = try WireURL("\(parts.scheme)://\(parts.authority)")
             (scheme, authority, origin) = (site.scheme, site.authority, site.origin)
         } catch {
-            throw Self.fault(url, "can't be asked: \(error.message)", "write https://HOST or http://HOST:PORT")
+            throw Self.fault(url, "cannot be used: \(error.message)", "write https://HOST or http://HOST:PORT")
         }
     }
 

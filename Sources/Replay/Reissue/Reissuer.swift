@@ -149,7 +149,10 @@ extension Reissuer {
             methods?.contains(entry.request.method) != false && filter(entry)
         }
         guard !chosen.isEmpty else {
-            throw .unusable("none of the \(recording.entries.count) entries fits methods and filter", "choose others")
+            throw .unusable(
+                "none of the \(recording.entries.count) entries matches the methods and the filter",
+                "change one of them"
+            )
         }
         let chains = RedirectChains(followsRedirects ? recording.entries : [])
         var plan = Plan()
@@ -216,20 +219,20 @@ extension Reissuer {
 
     private func checkOptions() throws(NetworkError) {
         guard concurrency > 0 else {
-            throw .unusable("concurrency is \(concurrency)", "let one message or more be under way")
+            throw .unusable("concurrency is \(concurrency)", "set it to 1 or more")
         }
-        guard repeats > 0 else { throw .unusable("repeats is \(repeats)", "send each entry once or more") }
+        guard repeats > 0 else { throw .unusable("repeats is \(repeats)", "set it to 1 or more") }
         guard rate.map((1e-6...1e9).contains) ?? true else {
-            throw .unusable("rate is no number from a millionth to a billion per second", "leave it out")
+            throw .unusable("rate must be between a millionth and a billion per second", "change or omit it")
         }
     }
 
     private func check(_ recorded: LoggedResponse?) throws(SkippedEntry) {
         guard let recorded, recorded.status > 0 else {
-            throw SkippedEntry(reason: "no answer was recorded that could be compared")
+            throw SkippedEntry(reason: "no response was recorded to compare with")
         }
         guard MediaType(recorded.mediaType)?.essence != "text/event-stream" else {
-            throw SkippedEntry(reason: "an event stream has no end to wait for")
+            throw SkippedEntry(reason: "an event stream may never end")
         }
     }
 
@@ -260,7 +263,7 @@ extension Reissuer {
     private func send(_ plan: Plan, _ answered: @escaping Answered) async throws(NetworkError) -> Duration {
         let duration = await send(plan, on: clock, answered)
         guard !Task.isCancelled else {
-            throw NetworkError(.cancelled, during: .queue, "sending again was cancelled")
+            throw NetworkError(.cancelled, during: .queue, "sending the requests again was cancelled")
         }
         return duration
     }

@@ -34,7 +34,7 @@ public struct EntryFilter: Sendable, Hashable, CustomStringConvertible {
             throw NetworkError(
                 .badConfiguration,
                 during: .build,
-                "the filter, column \(error.column): \(error.reason)",
+                "the filter is invalid at column \(error.column): \(error.reason)",
                 advice: error.advice
             )
         }

@@ -25,7 +25,7 @@ struct FilterParser {
         var parser = FilterParser(text: Array(text.unicodeScalars))
         let condition = try parser.alternatives()
         if let next = parser.next {
-            throw parser.fault(next == ")" ? "no parenthesis is open here" : "'&&', '||' or the end should be here")
+            throw parser.fault(next == ")" ? "unexpected ')'" : "expected '&&', '||' or the end")
         }
         return condition
     }
@@ -59,7 +59,7 @@ struct FilterParser {
         if take("!") { return .not(try term()) }
         if take("(") {
             let condition = try alternatives()
-            guard take(")") else { throw fault("')' should be here") }
+            guard take(")") else { throw fault("expected ')'") }
             return condition
         }
         return take("~") ? try shortTest() : try test()
@@ -78,7 +78,7 @@ struct FilterParser {
         case .equal: return .equals(field, field == .kind ? Self.kind(value) : value)
         case .unequal: return .not(.equals(field, field == .kind ? Self.kind(value) : value))
         case .greater, .greaterOrEqual, .less, .lessOrEqual:
-            throw fault("text is compared by '==', '!=' and '~'")
+            throw fault("text can be compared only with '==', '!=' and '~'")
         }
     }
 
@@ -90,7 +90,7 @@ struct FilterParser {
         case .greaterOrEqual: comparison = .greaterOrEqual
         case .less: comparison = .less
         case .lessOrEqual: comparison = .lessOrEqual
-        case .like: throw fault("numbers are compared by '==', '!=', '>', '>=', '<' and '<='")
+        case .like: throw fault("numbers can be compared only with '==', '!=', '>', '>=', '<' and '<='")
         }
         skipBlanks()
         let start = place
@@ -118,7 +118,7 @@ struct FilterParser {
         case "m": return .matches(.method, Glob(try value()))
         case "t": return .matches(.header("Content-Type"), Glob(try value()))
         case "b": return .matches(.body, Glob(try value(), isAnywhere: true))
-        default: throw Fault(column: start + 1, reason: "~u, ~d, ~m, ~c, ~t, ~b or ~e should be here")
+        default: throw Fault(column: start + 1, reason: "expected ~u, ~d, ~m, ~c, ~t, ~b or ~e")
         }
     }
 
@@ -127,16 +127,16 @@ struct FilterParser {
         let start = place
         let name = word { $0.properties.isAlphabetic }
         if name == "header" {
-            guard take("(") else { throw fault("'(' and a header's name should be here") }
+            guard take("(") else { throw fault("expected '(' and a header name") }
             let header = word { $0 != ")" && $0 != " " }
-            guard !header.isEmpty, take(")") else { throw fault("a header's name and ')' should be here") }
+            guard !header.isEmpty, take(")") else { throw fault("expected a header name and ')'") }
             return .header(header)
         }
         if let field = Self.fields[name] { return field }
         throw Fault(
             column: start + 1,
-            reason: name.isEmpty ? "a field should be here" : "'\(name)' is no field",
-            advice: "fields are \(Self.fields.keys.sorted().joined(separator: ", ")) and header(Name)"
+            reason: name.isEmpty ? "expected a field" : "'\(name)' is not a field",
+            advice: "use one of \(Self.fields.keys.sorted().joined(separator: ", ")) and header(Name)"
         )
     }
 
@@ -146,7 +146,7 @@ struct FilterParser {
         skipBlanks()
         if let quote = next, quote == "\"" || quote == "'" { return try quoted(quote) }
         let word = word { !" \t\n\r\"'()&|".unicodeScalars.contains($0) }
-        guard !word.isEmpty else { throw fault("a value should be here, in quotes where it is empty") }
+        guard !word.isEmpty else { throw fault("expected a value, in quotes if it is empty") }
         return word
     }
 
@@ -205,9 +205,9 @@ struct FilterParser {
 
     private static func wanted(_ field: FilterField) -> String {
         switch field {
-        case .time: "a time should be here, as 500ms or 1.5s"
-        case .size: "a size should be here, as 500, 10k or 2M"
-        default: "a status should be here, as 404, or with '==' and '!=' as 4xx"
+        case .time: "expected a time, such as 500ms or 1.5s"
+        case .size: "expected a size, such as 500, 10k or 2M"
+        default: "expected a status, such as 404, or 4xx with '==' and '!='"
         }
     }
 

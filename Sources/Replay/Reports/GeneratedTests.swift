@@ -55,21 +55,21 @@ public struct GeneratedTests: Sendable {
     public var source: String {
         """
         // swift-format-ignore-file
-        // Made of \(title.filter { !$0.isNewline }) by `beagle log gen-test`. Let your own code ask `recorded()`, and say what must come of it.
+        // Made from \(title.filter { !$0.isNewline }) by `beagle log gen-test`. Call your own code with `recorded()`, and check its results.
         import BeagleNet
         import Foundation
         import Synchronization
         import Testing
 
-        /// Answers as they were recorded: the same asked again gets the next, and at last the last again. What was not recorded
-        /// is an error.
+        /// Returns the recorded responses. A repeated request gets the next one, and finally the last one again. A request
+        /// that was not recorded is an error.
         func recorded() -> StubClient {
-            let asked = AskedBefore()
+            let counter = RequestCounter()
             return StubClient { request in
                 let key = try await request.key
-                switch (key, asked.count(key)) {
+                switch (key, counter.count(key)) {
         \(exchanges.map(\.cases).joined())        default:
-                    throw NetworkError(.notStored, during: .build, "nothing was recorded for \\(key)")
+                    throw NetworkError(.notStored, during: .build, "no response was recorded for \\(key)")
                 }
             }
         }
@@ -91,11 +91,11 @@ public struct GeneratedTests: Sendable {
             return NetworkResponse(data: body, response: head)
         }
 
-        /// Bytes that are no text.
+        /// Bytes that are not text.
         private func bytes(_ base64: String) throws -> Data { try #require(Data(base64Encoded: base64)) }
 
-        /// How often each request was asked before.
-        private final class AskedBefore: Sendable {
+        /// Counts how often each request was sent before.
+        private final class RequestCounter: Sendable {
             private let counts = Mutex<[String: Int]>([:])
 
             func count(_ key: String) -> Int {
@@ -107,8 +107,8 @@ public struct GeneratedTests: Sendable {
         }
 
         extension Request {
-            /// Method, URL and body without secrets, as they are recorded. Of a multipart form, whose boundary is always another,
-            /// the body does not count.
+            /// Method, URL and body without secrets, as in the recording. The body of a multipart form is left out, because its
+            /// boundary is different each time.
             fileprivate var key: String {
                 get async throws {
                     let message = try HttpRequestBuilder().build(self)
@@ -197,7 +197,7 @@ private struct Exchange {
     var test: String {
         let content = body.map { ", \(type.literal), \($0.literal)" } ?? ""
         let asked = "\(request.method.literal), \(request.url.literal)\(content)"
-        let ask = ["let client = recorded()", "let asked = try request(\(asked))"]
+        let ask = ["let client = recorded()", "let sent = try request(\(asked))"]
         let lines = ask + answers.enumerated().flatMap { $1.checks($0 == 0 ? "" : "\($0 + 1)") }
         return "    @Test func \(name)() async throws {\n" + lines.map { "        \($0)\n" }.joined() + "    }\n"
     }
@@ -214,7 +214,7 @@ private struct RecordedCase {
     init?(_ entry: LogEntry, in recording: Recording, _ redactor: Redactor?, limit: Int) {
         let response = entry.response
         status = response?.status ?? 0
-        error = entry.failed ? entry.error ?? "no answer was recorded" : nil
+        error = entry.failed ? entry.error ?? "no response was recorded" : nil
         guard error != nil || (200...599).contains(status) else { return nil }
         // The body is decoded, and of a length of its own.
         let left: Set<String> = ["content-encoding", "content-length", "transfer-encoding", "connection"]
@@ -244,7 +244,7 @@ private struct RecordedCase {
     ///
     /// - Parameter number: tells it from others of the test.
     func checks(_ number: String) -> [String] {
-        let ask = "try await client.executeRequest(asked)"
+        let ask = "try await client.executeRequest(sent)"
         guard error != nil || !(200...299).contains(status) else {
             return [
                 "let answer\(number) = \(ask)", "#expect(answer\(number).status.code == \(status))",

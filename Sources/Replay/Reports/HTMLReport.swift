@@ -59,7 +59,7 @@ public struct HTMLReport: Sendable {
             <style>\(HTMLReportStyle.text)</style>
             </head>
             <body>
-            <noscript><p>This page shows its log by a script of its own: allow scripts to see it.</p></noscript>
+            <noscript><p>This page needs JavaScript to show its log.</p></noscript>
             <script type="application/json" id="log">
             """
         let tail = "</script>\n<script>\(HTMLReportScript.text)</script>\n</body>\n</html>\n"

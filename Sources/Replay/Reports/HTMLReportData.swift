@@ -208,10 +208,10 @@ extension HTMLReportData {
             }
             if body.isImage {
                 let isShown = data.count <= Self.imageLimit && data.count / 3 * 4 + 200 < limit && !body.isTruncated
-                guard isShown else { return output.member("hidden", "an image that is too large for this page") }
+                guard isShown else { return output.member("hidden", "image too large for this page") }
                 return output.member("image", data.base64EncodedString())
             }
-            guard let text = data.text(in: body.mediaType) else { return output.member("hidden", "no text") }
+            guard let text = data.text(in: body.mediaType) else { return output.member("hidden", "not text") }
             output.text(text, within: min(limit, Self.textLimit))
         }
         return output.bytes

@@ -29,7 +29,7 @@ extension HTMLReportScript {
           const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
           const wanted = log.entries.filter((entry) => isWanted(entry, words)).sort(compare);
           rows.replaceChildren(...wanted.flatMap((entry) => entry.detail ? [entry.row, entry.detail] : [entry.row]));
-          if (!wanted.length) rows.append(element("p", { class: "none" }, "Nothing here is like that."));
+          if (!wanted.length) rows.append(element("p", { class: "none" }, "No entries match."));
           shown.textContent = `${wanted.length} of ${log.entries.length}`;
           for (const head of heads) {
             const isThis = head.dataset.by === order.by;
@@ -77,17 +77,17 @@ extension HTMLReportScript {
           log.entries.length ? ` in ${shownTime(end)}, ${shownSize(bytes)} received` : "",
         ];
         if (log.entries.length) facts.push(`, from ${new Date(start).toISOString().replace("T", " ").slice(0, 19)} UTC`);
-        if (refused) facts.push(", ", element("span", { class: "bad" }, `${refused} with a status of 400 and above`));
-        if (failed) facts.push(", ", element("span", { class: "bad" }, `${failed} without a whole answer`));
+        if (refused) facts.push(", ", element("span", { class: "bad" }, `${refused} with a status of 400 or above`));
+        if (failed) facts.push(", ", element("span", { class: "bad" }, `${failed} without a complete response`));
         const top = element("header", {}, element("h1", {}, log.title), element("p", { class: "summary" }, ...facts));
         if (log.warnings.length) {
           top.append(element("details", { class: "warnings" }, element("summary", {},
-            `${log.warnings.length} of the file's lines or members are not as they should be`),
+            `Warnings about the file: ${log.warnings.length}`),
             element("ul", {}, ...log.warnings.map((warning) => element("li", {}, warning)))));
         }
 
-        const input = element("input", { type: "search", placeholder: "Filter: words, -without, 4xx, failed   ( / )",
-          "aria-label": "Filter: words that must occur, -word that must not, 4xx", spellcheck: "false" });
+        const input = element("input", { type: "search", placeholder: "Filter: words, -excluded, 4xx, failed   ( / )",
+          "aria-label": "Filter: words to include, -words to exclude, 4xx", spellcheck: "false" });
         const shown = element("span", { class: "shown", role: "status" });
         const names = [...new Set(log.entries.map((entry) => entry.kind))].sort();
         const chips = names.map((name) => element("button", { "aria-pressed": "false" }, name));
@@ -128,7 +128,7 @@ extension HTMLReportScript {
           scale.append(tick);
         }
         for (const [percent, idle] of axis.cuts) {
-          const cut = element("em", { title: `${shownTime(idle)} without a request, not drawn` }, "//");
+          const cut = element("em", { title: `${shownTime(idle)} without requests, not drawn` }, "//");
           cut.style.left = `${percent}%`;
           scale.append(cut);
         }

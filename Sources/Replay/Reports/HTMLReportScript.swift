@@ -56,7 +56,7 @@ enum HTMLReportScript {
         function marked(text) {
           const parts = text.split(/(REDACTED(?::h:[0-9a-f]{12})?)/);
           return parts.map((part, index) => index % 2
-            ? element("mark", { title: "a secret was here and was left out" }, part) : part);
+            ? element("mark", { title: "redacted secret" }, part) : part);
         }
 
         // MARK: The axis of time, on which nothing happens only briefly
@@ -157,7 +157,7 @@ enum HTMLReportScript {
             urlCell(entry), cell("right size", shownSize(entry.size)), cell("right", shownTime(entry.time)));
           const timing = bar(entry, axis.place);
           timing.setAttribute("role", "cell");
-          timing.setAttribute("aria-label", `began ${shownTime(entry.at)} after the first`);
+          timing.setAttribute("aria-label", `started ${shownTime(entry.at)} after the first entry`);
           made.append(timing);
           made.addEventListener("click", () => {
             if (String(getSelection()) === "") toggle(entry);
@@ -190,8 +190,8 @@ enum HTMLReportScript {
           const facts = [
             isNaN(began) ? "" : began.toISOString().replace("T", " "), entry.version, entry.address,
             entry.connection && `connection ${entry.connection}`, entry.attempt && `attempt ${entry.attempt}`,
-            entry.stored && "answered from a store", entry.operation && `operation ${entry.operation}`,
-            entry.id && `id ${entry.id}`, entry.location && `leads to ${entry.location}`,
+            entry.stored && "served from a store", entry.operation && `operation ${entry.operation}`,
+            entry.id && `id ${entry.id}`, entry.location && `redirects to ${entry.location}`,
           ].filter(Boolean).map((fact) => element("span", {}, ...marked(fact)));
           const parent = entry.parent && log.entries.find((other) => other.id === entry.parent);
           if (parent) facts.push(element("a", { href: `#open=${parent.n}` }, `after entry ${parent.n}`));
@@ -203,7 +203,7 @@ enum HTMLReportScript {
               ...message(entry.received || [], entry.body, entry.trailers))));
           const rest = element("div", { class: "columns" }, element("section", {}, element("h3", {}, "Timing"), phases(entry)));
           if (entry.redactions) {
-            rest.append(element("section", {}, element("h3", {}, "Left out because it is secret"),
+            rest.append(element("section", {}, element("h3", {}, "Redacted"),
               element("div", { class: "fields mono" }, ...entry.redactions.flatMap((place) => [element("mark", {}, place), " "]))));
           }
           inner.append(rest);
@@ -246,21 +246,21 @@ enum HTMLReportScript {
 
         function body(content) {
           const facts = [content.type, content.size !== undefined && shownSize(content.size),
-            content.truncated && "only its beginning was kept", content.cut && "only its beginning is shown", content.hidden];
+            content.truncated && "only the beginning was recorded", content.cut && "only the beginning is shown", content.hidden];
           const note = element("p", { class: "note" }, facts.filter(Boolean).join(" · "));
           if (content.image !== undefined) {
-            const image = element("img", { alt: "the image", src: `data:${content.type.split(";")[0].trim()};base64,${content.image}` });
+            const image = element("img", { alt: "image", src: `data:${content.type.split(";")[0].trim()};base64,${content.image}` });
             return [element("div", { class: "body" }, image), note];
           }
           if (content.text === undefined || content.text === "") return [note];
           const pretty = indented(content.text);
           const text = element("pre", { tabindex: "0" }, ...marked(pretty === undefined ? content.text : pretty));
           if (pretty !== undefined && pretty !== content.text) {
-            const button = element("button", { "aria-pressed": "false" }, "as it came");
+            const button = element("button", { "aria-pressed": "false" }, "raw");
             button.addEventListener("click", () => {
               const isRaw = button.getAttribute("aria-pressed") === "false";
               button.setAttribute("aria-pressed", String(isRaw));
-              button.textContent = isRaw ? "indented" : "as it came";
+              button.textContent = isRaw ? "indented" : "raw";
               text.replaceChildren(...marked(isRaw ? content.text : pretty));
             });
             note.append(" · ", button);

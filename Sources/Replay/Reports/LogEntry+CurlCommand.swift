@@ -63,7 +63,7 @@ private struct EntryCommand {
             + words.dropFirst().reduce(words[0]) { text, word in
                 text + (word.hasPrefix("--") ? " \\\n  " : " ") + word
             }
-        let comments = comments + lost.map { "it does not run, since secrets were left out of the recording: \($0)" }
+        let comments = comments + lost.map { "this does not run, because the recording lacks secrets: \($0)" }
         return comments.map { "# \($0.withoutControls)\n" }.joined() + command
     }
 
@@ -150,13 +150,13 @@ private struct EntryCommand {
     private mutating func addComments() {
         guard let body = request.body else { return }
         switch body.content {
-        case .omitted(let reason): comments.append("the body was not kept: \(reason)")
+        case .omitted(let reason): comments.append("the body was not recorded: \(reason)")
         case .parameters where self.body == nil:
-            comments.append("of the body only its fields were kept, so that it is not sent")
-        case .file where !hasBody: comments.append("the body is in a file, which cannot be read")
+            comments.append("only the fields of the body were recorded, so it is not sent")
+        case .file where !hasBody: comments.append("the body is in a file that cannot be read")
         default: break
         }
-        if body.isTruncated { comments.append("only the beginning of the body's \(body.size) bytes was kept") }
+        if body.isTruncated { comments.append("only the beginning of the body's \(body.size) bytes was recorded") }
     }
 
     /// A command of the shell that prints any bytes.

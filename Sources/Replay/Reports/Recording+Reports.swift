@@ -94,7 +94,7 @@ extension Recording {
         {
         case .body(let data): return data
         case .omitted(let reason):
-            throw NetworkError(.notStored, during: .file, "what is secret in it cannot be told: \(reason.rawValue)")
+            throw NetworkError(.notStored, during: .file, "its secrets cannot be identified: \(reason.rawValue)")
         }
     }
 }

@@ -16,7 +16,7 @@ final class Latch: Sendable {
 
     init() throws(NetworkError) {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw .system("cannot make a pipe") }
+        guard pipe(&ends) == 0 else { throw .system("cannot create a pipe") }
         for end in ends { setCloseOnExec(end) }
         reader = ends[0]
         writer = Lock(ends[1])

@@ -35,7 +35,7 @@ struct Socket: Sendable {
 
     private static func make() throws(NetworkError) -> Socket {
         let descriptor = socket(AF_INET, streamType, 0)
-        guard descriptor >= 0 else { throw .system("cannot make a socket") }
+        guard descriptor >= 0 else { throw .system("cannot create a socket") }
         let made = Socket(descriptor: descriptor)
         made.prepare()
         return made

@@ -29,7 +29,7 @@ final class Worker: Sendable {
             var handle = pthread_t()
         #endif
         let code = pthread_create(&handle, nil, { body in Worker.main(body) }, body)
-        precondition(code == 0, "no thread for a test server: \(String(cString: strerror(code)))")
+        precondition(code == 0, "cannot create a thread for a test server: \(String(cString: strerror(code)))")
         thread = Lock(handle)
     }
 

@@ -4,29 +4,29 @@ import Testing
 /// Rules that need no schema (GraphQL specification, 5.2 to 5.8).
 @Suite struct DocumentCheckTests {
     @Test(arguments: [
-        ("query A { a } query A { b }", 21, "another operation is named A, too"),
-        ("query A { a } { b }", 15, "an operation without a name must be the only one of its document"),
-        ("{ a } { b }", 1, "an operation without a name must be the only one of its document"),
-        ("{ ...A }", 6, "no fragment of the document is named A"),
-        ("{ a } fragment A on B { ...C }", 28, "no fragment of the document is named C"),
-        ("{ a } fragment A on B { c } fragment A on B { d }", 38, "another fragment is named A, too"),
-        ("fragment A on B { ...A }", 19, "fragments may not contain themselves: A -> A"),
+        ("query A { a } query A { b }", 21, "there is more than one operation named A"),
+        ("query A { a } { b }", 15, "an unnamed operation must be the only operation in its document"),
+        ("{ a } { b }", 1, "an unnamed operation must be the only operation in its document"),
+        ("{ ...A }", 6, "the document has no fragment named A"),
+        ("{ a } fragment A on B { ...C }", 28, "the document has no fragment named C"),
+        ("{ a } fragment A on B { c } fragment A on B { d }", 38, "there is more than one fragment named A"),
+        ("fragment A on B { ...A }", 19, "a fragment must not contain itself: A -> A"),
         (
             "{ ...A } fragment A on T { x { ...B } } fragment B on T { ...D ...C } fragment C on T { ... { ...B } } fragment D on T { x }",
-            95, "fragments may not contain themselves: B -> C -> B"
+            95, "a fragment must not contain itself: B -> C -> B"
         ),
-        ("query A($a: Int, $a: Int) { b }", 19, "another variable of the operation is named $a, too"),
-        ("query A { a(b: $c) }", 16, "$c is no variable that A declares"),
-        ("query ($d: Int) { a(b: [{x: $c}]) }", 29, "$c is no variable that the operation declares"),
+        ("query A($a: Int, $a: Int) { b }", 19, "the operation declares $a more than once"),
+        ("query A { a(b: $c) }", 16, "$c is not declared by A"),
+        ("query ($d: Int) { a(b: [{x: $c}]) }", 29, "$c is not declared by the operation"),
         (
             "query A($c: Int) { ...F } query B { ...F } fragment F on T { ...G } fragment G on T { a @skip(if: $c) }",
             99,
-            "$c is no variable that B declares"
+            "$c is not declared by B"
         ),
     ])
     func isBroken(_ text: String, column: Int, reason: String) {
         let error = #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: text) }
-        #expect(error?.message == "the document is no GraphQL at line 1, column \(column): \(reason)")
+        #expect(error?.message == "the document is not valid GraphQL at line 1, column \(column): \(reason)")
     }
 
     @Test func variablesOfFragmentsThatNothingUsesAreLeftAlone() throws {

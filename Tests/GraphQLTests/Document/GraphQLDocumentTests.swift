@@ -64,11 +64,11 @@ import Testing
         let document = try GraphQLDocument(parsing: "query A { a } query B { b }")
         #expect(try document.operation(named: "B").responseKeys == ["b"])
         let several = #expect(throws: NetworkError.self) { try document.operation() }
-        #expect(several?.message == "the document has 2 operations, and none was named")
-        #expect(several?.advice == "name one of A, B")
+        #expect(several?.message == "the document has 2 operations, but no operation name was given")
+        #expect(several?.advice == "use one of these names: A, B")
         let unknown = #expect(throws: NetworkError.self) { try document.operation(named: "C") }
-        #expect(unknown?.message == "no operation of the document is named C")
-        #expect(unknown?.advice == "name one of A, B")
+        #expect(unknown?.message == "the document has no operation named C")
+        #expect(unknown?.advice == "use one of these names: A, B")
         #expect(unknown?.kind == .badRequest && unknown?.phase == .build && unknown?.mayHaveReachedServer == false)
     }
 
@@ -76,10 +76,10 @@ import Testing
         let fragments = try GraphQLDocument(parsing: "fragment F on Post { id }")
         #expect(fragments.operations.isEmpty)
         let nothing = #expect(throws: NetworkError.self) { try fragments.operation() }
-        #expect(nothing?.message == "the document has fragments only")
+        #expect(nothing?.message == "the document has only fragments and no operation")
         let anonymous = try GraphQLDocument(parsing: "{ a }")
         let unnamed = #expect(throws: NetworkError.self) { try anonymous.operation(named: "A") }
-        #expect(unnamed?.advice == "leave the name out: the only operation has none")
+        #expect(unnamed?.advice == "omit the name: the only operation is unnamed")
     }
 
     /// The two texts of GraphQL over HTTP, appendix A.

@@ -54,9 +54,9 @@ import Testing
     @Test func firstMessageIsShownInOneLineAndWithoutSecrets() async throws {
         let body = #"{"errors":[{"message":"no\nway, password=hunter2"},{"message":"second"}]}"#
         let error = try #require(await failure(body))
-        #expect(error.message.hasPrefix("the server answered with an error, and 1 more: no way, password="))
+        #expect(error.message.hasPrefix("the server returned an error, and 1 more: no way, password="))
         #expect(!error.description.contains("hunter2") && !error.message.contains("second"))
-        #expect(error.advice == "see all of them in graphQLErrors")
+        #expect(error.advice == "see all errors in graphQLErrors")
     }
 
     @Test(arguments: [(200, ours), (400, ours), (422, ours), (200, json)])
@@ -64,7 +64,7 @@ import Testing
         let error = try #require(await failure(Self.refused, status: status, type: type))
         #expect(error.kind == .graphQL)
         #expect(error.graphQLErrors.map(\.description) == ["no such field [NOPE]"])
-        #expect(error.message == "the server answered with an error NOPE: no such field")
+        #expect(error.message == "the server returned an error NOPE: no such field")
         #expect(error.advice == nil)
         #expect(error.response?.status.code == status)
         #expect(error.data == Data(Self.refused.utf8))

@@ -125,9 +125,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("[1]", "the variables are no JSON object"), ("7", "the variables are no JSON object"),
-        ("null", "the variables are no JSON object"), ("{bad", "the variables are no JSON"),
-        ("{} {}", "the variables are no JSON"),
+        ("[1]", "the variables are not a JSON object"), ("7", "the variables are not a JSON object"),
+        ("null", "the variables are not a JSON object"), ("{bad", "the variables are not valid JSON"),
+        ("{} {}", "the variables are not valid JSON"),
     ])
     func variablesThatAreNoObjectAreNotSent(text: String, words: String) async throws {
         let server = try LoopbackServer(answer)

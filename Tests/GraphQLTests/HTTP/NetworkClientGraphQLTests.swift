@@ -50,14 +50,14 @@ import Testing
 
     /// Codes that are words are told, and nothing that a server may have put a secret into.
     @Test(arguments: [
-        (#"[{"message":"token","extensions":{"code":"HALF"}},{"message":"token"}]"#, "2 errors beside its data: HALF"),
-        (#"[{"message":"token","extensions":{"code":"a secret"}}]"#, "1 error beside its data"),
+        (#"[{"message":"token","extensions":{"code":"HALF"}},{"message":"token"}]"#, "2 errors: HALF"),
+        (#"[{"message":"token","extensions":{"code":"a secret"}}]"#, "1 error"),
     ])
     func whatIsMissingBesideAValueIsLogged(errors: String, words: String) async throws {
         let server = try server(#"{"data":{"post":{"since":0}},"errors":\#(errors)}"#)
         _ = try await client.perform(operation(), at: GraphQLEndpoint(server.url))
         let lines = logger.logs.filter { $0.category == "GraphQL" }
-        #expect(lines.map(\.message) == ["the answer has " + words])
+        #expect(lines.map(\.message) == ["the response has data and " + words])
         #expect(lines.map(\.level) == [.error])
     }
 

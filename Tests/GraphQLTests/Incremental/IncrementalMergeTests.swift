@@ -263,7 +263,7 @@ import Testing
     @Test(
         "what belongs nowhere is an error that names the place, and what was there stays",
         arguments: [
-            (#"5"#, "no object"), (#"{"pending":{}}"#, "pending"), (#"{"incremental":[1]}"#, "incremental"),
+            (#"5"#, "not an object"), (#"{"pending":{}}"#, "pending"), (#"{"incremental":[1]}"#, "incremental"),
             (#"{"completed":"x"}"#, "completed"), (#"{"pending":[{"path":["a"]}]}"#, "id"),
             (#"{"pending":[{"id":"p","path":["a"]}]}"#, "p"), (#"{"pending":[{"id":"q","path":"a"}]}"#, "path"),
             (#"{"pending":[{"id":"q","path":[true]}]}"#, "path"), (#"{"pending":[{"id":"q","path":[-1]}]}"#, "path"),
@@ -275,7 +275,7 @@ import Testing
             (#"{"incremental":[{"id":"p","subPath":5,"data":{}}]}"#, "subPath"),
             (#"{"incremental":[{"id":"p","subPath":["n"],"data":{}}]}"#, "a.n"),
             (#"{"incremental":[{"id":"p","data":5}]}"#, "a"), (#"{"incremental":[{"id":"p","data":[1]}]}"#, "a"),
-            (#"{"incremental":[{"id":"p","items":[1]}]}"#, "a is no list"),
+            (#"{"incremental":[{"id":"p","items":[1]}]}"#, "a is not a list"),
             (#"{"incremental":[{"id":"p","items":{}}]}"#, "items"),
             (#"{"incremental":[{"id":"p","subPath":["list",7],"data":{}}]}"#, "7"),
             (#"{"incremental":[{"path":["list",9],"items":[1]}]}"#, "list"),

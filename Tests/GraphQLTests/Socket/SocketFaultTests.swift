@@ -176,7 +176,7 @@ struct SocketFaultTests {
         for way in ["graphql-transport-ws: ", "event streams: ", "multipart: ", "graphql-ws: "] {
             #expect(error.message.contains(way))
         }
-        #expect(error.message.contains("404") && error.message.contains("it answered application/json"))
+        #expect(error.message.contains("404") && error.message.contains("it returned application/json"))
         #expect(server.requests.count == 4)
     }
 

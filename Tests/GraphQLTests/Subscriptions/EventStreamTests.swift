@@ -291,7 +291,7 @@ import Testing
         let heard = try await SubscriptionWorld(answers: .json(body, type: type)).heard()
         #expect(heard.events == [])
         #expect(heard.error?.kind == .unsupported)
-        #expect(heard.error?.message.contains("it answered application/") == true)
+        #expect(heard.error?.message.contains("it returned application/") == true)
     }
 
     @Test(
@@ -370,7 +370,7 @@ import Testing
             #expect(error?.kind == .unsupported)
             #expect(error?.graphQLErrors.map(\.message) == ["accept header"])
             #expect(error?.response?.status.code == 406)
-            #expect(error?.message.contains("it answered 406") == true)
+            #expect(error?.message.contains("it returned 406") == true)
         }
         #expect(world.server.requests.count == 4)
     }

@@ -105,7 +105,7 @@ import Testing
         let rest = await world.rest()
         #expect(rest.events == words(1...3))
         #expect(rest.error?.kind == .tooLarge)
-        #expect(rest.error?.message == "more than 3 results of the subscription were not read")
+        #expect(rest.error?.message == "the subscription has more than 3 unread results")
         #expect(try await world.events.next() == nil)
         for await isCancelled in world.source.ended.stream {
             #expect(isCancelled)
@@ -119,7 +119,7 @@ import Testing
         #expect(rest.events.count == 35 / Self.byteCount)
         #expect(rest.events == words(1...rest.events.count))
         #expect(rest.error?.kind == .tooLarge)
-        #expect(rest.error?.message == "more than 35 bytes of the subscription's results were not read")
+        #expect(rest.error?.message == "the subscription has more than 35 bytes of unread results")
         #expect(rest.error?.advice?.contains("maxBytes") == true)
     }
 
@@ -246,7 +246,7 @@ import Testing
         var world = try await World(.failing(limit)) { emit in Self.counts(1...3, emit) }
         let rest = await world.rest()
         #expect(rest.events == words(1...1))
-        #expect(rest.error?.message == "more than 1 results of the subscription were not read")
+        #expect(rest.error?.message == "the subscription has more than 1 unread results")
     }
 
     @Test func whatCameBeforeTheErrorIsGivenBeforeIt() async throws {

@@ -81,7 +81,7 @@ import Testing
             try GraphQLTemplate(text, returning: Post.self, variables: repeat each variables).check()
             return nil
         } catch {
-            let start = "the template of Q does not fit its document: "
+            let start = "the template of Q does not match its document: "
             #expect(error.kind == .badRequest && error.message.hasPrefix(start))
             return String(error.message.dropFirst(start.count))
         }
@@ -101,33 +101,41 @@ import Testing
 
     @Test func whatDoesNotFitIsTold() {
         #expect(
-            problem("$a: Int", GraphQLVariable("b", Int.self)) == "$b is given, and the document does not declare it"
+            problem("$a: Int", GraphQLVariable("b", Int.self)) == "$b is given, but the document does not declare it"
         )
         #expect(
             problem("$a: Int!, $b: Int", GraphQLVariable("b", Int.self))
-                == "$a of type Int! is declared, and nobody gives it"
+                == "$a of type Int! is declared, but the template does not give it"
         )
-        #expect(problem("$a: Int!", GraphQLVariable("a", String.self)) == "$a is declared as Int!, and text is none")
         #expect(
-            problem("$a: Int!", GraphQLVariable("a", Double.self)) == "$a is declared as Int!, and a number is none"
+            problem("$a: Int!", GraphQLVariable("a", String.self))
+                == "$a is declared as Int!, but a string is not of type Int"
+        )
+        #expect(
+            problem("$a: Int!", GraphQLVariable("a", Double.self))
+                == "$a is declared as Int!, but a number is not of type Int"
         )
         #expect(
             problem("$a: String!", GraphQLVariable("a", Int.self))
-                == "$a is declared as String!, and a whole number is none"
+                == "$a is declared as String!, but an integer is not of type String"
         )
         #expect(
-            problem("$a: [Int!]", GraphQLVariable("a", [Int?].self))?.contains("of the list, nil would be null") == true
+            problem("$a: [Int!]", GraphQLVariable("a", [Int?].self))?.contains("in the list, nil would be sent as null")
+                == true
         )
         #expect(
             problem("$a: [Int]", GraphQLVariable("a", Int.self))
-                == "$a is declared as [Int], and a whole number is no list"
+                == "$a is declared as [Int], but an integer is not a list"
         )
-        #expect(problem("$a: Int", GraphQLVariable("a", [Int].self)) == "$a is declared as Int, and a list is none")
-        #expect(problem("$a: Int!", GraphQLVariable("a", Int?.self))?.contains("nil would be null") == true)
-        #expect(problem("$a: Int! = 1", GraphQLVariable("a", Int?.self))?.contains("nil would be null") == true)
+        #expect(
+            problem("$a: Int", GraphQLVariable("a", [Int].self))
+                == "$a is declared as Int, but a list is not of type Int"
+        )
+        #expect(problem("$a: Int!", GraphQLVariable("a", Int?.self))?.contains("nil would be sent as null") == true)
+        #expect(problem("$a: Int! = 1", GraphQLVariable("a", Int?.self))?.contains("nil would be sent as null") == true)
         #expect(
             problem("$a: Int!", GraphQLVariable("a", GraphQLNullable<Int>.self))?
-                .contains("it can neither be null nor be left out") == true
+                .contains("a GraphQLNullable can be null or omitted") == true
         )
         #expect(
             problem("$a: Int", GraphQLVariable("a", Int.self), GraphQLVariable("a", Int.self)) == "$a is given twice"
@@ -138,7 +146,7 @@ import Testing
         let broken = GraphQLTemplate("query Q($a: Int!) { b }", returning: Post.self)
         for _ in 0..<2 {
             let error = #expect(throws: NetworkError.self) { try broken() }
-            #expect(error?.message.hasSuffix("$a of type Int! is declared, and nobody gives it") == true)
+            #expect(error?.message.hasSuffix("$a of type Int! is declared, but the template does not give it") == true)
         }
         let noGraphQL = GraphQLTemplate("query Q(", returning: Post.self)
         #expect(throws: NetworkError.self) { try noGraphQL() }

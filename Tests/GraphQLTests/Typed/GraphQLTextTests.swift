@@ -57,7 +57,7 @@ import Testing
             let error = #expect(throws: NetworkError.self) {
                 try GraphQLSelection.of(Post.self, arguments: [path: ["a": 1]])
             }
-            #expect(error?.message.hasSuffix("arguments are given to \(path), which it does not read") == true)
+            #expect(error?.message.hasSuffix("arguments are given for \(path), which the type does not read") == true)
         }
     }
 
@@ -75,7 +75,7 @@ import Testing
     @Test func whatCannotBeSelectedIsToldWhenTheTextIsRead() {
         let text: GraphQLText = "{ person \(selectionOf: Person.self) }"
         let error = #expect(throws: NetworkError.self) { try text.document() }
-        #expect(error?.message.contains("what to select for Person cannot be told") == true)
+        #expect(error?.message.contains("cannot derive a selection for Person") == true)
         // The text alone is no document either, wherever it goes.
         #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: text.description) }
         let outer: GraphQLText = "{ a { \(GraphQLFragment("F", on: "P", text)) } }"
@@ -86,7 +86,7 @@ import Testing
         let other = GraphQLFragment("Avatar", on: "Image", "{ width }")
         let text: GraphQLText = "{ a { \(Self.avatar) \(other) } }"
         let error = #expect(throws: NetworkError.self) { try text.document() }
-        #expect(error?.message.contains("another fragment is named Avatar, too") == true)
+        #expect(error?.message.contains("there is more than one fragment named Avatar") == true)
     }
 
     @Test func verbatimTextIsWrittenAsItIs() {

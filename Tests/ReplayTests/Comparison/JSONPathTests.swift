@@ -18,7 +18,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", 1, "begins with $"), ("a", 1, "begins with $"), ("$a", 2, "step begins"), ("$.", 3, "name is missing"),
+        ("", 1, "must begin with $"), ("a", 1, "must begin with $"), ("$a", 2, "step must begin"),
+        ("$.", 3, "name is missing"),
         ("$..", 4, "name is missing"), ("$.a..", 6, "name is missing"), ("$[", 3, "index"), ("$[-1]", 3, "index"),
         ("$[1", 4, "] is missing"), ("$['a", 5, "' is missing"), ("$['a'", 6, "] is missing"),
         ("$[*", 4, "] is missing"),

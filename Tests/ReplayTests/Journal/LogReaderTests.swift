@@ -49,9 +49,9 @@ import Testing
     @Test func anythingThatIsNoRecordIsPassedOverAndToldWithItsPlace() async throws {
         let (first, second) = (record("end", id: "s-1", at: 1), record("end", id: "s-2", at: 2))
         let faults: [(Data, String)] = [
-            (first.dropLast(40), "cut off"), (Data(repeating: 0, count: 5_000), "zeros"),
-            (Data("{\"k\":\"later\"}".utf8), "unknown kind later"), (Data("[]".utf8), "no record"),
-            (Data("\u{FEFF}x".utf8), "cut off"), (Data("{\"k\":\"end\"}".utf8), "without an entry"),
+            (first.dropLast(40), "truncated"), (Data(repeating: 0, count: 5_000), "zeros"),
+            (Data("{\"k\":\"later\"}".utf8), "unknown kind later"), (Data("[]".utf8), "not a record"),
+            (Data("\u{FEFF}x".utf8), "truncated"), (Data("{\"k\":\"end\"}".utf8), "without an entry"),
             (Data("{\"k\":\"message\",\"id\":\"s-1\"}".utf8), "without a message"),
             (Data("{\"k\":\"open\",\"v\":2}".utf8), "format 2"),
         ]
@@ -71,9 +71,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""lostRecords":3,"lostBodies":1"#, "3 records and 1 body before it are missing"),
-        (#""lostRecords":1,"lostBodies":0"#, "1 record before it are missing"),
-        (#""lostRecords":0,"lostBodies":2"#, "2 bodies before it are missing"),
+        (#""lostRecords":3,"lostBodies":1"#, "missing before this record: 3 records and 1 body"),
+        (#""lostRecords":1,"lostBodies":0"#, "missing before this record: 1 record"),
+        (#""lostRecords":0,"lostBodies":2"#, "missing before this record: 2 bodies"),
     ])
     func whatThereWasNoRoomForIsTold(_ members: String, _ words: String) async throws {
         let note = #"{"k":"note","time":"2026-11-22T08:15:30Z","text":"there was no room for everything",\#(members)}"#
@@ -162,7 +162,7 @@ import Testing
     @Test func thereIsNoLogWhereThereIsNone() async throws {
         try await withLogDirectory { path in
             let error = #expect(throws: NetworkError.self) { try LogReader(directory: path) }
-            #expect(error?.message.hasPrefix("there is no log") == true)
+            #expect(error?.message.hasPrefix("the log ") == true && error?.message.hasSuffix(" does not exist") == true)
             #expect(error?.kind == .file)
         }
     }

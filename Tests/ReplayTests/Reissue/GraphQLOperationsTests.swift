@@ -64,7 +64,7 @@ import Testing
             _ = try request(false)
             return true
         } catch let error as SkippedEntry {
-            #expect(error.reason.contains("may change something on the server"))
+            #expect(error.reason.contains("may change data on the server"))
             return false
         }
     }
@@ -112,7 +112,7 @@ import Testing
         )
         let routes = ReissueRoutes(fallback: try ReissueTarget("http://127.0.0.1:81"), hosts: [:])
         let message = ReissueMessage(routes: routes, headers: [], allowsUnsafeMethods: false)
-        #expect(throws: SkippedEntry(reason: "its body cannot be sent: the body was not kept: too large")) {
+        #expect(throws: SkippedEntry(reason: "its body cannot be sent: the body was not recorded: too large")) {
             try message.request(entry) { body throws(NetworkError) in try Recording([]).wholeBody(body) }
         }
     }

@@ -231,7 +231,7 @@ import Testing
         reissuer.headers = [HeaderMapping(.authorization, "canary")]
         let report = try await reissuer.compare(Recording([entry("/a"), image]))
         #expect(report.skipped == 1)
-        #expect(words(report).first == "nothing says where messages to api.example.com go; name a target for it")
+        #expect(words(report).first == "there is no target for requests to api.example.com; name one")
         reissuer.target = try ReissueTarget(api.url)
         _ = try await reissuer.compare(Recording([entry("/a"), image]))
         #expect(api.requests.map { $0["Authorization"] } == ["canary"])

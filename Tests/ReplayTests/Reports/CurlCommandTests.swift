@@ -168,7 +168,7 @@ import Testing
         var entry = entry("GET\r\nX: y", "http://a/", fields)
         entry.request.body = LoggedBody(.omitted("too large\nrm -rf /"))
         let command = entry.curlCommand()
-        #expect(command.hasPrefix("# the body was not kept: too large rm -rf /\ncurl \\\n"))
+        #expect(command.hasPrefix("# the body was not recorded: too large rm -rf /\ncurl \\\n"))
         #expect(command.contains("--header 'X-A: b  X-Evil: 1 '"))
         #expect(!command.contains("@") && !command.contains("authority"))
         #expect(!command.contains("\r"))

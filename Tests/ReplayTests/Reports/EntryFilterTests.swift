@@ -64,18 +64,18 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", 1, "a field should be here"), ("statu==1", 1, "'statu' is no field"), ("status==abc", 9, "a status"),
-        ("status==", 9, "a value should be here"), ("status>=4xx", 9, "a status"), ("time>5x", 6, "500ms"),
-        ("time~5", 6, "numbers are compared by"), ("host>5", 7, "'==', '!=' and '~'"), ("size>big", 6, "10k"),
-        (#"host=="a"#, 7, "not closed"), ("(status==1", 11, "')'"), ("status==1)", 10, "no parenthesis"),
-        ("status==1 &&", 13, "a field"), ("header", 7, "'('"), ("header()==1", 8, "a header's name"), ("~x 1", 2, "~u"),
-        ("status==1 || || 2", 14, "a field"), ("method==GET )", 13, "no parenthesis"), ("!", 2, "a field"),
-        ("né==1", 1, "no field"), ("status==1.2.3", 9, "a status"), ("host==a\u{301}b \"", 11, "a field"),
+        ("", 1, "expected a field"), ("statu==1", 1, "'statu' is not a field"), ("status==abc", 9, "a status"),
+        ("status==", 9, "expected a value"), ("status>=4xx", 9, "a status"), ("time>5x", 6, "500ms"),
+        ("time~5", 6, "numbers can be compared only with"), ("host>5", 7, "'==', '!=' and '~'"), ("size>big", 6, "10k"),
+        (#"host=="a"#, 7, "not closed"), ("(status==1", 11, "expected ')'"), ("status==1)", 10, "unexpected ')'"),
+        ("status==1 &&", 13, "a field"), ("header", 7, "'('"), ("header()==1", 8, "a header name"), ("~x 1", 2, "~u"),
+        ("status==1 || || 2", 14, "a field"), ("method==GET )", 13, "unexpected ')'"), ("!", 2, "a field"),
+        ("né==1", 1, "is not a field"), ("status==1.2.3", 9, "a status"), ("host==a\u{301}b \"", 11, "a field"),
     ])
     func faultsSayWhereAndWhat(text: String, column: Int, reason: String) throws {
         let error = try #require(throws: NetworkError.self) { try EntryFilter(text) }
         #expect(error.kind == .badConfiguration)
-        #expect(error.message.hasPrefix("the filter, column \(column): "), "\(error.message)")
+        #expect(error.message.hasPrefix("the filter is invalid at column \(column): "), "\(error.message)")
         #expect(error.message.contains(reason), "\(error.message)")
     }
 

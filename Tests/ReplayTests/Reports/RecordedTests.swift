@@ -1,17 +1,17 @@
 // swift-format-ignore-file
-// Made of SampleRecording by `beagle log gen-test`. Let your own code ask `recorded()`, and say what must come of it.
+// Made from SampleRecording by `beagle log gen-test`. Call your own code with `recorded()`, and check its results.
 import BeagleNet
 import Foundation
 import Synchronization
 import Testing
 
-/// Answers as they were recorded: the same asked again gets the next, and at last the last again. What was not recorded
-/// is an error.
+/// Returns the recorded responses. A repeated request gets the next one, and finally the last one again. A request
+/// that was not recorded is an error.
 func recorded() -> StubClient {
-    let asked = AskedBefore()
+    let counter = RequestCounter()
     return StubClient { request in
         let key = try await request.key
-        switch (key, asked.count(key)) {
+        switch (key, counter.count(key)) {
         case ("GET https://api.example.com/home", _):
             return try answer(200, ["Content-Type": "application/json", "Set-Cookie": "id=REDACTED; Path=/"], Data("{\"_beagleComponent_\":\"beagle:screenComponent\",\"price\":1.10,\"big\":12345678901234567890123,\"a\":[]}".utf8))
         case ("GET https://cdn.example.com/hero.png", _):
@@ -35,7 +35,7 @@ func recorded() -> StubClient {
         case ("GET https://fonts.example.com/css?family=Roboto%7COpen+Sans", _):
             return try answer(200, [:], Data("{\"text\":\"\\u0000 \\\\(1) é\\u0301 \\u202e\"}".utf8))
         case ("GET https://api.example.com/gone", _):
-            throw NetworkError(.network, during: .firstByte, "no answer was recorded")
+            throw NetworkError(.network, during: .firstByte, "no response was recorded")
         case ("POST https://api.example.com/graphql {\"query\":\"query Offers { offers }\"}", _):
             return try answer(200, [:], Data("{\"data\":{\"offers\":[]}}".utf8))
         case ("POST https://api.example.com/graphql {\"query\":\"query Me { me }\"}", _):
@@ -55,7 +55,7 @@ func recorded() -> StubClient {
         case ("GET https://api.example.com/state", _):
             return try answer(200, [:], Data("[2]".utf8))
         default:
-            throw NetworkError(.notStored, during: .build, "nothing was recorded for \(key)")
+            throw NetworkError(.notStored, during: .build, "no response was recorded for \(key)")
         }
     }
 }
@@ -63,151 +63,151 @@ func recorded() -> StubClient {
 @Suite struct RecordedTests {
     @Test func getHome() async throws {
         let client = recorded()
-        let asked = try request("GET", "https://api.example.com/home")
-        let answer = try await client.executeRequest(asked)
+        let sent = try request("GET", "https://api.example.com/home")
+        let answer = try await client.executeRequest(sent)
         #expect(answer.status.code == 200)
         #expect(answer.data.count == 96)
     }
 
     @Test func getHeroPng() async throws {
         let client = recorded()
-        let asked = try request("GET", "https://cdn.example.com/hero.png")
-        let answer = try await client.executeRequest(asked)
+        let sent = try request("GET", "https://cdn.example.com/hero.png")
+        let answer = try await client.executeRequest(sent)
         #expect(answer.status.code == 200)
         #expect(answer.data.count == 70)
     }
 
     @Test func getIconSvg() async throws {
         let client = recorded()
-        let asked = try request("GET", "https://cdn.example.com/icon.svg")
-        let answer = try await client.executeRequest(asked)
+        let sent = try request("GET", "https://cdn.example.com/icon.svg")
+        let answer = try await client.executeRequest(sent)
         #expect(answer.status.code == 200)
         #expect(answer.data.count == 162)
     }
 
     @Test func getOffers() async throws {
         let client = recorded()
-        let asked = try request("GET", "https://api.example.com/offers?token=REDACTED&page=1")
-        let answer = try await client.executeRequest(asked)
+        let sent = try request("GET", "https://api.example.com/offers?token=REDACTED&page=1")
+        let answer = try await client.executeRequest(sent)
         #expect(answer.status.code == 200)
         #expect(answer.data.count == 115)
     }
 
     @Test func getOld() async throws {
         let client = recorded()
-        let asked = try request("GET", "https://api.example.com/old")
-        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(asked) }
+        let sent = try request("GET", "https://api.example.com/old")
+        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(sent) }
         #expect(error?.kind == .status)
         #expect(error?.response?.status.code == 301)
     }
 
     @Test func postLogin() async throws {
         let client = recorded()
-        let asked = try request("POST", "https://api.example.com/login", "application/json", Data("{\"email\":\"ana@example.com\",\"password\":\"REDACTED\"}".utf8))
-        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(asked) }
+        let sent = try request("POST", "https://api.example.com/login", "application/json", Data("{\"email\":\"ana@example.com\",\"password\":\"REDACTED\"}".utf8))
+        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(sent) }
         #expect(error?.kind == .status)
         #expect(error?.response?.status.code == 422)
     }
 
     @Test func postGraphql() async throws {
         let client = recorded()
-        let asked = try request("POST", "https://api.example.com/graphql")
-        let answer = try await client.executeRequest(asked)
+        let sent = try request("POST", "https://api.example.com/graphql")
+        let answer = try await client.executeRequest(sent)
         #expect(answer.status.code == 200)
         #expect(answer.data.count == 13)
     }
 
     @Test func getProfile() async throws {
         let client = recorded()
-        let asked = try request("GET", "https://api.example.com/profile")
-        let answer = try await client.executeRequest(asked)
+        let sent = try request("GET", "https://api.example.com/profile")
+        let answer = try await client.executeRequest(sent)
         #expect(answer.status.code == 200)
         #expect(answer.data.count == 0)
     }
 
     @Test func getSlow() async throws {
         let client = recorded()
-        let asked = try request("GET", "https://api.example.com/slow")
-        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(asked) }
+        let sent = try request("GET", "https://api.example.com/slow")
+        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(sent) }
         #expect(error?.kind == .status)
         #expect(error?.response?.status.code == 503)
     }
 
     @Test func getOnerrorDocumentTitlePwned() async throws {
         let client = recorded()
-        let asked = try request("GET", "https://api.example.com/down</script><script>document.title=\"pwned\"</script><img src=x onerror=\"document.title='pwned'\">'\"&<!--")
-        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(asked) }
+        let sent = try request("GET", "https://api.example.com/down</script><script>document.title=\"pwned\"</script><img src=x onerror=\"document.title='pwned'\">'\"&<!--")
+        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(sent) }
         #expect(error?.kind == .network)
     }
 
     @Test func getCss() async throws {
         let client = recorded()
-        let asked = try request("GET", "https://fonts.example.com/css?family=Roboto|Open+Sans")
-        let answer = try await client.executeRequest(asked)
+        let sent = try request("GET", "https://fonts.example.com/css?family=Roboto|Open+Sans")
+        let answer = try await client.executeRequest(sent)
         #expect(answer.status.code == 200)
         #expect(answer.data.count == 39)
     }
 
     @Test func getGone() async throws {
         let client = recorded()
-        let asked = try request("GET", "https://api.example.com/gone")
-        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(asked) }
+        let sent = try request("GET", "https://api.example.com/gone")
+        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(sent) }
         #expect(error?.kind == .network)
     }
 
     @Test func postGraphql_2() async throws {
         let client = recorded()
-        let asked = try request("POST", "https://api.example.com/graphql", "application/json", Data("{\"query\":\"query Offers { offers }\"}".utf8))
-        let answer = try await client.executeRequest(asked)
+        let sent = try request("POST", "https://api.example.com/graphql", "application/json", Data("{\"query\":\"query Offers { offers }\"}".utf8))
+        let answer = try await client.executeRequest(sent)
         #expect(answer.status.code == 200)
         #expect(answer.data.count == 22)
     }
 
     @Test func postGraphql_3() async throws {
         let client = recorded()
-        let asked = try request("POST", "https://api.example.com/graphql", "application/json", Data("{\"query\":\"query Me { me }\"}".utf8))
-        let answer = try await client.executeRequest(asked)
+        let sent = try request("POST", "https://api.example.com/graphql", "application/json", Data("{\"query\":\"query Me { me }\"}".utf8))
+        let answer = try await client.executeRequest(sent)
         #expect(answer.status.code == 200)
         #expect(answer.data.count == 17)
     }
 
     @Test func postLogin_2() async throws {
         let client = recorded()
-        let asked = try request("POST", "https://api.example.com/login", "application/json", Data("{\"email\":\"bo@example.com\",\"password\":\"REDACTED\"}".utf8))
-        let answer = try await client.executeRequest(asked)
+        let sent = try request("POST", "https://api.example.com/login", "application/json", Data("{\"email\":\"bo@example.com\",\"password\":\"REDACTED\"}".utf8))
+        let answer = try await client.executeRequest(sent)
         #expect(answer.status.code == 200)
         #expect(answer.data.count == 8)
-        let answer2 = try await client.executeRequest(asked)
+        let answer2 = try await client.executeRequest(sent)
         #expect(answer2.status.code == 200)
         #expect(answer2.data.count == 11)
     }
 
     @Test func postBytes() async throws {
         let client = recorded()
-        let asked = try request("POST", "https://api.example.com/bytes", "application/octet-stream", try bytes("/wA="))
-        let answer = try await client.executeRequest(asked)
+        let sent = try request("POST", "https://api.example.com/bytes", "application/octet-stream", try bytes("/wA="))
+        let answer = try await client.executeRequest(sent)
         #expect(answer.status.code == 200)
         #expect(answer.data.count == 1)
     }
 
     @Test func postUpload() async throws {
         let client = recorded()
-        let asked = try request("POST", "https://api.example.com/upload", "multipart/form-data; boundary=b", Data("--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--b--\r\n".utf8))
-        let answer = try await client.executeRequest(asked)
+        let sent = try request("POST", "https://api.example.com/upload", "multipart/form-data; boundary=b", Data("--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--b--\r\n".utf8))
+        let answer = try await client.executeRequest(sent)
         #expect(answer.status.code == 200)
         #expect(answer.data.count == 1)
     }
 
     @Test func getState() async throws {
         let client = recorded()
-        let asked = try request("GET", "https://api.example.com/state")
-        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(asked) }
+        let sent = try request("GET", "https://api.example.com/state")
+        let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(sent) }
         #expect(error?.kind == .status)
         #expect(error?.response?.status.code == 503)
-        let answer2 = try await client.executeRequest(asked)
+        let answer2 = try await client.executeRequest(sent)
         #expect(answer2.status.code == 200)
         #expect(answer2.data.count == 3)
-        let answer3 = try await client.executeRequest(asked)
+        let answer3 = try await client.executeRequest(sent)
         #expect(answer3.status.code == 200)
         #expect(answer3.data.count == 3)
     }
@@ -227,11 +227,11 @@ private func answer(_ status: Int, _ fields: KeyValuePairs<String, String>, _ bo
     return NetworkResponse(data: body, response: head)
 }
 
-/// Bytes that are no text.
+/// Bytes that are not text.
 private func bytes(_ base64: String) throws -> Data { try #require(Data(base64Encoded: base64)) }
 
-/// How often each request was asked before.
-private final class AskedBefore: Sendable {
+/// Counts how often each request was sent before.
+private final class RequestCounter: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 
     func count(_ key: String) -> Int {
@@ -243,8 +243,8 @@ private final class AskedBefore: Sendable {
 }
 
 extension Request {
-    /// Method, URL and body without secrets, as they are recorded. Of a multipart form, whose boundary is always another,
-    /// the body does not count.
+    /// Method, URL and body without secrets, as in the recording. The body of a multipart form is left out, because its
+    /// boundary is different each time.
     fileprivate var key: String {
         get async throws {
             let message = try HttpRequestBuilder().build(self)

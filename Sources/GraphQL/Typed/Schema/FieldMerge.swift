@@ -139,9 +139,9 @@ struct FieldMerge {
             for index in group where index != first {
                 let otherName = document.text(nodes[index].name)
                 if otherName != name {
-                    tell(index, "is \(otherName)", first, name)
+                    tell(index, "is the field \(otherName)", first, "the field \(name)")
                 } else if question(of: index) != asked {
-                    tell(index, "has other arguments than", first, nil)
+                    tell(index, "has different arguments than", first, nil)
                 }
             }
         }
@@ -182,7 +182,7 @@ struct FieldMerge {
         let node = nodes[one]
         let key = document.text(node.other.isEmpty ? node.name : node.other)
         let at = "at \(place(of: earlier))"
-        let rest = otherwise.map { " and \($0) \(at)" } ?? " \(at)"
+        let rest = otherwise.map { ", but \($0) \(at)" } ?? " \(at)"
         problems.append((one, "\(key) \(what)\(rest): give one of them an alias"))
     }
 

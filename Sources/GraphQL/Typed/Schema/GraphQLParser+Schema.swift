@@ -27,7 +27,7 @@ extension GraphQLParser {
         let name = text(try self.name("the type's name"))
         var type = schema.types[name] ?? SchemaType(kind: kind)
         guard isExtension || schema.types[name] == nil else {
-            throw GraphQLFault(start, "another type is named \(name), too")
+            throw GraphQLFault(start, "there is more than one type named \(name)")
         }
         try read(&type)
         schema.types[name] = type
@@ -73,7 +73,7 @@ extension GraphQLParser {
     }
 
     private mutating func word(of type: inout SchemaType) throws(GraphQLFault) {
-        type.words.insert(text(try name("a word of the enumeration")))
+        type.words.insert(text(try name("an enum value")))
         try directives(isConstant: true)
     }
 
@@ -157,7 +157,7 @@ extension GraphQLParser {
             directive.isRepeatable = true
             try advance()
         }
-        guard isWord("on") else { throw expected("\"on\" and where the directive may stand") }
+        guard isWord("on") else { throw expected("\"on\" and the directive's locations") }
         try advance()
         try names(separator: .pipe, into: &directive.places)
         schema.directives[name] = directive

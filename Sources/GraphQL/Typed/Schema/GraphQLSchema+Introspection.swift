@@ -31,8 +31,8 @@ extension GraphQLSchema {
         NetworkError(
             .decoding,
             during: .decode,
-            "this answers no introspection query: \(reason)",
-            advice: "ask with the full introspection query, as graphql-js' getIntrospectionQuery() writes it"
+            "this is not the result of an introspection query: \(reason)",
+            advice: "use the full introspection query, such as the one from getIntrospectionQuery() of graphql-js"
         )
     }
 }
@@ -80,7 +80,9 @@ extension GraphQLType {
         case "LIST": self = .list(try GraphQLType(json?["ofType"], place))
         default:
             guard let name = json?["name"]?.string else {
-                throw GraphQLSchema.unreadable("the type of \(place) has no end: the query asked for too few ofType")
+                throw GraphQLSchema.unreadable(
+                    "the type of \(place) is incomplete: the query selects too few levels of ofType"
+                )
             }
             self = .named(name)
         }

@@ -77,8 +77,8 @@ public struct GraphQLSchema: Sendable {
                 throw NetworkError(
                     .badRequest,
                     during: .build,
-                    "the schema has no type \(used), which \(place) names",
-                    advice: "give all files of the schema as one text"
+                    "the schema has no type \(used), which \(place) refers to",
+                    advice: "combine all files of the schema into one text"
                 )
             }
         }
@@ -88,8 +88,8 @@ public struct GraphQLSchema: Sendable {
                 throw NetworkError(
                     .badRequest,
                     during: .build,
-                    "the schema's \(name) is a oneOf, and \(name).\(member) is never null or has a default",
-                    advice: "let the members of a oneOf be null"
+                    "the schema's \(name) is a oneOf, but \(name).\(member) is non-null or has a default",
+                    advice: "make the fields of a oneOf nullable, without defaults"
                 )
             }
         }

@@ -14,7 +14,7 @@ extension SchemaCheck {
         var known: Set<String> = []
         for index in given {
             let name = text(nodes[index].name)
-            if !known.insert(name).inserted { tell(nodes[index].name, "the \(what) \(name) stands here twice") }
+            if !known.insert(name).inserted { tell(nodes[index].name, "the \(what) \(name) is given twice") }
             guard let input = declared[name] else {
                 tell(nodes[index].name, "\(owner) has no \(what) \(name)\(hint(name, declared.keys))")
                 continue
@@ -23,7 +23,7 @@ extension SchemaCheck {
         }
         guard needsAll else { return }
         for (name, input) in declared.sorted(by: { $0.key < $1.key }) where input.isRequired && !known.contains(name) {
-            tell(place, "\(owner) needs the \(what) \(name) of type \(input.type)")
+            tell(place, "\(owner) requires the \(what) \(name) of type \(input.type)")
         }
     }
 
@@ -32,7 +32,7 @@ extension SchemaCheck {
         let node = nodes[index]
         switch (node.kind, type) {
         case (.variable, _): note(VariableUse(node: index, type: type, hasDefault: hasDefault))
-        case (.null, .nonNull): tell(node.place, "\(owner) is of type \(type), which is never null")
+        case (.null, .nonNull): tell(node.place, "\(owner) is of type \(type), which cannot be null")
         case (.null, _): break
         case (_, .nonNull(let type)): check(index, type, owner)
         case (.list, .list(let element)):
@@ -51,7 +51,7 @@ extension SchemaCheck {
         case .enumeration:
             guard node.kind == .enumValue else { return refuse(index, name, owner) }
             let word = text(node.name)
-            if !type.words.contains(word) { tell(node.place, "\(name) has no \(word)\(hint(word, type.words))") }
+            if !type.words.contains(word) { tell(node.place, "\(name) has no value \(word)\(hint(word, type.words))") }
         case .input:
             guard node.kind == .object else { return refuse(index, name, owner) }
             let given = children(of: index, .objectField)
@@ -60,12 +60,12 @@ extension SchemaCheck {
                 if Set(given.map { text(nodes[$0].name) }).count != 1 {
                     tell(
                         node.place,
-                        "\(name) needs one of \(members.keys.sorted().joined(separator: ", ")), and no other"
+                        "\(name) requires exactly one of \(members.keys.sorted().joined(separator: ", "))"
                     )
                 }
                 members = members.mapValues { SchemaInput(type: .nonNull($0.type.nullable)) }
             }
-            checkMembers(given, members, name, at: node.place, "member", needsAll: !type.isOneOf)
+            checkMembers(given, members, name, at: node.place, "field", needsAll: !type.isOneOf)
         default: break
         }
     }
@@ -74,7 +74,7 @@ extension SchemaCheck {
         let place = nodes[index].place
         var written = text(place)
         if written.count > 30 { written = written.prefix(30) + "…" }
-        tell(place, "\(owner) is of type \(type), and \(written) is none")
+        tell(place, "\(owner) is of type \(type), but \(written) is not")
     }
 
     /// Whether a scalar accepts such a value (3.5); a server's own scalars accept what they like.

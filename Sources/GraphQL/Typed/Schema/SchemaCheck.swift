@@ -81,7 +81,7 @@ extension SchemaCheck {
         checkDirectives(of: index)
         for variable in children(of: index, .variableDefinition) { checkVariable(variable) }
         guard let root = schema.roots[kind] else {
-            return tell(node.place, "the schema has no \(kind.rawValue)")
+            return tell(node.place, "the schema has no \(kind.rawValue) type")
         }
         if kind == .subscription { checkSubscription(index) }
         checkSelections(of: index, on: root)
@@ -91,7 +91,10 @@ extension SchemaCheck {
     private mutating func checkSubscription(_ index: Int) {
         let place = definitions.filter { nodes[$0].isOperation }.firstIndex(of: index)
         guard let fields = place.map({ operations[$0].rootFields }), fields.count > 1 else { return }
-        tell(nodes[index].place, "a subscription has one root field, not \(fields.map(\.key).joined(separator: ", "))")
+        tell(
+            nodes[index].place,
+            "a subscription must have one root field, not \(fields.map(\.key).joined(separator: ", "))"
+        )
     }
 
     private mutating func checkVariable(_ index: Int) {
@@ -102,7 +105,7 @@ extension SchemaCheck {
             return tell(nodes[parts[0]].place, "there is no type \(type.name)\(hint(type.name, schema.types.keys))")
         }
         guard declared.kind.isInput else {
-            return tell(nodes[parts[0]].place, "no variable can be of type \(type.name), which is for answers")
+            return tell(nodes[parts[0]].place, "a variable cannot be of the output type \(type.name)")
         }
         if parts.count > 1, nodes[parts[1]].kind != .directive { check(parts[1], type, "$\(text(nodes[index].name))") }
     }
@@ -122,7 +125,7 @@ extension SchemaCheck {
             return nil
         }
         guard type.kind.isComposite else {
-            tell(place, "nothing can be selected of \(name)")
+            tell(place, "\(name) has no fields to select")
             return nil
         }
         return name
@@ -146,12 +149,12 @@ extension SchemaCheck {
             }
             for variable in children(of: operation, .variableDefinition)
             where unused.contains(text(nodes[variable].name)) {
-                tell(nodes[variable].place, "$\(text(nodes[variable].name)) is declared and not used")
+                tell(nodes[variable].place, "$\(text(nodes[variable].name)) is declared but not used")
             }
         }
         let unused = definitions.filter { !nodes[$0].isOperation && !reached.contains($0) }
         for fragment in unused {
-            tell(nodes[fragment].place, "the fragment \(text(nodes[fragment].name)) is defined and not used")
+            tell(nodes[fragment].place, "the fragment \(text(nodes[fragment].name)) is defined but not used")
         }
         return unused
     }
@@ -160,7 +163,7 @@ extension SchemaCheck {
     private mutating func checkMerges(_ unused: [Int]) {
         var merge = FieldMerge(document, fields)
         for definition in definitions.filter({ nodes[$0].isOperation }) + unused where !merge.check(definition) {
-            tell(nodes[definition].place, "it was not found out whether all fields can be merged: too many meet")
+            tell(nodes[definition].place, "cannot check whether all fields can be merged: there are too many")
         }
         for problem in merge.problems { tell(nodes[problem.node].place, problem.text) }
     }
@@ -176,7 +179,7 @@ extension SchemaCheck {
         guard schema.types[type.name]?.kind.isInput == true else { return }
         let hasDefault = parts.count > 1 && nodes[parts[1]].kind != .directive && nodes[parts[1]].kind != .null
         guard !type.canStand(for: use.type, hasDefault: hasDefault || use.hasDefault) else { return }
-        tell(nodes[use.node].place, "$\(text(name)) is of type \(type) and stands where \(use.type) is needed")
+        tell(nodes[use.node].place, "$\(text(name)) is of type \(type), but \(use.type) is required here")
     }
 }
 
@@ -219,9 +222,9 @@ extension SchemaCheck {
         )
         let hasSelection = nodes.children(of: index).contains { nodes[$0].isSelection }
         if type.kind.isComposite, !hasSelection {
-            tell(node.name, "\(typeName).\(name) is of type \(field.type), of which something must be selected")
+            tell(node.name, "\(typeName).\(name) is of type \(field.type) and requires a selection of fields")
         } else if !type.kind.isComposite, hasSelection {
-            tell(node.name, "\(typeName).\(name) is of type \(field.type), of which nothing can be selected")
+            tell(node.name, "\(typeName).\(name) is of type \(field.type) and cannot have a selection of fields")
         } else if hasSelection {
             checkSelections(of: index, on: field.type.name)
         }
@@ -231,7 +234,7 @@ extension SchemaCheck {
     private mutating func checkOverlap(_ place: GraphQLNode.Place, _ condition: String, _ parent: String) {
         let (one, other) = (schema.objects(of: condition), schema.objects(of: parent))
         guard !one.isEmpty, !other.isEmpty, one.isDisjoint(with: other) else { return }
-        tell(place, "no \(parent) is ever a \(condition)")
+        tell(place, "a fragment on \(condition) can never apply to \(parent)")
     }
 
     private mutating func checkDirectives(of index: Int) {
@@ -244,9 +247,9 @@ extension SchemaCheck {
                 continue
             }
             if let place = Self.places[nodes[index].kind], !declared.places.contains(place) {
-                tell(node.place, "@\(name) cannot stand at a place of kind \(place)")
+                tell(node.place, "@\(name) is not allowed at the location \(place)")
             }
-            if !known.insert(name).inserted, !declared.isRepeatable { tell(node.place, "@\(name) stands here twice") }
+            if !known.insert(name).inserted, !declared.isRepeatable { tell(node.place, "@\(name) is used twice") }
             checkArguments(of: directive, declared.arguments, "@\(name)")
         }
     }

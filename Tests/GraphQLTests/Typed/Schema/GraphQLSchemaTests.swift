@@ -69,45 +69,48 @@ import Testing
     private static let broken: [(String, [String])] = [
         ("{\n  pots(id: 1) { id }\n}", ["2:3: Root has no field pots; did you mean post?"]),
         ("{ unheard }", ["1:3: Root has no field unheard"]),
-        ("{ post { id } }", ["1:3: Root.post needs the argument id of type ID!"]),
+        ("{ post { id } }", ["1:3: Root.post requires the argument id of type ID!"]),
         ("{ post(id: 1, first: 2) { id } }", ["1:15: Root.post has no argument first"]),
-        ("{ post(id: 1, id: 2) { id } }", ["1:15: the argument id stands here twice"]),
-        ("{ post(id: null) { id } }", ["1:12: Root.post(id:) is of type ID!, which is never null"]),
-        ("{ post(id: 1) }", ["1:3: Root.post is of type Post, of which something must be selected"]),
-        ("{ post(id: 1) { title { x } } }", ["1:17: Post.title is of type String!, of which nothing can be selected"]),
+        ("{ post(id: 1, id: 2) { id } }", ["1:15: the argument id is given twice"]),
+        ("{ post(id: null) { id } }", ["1:12: Root.post(id:) is of type ID!, which cannot be null"]),
+        ("{ post(id: 1) }", ["1:3: Root.post is of type Post and requires a selection of fields"]),
+        (
+            "{ post(id: 1) { title { x } } }",
+            ["1:17: Post.title is of type String! and cannot have a selection of fields"]
+        ),
         ("{ search { title } }", ["1:12: Found has no field title"]),
-        ("{ post(id: 1.5) { id } }", ["1:12: Root.post(id:) is of type ID, and 1.5 is none"]),
-        ("{ posts(first: \"1\") { id } }", ["1:16: Root.posts(first:) is of type Int, and \"1\" is none"]),
+        ("{ post(id: 1.5) { id } }", ["1:12: Root.post(id:) is of type ID, but 1.5 is not"]),
+        ("{ posts(first: \"1\") { id } }", ["1:16: Root.posts(first:) is of type Int, but \"1\" is not"]),
         (
             "{ posts(first: 2147483648) { id } a: posts(first: -2147483648) { id } }",
-            ["1:16: Root.posts(first:) is of type Int, and 2147483648 is none"]
+            ["1:16: Root.posts(first:) is of type Int, but 2147483648 is not"]
         ),
-        ("{ posts(ratio: true) { id } }", ["1:16: Root.posts(ratio:) is of type Float, and true is none"]),
+        ("{ posts(ratio: true) { id } }", ["1:16: Root.posts(ratio:) is of type Float, but true is not"]),
         (
             "{ posts(is: 1, text: X) { id } }",
             [
-                "1:13: Root.posts(is:) is of type Boolean, and 1 is none",
-                "1:22: Root.posts(text:) is of type String, and X is none",
+                "1:13: Root.posts(is:) is of type Boolean, but 1 is not",
+                "1:22: Root.posts(text:) is of type String, but X is not",
             ]
         ),
-        ("{ posts(order: NEWST) { id } }", ["1:16: Order has no NEWST; did you mean NEWEST?"]),
-        ("{ posts(order: \"NEWEST\") { id } }", ["1:16: Root.posts(order:) is of type Order, and \"NEWEST\" is none"]),
+        ("{ posts(order: NEWST) { id } }", ["1:16: Order has no value NEWST; did you mean NEWEST?"]),
+        ("{ posts(order: \"NEWEST\") { id } }", ["1:16: Root.posts(order:) is of type Order, but \"NEWEST\" is not"]),
         (
             "{ posts(filter: {range: {to: 1}, tag: 1, flags: [1]}) { id } }",
             [
-                "1:25: Range needs the member from of type Int!", "1:34: Filter has no member tag; did you mean tags?",
-                "1:50: Filter(flags:) is of type Boolean, and 1 is none",
+                "1:25: Range requires the field from of type Int!", "1:34: Filter has no field tag; did you mean tags?",
+                "1:50: Filter(flags:) is of type Boolean, but 1 is not",
             ]
         ),
-        ("{ posts(filter: 1) { id } }", ["1:17: Root.posts(filter:) is of type Filter, and 1 is none"]),
-        ("{ posts(text: [\"a\"]) { id } }", ["1:15: Root.posts(text:) is of type String, and [\"a\"] is none"]),
-        ("{ posts(ids: [null]) { id } }", ["1:15: Root.posts(ids:) is of type ID!, which is never null"]),
+        ("{ posts(filter: 1) { id } }", ["1:17: Root.posts(filter:) is of type Filter, but 1 is not"]),
+        ("{ posts(text: [\"a\"]) { id } }", ["1:15: Root.posts(text:) is of type String, but [\"a\"] is not"]),
+        ("{ posts(ids: [null]) { id } }", ["1:15: Root.posts(ids:) is of type ID!, which cannot be null"]),
         ("{ post(id: 1) { ...F } } fragment F on Pots { id }", ["1:40: there is no type Pots; did you mean Post?"]),
-        ("{ post(id: 1) { ... on Date { id } } }", ["1:24: nothing can be selected of Date"]),
+        ("{ post(id: 1) { ... on Date { id } } }", ["1:24: Date has no fields to select"]),
         (
             "{ post(id: 1) { ... on User { id } ...V } } fragment V on Video { length }",
             [
-                "1:24: no Post is ever a User", "1:39: no Post is ever a Video",
+                "1:24: a fragment on User can never apply to Post", "1:39: a fragment on Video can never apply to Post",
             ]
         ),
         (
@@ -119,41 +122,41 @@ import Testing
         (
             "query Q($a: Post) { posts(filter: $a) { id } }",
             [
-                "1:13: no variable can be of type Post, which is for answers"
+                "1:13: a variable cannot be of the output type Post"
             ]
         ),
         (
             "query Q($a: String!) { post(id: $a) { id } }",
-            ["1:33: $a is of type String! and stands where ID! is needed"]
+            ["1:33: $a is of type String!, but ID! is required here"]
         ),
-        ("query Q($a: ID) { post(id: $a) { id } }", ["1:28: $a is of type ID and stands where ID! is needed"]),
-        ("query Q($a: ID = null) { post(id: $a) { id } }", ["1:35: $a is of type ID and stands where ID! is needed"]),
-        ("query Q($a: ID) { posts(ids: [$a]) { id } }", ["1:31: $a is of type ID and stands where ID! is needed"]),
-        ("query Q($a: ID) { posts(ids: $a) { id } }", ["1:30: $a is of type ID and stands where [ID!] is needed"]),
-        ("query Q($a: [ID]) { posts(ids: $a) { id } }", ["1:32: $a is of type [ID] and stands where [ID!] is needed"]),
+        ("query Q($a: ID) { post(id: $a) { id } }", ["1:28: $a is of type ID, but ID! is required here"]),
+        ("query Q($a: ID = null) { post(id: $a) { id } }", ["1:35: $a is of type ID, but ID! is required here"]),
+        ("query Q($a: ID) { posts(ids: [$a]) { id } }", ["1:31: $a is of type ID, but ID! is required here"]),
+        ("query Q($a: ID) { posts(ids: $a) { id } }", ["1:30: $a is of type ID, but [ID!] is required here"]),
+        ("query Q($a: [ID]) { posts(ids: $a) { id } }", ["1:32: $a is of type [ID], but [ID!] is required here"]),
         (
             "query Q($a: Int) { post(id: 1) { ...F } } fragment F on Post { image(size: $a) @skip(if: $a) }",
             [
-                "1:90: $a is of type Int and stands where Boolean! is needed"
+                "1:90: $a is of type Int, but Boolean! is required here"
             ]
         ),
-        ("query Q($a: Int = \"x\") { posts(first: $a) { id } }", ["1:19: $a is of type Int, and \"x\" is none"]),
+        ("query Q($a: Int = \"x\") { posts(first: $a) { id } }", ["1:19: $a is of type Int, but \"x\" is not"]),
         (
             "query Q($a: Int, $b: Int) { posts(first: $a) { id } }".replacing("$a: Int,", with: "$a: Int!,"),
             [
-                "1:19: $b is declared and not used"
+                "1:19: $b is declared but not used"
             ]
         ),
-        ("{ search { __typename } } fragment F on Post { id }", ["1:27: the fragment F is defined and not used"]),
+        ("{ search { __typename } } fragment F on Post { id }", ["1:27: the fragment F is defined but not used"]),
         ("{ search @cahed { __typename } }", ["1:10: there is no directive @cahed; did you mean cached?"]),
-        ("query @skip(if: true) { search { __typename } }", ["1:7: @skip cannot stand at a place of kind QUERY"]),
+        ("query @skip(if: true) { search { __typename } }", ["1:7: @skip is not allowed at the location QUERY"]),
         (
             "{ search { ... @cached { __typename } } }",
-            ["1:16: @cached cannot stand at a place of kind INLINE_FRAGMENT"]
+            ["1:16: @cached is not allowed at the location INLINE_FRAGMENT"]
         ),
-        ("{ search @skip(if: true) @skip(if: true) { __typename } }", ["1:26: @skip stands here twice"]),
-        ("{ search @include { __typename } }", ["1:11: @include needs the argument if of type Boolean!"]),
-        ("subscription { tick b: other }", ["1:1: a subscription has one root field, not tick, b"]),
+        ("{ search @skip(if: true) @skip(if: true) { __typename } }", ["1:26: @skip is used twice"]),
+        ("{ search @include { __typename } }", ["1:11: @include requires the argument if of type Boolean!"]),
+        ("subscription { tick b: other }", ["1:1: a subscription must have one root field, not tick, b"]),
         (
             "{ search { ... on Post { titel } } node(id: 1) { name } }",
             [
@@ -196,23 +199,23 @@ import Testing
         #expect(schema.problems(in: try GraphQLDocument(parsing: "query A { a } mutation B { b }")) == [])
         #expect(
             schema.problems(in: try GraphQLDocument(parsing: "subscription { a }"))
-                == ["1:1: the schema has no subscription"]
+                == ["1:1: the schema has no subscription type"]
         )
     }
 
     @Test(arguments: [
-        ("type A { b: C }", "the schema has no type C, which A.b names"),
-        ("type A implements N { b: Int }", "the schema has no type N, which A names"),
-        ("type A { b(c: D): Int }", "the schema has no type D, which A.b(c:) names"),
+        ("type A { b: C }", "the schema has no type C, which A.b refers to"),
+        ("type A implements N { b: Int }", "the schema has no type N, which A refers to"),
+        ("type A { b(c: D): Int }", "the schema has no type D, which A.b(c:) refers to"),
         ("schema { query: Q }", "the schema has no type Q for its query"),
-        ("type A { b: Int } type A { c: Int }", "line 1, column 24: another type is named A, too"),
-        ("type A { b }", "line 1, column 12: \":\" and the field's type should be here, not \"}\""),
-        ("type A {}", "line 1, column 9: a field should be here, not \"}\""),
-        ("enum A { 1 }", "line 1, column 10: a word of the enumeration should be here, not \"1\""),
+        ("type A { b: Int } type A { c: Int }", "line 1, column 24: there is more than one type named A"),
+        ("type A { b }", "line 1, column 12: expected \":\" and the field's type, found \"}\""),
+        ("type A {}", "line 1, column 9: expected a field, found \"}\""),
+        ("enum A { 1 }", "line 1, column 10: expected an enum value, found \"1\""),
         ("query { a }", "line 1, column 1: schema, scalar, type, interface, union, enum, input, directive or extend"),
-        ("directive @a FIELD", "line 1, column 14: \"on\" and where the directive may stand"),
-        ("input A { b: Int = $c }", "line 1, column 20: no variable can stand in a variable's default"),
-        ("schema { querry: Q }", "line 1, column 10: query, mutation or subscription should be here"),
+        ("directive @a FIELD", "line 1, column 14: \"on\" and the directive's locations"),
+        ("input A { b: Int = $c }", "line 1, column 20: variables are not allowed in a constant value"),
+        ("schema { querry: Q }", "line 1, column 10: expected query, mutation or subscription"),
         ("", "line 1, column 1: schema, scalar, type"),
         ("type A { b: " + String(repeating: "[", count: 10_000), "nested deeper than 200 levels"),
     ])
@@ -269,12 +272,12 @@ import Testing
         #expect(
             try problems("{ post { x } all(in: {order: DOWN}) { __typename } }")
                 == [
-                    "1:3: Query.post needs the argument id of type ID!", "1:10: Post has no field x",
-                    "1:30: Order has no DOWN",
+                    "1:3: Query.post requires the argument id of type ID!", "1:10: Post has no field x",
+                    "1:30: Order has no value DOWN",
                 ]
         )
         #expect(try problems("{ all { ... @defer { __typename } } }") == ["1:13: there is no directive @defer"])
-        #expect(try problems("mutation { a }") == ["1:1: the schema has no mutation"])
+        #expect(try problems("mutation { a }") == ["1:1: the schema has no mutation type"])
     }
 
     @Test(arguments: [

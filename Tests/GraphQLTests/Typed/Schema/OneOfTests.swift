@@ -48,23 +48,23 @@ struct OneOfTests {
         #expect(try problems(text) == [[], []])
     }
 
-    private static let needs = "By needs one of id, name, or, place, and no other"
+    private static let needs = "By requires exactly one of id, name, or, place"
 
     @Test(arguments: [
         ("{ find(by: {}) }", ["1:12: \(needs)"]),
         ("{ find(by: {id: 1, name: \"a\"}) }", ["1:12: \(needs)"]),
         (
             "{ find(by: {id: 1, name: null}) }",
-            ["1:12: \(needs)", "1:26: By(name:) is of type String!, which is never null"]
+            ["1:12: \(needs)", "1:26: By(name:) is of type String!, which cannot be null"]
         ),
-        ("{ find(by: {id: null}) }", ["1:17: By(id:) is of type ID!, which is never null"]),
-        ("{ find(by: {id: true}) }", ["1:17: By(id:) is of type ID, and true is none"]),
-        ("{ find(by: {key: 1}) }", ["1:13: By has no member key"]),
+        ("{ find(by: {id: null}) }", ["1:17: By(id:) is of type ID!, which cannot be null"]),
+        ("{ find(by: {id: true}) }", ["1:17: By(id:) is of type ID, but true is not"]),
+        ("{ find(by: {key: 1}) }", ["1:13: By has no field key"]),
         ("{ find(all: [{id: 1}, {}]) }", ["1:23: \(needs)"]),
         ("{ find(in: {by: {id: 1, or: {}}}) }", ["1:17: \(needs)", "1:29: \(needs)"]),
-        ("query($a: ID) { find(by: {id: $a}) }", ["1:31: $a is of type ID and stands where ID! is needed"]),
-        ("query($a: ID = null) { find(by: {id: $a}) }", ["1:38: $a is of type ID and stands where ID! is needed"]),
-        ("query($a: By) { find(by: {or: $a}) }", ["1:31: $a is of type By and stands where By! is needed"]),
+        ("query($a: ID) { find(by: {id: $a}) }", ["1:31: $a is of type ID, but ID! is required here"]),
+        ("query($a: ID = null) { find(by: {id: $a}) }", ["1:38: $a is of type ID, but ID! is required here"]),
+        ("query($a: By) { find(by: {or: $a}) }", ["1:31: $a is of type By, but By! is required here"]),
         (
             "query($a: ID!, $b: String!) { find(by: {id: $a, name: $b}) }",
             ["1:40: \(needs)"]
@@ -78,12 +78,12 @@ struct OneOfTests {
     @Test(arguments: ["id: ID!", "id: ID = 1"]) func aMemberThatMayNotBeLeftOutIsRefused(member: String) {
         let sdl = "type Query { a(b: By): Int } input By @oneOf { \(member) name: String }"
         let error = #expect(throws: NetworkError.self) { try GraphQLSchema(sdl: sdl) }
-        #expect(error?.message.contains("By is a oneOf, and By.id") == true)
+        #expect(error?.message.contains("By is a oneOf, but By.id") == true)
     }
 
     @Test func anExtensionMayMakeItAOneOf() throws {
         let sdl = "type Query { a(b: By): Int } input By { id: ID } extend input By @oneOf { name: String }"
         let found = try GraphQLSchema(sdl: sdl).problems(in: GraphQLDocument(parsing: "{ a(b: {}) }"))
-        #expect(found == ["1:8: By needs one of id, name, and no other"])
+        #expect(found == ["1:8: By requires exactly one of id, name"])
     }
 }
