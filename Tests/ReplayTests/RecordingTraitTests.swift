@@ -106,7 +106,7 @@ import Testing
             #expect(
                 lines.contains {
                     $0.hasPrefix("GET \(server.url)/")
-                        && $0.hasSuffix("is not what was recorded: body line 1: old → new")
+                        && $0.hasSuffix(": the response differs from the recorded one: body line 1: old → new")
                 },
                 "\(lines)"
             )

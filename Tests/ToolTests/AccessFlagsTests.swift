@@ -61,7 +61,7 @@ struct AccessFlagsTests {
     @Test func valueThatCannotBeSentIsNamedByItsFlag() async throws {
         let run = try await beagle("raw", "http://127.0.0.1:1/", "--oauth2-bearer", "hunter 2")
         #expect(run.exit == 43)
-        #expect(run.errors.contains("--oauth2-bearer: the token has characters"))
+        #expect(run.errors.contains("--oauth2-bearer: the token contains characters"))
         #expect(!run.errors.contains("hunter"))
         let missing = try await beagle("raw", "http://127.0.0.1:1/", "-b", "/nonexistent/jar")
         #expect(missing.exit == 26)

@@ -284,7 +284,7 @@ struct GraphQLCommandTests {
             (["-q", "{ a }", "-v", "a=5", "--upload", "a.b=@/bin/sh"], 43, "cannot attach a file at variables.a.b"),
             (["-q", "@/nowhere"], 26, "cannot read"),
             (["-q", "{ a }", "--variables", "[1]"], 64, "object"),
-            (["-q", "{ a }", "--variables", "{bad"], 64, "no JSON"),
+            (["-q", "{ a }", "--variables", "{bad"], 64, "is not JSON"),
             (["-q", "{ a }", "--variables", "@/nowhere"], 26, "cannot read"), ([], 64, "query"),
         ] as [([String], Int32, String)]
     )

@@ -463,7 +463,8 @@ struct LogCommandTests {
         (["show", "s.har", "9"], 26, "there is no entry 9"), (["show", "s.har", "x"], 26, "there is no entry x"),
         (["show", "s.har", "2", "--sent-body"], 26, "the entry has no body"),
         (["report", "s.har", "-o", ""], 64, "'-o'"),
-        (["report", "s.har", "-o", "/nonexistent/x.html"], 23, "No such file"), (["tail", "s.har"], 26, "no log"),
+        (["report", "s.har", "-o", "/nonexistent/x.html"], 23, "No such file"),
+        (["tail", "s.har"], 26, "is not a request log"),
         (["scrub", "s.har"], 64, "--check"), (["show", "s.har", "1", "--body", "--json"], 64, "together"),
     ])
     func failuresSayWhy(arguments: [String], exit: Int32, hint: String) async throws {

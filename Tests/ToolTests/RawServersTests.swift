@@ -47,7 +47,7 @@ struct RawServersTests {
         let flags = ["--cert", Self.certificate("client.pem"), "--key", Self.certificate("good.key.pem")]
         let run = try await run(ports.mutual, flags)
         #expect(run.exit == 58)
-        #expect(run.errors.contains("--cert: the private key is not that of the certificate"), "\(run.errors)")
+        #expect(run.errors.contains("--cert: the private key does not match the certificate"), "\(run.errors)")
     }
 
     @Test func serverOfAnotherAuthorityIsRefused() async throws {

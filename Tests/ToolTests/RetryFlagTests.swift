@@ -29,7 +29,12 @@ struct RetryFlagTests {
         #expect(notes.count { $0.hasPrefix("> GET ") } == 3)
         #expect(notes.count { $0.hasPrefix("< HTTP/1.1 503 ") } == 2)
         for attempt in 2...3 {
-            #expect(notes.contains { $0.hasPrefix("* attempt \(attempt) in ") && $0.contains("503") }, "\(run.errors)")
+            #expect(
+                notes.contains {
+                    $0.hasPrefix("* Retrying in ") && $0.contains("(attempt \(attempt)): ") && $0.contains("503")
+                },
+                "\(run.errors)"
+            )
         }
     }
 

@@ -157,7 +157,7 @@ import Testing
     @Test(arguments: [
         ("staging.example.com", "no scheme"), ("", "no scheme"), ("https://", "no scheme"), ("ftp://h", "neither http"),
         ("https://u:canary@h", "has a user"), ("https://h/path", "path"), ("https://h?q=1", "path"),
-        ("https://:80", "no scheme or host"),
+        ("https://:80", "has no host"),
     ])
     func aTargetThatIsNoneIsRefused(_ url: String, _ reason: String) {
         let error = #expect(throws: NetworkError.self) { try ReissueTarget(url) }

@@ -212,11 +212,11 @@ import Testing
         ("type A { b }", "line 1, column 12: expected \":\" and the field's type, found \"}\""),
         ("type A {}", "line 1, column 9: expected a field, found \"}\""),
         ("enum A { 1 }", "line 1, column 10: expected an enum value, found \"1\""),
-        ("query { a }", "line 1, column 1: schema, scalar, type, interface, union, enum, input, directive or extend"),
-        ("directive @a FIELD", "line 1, column 14: \"on\" and the directive's locations"),
+        ("query { a }", "line 1, column 1: expected schema, scalar, type, interface, union"),
+        ("directive @a FIELD", "line 1, column 14: expected \"on\" and the directive's locations"),
         ("input A { b: Int = $c }", "line 1, column 20: variables are not allowed in a constant value"),
         ("schema { querry: Q }", "line 1, column 10: expected query, mutation or subscription"),
-        ("", "line 1, column 1: schema, scalar, type"),
+        ("", "line 1, column 1: expected schema, scalar, type"),
         ("type A { b: " + String(repeating: "[", count: 10_000), "nested deeper than 200 levels"),
     ])
     func whatIsNoSchemaIsAnError(_ sdl: String, message: String) {
