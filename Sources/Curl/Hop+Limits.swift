@@ -161,7 +161,11 @@ extension Hop {
         if let speed, let end = speedEnd, end <= now {
             let minimum = speed.minimum
             let what = "the transfer was slower than \(minimum.bytesPerSecond) bytes per second for \(minimum.window)"
-            return .timeout(during: phase, what, "TransferOptions.minimumSpeed")
+            return .timeout(
+                during: phase,
+                what,
+                advice: "decrease TransferOptions.minimumSpeed, increase its window, or check the server"
+            )
         }
         if phase == .body {
             return .timeout(
@@ -230,7 +234,12 @@ extension Hop {
 extension NetworkError {
     /// A time limit that passed.
     static func timeout(during phase: Phase, _ what: String, _ name: String) -> NetworkError {
-        var error = NetworkError(.timeout, during: phase, what, advice: "increase \(name), or check the server")
+        timeout(during: phase, what, advice: "increase \(name), or check the server")
+    }
+
+    /// A time limit that passed, with its own advice.
+    fileprivate static func timeout(during phase: Phase, _ what: String, advice: String) -> NetworkError {
+        var error = NetworkError(.timeout, during: phase, what, advice: advice)
         error.transportCode = Int(CURLE_OPERATION_TIMEDOUT.rawValue)
         return error
     }
