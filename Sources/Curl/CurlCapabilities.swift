@@ -110,7 +110,7 @@ public struct CurlCapabilities: Sendable {
         Row(.earlyData, "libcurl 8.11 with GnuTLS, or 8.13 with OpenSSL") {
             $0.number >= ($0.tls.isOfGnuTLS ? 0x08_0B_00 : 0x08_0D_00)
         },
-        Row(.nativeTrust, "Apple's or Windows' libcurl; .system trusts this system's authorities") { _ in
+        Row(.nativeTrust, "libcurl on an Apple platform or Windows; .system trusts this system's authorities") { _ in
             #if canImport(Darwin) || os(Windows)
                 true
             #else

@@ -131,7 +131,7 @@ enum CurlFailure {
             "check TransferOptions.local: this machine must have the interface and a free port"
         case .connect:
             if case .through(let proxy) = options.proxy {
-                "check that the server is running at this address and port, and the proxy at \(proxy.address)"
+                "check that the server is running at this address and port, and that the proxy \(proxy.address) is running"
             } else {
                 "check that the server is running at this address and port"
             }
@@ -146,7 +146,7 @@ enum CurlFailure {
                 "non-properly terminated",
             ]
             .contains(where: error.message.contains):
-            "the server ended the handshake; if this port serves plain HTTP, begin the URL with http://"
+            "the server closed the connection during the handshake; if this port serves plain HTTP, begin the URL with http://"
         case .tls where code == CURLE_SSL_CACERT_BADFILE:
             "check that \(file(of: trust)) exists, is readable and is in PEM format"
         case .tls where code == CURLE_SSL_PINNEDPUBKEYNOTMATCH:
@@ -162,7 +162,7 @@ enum CurlFailure {
         var error = NetworkError(
             .protocol,
             during: .connect,
-            "the head of the proxy's response to CONNECT is malformed or contains NUL",
+            "the proxy's response to CONNECT has a malformed head, or one that contains NUL",
             advice: proxyAdvice(options)
         )
         error.transportCode = Int(CURLE_WEIRD_SERVER_REPLY.rawValue)
@@ -180,7 +180,9 @@ enum CurlFailure {
     private static func advice(on trust: TLSTrust) -> String {
         switch trust {
         case .system:
-            "trust its authority with TLSTrust.file(path:) (the system's authorities were read from \(file(of: trust)))"
+            TrustStore.systemFile.map {
+                "trust its authority with TLSTrust.file(path:) (the system's authorities were read from \($0))"
+            } ?? "name a file of trusted authorities with TLSTrust.file(path:); no file of the system's was found"
         case .native: "add its authority to the system's trust store"
         case .file, .authorities: "only the authorities in \(file(of: trust)) are trusted (TLSTrust)"
         }
@@ -188,7 +190,7 @@ enum CurlFailure {
 
     private static func file(of trust: TLSTrust) -> String {
         switch trust {
-        case .system: TrustStore.systemFile ?? "nowhere: no file was found"
+        case .system: TrustStore.systemFile ?? "the file of the system's authorities"
         case .file(let path): path
         case .authorities: "the bytes of TransferOptions.trust"
         case .native: "the system's store"

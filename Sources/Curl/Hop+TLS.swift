@@ -65,7 +65,7 @@ extension Hop {
         case .bytes(let bytes):
             // With GnuTLS libcurl takes them, and shows the server nothing.
             let isSet = !Self.isOfGnuTLS && easy.set(blob, bytes)
-            try require(isSet, for: "TransferOptions.identity in bytes", since: "7.71")
+            try require(isSet, for: "TransferOptions.identity as bytes", since: "7.71")
         }
     }
 }

@@ -52,7 +52,7 @@ enum OptionsCheck {
             }
         case .authorities(let bytes):
             guard bytes.firstRange(of: Data("-----BEGIN ".utf8)) != nil else {
-                throw .badOption(option, "the bytes contain no PEM certificate")
+                throw .badOption(option, "the data contains no PEM certificate")
             }
         case .native: try CurlCapabilities.current.require(.nativeTrust, for: "TransferOptions.\(option)")
         }
@@ -92,7 +92,7 @@ enum OptionsCheck {
         try check(exceptions: proxy.exceptions)
         try check(proxy.credentials, for: proxy.scheme)
         guard proxy.scheme.isHTTP || (proxy.fields.isEmpty && !proxy.tunnelsEverything) else {
-            throw .badOption("proxy", "fields and tunnels are for HTTP proxies, not for \(proxy.scheme.rawValue)")
+            throw .badOption("proxy", "header fields and tunnels require an HTTP proxy, not \(proxy.scheme.rawValue)")
         }
         for field in proxy.fields where !HTTPField.isValidValue(field.value) {
             throw .badOption("proxy", "the value of field \(field.name.rawName) contains a line break or NUL")
@@ -115,7 +115,7 @@ enum OptionsCheck {
             guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: ",") }) else {
                 throw .badOption(
                     "proxy",
-                    "an exception is empty or has a comma or space",
+                    "a host in exceptions is empty, or contains a comma or space",
                     advice: "write one host per element"
                 )
             }
@@ -209,7 +209,7 @@ enum OptionsCheck {
 
     private static func check(text: String, _ option: String) throws(NetworkError) {
         guard !text.isEmpty, !text.utf8.contains(0) else {
-            throw .badOption(option, "a text is empty or contains a NUL")
+            throw .badOption(option, "the value is empty or contains a NUL")
         }
     }
 

@@ -231,7 +231,8 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
                 "Timeouts.total"
             )
         }
-        return hop?.timeout(at: now) ?? .timeout(during: .queue, "the transfer waited too long", "Timeouts.total")
+        return hop?.timeout(at: now)
+            ?? .timeout(during: .queue, "the transfer was not started in time", "Timeouts.total")
     }
 
     func reportProgress() {

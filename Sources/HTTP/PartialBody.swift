@@ -32,7 +32,7 @@ package struct PartialBody: Sendable {
             throw NetworkError(
                 .protocol,
                 during: .body,
-                "the server sent more than the \(end - start) bytes of its Content-Range"
+                "the server sent more than the \(end - start) bytes declared in Content-Range"
             )
         }
         position += Int64(count)
@@ -46,7 +46,7 @@ package struct PartialBody: Sendable {
         throw NetworkError(
             .truncated,
             during: .body,
-            "the server sent \(position - start) of the \(end - start) bytes of its Content-Range",
+            "the server sent only \(position - start) of the \(end - start) bytes declared in Content-Range",
             advice: "resume the download"
         )
     }
@@ -60,7 +60,7 @@ package struct PartialBody: Sendable {
         throw NetworkError(
             .truncated,
             during: .body,
-            "the server sent a part that ends at byte \(end) of \(total.map { "\($0)" } ?? "an unknown number")",
+            "the response is incomplete: it ends at byte \(end) of \(total.map { "\($0)" } ?? "an unknown number")",
             advice: "resume the download"
         )
     }

@@ -19,7 +19,11 @@ package enum Redirect {
         guard policy.limit > 0, isRedirect(response.status.code), let location = try location(of: response.head)
         else { return nil }
         guard count < policy.limit else {
-            throw .redirect(.tooManyRedirects, "more than \(policy.limit) redirects", "increase RedirectPolicy.limit")
+            throw .redirect(
+                .tooManyRedirects,
+                "the server sent more than \(policy.limit) redirects",
+                "increase RedirectPolicy.limit"
+            )
         }
         let named = try target(of: location, from: request.head)
         let isUpgraded = named.scheme == "http" && hsts?.covers(named.origin.host) == true

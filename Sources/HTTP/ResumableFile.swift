@@ -184,7 +184,7 @@ package final class ResumableFile {
             throw NetworkError(
                 .truncated,
                 during: .body,
-                "the server sent \(position) of \(length ?? position) bytes",
+                "the server sent only \(position) of \(length ?? position) bytes",
                 advice: "resume the download"
             )
         }

@@ -102,20 +102,20 @@ extension URLError {
             (.dns, .resolve, "the host name could not be resolved", "check the host name and the network")
         case .cannotConnectToHost:
             (
-                .connect, .connect, "the connection could not be made",
-                "check that the server runs at this address and port"
+                .connect, .connect, "the connection could not be established",
+                "check that the server is running at this address and port"
             )
         case .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
             (.connect, .connect, "there is no connection to the internet", "check the network")
         case .secureConnectionFailed:
             (
-                .tls, .tls, "the secure connection could not be made",
+                .tls, .tls, "the TLS connection could not be established",
                 "check that the port speaks TLS (for plain HTTP, begin the URL with http://), then check the certificate"
             )
         case .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:
-            (.tls, .tls, "the secure connection could not be made", "check the certificate and the host name")
+            (.tls, .tls, "the TLS connection could not be established", "check the certificate and the host name")
         default: nil
         }
     }

@@ -247,7 +247,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
                 NetworkError(
                     .timeout,
                     during: self.phase,
-                    "the timeout \(name) of \(duration) expired",
+                    "the transfer exceeded Timeouts.\(name), which is \(duration)",
                     advice: "increase Timeouts.\(name), or check the server"
                 )
             )

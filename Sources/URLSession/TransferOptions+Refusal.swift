@@ -40,7 +40,7 @@ extension TransferRequest {
         return NetworkError(
             .unsupported,
             during: .build,
-            "URLSessionTransport returns a response only when it is complete, and an event stream may never be",
+            "URLSessionTransport returns only complete responses, but an event stream may never end",
             advice: "use CurlTransport"
         )
     }

@@ -10,7 +10,7 @@ struct Tool: AsyncParsableCommand {
         abstract: "Send requests to a server-driven UI backend, and record, inspect and replay them.",
         discussion: """
             Results are written to standard output, everything else to standard error. Up to 10 redirects are \
-            followed. The proxy is set by --proxy, or else by http_proxy, https_proxy or all_proxy. Hosts in \
+            followed. The proxy is taken from --proxy, or else from http_proxy, https_proxy or all_proxy. Hosts in \
             --noproxy, or else in no_proxy, bypass it.
 
             EXAMPLE
@@ -20,8 +20,8 @@ struct Tool: AsyncParsableCommand {
 
             EXIT CODES
               0     success
-              1-99  the transfer failed; the number is libcurl's, such as 6 (host not found),
-                    7 (connection failed), 28 (timeout) or 60 (certificate not trusted)
+              1-99  the transfer failed with this libcurl error code, such as 6 (host not
+                    found), 7 (connection failed), 28 (timeout) or 60 (certificate not trusted)
               8     the response is not an event stream
               22    the server returned an HTTP status of 400 or above
               23    the response could not be written

@@ -53,7 +53,7 @@ struct OutboxCommandTests {
             let form = ["submit", "http://127.0.0.1:\(try closedPort())/in", "password=s3cret", "--outbox", outbox]
             let sent = try await BeagleProcess(form).outcome()
             #expect(sent.exit == 7)
-            let reason = #"the outbox did not keep the request: its input "password" is secret"#
+            let reason = #"the outbox did not keep the request: its field "password" is secret"#
             #expect(sent.errors.contains(reason), "\(sent.errors)")
             #expect(entries(outbox) == [])
             #expect(try await BeagleProcess(form + ["--outbox-secrets"]).outcome().exit == 105)

@@ -137,7 +137,7 @@ struct ReplayCommandTests {
             let arguments = ["replay", path, "--diff", "--target", server.url]
             let without = try await BeagleProcess(arguments).outcome()
             #expect(without.exit == 0)
-            #expect(without.text.contains("the secret in Authorization is not in the recording; map that header"))
+            #expect(without.text.contains("the recording does not contain the secret in Authorization"))
             #expect(without.errors.contains("no response was compared"))
             #expect(server.requests.isEmpty)
             let mapping = ["--map-header", "Authorization=Bearer env:BEAGLE_TEST_TOKEN"]
@@ -179,7 +179,7 @@ struct ReplayCommandTests {
             let run = try await BeagleProcess(["replay", path, "--diff", "--target", "two=\(server.url)"]).outcome()
             #expect(run.exit == 0)
             #expect(server.requests.map(\.target) == ["/2"])
-            #expect(run.text.contains("there is no target for requests to one"))
+            #expect(run.text.contains("no target is set for requests to one"))
         }
     }
 

@@ -70,7 +70,7 @@ struct RetryFlagTests {
         let run = try await beagle("raw", server.url, "--retry", "3", "--retry-max-time", "10", "-v")
         #expect(run.exit == 22)
         #expect(server.requests.count == 1)
-        #expect(run.errors.contains("later than 10000 ms after the first"), "\(run.errors)")
+        #expect(run.errors.contains("more than 10000 ms after the first"), "\(run.errors)")
     }
 
     @Test("an error's body does not get into the file") func aFileHasTheLastAnswerAlone() async throws {

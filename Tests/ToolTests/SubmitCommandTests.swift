@@ -73,7 +73,7 @@ struct SubmitCommandTests {
                     "x=y;type=z"
                 )
                 #expect(run.exit == 64)
-                #expect(run.errors.contains("input 2 is neither"))
+                #expect(run.errors.contains("field 2 is neither"))
                 let sent = try await beagle(
                     "submit",
                     "\(url)/upload",
@@ -106,7 +106,7 @@ struct SubmitCommandTests {
         arguments: [
             (["-F", "f=@/nonexistent/file"], 26, "cannot open /nonexistent/file"),
             (["-F", "f=@/"], 26, "not a regular file"),
-            (["-F", "=x"], 64, "input 1 is neither"), (["-F", "secret"], 64, "input 1 is neither"),
+            (["-F", "=x"], 64, "field 1 is neither"), (["-F", "secret"], 64, "field 1 is neither"),
             (["-F", "a=b", "--encoding", "json"], 64, "--encoding json"),
             (["-F", "f=@/etc/passwd", "-X", "get"], 43, "f is a file"),
         ] as [([String], Int32, String)]

@@ -465,6 +465,6 @@ extension NetworkError {
         .other,
         during: .response,
         "the pipeline did not return a complete response",
-        advice: "check which interceptor returns something else"
+        advice: "check that every interceptor returns a complete response"
     )
 }

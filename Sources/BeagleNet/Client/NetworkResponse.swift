@@ -181,7 +181,7 @@ extension HTTPResponse {
         case 304: "use the stored copy, which is still valid"
         case 300..<400: "allow redirects, or request the URL in Location"
         case 401: DigestChallenge.obstacle(in: headerFields) ?? "provide valid credentials"
-        case 407: "provide valid credentials"
+        case 407: "provide valid proxy credentials"
         case 403: "use credentials that allow this request"
         case 404, 410: "check the path and the base URL"
         case 429, 503: headerFields[single: .retryAfter].map { "try again after \($0)" } ?? "try again later"

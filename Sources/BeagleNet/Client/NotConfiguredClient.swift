@@ -39,7 +39,7 @@ final class NotConfiguredClient: NetworkClient {
         return NetworkError(
             .notConfigured,
             during: .build,
-            "no network client is set, and dependencies for a \(context) do not have a default one",
+            "no network client is set, and dependencies for a \(context) have no default client",
             advice: "set or register `dependencies.networkClient`, or create the dependencies with `.live`"
         )
     }

@@ -58,7 +58,7 @@ extension NetworkClient {
         operation.idempotencyKey = identity.idempotencyKey
         operation.outbox = form.outbox
         if form.outbox == .automatic, let name = form.secretInput {
-            operation.reasonNotToKeep = "its input \(name.debugDescription) is secret (Form.outbox)"
+            operation.reasonNotToKeep = "its input \(name.debugDescription) is secret; set Form.outbox to store it"
         }
         operation.outboxMark = mark
         keep(form)

@@ -111,7 +111,7 @@ struct SelectionFault: Error {
     let reason: String
     let advice: String
 
-    static let sample = "make that type conform to GraphQLSample, or write the selection into the document"
+    static let sample = "make the type conform to GraphQLSample, or write the selection into the document"
 
     static func place(_ path: [any CodingKey]) -> String {
         path.isEmpty ? "the type itself" : path.map(\.stringValue).joined(separator: ".")
@@ -153,7 +153,7 @@ final class SelectionRecording {
         }
         guard selection.parts.isEmpty, isObject else { return selection }
         throw SelectionFault(
-            reason: "\(path.isEmpty ? "it" : path.joined(separator: ".")) is an object that reads no fields",
+            reason: "\(path.isEmpty ? "it" : path.joined(separator: ".")) is an object, but its type reads no fields",
             advice: SelectionFault.sample
         )
     }

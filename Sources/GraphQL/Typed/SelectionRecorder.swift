@@ -47,7 +47,7 @@ struct SelectionRecorder: Decoder {
 
     private func recursion(_ type: any Any.Type) -> SelectionFault {
         let fault = SelectionFault(
-            reason: "\(SelectionFault.place(codingPath)) is a \(type) inside a \(type), without end",
+            reason: "\(SelectionFault.place(codingPath)) is a \(type) inside a \(type), and so on without end",
             advice: "use a type with fewer fields for the inner value, or write the selection into the document"
         )
         failure.error = failure.error ?? fault

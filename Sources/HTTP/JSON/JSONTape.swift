@@ -39,7 +39,7 @@ package final class JSONTape {
     ///   not kept, so that a long text takes little room; nothing can be made of it.
     /// - Throws: `JSONFault` where it has not the grammar of JSON, or more bytes than can be counted here.
     package init(_ text: Data, depth: Int = .max) throws(JSONFault) {
-        guard text.count < UInt32.max else { throw JSONFault(offset: 0, reason: "the text is too long") }
+        guard text.count < UInt32.max else { throw JSONFault(offset: 0, reason: "the text is larger than 4 GiB") }
         self.text = text
         isWhole = depth == .max
         base = []

@@ -78,7 +78,7 @@ extension ReplayMiss: CustomStringConvertible {
             .notInRecording,
             during: .queue,
             nearest.first.map { "\(reason); the nearest is \($0)" } ?? reason,
-            advice: exhausted > 0 ? "let responses repeat (ReplayRepeats)" : "record it, or match fewer parts of it",
+            advice: exhausted > 0 ? "let responses repeat (ReplayRepeats)" : "record it, or match fewer of its parts",
             underlying: self
         )
     }

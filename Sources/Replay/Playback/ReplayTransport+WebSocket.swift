@@ -27,7 +27,7 @@ extension ReplayTransport: WebSocketTransport {
                 throw NetworkError(
                     .unsupported,
                     during: .build,
-                    "the transport below the recording does not support WebSockets",
+                    "the transport used with the recording does not support WebSockets",
                     advice: "use CurlTransport"
                 )
             }

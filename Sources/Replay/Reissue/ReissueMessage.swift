@@ -35,10 +35,10 @@ struct ReissueMessage {
         }
         if !allowsUnsafeMethods { try checkSafety(of: request, body) }
         guard let url = RecordedURL(request.url), url.scheme.hasPrefix("http"), entry.response?.status != 101 else {
-            throw SkippedEntry(reason: "the entry is a WebSocket or something else, not an HTTP request")
+            throw SkippedEntry(reason: "the entry is not an HTTP request but, for example, a WebSocket")
         }
         guard let target = routes.target(of: url) else {
-            throw SkippedEntry(reason: "there is no target for requests to \(url.host); name one")
+            throw SkippedEntry(reason: "no target is set for requests to \(url.host); add one")
         }
         guard !url.target.contains(Redactor.placeholder), !entry.redactions.contains(where: Self.isOfURL) else {
             throw SkippedEntry(reason: "its URL has a secret that was redacted and cannot be replaced")
@@ -129,7 +129,7 @@ struct ReissueMessage {
     }
 
     private static func missing(_ name: String) -> SkippedEntry {
-        SkippedEntry(reason: "the secret in \(name) is not in the recording; map that header")
+        SkippedEntry(reason: "the recording does not contain the secret in \(name); map this header")
     }
 
     private func body(of entry: LogEntry, _ data: (LoggedBody) throws(NetworkError) -> Data) throws(SkippedEntry)

@@ -223,7 +223,7 @@ extension Reissuer {
         }
         guard repeats > 0 else { throw .unusable("repeats is \(repeats)", "set it to 1 or more") }
         guard rate.map((1e-6...1e9).contains) ?? true else {
-            throw .unusable("rate must be between a millionth and a billion per second", "change or omit it")
+            throw .unusable("rate must be from 0.000001 to 1000000000 per second", "change or omit it")
         }
     }
 

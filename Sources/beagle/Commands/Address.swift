@@ -5,10 +5,10 @@ import Foundation
 
 /// Where to ask: a URL, or a path and the URL that it is put onto.
 struct Address: ParsableArguments {
-    @Argument(help: "URL to request, or a path such as /home with --base.")
+    @Argument(help: "URL to request, or a path such as /home if --base is given.")
     var url: String
 
-    @Option(name: .long, help: "Base URL of paths: http://HOST:PORT.")
+    @Option(name: .long, help: "Base URL for paths, such as http://HOST:PORT.")
     var base: String?
 
     /// The message of a request to this address.

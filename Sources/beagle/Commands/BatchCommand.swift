@@ -8,7 +8,7 @@ import Foundation
 struct BatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "batch",
-        abstract: "Send requests that are read as JSON Lines from standard input.",
+        abstract: "Read requests from standard input as JSON Lines, and send them.",
         discussion: """
             Each line of standard input is a request. Each line of standard output is a reply with the id of its \
             request, written as soon as the request is done. After the end of input or {"op":"quit"}, the command ends \

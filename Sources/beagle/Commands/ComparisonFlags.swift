@@ -12,7 +12,10 @@ struct ComparisonFlags: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Ignore these header fields too, separated by commas. Repeatable.", valueName: "names")
+        help: ArgumentHelp(
+            "Ignore these header fields, in addition to Date and the like. Separated by commas. Repeatable.",
+            valueName: "names"
+        )
     )
     var ignoreHeader: [String] = []
 
@@ -37,7 +40,7 @@ struct ComparisonFlags: ParsableArguments {
     )
     var tolerance = 0.0
 
-    @Flag(name: .long, help: "Compare only members and types, not values.")
+    @Flag(name: .long, help: "Compare only the members and types of JSON, not the values.")
     var typesOnly = false
 
     func validate() throws {

@@ -21,7 +21,7 @@ struct FetchCommand: TransferCommand {
 
     @OptionGroup var address: Address
 
-    @Flag(name: .long, help: "Show the components as a tree, with the targets of their actions and totals.")
+    @Flag(name: .long, help: "Show the components as a tree, with the targets of their actions, and totals at the end.")
     var tree = false
 
     @OptionGroup var retries: RetryFlags

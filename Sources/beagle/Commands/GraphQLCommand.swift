@@ -27,7 +27,7 @@ struct GraphQLCommand: TransferCommand {
     @Flag(name: .long, help: "Send the document's hash, and its text only if the server does not know it.")
     var persisted = false
 
-    @Flag(name: .long, help: "Send a query in the URL, with GET.")
+    @Flag(name: .long, help: "Send the query with GET, in the URL.")
     var get = false
 
     @Option(

@@ -6,7 +6,7 @@ import BeagleNetReplay
 struct HARCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "har",
-        abstract: "Validate HTTP Archives, or convert them.",
+        abstract: "Validate or convert HTTP Archives.",
         subcommands: [Validate.self, Convert.self]
     )
 
@@ -15,12 +15,12 @@ struct HARCommand: AsyncParsableCommand {
             abstract: "Check archives and logs for errors.",
             discussion: """
                 Writes a line for each file with the number of its entries, bodies, errors and hints. The first 1,000 \
-                findings of a file are written to standard error, with byte offset and JSON path. Files may be \
+                errors and hints of a file are written to standard error, with byte offset and JSON path. Files may be \
                 compressed with gzip or zlib, or be zip archives from Playwright; offsets refer to the decompressed \
                 text. If a file is malformed, the command exits with 101, or with 61 if it cannot be decompressed, and \
-                counts everything before the error. In a log NAME.bglog, the command finds truncated records, entries \
-                that did not fit, and bodies with missing or damaged files. Findings alone fail the command only with \
-                --strict.
+                counts everything before the error. In a log NAME.bglog, the command reports truncated records, \
+                entries that did not fit, and bodies with missing or damaged files. Unless a file is malformed, errors \
+                make the command fail only with --strict.
 
                 EXAMPLE
                   beagle har validate session.har
@@ -77,12 +77,13 @@ struct HARCommand: AsyncParsableCommand {
 
     struct Convert: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Convert a log or an archive to an archive, compressed or not, or to a log.",
+            abstract: "Convert between logs and HTTP Archives, compressed or not.",
             discussion: """
                 The extension of the output selects its format: .gz (gzip), .zhar (zlib, as mitmproxy uses it) or \
-                .bglog (a log); any other is a plain archive. Entries are sorted by time and keep their bytes, except \
-                for bodies that move. A log has only entries, without secrets, and its directory must not exist yet. \
-                The output appears when it is complete, and only its owner can read it.
+                .bglog (a log); any other extension selects an uncompressed archive. Entries are sorted by time and \
+                copied byte for byte, except bodies that --attach or --embed moves. A log has only entries, without \
+                secrets, and its directory must not exist yet. The output appears when it is complete, and is readable \
+                by its owner only.
 
                 EXAMPLE
                   beagle har convert session.bglog -o session.zhar

@@ -10,9 +10,9 @@ struct ImageCommand: TransferCommand {
         commandName: "image",
         abstract: "Fetch an image.",
         discussion: """
-            Writes FILE when the image is complete, and leaves it unchanged if the transfer fails or the status is not \
-            2xx. Prints the format, width, height and size in bytes of the image. If the first bytes of the response \
-            are not those of an image, the command exits with 101 and writes nothing.
+            Writes the image to the -o file when it is complete; the file is unchanged if the transfer fails or the \
+            status is not 2xx. Prints the format, width, height and size in bytes of the image. If the response does \
+            not begin with the signature of an image format, the command exits with 101 and writes nothing.
 
             EXAMPLE
               beagle image http://127.0.0.1:8080/img/banner.png -o banner.png

@@ -11,11 +11,12 @@ struct ListenCommand: AsyncParsableCommand, Sendable {
         abstract: "Receive server-sent events.",
         discussion: """
             Writes the data of each event as a line. If the stream ends or the connection is lost, the command \
-            reconnects and continues after the last event, with waits that grow while no events arrive, and reports \
-            this on standard error. Status 204 and --count end the stream; any status other than 200 and 204 is an \
-            error.
+            reconnects and continues after the last event, with growing delays until an event arrives, and reports \
+            this on standard error. The command ends after status 204 or --count events; any status other than 200 and \
+            204 is an error.
 
-            With --json, each event is a line {"type", "id", "data"}, and the last line has "ok".
+            With --json, each event is a line {"type", "id", "data"}, and the last line is the object
+            with "ok" (see 'beagle --help').
 
             EXAMPLE
               beagle listen http://127.0.0.1:8080/events --count 3
@@ -33,7 +34,7 @@ struct ListenCommand: AsyncParsableCommand, Sendable {
     )
     var lastEventID = ""
 
-    @Option(name: .long, help: "Maximum number of connections in a row without an event.")
+    @Option(name: .long, help: "Maximum number of consecutive connections without an event.")
     var retry = 10
 
     @OptionGroup var flags: CommonFlags

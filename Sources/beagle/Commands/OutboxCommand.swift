@@ -16,13 +16,13 @@ struct OutboxCommand: AsyncParsableCommand {
             abstract: "Send the stored forms in order.",
             discussion: """
                 Sends each form with the Idempotency-Key that it was stored with. A form that the server accepts with \
-                2xx is removed from the outbox and gets a line on standard output. After status 408, 425, 429 or 5xx, \
-                or without a response, the form and all forms after it for the same server stay in the outbox, and the \
+                2xx is removed from the outbox and reported on standard output. After status 408, 425, 429 or 5xx, or \
+                without a response, the form and all later forms for the same server stay in the outbox, and the \
                 command exits with 105. A form that the server refuses is not sent again, and the command exits with \
-                22; 'outbox list' shows it, and 'outbox retry' queues it again. A form is also refused ('redirected') \
-                if a 301 or 302 leads to another page, such as a sign-in page. Incomplete or damaged files are named, \
-                and the command exits with 101, or with 4 if a newer version wrote them. Credentials are not stored: \
-                pass them to this command again.
+                22; 'outbox list' shows it, and 'outbox retry' queues it again. A form also counts as refused \
+                ('redirected') if a 301 or 302 leads to another page, such as a sign-in page. Incomplete or damaged \
+                files are reported, and the command exits with 101, or with 4 if a newer version of beagle wrote them. \
+                Credentials are not stored: pass them to this command again.
 
                 EXAMPLE
                   beagle submit 'http://127.0.0.1:8080/signup?answer=lost' \\
@@ -67,7 +67,7 @@ struct OutboxCommand: AsyncParsableCommand {
             abstract: "List the stored forms, without queries and values.",
             discussion: """
                 Writes a line for each form: its state, the time it was stored, its id, method and URL. Damaged and \
-                unreadable files follow. Nothing is changed.
+                unreadable files are listed last. The outbox is not changed.
 
                 EXAMPLE
                   beagle outbox list forms
@@ -105,8 +105,8 @@ struct OutboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Queue refused forms to be sent again.",
             discussion: """
-                The forms wait after all others for the same server until 'outbox flush' sends them. Without an id, \
-                all refused forms are queued.
+                Moves the form with this id, or all refused forms, to the end of the queue for the same server. \
+                'outbox flush' sends them.
 
                 EXAMPLE
                   beagle outbox retry forms
@@ -144,7 +144,7 @@ struct OutboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a form without sending it.",
             discussion: """
-                A form that is being sent may still reach the server.
+                If the form is being sent at this moment, it may still reach the server.
 
                 EXAMPLE
                   beagle submit http://127.0.0.1:8080/fail name=Ana --outbox drafts
@@ -308,7 +308,7 @@ extension CommonFlags {
             code: "usage",
             phase: .build,
             origins.contains(nil)
-                ? "the outbox has a form whose URL does not name a server"
+                ? "the outbox has a form whose URL has no valid host"
                 : "the outbox has forms for \(origins.count) servers, and all of them would receive the credentials",
             advice: "use a separate outbox for each server that needs credentials"
         )

@@ -9,8 +9,8 @@ struct RawCommand: TransferCommand {
         commandName: "raw",
         abstract: "Send any HTTP request.",
         discussion: """
-            Writes the response body. If the status is an error, the command exits with 22, and the body is written to \
-            standard output, but not to the file of -o.
+            Writes the response body. If the status is 400 or above, the command exits with 22 and writes the body to \
+            standard output, even if -o is given.
 
             EXAMPLE
               beagle raw http://127.0.0.1:8080/echo -d '{"a": 1}' -H 'X-Trace: 7' --json
@@ -41,8 +41,8 @@ struct RawCommand: TransferCommand {
         name: [.customShort("T"), .long],
         help: ArgumentHelp(
             """
-            Upload this file, or '-' for standard input, while reading it. The file name is added to a URL that ends \
-            in '/'.
+            Upload this file, or standard input if '-', without loading it into memory. If the URL ends in '/', the \
+            file name is appended to it.
             """,
             valueName: "file"
         )

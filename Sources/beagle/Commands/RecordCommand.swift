@@ -10,10 +10,10 @@ struct RecordCommand: ParsableCommand {
         commandName: "record",
         abstract: "Run a program and record its requests.",
         discussion: """
-            Sets BEAGLENET_LOG for the program, which must use BeagleNet and call try dependencies.allow(.log). \
-            Signals are forwarded. The exit code is that of the program, 128 plus the signal number if a signal ended \
-            it, or 127 if the program is not found. Standard output is left to the program; the number of recorded \
-            entries is written to standard error.
+            Sets BEAGLENET_LOG for the program. The program must use BeagleNet and call 'try \
+            dependencies.allow(.log)'. Signals are forwarded. The exit code is that of the program, 128 plus the \
+            signal number if a signal ended it, or 127 if the program is not found. Only the program writes to \
+            standard output; the number of recorded entries is written to standard error.
 
             EXAMPLE
               beagle record -o session.bglog -- beagle fetch http://127.0.0.1:8080/home

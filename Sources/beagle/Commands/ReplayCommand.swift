@@ -10,25 +10,26 @@ struct ReplayCommand: AsyncParsableCommand {
         commandName: "replay",
         abstract: "Send recorded requests to another host, and compare or measure the responses.",
         discussion: """
-            With --diff, each response is compared with the recorded one: status, header fields, and the meaning of \
-            the body. In JSON, the order of members, whitespace and the notation of numbers are ignored, and Beagle \
-            components are matched by type and id. If the recorded body was left out, is truncated, or its file is \
-            missing, the response counts as unchecked unless --allow-missing-bodies is given. Without --diff, only \
-            statuses and response times are reported.
+            With --diff, each response is compared with the recorded one by status, header fields and body. In JSON \
+            bodies, the order of members, whitespace and the notation of numbers are ignored, and Beagle components \
+            are matched by type and id. If the recorded body was left out or truncated, or its file is missing, the \
+            response counts as unchecked unless --allow-missing-bodies is given. Without --diff, only statuses and \
+            response times are reported.
 
-            By default, GET, HEAD and OPTIONS requests and GraphQL queries (by POST) are sent. All others, including \
-            mutations, may change data on the server and require --unsafe-methods. Recordings contain no secrets: set \
-            those that the server needs with --map-header. Entries that cannot be sent, such as a POST whose body was \
-            not recorded, are reported as skipped, with the reason; --fail-on-skip makes them a failure.
+            By default, only GET, HEAD and OPTIONS requests and GraphQL queries (by POST) are sent. All others, \
+            including mutations, may change data on the server and require --unsafe-methods. Recordings contain no \
+            secrets: use --map-header to set those that the server needs. Entries that cannot be sent, such as a POST \
+            whose body was not recorded, are skipped and reported with the reason; with --fail-on-skip, the command \
+            then exits with 103.
 
             Paths are written as $.items[*].price, or as $..timestamp for a member at any depth.
 
             EXIT CODES
               0     all responses match the recording; without --diff, all were received;
-                    skipped entries don't count
+                    skipped entries are ignored
               103   entries were skipped (with --fail-on-skip)
               104   responses differ, or bodies were not compared
-              1-99  responses are missing; the number is libcurl's for the first of them
+              1-99  a request failed; this is libcurl's error code for the first failure
               101   all responses are correct, but the recording is malformed: entries
                     after the error were not sent
               26    the recording cannot be read, or is empty
@@ -76,7 +77,7 @@ struct ReplayCommand: AsyncParsableCommand {
         name: .long,
         help: ArgumentHelp(
             """
-            Replace a recorded header: Name=value, or Name=env:VARIABLE to read the environment, as in \
+            Set a header: Name=value, or Name=env:VARIABLE to read an environment variable, as in \
             'Authorization=Bearer env:TOKEN'. Repeatable.
             """,
             valueName: "mapping"
@@ -84,7 +85,10 @@ struct ReplayCommand: AsyncParsableCommand {
     )
     var mapHeader: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("Send only these methods, separated by commas.", valueName: "methods"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Send only requests with these methods, separated by commas.", valueName: "methods")
+    )
     var methods: String?
 
     @Flag(name: .long, help: "Also send methods that may change data on the server, such as POST.")
@@ -105,7 +109,7 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Send this many requests per second, even if responses are late. Latency counts from the scheduled time.",
+            "Send this many requests per second, even if responses are late. Latency is measured from the scheduled time.",
             valueName: "number"
         )
     )
@@ -117,7 +121,7 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Keep the recorded order in each connection or page, or not at all (free). (default: free)",
+            "Keep the recorded order within each connection or page, or ignore it (free). (default: free)",
             valueName: "by"
         ),
         transform: Self.order

@@ -7,8 +7,9 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run the demo backend.",
         discussion: """
             Listens on 127.0.0.1 until interrupted, and prints its URL on the first line. GET / lists the routes, \
-            among them /graphql with queries, mutations and subscriptions (WebSocket and event stream), /cached, which \
-            is fresh for one minute, and /file, which has 1 MiB. GET routes with an ETag support Range.
+            including /graphql with queries, mutations and subscriptions (WebSocket and event stream), /cached, whose \
+            response is fresh for one minute, and /file, whose response has 1 MiB. GET routes with an ETag support \
+            Range.
 
             EXAMPLE
               beagle serve --port 8080 &

@@ -10,14 +10,15 @@ struct SubmitCommand: TransferCommand {
         commandName: "submit",
         abstract: "Submit a form.",
         discussion: """
-            GET and DELETE send the values in the query, POST and PUT in the body. Files are read while they are sent. \
-            If the server rejects fields, they are listed and the command exits with 22.
+            GET and DELETE send the values in the query, POST and PUT in the body. Files are streamed from disk. If \
+            the server rejects fields, they are listed and the command exits with 22.
 
-            With --outbox, the form and its values are stored on disk before it is sent, in clear text unless \
-            --outbox-key is given. Without a definite response (no response, or status 408, 425, 429 or 5xx), the form \
-            stays stored, the command exits with 105, and 'beagle outbox flush' sends the form later. Headers with \
-            credentials are not stored. A form with a secret input, such as a password, is sent without being stored \
-            unless --outbox-secrets is given. Forms from earlier runs that the server refuses are reported.
+            With --outbox, the form and its values are stored on disk before the request is sent, in clear text unless \
+            --outbox-key is given. If there is no response, or its status is 408, 425, 429 or 5xx, the form stays in \
+            the outbox, the command exits with 105, and 'beagle outbox flush' sends the form later. Headers with \
+            credentials are not stored. A form with a secret field, such as a password, is sent without being stored \
+            unless --outbox-secrets is given. Forms from earlier runs are sent first, and reported if the server \
+            refuses them.
 
             EXAMPLE
               beagle submit http://127.0.0.1:8080/signup name=Ana email=ana@example.com
@@ -31,7 +32,7 @@ struct SubmitCommand: TransferCommand {
 
     @OptionGroup var address: Address
 
-    @Argument(help: ArgumentHelp("Inputs of the form, in order. Names may repeat.", valueName: "name=value"))
+    @Argument(help: ArgumentHelp("Form fields, in order. Names may repeat.", valueName: "name=value"))
     var fields: [FieldArgument] = []
 
     @Option(name: [.customShort("X"), .long], help: "Request method.")
@@ -44,8 +45,8 @@ struct SubmitCommand: TransferCommand {
         name: [.customShort("F"), .long],
         help: ArgumentHelp(
             """
-            Input of a multipart form, after the other inputs: text, or @FILE. Add ;type= and ;filename= after the \
-            file name to set the type and name that are sent. Repeatable.
+            Field of a multipart form: text, or @FILE to upload a file. Sent after the name=value arguments. Append \
+            ;type= or ;filename= to @FILE to set the media type or the file name. Repeatable.
             """,
             valueName: "name=value|@file"
         )
@@ -64,7 +65,7 @@ struct SubmitCommand: TransferCommand {
     )
     var outbox: String?
 
-    @Flag(name: .long, help: "Store forms with secret inputs, such as passwords, in the outbox too.")
+    @Flag(name: .long, help: "Store forms with secret fields, such as passwords, in the outbox too.")
     var outboxSecrets = false
 
     @OptionGroup var outboxKey: OutboxKeyFlags
@@ -79,7 +80,7 @@ struct SubmitCommand: TransferCommand {
             throw ValidationError("Form field \(index + 1) has no name: write 'name=value'.")
         }
         if let index = form.firstIndex(where: { $0.field == nil }) {
-            throw ValidationError("'-F' must be 'name=value' or 'name=@file'; input \(index + 1) is neither.")
+            throw ValidationError("'-F' must be 'name=value' or 'name=@file'; field \(index + 1) is neither.")
         }
         if !form.isEmpty, let encoding, encoding != .multipart {
             throw ValidationError("'-F' makes a multipart form; leave out '--encoding \(encoding)'.")
@@ -123,7 +124,7 @@ struct SubmitCommand: TransferCommand {
         let redactor = Redactor()
         let names = fields.map(\.name) + form.compactMap(\.field?.name)
         guard let name = names.first(where: { redactor.isSecret(name: $0, length: .max) }) else { return nil }
-        return "its input \(name.debugDescription) is secret (--outbox-secrets)"
+        return "its field \(name.debugDescription) is secret; --outbox-secrets stores it"
     }
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {

@@ -12,12 +12,12 @@ struct SubscribeCommand: AsyncParsableCommand, Sendable {
         abstract: "Receive the results of a GraphQL subscription.",
         discussion: """
             Writes each result as a line of JSON with data, errors or both. If the connection is lost, the command \
-            subscribes again, with waits that grow while no results arrive, and reports this on standard error. It \
-            ends when the server completes the subscription or after --count results, and exits with 102 if a result \
-            had errors. Here, -v is short for --variable; use --verbose for details of the transfer. --max-filesize \
-            limits the size of a result on all transports (default: 16 MiB).
+            subscribes again, with growing delays until a result arrives, and reports this on standard error. It ends \
+            when the server completes the subscription or after --count results, and exits with 102 if a result had \
+            errors. Here, -v is short for --variable; use --verbose for details of the transfer. --max-filesize limits \
+            the size of a result on all transports (default: 16 MiB).
 
-            With --json, the last line has "ok".
+            With --json, the last line is the object with "ok" (see 'beagle --help').
 
             EXAMPLE
               beagle subscribe http://127.0.0.1:8080/graphql \\
@@ -56,7 +56,7 @@ struct SubscribeCommand: AsyncParsableCommand, Sendable {
     )
     var connectionParams: String?
 
-    @Option(name: .long, help: "Maximum number of connections in a row without a result.")
+    @Option(name: .long, help: "Maximum number of consecutive connections without a result.")
     var retry = 10
 
     @OptionGroup var flags: CommonFlags

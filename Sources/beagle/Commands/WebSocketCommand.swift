@@ -12,9 +12,9 @@ struct WebSocketCommand: AsyncParsableCommand {
         abstract: "Send and receive WebSocket messages.",
         discussion: """
             Sends each line of standard input as a message, and writes each received message as a line of standard \
-            output; the bytes of binary messages are written as they are. With --count, the command ends after that \
-            many messages. Otherwise, it ends when the server closes the connection, or when standard input has ended \
-            and no message has arrived for one second.
+            output; the bytes of binary messages are written unchanged. The command ends after --count messages. \
+            Without --count, it ends when the server closes the connection, or when standard input has ended and no \
+            message has arrived for one second.
 
             EXAMPLE
               echo hello | beagle ws ws://127.0.0.1:8080/ws --count 1

@@ -29,7 +29,7 @@ struct AccessFlags: ParsableArguments {
     @Option(
         name: [.customShort("b"), .long],
         help: ArgumentHelp(
-            "Send these cookies, or enable the cookie engine and read cookies from a file. Repeatable.",
+            "Send these cookies. Without '=', enable the cookie engine, and read cookies from this file. Repeatable.",
             valueName: "name=value|file"
         )
     )
@@ -37,19 +37,19 @@ struct AccessFlags: ParsableArguments {
 
     @Option(
         name: [.customShort("c"), .long],
-        help: ArgumentHelp("Enable the cookie engine, and write cookies to this file at the end.", valueName: "file")
+        help: ArgumentHelp("Enable the cookie engine, and save its cookies to this file at the end.", valueName: "file")
     )
     var cookieJar: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Enable HSTS with this cache file, which is read and updated.", valueName: "file")
+        help: ArgumentHelp("Enable HSTS, and load and save its cache in this file.", valueName: "file")
     )
     var hsts: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Enable Alt-Svc with this cache file, which is read and updated.", valueName: "file")
+        help: ArgumentHelp("Enable Alt-Svc, and load and save its cache in this file.", valueName: "file")
     )
     var altSvc: String?
 

@@ -73,11 +73,11 @@ struct CommonFlags: ParsableArguments {
 
     @Flag(
         name: .long,
-        help: "Write one JSON object to standard output, even on failure. It includes secrets of the response."
+        help: "Write one JSON object to standard output, even on failure. Secrets in the response are not redacted."
     )
     var json = false
 
-    @Flag(name: .long, help: "Show the request in HTTP/1.1 form, without secrets and body, instead of sending it.")
+    @Flag(name: .long, help: "Show the request as HTTP/1.1 text, without secrets and body, instead of sending it.")
     var offline = false
 
     @Flag(name: .long, help: "Include secrets and the body in the output of --offline.")

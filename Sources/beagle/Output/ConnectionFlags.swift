@@ -21,7 +21,7 @@ struct ConnectionFlags: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Comma-separated list of hosts that do not use a proxy; replaces no_proxy. '*' matches all hosts.",
+            "Comma-separated list of hosts to connect to without a proxy. Overrides no_proxy. '*' matches all hosts.",
             valueName: "hosts"
         )
     )
@@ -39,7 +39,10 @@ struct ConnectionFlags: ParsableArguments {
     )
     var proxyCacert: String?
 
-    @Flag(name: [.customShort("p"), .customLong("proxytunnel")], help: "Use a proxy tunnel (CONNECT) for http too.")
+    @Flag(
+        name: [.customShort("p"), .customLong("proxytunnel")],
+        help: "Tunnel http requests through the proxy too, with CONNECT."
+    )
     var proxyTunnel = false
 
     @Option(
@@ -78,7 +81,10 @@ struct ConnectionFlags: ParsableArguments {
     )
     var tls13Ciphers: String?
 
-    @Flag(name: .customLong("tls-earlydata"), help: "Send safe requests as TLS early data on resumed connections.")
+    @Flag(
+        name: .customLong("tls-earlydata"),
+        help: "Send safe requests, such as GET, as TLSv1.3 early data (0-RTT) on resumed connections."
+    )
     var earlyData = false
 
     @Option(name: .long, help: ArgumentHelp("Connect through this Unix domain socket.", valueName: "path"))

@@ -25,9 +25,9 @@ struct ContinuationFlag: ParsableArguments {
         name: [.customShort("C"), .long],
         help: ArgumentHelp(
             """
-            Resume the transfer at this offset. With -o, the file must have exactly that size. '-' resumes the last \
-            '-C -' download of this URL to this file, or starts over if the server cannot confirm that nothing has \
-            changed.
+            Resume the transfer at this offset. With -o, the file must have exactly this size. '-' resumes the last \
+            '-C -' download of this URL to this file, or starts over if the server cannot confirm that the content is \
+            unchanged.
             """,
             valueName: "offset"
         )

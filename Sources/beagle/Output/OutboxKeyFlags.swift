@@ -9,7 +9,7 @@ struct OutboxKeyFlags: ParsableArguments {
         name: .customLong("outbox-key"),
         help: ArgumentHelp(
             """
-            Encrypt outbox entries with the AES-256 key in this file: 32 bytes, or 64 hexadecimal digits.
+            Encrypt and decrypt outbox entries with the AES-256 key in this file: 32 bytes, or 64 hexadecimal digits.
             """,
             valueName: "file"
         )

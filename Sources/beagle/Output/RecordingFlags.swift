@@ -8,7 +8,8 @@ struct RecordingFlags: ParsableArguments {
         name: .long,
         help: ArgumentHelp(
             """
-            Record requests and responses, without secrets, in this directory. BEAGLENET_LOG sets it for all commands.
+            Record requests and responses, without secrets, in this directory. BEAGLENET_LOG=NAME.bglog has the same \
+            effect for all commands.
             """,
             valueName: "name.bglog"
         )

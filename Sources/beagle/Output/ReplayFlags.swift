@@ -9,9 +9,11 @@ struct ReplayFlags: ParsableArguments {
         name: .customLong("replay"),
         help: ArgumentHelp(
             """
-            Respond from this recording, a log or an HTTP Archive, instead of the network. If it has no response, the \
-            command exits with 103. BEAGLENET_REPLAY=MODE:RECORDING sets it for all commands; MODE is offline, \
-            fallback, live or record-new.
+            Use the recorded responses in this log or HTTP Archive instead of the network. If it has no response for a \
+            request, the command exits with 103. BEAGLENET_REPLAY=MODE:RECORDING has the same effect for all commands; \
+            MODE is offline (the recording only), fallback (the network for requests without a recorded response), \
+            record-new (like fallback, and records the new responses) or live (the network only; reports responses \
+            that differ from the recorded ones).
             """,
             valueName: "recording"
         )

@@ -9,8 +9,8 @@ struct RetryFlags: ParsableArguments {
         help: ArgumentHelp(
             """
             Retry up to this many times after transient problems: no connection, a timeout, or status 408, 429, 500, \
-            502, 503 or 504. If the server may have processed a request that is not safe to repeat, it is retried only \
-            with an Idempotency-Key.
+            502, 503 or 504. A request that is not safe to repeat, such as a POST, is retried only if it did not reach \
+            the server or has an Idempotency-Key.
             """,
             valueName: "times"
         )

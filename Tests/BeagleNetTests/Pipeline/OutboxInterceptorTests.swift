@@ -59,7 +59,7 @@ import Testing
         let form = Form([Form.Input("name", .text("Ana")), Form.Input("pin", .text("1234"))])
         let error = try #require(await Result { try await client.submit(form, to: "http://host/a") }.failure)
         #expect(error.kind == failure.kind && !error.isKept)
-        let reason = #"its input "pin" is secret (Form.outbox)"#
+        let reason = #"its input "pin" is secret; set Form.outbox to store it"#
         #expect(error.advice == (advice.map { "\($0); " } ?? "") + "the outbox did not keep the request: \(reason)")
         let lines = logger.messages.filter { $0.contains(reason) }
         #expect(

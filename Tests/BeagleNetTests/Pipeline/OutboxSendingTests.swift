@@ -196,7 +196,7 @@ private struct Unreadable: Interceptor {
         let outbox = Outbox(directory: folder.path)
         let client = client(OutboxInterceptor(outbox), Answers(.success(result)))
         let error = await Result { try await client.run(.form(1)) }.failure
-        #expect(error?.isKept == true && error?.message.contains("is from a store") == true)
+        #expect(error?.isKept == true && error?.message.contains("came from a cache") == true)
     }
 
     // MARK: - What is asked in order to send

@@ -117,7 +117,7 @@ import Testing
         let error = #expect(throws: NetworkError.self) { try GraphQLSelection.of(Person.self) }
         #expect(
             error?.message
-                == "cannot derive a selection for Person: friends is a Person inside a Person, without end"
+                == "cannot derive a selection for Person: friends is a Person inside a Person, and so on without end"
         )
         #expect(error?.kind == .badRequest && error?.phase == .build)
         #expect(throws: NetworkError.self) { try GraphQLSelection.of(Lossy.self) }
@@ -180,7 +180,7 @@ import Testing
         let odd = #expect(throws: NetworkError.self) { try GraphQLSelection.of(Holder<OddKey>.self) }
         #expect(odd?.message.hasSuffix("a.value.a } evil { b is not a valid field name") == true)
         let empty = #expect(throws: NetworkError.self) { try GraphQLSelection.of(Holder<ObjectWithoutFields>.self) }
-        #expect(empty?.message.hasSuffix("a.value is an object that reads no fields") == true)
+        #expect(empty?.message.hasSuffix("a.value is an object, but its type reads no fields") == true)
     }
 
     private struct ObjectWithoutFields: Decodable {

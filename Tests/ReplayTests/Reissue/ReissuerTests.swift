@@ -231,7 +231,7 @@ import Testing
         reissuer.headers = [HeaderMapping(.authorization, "canary")]
         let report = try await reissuer.compare(Recording([entry("/a"), image]))
         #expect(report.skipped == 1)
-        #expect(words(report).first == "there is no target for requests to api.example.com; name one")
+        #expect(words(report).first == "no target is set for requests to api.example.com; add one")
         reissuer.target = try ReissueTarget(api.url)
         _ = try await reissuer.compare(Recording([entry("/a"), image]))
         #expect(api.requests.map { $0["Authorization"] } == ["canary"])

@@ -161,7 +161,7 @@ extension NetworkError {
         NetworkError(
             .circuitOpen,
             during: .queue,
-            "requests to \(origin) are paused because it failed too often",
+            "requests to \(origin) are paused because too many of them failed",
             advice: wait > .zero
                 ? "try again in \(wait.milliseconds) ms" : "try again when the pending trial request succeeds"
         )

@@ -204,14 +204,14 @@ public final class RetryInterceptor: BriefInterceptor {
         guard let wait = backoff.delay(after: count, asked: asked, using: &generator) else {
             return .stop(
                 asked > backoff.maxAsked
-                    ? "the server requests a wait of \(asked.shown)" : "\(failures) attempts failed"
+                    ? "the server asked for a wait of \(asked.shown)" : "\(failures) attempts failed"
             )
         }
         if isSubscription { return .wait(wait) }
         if let maxTime, elapsed() + wait > maxTime {
-            return .stop("the next attempt would begin later than \(maxTime.shown) after the first")
+            return .stop("the next attempt would begin more than \(maxTime.shown) after the first")
         }
-        guard budget.spend(on: operation) else { return .stop("too many requests to the origin fail") }
+        guard budget.spend(on: operation) else { return .stop("too many requests to the origin have failed") }
         return .wait(wait)
     }
 }
@@ -295,7 +295,7 @@ extension Result<NetworkOperation.Result, NetworkError> {
 extension NetworkOperation {
     /// nil where sending the message once more cannot do what it did a second time, and its body is still there.
     fileprivate func reasonNotToSendAgain(after outcome: Swift.Result<Result, NetworkError>) -> String? {
-        guard transfer.body?.isReplayable ?? true else { return "its body can be read only once" }
+        guard transfer.body?.isReplayable ?? true else { return "the request body can be read only once" }
         if case .failure(let error) = outcome, !error.mayHaveReachedServer { return nil }
         let hasKey = transfer.head.headerFields.contains(.idempotencyKey)
         if hasKey, performer?.sendsFields ?? true { return nil }

@@ -343,7 +343,7 @@ extension NetworkError {
         NetworkError(
             .tooLarge,
             during: .build,
-            "the outbox entry \(path) is too large to read: it has \(size) bytes",
+            "the outbox entry \(path) is too large to read (\(size) bytes)",
             advice: "remove the file; it was left in place, and other entries are not affected"
         )
     }

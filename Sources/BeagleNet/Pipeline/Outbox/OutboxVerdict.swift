@@ -156,8 +156,8 @@ extension NetworkError {
         NetworkError(
             .file,
             during: .file,
-            "the outbox entry \(entry.id) is finished but could not be removed: \(cause.message)",
-            advice: "check the disk before restarting; this process does not send it again, but the next one would",
+            "the outbox entry \(entry.id) was processed but could not be removed: \(cause.message)",
+            advice: "check the disk before restarting the app: after a restart, the entry would be sent again",
             underlying: cause
         )
     }
@@ -165,7 +165,7 @@ extension NetworkError {
     static let heldByAnother = NetworkError(
         .file,
         during: .queue,
-        "another process is sending the entries of the outbox"
+        "another process is already sending the entries of the outbox"
     )
 
     static let nobodySends = NetworkError(
@@ -178,7 +178,7 @@ extension NetworkError {
     static let notFromServer = NetworkError(
         .other,
         during: .response,
-        "the response to the outbox entry is from a store, or from a client that reports no status",
+        "the response to the outbox entry came from a cache or from a client that does not report a status",
         advice: "use a client that sends requests to the server"
     )
 

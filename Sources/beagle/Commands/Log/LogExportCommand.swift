@@ -10,10 +10,10 @@ struct LogExportCommand: LogSubcommand {
         abstract: "Export entries as an HTTP Archive, which browsers and other tools read, or as a log.",
         discussion: """
             The extension of the output selects its format: .gz (gzip), .zhar (zlib, as mitmproxy uses it) or .bglog \
-            (a log, whose directory must not exist yet); any other is a plain archive. Only its owner can read the \
-            output. The pages, browser and creator of an archive are kept. 'har convert' writes an archive without \
-            redaction. If an archive is malformed, the command exits with 101, or with 61 if it cannot be \
-            decompressed, and writes nothing.
+            (a log, whose directory must not exist yet); any other extension selects an uncompressed archive. The \
+            output is readable by its owner only. The pages, browser and creator of an archive are kept. 'har convert' \
+            writes an archive without redaction. If an archive is malformed, the command exits with 101, or with 61 if \
+            it cannot be decompressed, and writes nothing.
 
             EXAMPLE
               beagle log export session.bglog -o session.har

@@ -9,7 +9,8 @@ struct LogReportCommand: LogSubcommand {
         commandName: "report",
         abstract: "Write an HTML report: a waterfall of the entries, with their headers and bodies.",
         discussion: """
-            The report is a single file without external resources, so it can be shared. Only its owner can read it.
+            The report is a single file without external resources, so it is easy to share. The file is created \
+            readable by its owner only.
 
             EXAMPLE
               beagle log report session.bglog -o report.html

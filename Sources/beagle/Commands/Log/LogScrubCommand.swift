@@ -7,17 +7,17 @@ import Foundation
 struct LogScrubCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "scrub",
-        abstract: "Remove secrets from an archive, or list their places.",
+        abstract: "Remove secrets from an archive, or find them.",
         discussion: """
-            With -o, writes a copy of the archive without secrets, by the same rules as logs. Each secret becomes \
-            REDACTED. With --hash, equal secrets become equal hashes within this run; with --drop, the item that \
+            With -o, writes a copy of the archive without secrets, by the same rules as logs. Each secret is replaced \
+            by REDACTED. With --hash, equal secrets become equal hashes within this run; with --drop, the item that \
             contains the secret is removed. A body that cannot be searched for secrets is left out. If an archive is \
-            malformed, the command exits as 'log export' does.
+            malformed, the command exits with 101, or with 61 if it cannot be decompressed.
 
-            With --check, writes a line for each place that contains a secret, as a path in the archive without the \
-            secret, and for each place that cannot be checked, such as a missing body file. It exits with 1 if there \
-            is any, which stops a pipeline before an archive is shared. In a log, truncated records and files without \
-            an entry are checked too.
+            With --check, writes a line for each secret, with its path in the archive but not the secret itself, and \
+            for each part that cannot be checked, such as a missing body file. The command then exits with 1 if there \
+            are any, so that a script can stop before an archive is shared. In a log, truncated records and files \
+            without an entry are checked too.
 
             EXAMPLE
               beagle log scrub session.har -o clean.har
@@ -30,7 +30,7 @@ struct LogScrubCommand: LogSubcommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("Archive to write, or a log NAME.bglog.", valueName: "file"))
     var output: String?
 
-    @Flag(name: .long, help: "List the places of secrets, and change nothing.")
+    @Flag(name: .long, help: "List where secrets are, and change nothing.")
     var check = false
 
     @Flag(name: .long, help: "Replace each secret with a keyed hash.")

@@ -9,8 +9,8 @@ struct LogShowCommand: LogSubcommand {
         commandName: "show",
         abstract: "Show one entry in full.",
         discussion: """
-            Shows headers, bodies, timings, and the places of redacted secrets. JSON is indented, and its digits and \
-            order are kept. With --json, the result is the entry in HTTP Archive format.
+            Shows headers, bodies, timings, and where secrets were redacted. JSON is indented; numbers and the order \
+            of members are unchanged. With --json, the result is the entry in HTTP Archive format.
 
             EXAMPLE
               beagle log show session.bglog 1

@@ -10,7 +10,7 @@ struct LogStatsCommand: LogSubcommand {
         abstract: "Show the number of entries, their durations and results.",
         discussion: """
             Shows the 50th, 90th and 99th percentile of durations for all entries and by kind, host and GraphQL \
-            operation. With --compare, each line includes the change to the other recording.
+            operation. With --compare, shows the percentiles of the other recording, and how much they changed.
 
             EXAMPLE
               beagle log stats session.bglog
@@ -24,7 +24,7 @@ struct LogStatsCommand: LogSubcommand {
     @Argument(help: "Filter for entries, such as 'status<400'.", transform: EntryFilter.argument)
     var filter: EntryFilter?
 
-    @Option(name: .long, help: ArgumentHelp("Recording to compare with the first.", valueName: "path"))
+    @Option(name: .long, help: ArgumentHelp("Other recording to compare, usually a newer one.", valueName: "path"))
     var compare: String?
 
     func result(on console: Console) throws -> CommandResult {
