@@ -3,12 +3,14 @@
 # a parameter that doesn't exist.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/build-options.sh
 output=$PWD/.build/docs
 
 docc=docc
 if command -v xcrun >/dev/null; then docc=$(xcrun --find docc); fi
 
-graphs=$(swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members |
+# shellcheck disable=SC2086 # several words
+graphs=$(swift package $build_options dump-symbol-graph --minimum-access-level public --skip-synthesized-members |
     sed -n 's/^Files written to //p')
 rm -rf "$output"
 mkdir -p "$output"

@@ -6,7 +6,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$(pwd -P)
-products=$(swift build --show-bin-path)
+. scripts/build-options.sh
+# shellcheck disable=SC2086 # several words
+products=$(swift build $build_options --show-bin-path)
 
 status=0
 while IFS= read -r diagnostics; do

@@ -18,24 +18,28 @@ build=(swift build --product Fuzz --sanitize=address --sanitize=fuzzer --scratch
 "${build[@]}"
 fuzzer=$("${build[@]}" --show-bin-path)/Fuzz
 
-status=0
-mkdir -p .build-fuzz/found
-for target in "$@"; do
-    corpus=.build-fuzz/corpus/$target
-    log=.build-fuzz/$target.log
+# fuzz TARGET: runs one target, and prints its result.
+fuzz() {
+    local target=$1 corpus=.build-fuzz/corpus/$1 log=.build-fuzz/$1.log input
     mkdir -p "$corpus"
     if BEAGLENET_FUZZ_TARGET=$target "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 \
         -artifact_prefix=".build-fuzz/found/$target-" "$corpus" "Tests/FuzzTests/Corpus/$target" >"$log" 2>&1
     then
         echo "$target: $(sed -n 's/^Done \([0-9]*\) runs.*/\1 inputs, no failure/p' "$log")"
-    else
-        echo "$target: failed"
-        grep -m 5 -E 'Fatal error|Precondition failed|ERROR: |SUMMARY' "$log" || true
-        input=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
-        echo "    BEAGLENET_FUZZ_TARGET=$target $fuzzer $input"
-        # So that the log of a CI run is enough to repeat the failure.
-        echo "    base64: $(base64 -w 0 "$input")"
-        status=1
+        return
     fi
-done
-exit $status
+    input=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
+    # One write, so that targets that run at the same time don't mix their lines. With the base64 text, the log of a CI run is
+    # enough to repeat the failure.
+    echo "$target: failed
+$(grep -m 5 -E 'Fatal error|Precondition failed|ERROR: |SUMMARY' "$log")
+    BEAGLENET_FUZZ_TARGET=$target $fuzzer $input
+    base64: $(base64 -w 0 "$input")"
+    return 1
+}
+
+# As many targets at the same time as there are cores.
+mkdir -p .build-fuzz/found
+export -f fuzz
+export fuzzer seconds
+printf '%s\n' "$@" | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I TARGET bash -c 'fuzz TARGET'

@@ -1,7 +1,7 @@
 import BeagleNet
 import Testing
 
-@Suite struct HTTPTransportTests {
+struct HTTPTransportTests {
     @Test func aTaskThatWasCancelledBeginsNoTransfer() async {
         let transport = ScriptedTransport(status: .ok)
         let request = TransferRequest(HTTPRequest(method: .put, scheme: "https", authority: "a.example", path: "/b"))

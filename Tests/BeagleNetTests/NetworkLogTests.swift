@@ -74,7 +74,11 @@ import Testing
         for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
-    @Test(arguments: [("Home", "query Home"), ("Home\nrm -r", "query"), (nil, "query")] as [(String?, String)])
+    private static let aCommandSaysWhichGraphQLOperationItIsArguments: [(String?, String)] = [
+        ("Home", "query Home"), ("Home\nrm -r", "query"), (nil, "query"),
+    ]
+
+    @Test(arguments: Self.aCommandSaysWhichGraphQLOperationItIsArguments)
     func aCommandSaysWhichGraphQLOperationItIs(name: String?, title: String) async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
@@ -168,7 +172,11 @@ import Testing
         #expect(logger.messages[1] == "<- no such host http://host/")
     }
 
-    @Test(arguments: [(200, LogLevel.info), (404, .info), (499, .info), (500, .error), (503, .error)])
+    private static let aFaultOfTheServerIsLoggedAsAnErrorArguments: [(Int, LogLevel)] = [
+        (200, LogLevel.info), (404, .info), (499, .info), (500, .error), (503, .error),
+    ]
+
+    @Test(arguments: Self.aFaultOfTheServerIsLoggedAsAnErrorArguments)
     func aFaultOfTheServerIsLoggedAsAnError(status: Int, level: LogLevel) async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = LevelLogger(level, logger)

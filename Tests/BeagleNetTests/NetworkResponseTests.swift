@@ -15,30 +15,30 @@ struct NetworkResponseTests {
         return NetworkResponse(data: Data(bytes), response: head)
     }
 
-    @Test(
-        arguments: [
-            ([0x67, 0xC3, 0xA9], nil, "gé"),
-            ([0x67, 0xC3, 0xA9], "text/plain", "gé"),
-            ([0x67, 0xE9], "text/plain; charset=ISO-8859-1", "gé"),
-            ([0x67, 0xE9], "text/plain;Charset=\"latin1\"", "gé"),
-            ([0xEF, 0xBB, 0xBF, 0x67], "text/plain; charset=utf-8", "g"),
-            ([0x67, 0x00], "text/plain; charset=utf-16le", "g"),
-            ([0x00, 0x67], "text/plain; charset=utf-16be", "g"),
-            ([0xFF, 0xFE, 0x67, 0x00], "text/plain; charset=utf-16", "g"),
-            ([], nil, ""),
-        ] as [([UInt8], String?, String)]
-    )
+    private static let textIsReadInTheCharsetOfItsContentTypeArguments: [([UInt8], String?, String)] = [
+        ([0x67, 0xC3, 0xA9], nil, "gé"),
+        ([0x67, 0xC3, 0xA9], "text/plain", "gé"),
+        ([0x67, 0xE9], "text/plain; charset=ISO-8859-1", "gé"),
+        ([0x67, 0xE9], "text/plain;Charset=\"latin1\"", "gé"),
+        ([0xEF, 0xBB, 0xBF, 0x67], "text/plain; charset=utf-8", "g"),
+        ([0x67, 0x00], "text/plain; charset=utf-16le", "g"),
+        ([0x00, 0x67], "text/plain; charset=utf-16be", "g"),
+        ([0xFF, 0xFE, 0x67, 0x00], "text/plain; charset=utf-16", "g"),
+        ([], nil, ""),
+    ]
+
+    @Test(arguments: Self.textIsReadInTheCharsetOfItsContentTypeArguments)
     func textIsReadInTheCharsetOfItsContentType(bytes: [UInt8], contentType: String?, expected: String) throws {
         #expect(try response(bytes, contentType).text() == expected)
     }
 
-    @Test(
-        arguments: [
-            ([0xFF], "text/plain", "utf-8"),
-            ([0x67, 0x80], "text/plain; charset=us-ascii", "us-ascii"),
-            ([0x67], "text/plain; charset=klingon", "klingon"),
-        ] as [([UInt8], String, String)]
-    )
+    private static let bytesThatAreNoTextOfTheirCharsetAreADecodingErrorArguments: [([UInt8], String, String)] = [
+        ([0xFF], "text/plain", "utf-8"),
+        ([0x67, 0x80], "text/plain; charset=us-ascii", "us-ascii"),
+        ([0x67], "text/plain; charset=klingon", "klingon"),
+    ]
+
+    @Test(arguments: Self.bytesThatAreNoTextOfTheirCharsetAreADecodingErrorArguments)
     func bytesThatAreNoTextOfTheirCharsetAreADecodingError(bytes: [UInt8], contentType: String, word: String) throws {
         let error = try #require(throws: NetworkError.self) { try response(bytes, contentType).text() }
         #expect(error.kind == .decoding)
@@ -106,12 +106,14 @@ struct NetworkResponseTests {
         #expect(try response.decode(as: Screen.self) == Screen(title: "Home", children: [.init(id: 1)]))
     }
 
-    @Test(arguments: [
+    private static let aBodyThatIsNotWhatWasExpectedSaysWhereArguments: [(String, String)] = [
         ("{}", "title is missing"),
         ("{\"title\":1,\"children\":[]}", "expected String at .title"),
         ("{\"title\":\"\",\"children\":[{\"id\":1},{\"id\":null}]}", "at .children[1].id"),
         ("{", "the body cannot be decoded as Screen"),
-    ])
+    ]
+
+    @Test(arguments: Self.aBodyThatIsNotWhatWasExpectedSaysWhereArguments)
     func aBodyThatIsNotWhatWasExpectedSaysWhere(body: String, words: String) throws {
         let error = try #require(throws: NetworkError.self) {
             try NetworkResponse(text: body).decode(as: Screen.self)

@@ -98,15 +98,15 @@ import Testing
         #expect(requests.map { $0["Accept-Encoding"] } == ["identity", "identity"])
     }
 
-    @Test(
-        arguments: [
-            ("ETag: \"one\"\r\nETag: \"one\"\r\n", "\"one\""), ("ETag: \"one\"\r\nETag: \"two\"\r\n", nil),
-            (
-                "Last-Modified: Sunday, 06-Nov-94 08:49:37 GMT\r\nDate: Sun Nov  6 08:50:37 1994\r\n",
-                "Sunday, 06-Nov-94 08:49:37 GMT"
-            ),
-        ] as [(String, String?)]
-    )
+    private static let validatorCountsOnceArguments: [(String, String?)] = [
+        ("ETag: \"one\"\r\nETag: \"one\"\r\n", "\"one\""), ("ETag: \"one\"\r\nETag: \"two\"\r\n", nil),
+        (
+            "Last-Modified: Sunday, 06-Nov-94 08:49:37 GMT\r\nDate: Sun Nov  6 08:50:37 1994\r\n",
+            "Sunday, 06-Nov-94 08:49:37 GMT"
+        ),
+    ]
+
+    @Test(arguments: Self.validatorCountsOnceArguments)
     func validatorCountsOnce(_ validators: String, _ sent: String?) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let served = Served(validators: validators)
@@ -144,13 +144,13 @@ import Testing
         #expect(try bytes(of: "file") == Self.content)
     }
 
-    @Test(
-        arguments: [
-            "", "ETag: W/\"one\"\r\n", "ETag: one\r\n", "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n",
-            "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 08:50:36 GMT\r\n",
-            "ETag: W/\"1\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 09:50:36 GMT\r\n",
-        ]
-    )
+    private static let withoutAStrongValidatorADownloadStartsOverArguments: [String] = [
+        "", "ETag: W/\"one\"\r\n", "ETag: one\r\n", "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n",
+        "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 08:50:36 GMT\r\n",
+        "ETag: W/\"1\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 09:50:36 GMT\r\n",
+    ]
+
+    @Test(arguments: Self.withoutAStrongValidatorADownloadStartsOverArguments)
     func withoutAStrongValidatorADownloadStartsOver(_ validators: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let served = Served(validators: validators)
@@ -183,20 +183,20 @@ import Testing
         #expect(try bytes(of: "file") == Self.content)
     }
 
+    private static let anAnswerThatDoesNotFitIsAskedForAnewArguments: [String] = [
+        "206 Partial Content\r\nContent-Range: bytes 1000-2999/3000\r\nETag: \"two\"",
+        "206 Partial Content\r\nContent-Range: bytes 1000-2999/3000",
+        "206 Partial Content\r\nETag: \"one\"",
+        "206 Partial Content\r\nContent-Range: bytes 999-2999/3000\r\nETag: \"one\"",
+        "206 Partial Content\r\nContent-Range: bytes 1000-2998/2999\r\nETag: \"one\"",
+        "206 Partial Content\r\nContent-Range: bytes 1000-2999/3000\r\nETag: \"one\"\r\nContent-Encoding: gzip",
+        "206 Partial Content\r\nContent-Type: multipart/byteranges; boundary=x\r\nETag: \"one\"",
+        "416 Range Not Satisfiable\r\nContent-Range: bytes */3000", "416 Range Not Satisfiable",
+        "416 Range Not Satisfiable\r\nContent-Range: bytes */1000",
+    ]
+
     /// Answers that do not fit what is there, and what is asked then: all.
-    @Test(
-        arguments: [
-            "206 Partial Content\r\nContent-Range: bytes 1000-2999/3000\r\nETag: \"two\"",
-            "206 Partial Content\r\nContent-Range: bytes 1000-2999/3000",
-            "206 Partial Content\r\nETag: \"one\"",
-            "206 Partial Content\r\nContent-Range: bytes 999-2999/3000\r\nETag: \"one\"",
-            "206 Partial Content\r\nContent-Range: bytes 1000-2998/2999\r\nETag: \"one\"",
-            "206 Partial Content\r\nContent-Range: bytes 1000-2999/3000\r\nETag: \"one\"\r\nContent-Encoding: gzip",
-            "206 Partial Content\r\nContent-Type: multipart/byteranges; boundary=x\r\nETag: \"one\"",
-            "416 Range Not Satisfiable\r\nContent-Range: bytes */3000", "416 Range Not Satisfiable",
-            "416 Range Not Satisfiable\r\nContent-Range: bytes */1000",
-        ]
-    )
+    @Test(arguments: Self.anAnswerThatDoesNotFitIsAskedForAnewArguments)
     func anAnswerThatDoesNotFitIsAskedForAnew(_ answer: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try server(cut()) { request in

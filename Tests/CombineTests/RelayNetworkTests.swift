@@ -21,8 +21,8 @@ import Testing
         #expect(world.bodies.count == 20)
     }
 
-    @Test(
-        arguments: [
+    private static let persistedOperationIsSentAsTheServerKnowsItArguments:
+        [(GraphQLEndpoint.DocumentStyle, String?, String, String)] = [
             (.documentID, "abc", #"{"documentId":"abc","operationName":"Posts"}"#, "/graphql"),
             (.text, "abc", #"{"documentId":"abc","operationName":"Posts"}"#, "/graphql"),
             (.automatic, "abc", #"{"documentId":"abc","operationName":"Posts"}"#, "/graphql"),
@@ -32,8 +32,9 @@ import Testing
             (.documentID, nil, #"{"documentId":"sha256:HASH","operationName":"Posts"}"#, "/graphql"),
             (.parameter("doc_id"), nil, #"{"doc_id":"HASH","operationName":"Posts"}"#, "/graphql"),
             (.path, nil, #"{"operationName":"Posts"}"#, "/graphql/HASH"),
-        ] as [(GraphQLEndpoint.DocumentStyle, String?, String, String)]
-    )
+        ]
+
+    @Test(arguments: Self.persistedOperationIsSentAsTheServerKnowsItArguments)
     func persistedOperationIsSentAsTheServerKnowsIt(
         style: GraphQLEndpoint.DocumentStyle,
         id: String?,
@@ -156,26 +157,26 @@ import Testing
 
     // MARK: - What comes back
 
-    @Test(
-        arguments: [
-            (#"{"data":null,"errors":[{"message":"no"}]}"#, 200, #"{"errors":[{"message":"no"}]}"#),
-            (#"{"data":{"a":1},"errors":[{"message":"no"}]}"#, 200, #"{"data":{"a":1},"errors":[{"message":"no"}]}"#),
-            (#"{ "data" : {"a":1.50}, "extensions":null}"#, 200, #"{ "data" : {"a":1.50}}"#),
-            (#"{"errors":[{"message":"no"}]}"#, 400, #"{"errors":[{"message":"no"}]}"#),
-        ]
-    )
+    private static let errorsOfGraphQLAreTheAnswerArguments: [(String, Int, String)] = [
+        (#"{"data":null,"errors":[{"message":"no"}]}"#, 200, #"{"errors":[{"message":"no"}]}"#),
+        (#"{"data":{"a":1},"errors":[{"message":"no"}]}"#, 200, #"{"data":{"a":1},"errors":[{"message":"no"}]}"#),
+        (#"{ "data" : {"a":1.50}, "extensions":null}"#, 200, #"{ "data" : {"a":1.50}}"#),
+        (#"{"errors":[{"message":"no"}]}"#, 400, #"{"errors":[{"message":"no"}]}"#),
+    ]
+
+    @Test(arguments: Self.errorsOfGraphQLAreTheAnswerArguments)
     func errorsOfGraphQLAreTheAnswer(body: String, status: Int, expected: String) async throws {
         let world = try RelayWorld(body, status: status)
         #expect(try await world.texts() == [expected])
     }
 
-    @Test(
-        arguments: [
-            ("<html>", 200, "text/html", .decoding), ("{", 200, "application/json", .decoding),
-            ("{}", 200, "application/json", .decoding), ("[]", 200, "application/json", .decoding),
-            ("gone", 404, "text/plain", .status), (#"{"error":"x"}"#, 401, "application/json", .status),
-        ] as [(String, Int, String, NetworkError.Kind)]
-    )
+    private static let whatIsNoAnswerIsAFailureArguments: [(String, Int, String, NetworkError.Kind)] = [
+        ("<html>", 200, "text/html", .decoding), ("{", 200, "application/json", .decoding),
+        ("{}", 200, "application/json", .decoding), ("[]", 200, "application/json", .decoding),
+        ("gone", 404, "text/plain", .status), (#"{"error":"x"}"#, 401, "application/json", .status),
+    ]
+
+    @Test(arguments: Self.whatIsNoAnswerIsAFailureArguments)
     func whatIsNoAnswerIsAFailure(body: String, status: Int, type: String, kind: NetworkError.Kind) async throws {
         let world = try RelayWorld(body, status: status, type: type)
         #expect(try await world.failure().kind == kind)

@@ -144,13 +144,15 @@ import Testing
         #expect(world.logger.messages.count { $0.contains("Count is too slow") } == 1)
     }
 
+    private static let strawberryArguments: [(String, GraphQLSubscriptionTransport)] = [
+        ("/graphql", GraphQLSubscriptionTransport.webSocket()), ("/graphql", .events()), ("/graphql", .multipart),
+        ("/single", .events(.single)),
+    ]
+
     @Test(
         "it works with Strawberry",
         .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"),
-        arguments: [
-            ("/graphql", GraphQLSubscriptionTransport.webSocket()), ("/graphql", .events()), ("/graphql", .multipart),
-            ("/single", .events(.single)),
-        ]
+        arguments: Self.strawberryArguments
     )
     func strawberry(path: String, way: GraphQLSubscriptionTransport) async throws {
         var endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url(path))

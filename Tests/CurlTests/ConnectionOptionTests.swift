@@ -115,11 +115,11 @@ struct ConnectionOptionTests {
 
     // MARK: codings
 
-    @Test(
-        arguments: [
-            (nil, nil), ([], ""), ([.gzip], "gzip"), ([.deflate, .gzip], "deflate, gzip"),
-        ] as [([ContentCoding]?, String?)]
-    )
+    private static let codingsAskedForAreTheOnesChosenArguments: [([ContentCoding]?, String?)] = [
+        (nil, nil), ([], ""), ([.gzip], "gzip"), ([.deflate, .gzip], "deflate, gzip"),
+    ]
+
+    @Test(arguments: Self.codingsAskedForAreTheOnesChosenArguments)
     func codingsAskedForAreTheOnesChosen(_ codings: [ContentCoding]?, _ field: String?) async throws {
         let packed = try Deflated.gzip(Data("unpacked".utf8))
         let server = try LoopbackServer(.response(200, ["Content-Encoding": "gzip"], packed))

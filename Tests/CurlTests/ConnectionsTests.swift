@@ -14,16 +14,17 @@ import Testing
 struct ConnectionsTests {
     private let key = Connections.Key("127.0.0.1", 4_711, "127.0.0.1", 80)
 
-    @Test(
-        arguments: [
+    private static let unaskedBytesMakeAConnectionStaleUnlessItSpeaksHTTP2Arguments:
+        [(isMultiplexed: Bool?, isReaped: Bool, isStale: Bool)] = [
             (isMultiplexed: nil, isReaped: true, isStale: true),
             (isMultiplexed: nil, isReaped: false, isStale: false),
             (isMultiplexed: false, isReaped: true, isStale: true),
             (isMultiplexed: false, isReaped: false, isStale: true),
             (isMultiplexed: true, isReaped: true, isStale: false),
             (isMultiplexed: true, isReaped: false, isStale: false),
-        ] as [(isMultiplexed: Bool?, isReaped: Bool, isStale: Bool)]
-    )
+        ]
+
+    @Test(arguments: Self.unaskedBytesMakeAConnectionStaleUnlessItSpeaksHTTP2Arguments)
     func unaskedBytesMakeAConnectionStaleUnlessItSpeaksHTTP2(isMultiplexed: Bool?, isReaped: Bool, isStale: Bool) throws
     {
         let pair = try SocketPair()

@@ -93,22 +93,30 @@ struct CurlFailureTests {
         #expect(error.message == "a response header field is larger than libcurl's limit of 100 KiB")
     }
 
-    /// A user of few letters stands in many a word.
-    @Test(arguments: [
+    private static let secretsOfProxiesAreReplacedArguments: [(String, String, String)] = [
         ("cannot use 'http://u:hunter2@x'", "http://u:hunter2@x", "cannot use 'http://REDACTED@x'"),
         ("cannot use 'http://u@x'", "http://u@x", "cannot use 'http://REDACTED@x'"),
         ("cannot resolve proxy: hunter2", "me:hunter2#x@h", "cannot resolve proxy: REDACTED"),
         ("cannot resolve proxy: unusual", "http://u@x", "cannot resolve proxy: unusual"),
         ("cannot resolve proxy: x", "http://@x", "cannot resolve proxy: x"),
-    ]) func secretsOfProxiesAreReplaced(_ text: String, _ proxy: String, _ expected: String) {
+    ]
+
+    /// A user of few letters stands in many a word.
+    @Test(arguments: Self.secretsOfProxiesAreReplacedArguments) func secretsOfProxiesAreReplaced(
+        _ text: String,
+        _ proxy: String,
+        _ expected: String
+    ) {
         #expect(Proxy.withoutSecrets(of: text, proxies: [proxy]) == expected)
     }
 
-    @Test(arguments: [
+    private static let messageIsAClauseArguments: [(String, String)] = [
         ("Could not resolve host: x", "could not resolve host: x"),
         ("SSL certificate problem.", "SSL certificate problem"),
         ("OpenSSL/3.0: error. ", "OpenSSL/3.0: error"), ("HTTP/2 stream 1", "HTTP/2 stream 1"), ("A b", "A b"),
-    ]) func messageIsAClause(_ text: String, _ clause: String) {
+    ]
+
+    @Test(arguments: Self.messageIsAClauseArguments) func messageIsAClause(_ text: String, _ clause: String) {
         let error = CurlFailure.error(CURLE_SEND_ERROR, text, during: .send, with: TransferOptions())
         #expect(error.message == clause)
     }

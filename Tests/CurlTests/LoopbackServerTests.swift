@@ -38,10 +38,12 @@ struct LoopbackServerTests {
         #expect(server.record.connections == 1)
     }
 
-    @Test(arguments: [
+    private static let connectionEndsWhereTheClientAsksForItArguments: [(String, Bool)] = [
         ("HTTP/1.1\r\nConnection: x, Close\r\n", true), ("HTTP/1.0\r\n", true),
         ("HTTP/1.0\r\nConnection: keep-alive\r\n", false), ("HTTP/1.1\r\nConnection: x\r\n", false),
-    ])
+    ]
+
+    @Test(arguments: Self.connectionEndsWhereTheClientAsksForItArguments)
     func connectionEndsWhereTheClientAsksForIt(_ version: String, ends: Bool) throws {
         let server = try LoopbackServer(.response(204))
         let client = try RawClient(port: server.port)
@@ -112,12 +114,16 @@ struct LoopbackServerTests {
         #expect(client.text() == "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n")
     }
 
-    @Test(arguments: [
+    private static let bodyOfNoLengthIsABadRequestArguments: [String] = [
         "Content-Length: -1", "Content-Length: +1", "Content-Length: two", "Content-Length: 99999999999999999999",
         "Content-Length: 9223372036854775807", "Transfer-Encoding: chunked\r\n\r\n-5",
         "Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff", "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff",
         "Transfer-Encoding: chunked\r\n\r\n;x",
-    ]) func bodyOfNoLengthIsABadRequest(_ framing: String) throws {
+    ]
+
+    @Test(arguments: Self.bodyOfNoLengthIsABadRequestArguments) func bodyOfNoLengthIsABadRequest(_ framing: String)
+        throws
+    {
         let server = try LoopbackServer(.response(200))
         let client = try RawClient(port: server.port)
         client.send("POST / HTTP/1.1\r\n\(framing)\r\n\r\n")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BeagleNetCurl
 
-@Suite struct MessageNamesTests {
+struct MessageNamesTests {
     private static let known: [(HTTPField.Name, Message.Names)] = [
         (.accept, .accept), (.acceptEncoding, .acceptEncoding), (.contentType, .contentType), (.cookie, .cookie),
         (.range, .range), (.contentLength, .framing), (.transferEncoding, .framing),

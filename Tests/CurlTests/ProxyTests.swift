@@ -82,11 +82,13 @@ struct ProxyTests {
         }
     }
 
-    /// libcurl 7.88 ignores networks of IPv6.
-    @Test(arguments: [
+    private static let addressInANetworkIsAskedWithoutTheProxyArguments: [(String, Bool)] = [
         ("::1/64", true), ("::/0", true), ("::1/128", true), ("::1", true), ("0::1", true), ("fd00::/8", false),
         ("::2", false), ("127.0.0.0/8", false),
-    ])
+    ]
+
+    /// libcurl 7.88 ignores networks of IPv6.
+    @Test(arguments: Self.addressInANetworkIsAskedWithoutTheProxyArguments)
     func addressInANetworkIsAskedWithoutTheProxy(_ exception: String, _ isException: Bool) async throws {
         let proxy = try LoopbackServer(.response(200, [:], "from the proxy"))
         let server = try LoopbackServer(.response(200, [:], "from the server"))
@@ -105,10 +107,12 @@ struct ProxyTests {
         )
     }
 
-    @Test(arguments: [
+    private static let malformedAnswerToCONNECTIsRefusedArguments: [String] = [
         "HTTP/1.1 200 OK\r\nX: a\u{0}b\r\n\r\n", "HTTP/1.1 200 O\u{0}K\r\n\r\n", "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n",
         "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"a\u{0}\"\r\nContent-Length: 0\r\n\r\n",
-    ])
+    ]
+
+    @Test(arguments: Self.malformedAnswerToCONNECTIsRefusedArguments)
     func malformedAnswerToCONNECTIsRefused(_ answer: String) async throws {
         let proxy = try LoopbackServer { $0.method == "CONNECT" ? .raw(answer) : .response(200, [:], "through") }
         var request = try request("http", through: proxy) { $0.tunnelsEverything = true }

@@ -127,10 +127,12 @@ struct RedirectPolicyTests {
         #expect(other.requests.last?["Authorization"] == "Bearer others")
     }
 
-    @Test(arguments: [
+    private static let changedMessageIsHeldToTheRulesArguments: [(String, String, NetworkError.Kind)] = [
         ("ftp", "127.0.0.1", NetworkError.Kind.unsupportedScheme), ("http", "elsewhere.example", .badURL),
         ("http", "127.0.0.1:99999", .badURL), ("http", "user@127.0.0.1", .badURL),
-    ])
+    ]
+
+    @Test(arguments: Self.changedMessageIsHeldToTheRulesArguments)
     func changedMessageIsHeldToTheRules(_ scheme: String, _ authority: String, _ kind: NetworkError.Kind) async throws {
         let server = try redirecting(to: "/to")
         let options = options { proposal in

@@ -29,12 +29,12 @@ struct RedirectTests {
         #expect(try await transport.perform(request).text() == "elsewhere")
     }
 
-    @Test(
-        arguments: [
-            (["/one", "/one"], "/one"), (["/one, /one"], "/one,%20/one"), (["/one", "/two"], nil),
-            (["/one", "/one", "/two"], nil),
-        ] as [([String], String?)]
-    )
+    private static let locationCountsOnceArguments: [([String], String?)] = [
+        (["/one", "/one"], "/one"), (["/one, /one"], "/one,%20/one"), (["/one", "/two"], nil),
+        (["/one", "/one", "/two"], nil),
+    ]
+
+    @Test(arguments: Self.locationCountsOnceArguments)
     func locationCountsOnce(_ locations: [String], _ target: String?) async throws {
         let lines = locations.map { "Location: \($0)\r\n" }.joined()
         let server = try LoopbackServer { request in
@@ -188,8 +188,7 @@ struct RedirectTests {
         #expect(response.url == server.url + target)
     }
 
-    /// Escapes stay, and only what a URL can't hold is encoded (RFC 3986, 2.1 and 2.4).
-    @Test(arguments: [
+    private static let escapesOfALocationStayArguments: [(String, String)] = [
         (
             "/auth?redirect_uri=https%3A%2F%2Fapp&scope=openid email",
             "/auth?redirect_uri=https%3A%2F%2Fapp&scope=openid%20email"
@@ -197,7 +196,13 @@ struct RedirectTests {
         ("/x?a=b|c&sig=%3D%3D", "/x?a=b%7Cc&sig=%3D%3D"), ("/caf%C3%A9 x", "/caf%C3%A9%20x"),
         ("/s?d=100%&n=caf%C3%A9", "/s?d=100%25&n=caf%C3%A9"), ("/caf%C3%A9/é", "/caf%C3%A9/%C3%A9"),
         ("/a%2Fb", "/a%2Fb"),
-    ]) func escapesOfALocationStay(_ location: String, _ target: String) async throws {
+    ]
+
+    /// Escapes stay, and only what a URL can't hold is encoded (RFC 3986, 2.1 and 2.4).
+    @Test(arguments: Self.escapesOfALocationStayArguments) func escapesOfALocationStay(
+        _ location: String,
+        _ target: String
+    ) async throws {
         let server = try redirecting(302, to: location)
         let response = try await transport.perform(server.request(.get, "/from"))
         #expect(server.requests.last?.target == target)
@@ -248,12 +253,17 @@ struct RedirectTests {
         #expect(other.requests.map(\.target) == ["/"])
     }
 
-    @Test(arguments: [
+    private static let locationThatIsNoPlaceForHTTPIsRefusedArguments: [(String, NetworkError.Kind)] = [
         ("gopher://127.0.0.1/x", NetworkError.Kind.unsupportedScheme), ("file:///etc/passwd", .unsupportedScheme),
         ("ftp://127.0.0.1/", .unsupportedScheme), ("javascript:alert(1)", .unsupportedScheme),
         ("http://", .badURL), ("http:///x", .badURL), ("http://user:word@127.0.0.1/", .badURL),
         ("http://127.0.0.1:99999/", .badURL),
-    ]) func locationThatIsNoPlaceForHTTPIsRefused(_ location: String, _ kind: NetworkError.Kind) async throws {
+    ]
+
+    @Test(arguments: Self.locationThatIsNoPlaceForHTTPIsRefusedArguments) func locationThatIsNoPlaceForHTTPIsRefused(
+        _ location: String,
+        _ kind: NetworkError.Kind
+    ) async throws {
         let server = try redirecting(302, to: location)
         let error = try await transport.failure(of: server.request(.get, "/from"))
         #expect(error.kind == kind, "\(error)")

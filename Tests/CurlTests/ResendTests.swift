@@ -106,14 +106,15 @@ struct ResendTests {
         #expect(begins.withLock { $0 } == 2)
     }
 
-    /// What may be sent again is what the operation says, not the method alone.
-    @Test(
-        arguments: [
+    private static let messageIsSentAgainIfItsOperationAllowsItArguments:
+        [(HTTPRequest.Method, TransferRequest.Repetition, Bool, Int)] = [
             (.put, .ifSafe, false, 1), (.delete, .ifSafe, false, 1), (.get, .ifSafe, false, 2),
             (.put, .never, false, 1), (.put, .never, true, 2), (.put, .ifSafe, true, 2), (.post, .always, false, 2),
             (.put, .ifIdempotent, false, 2),
-        ] as [(HTTPRequest.Method, TransferRequest.Repetition, Bool, Int)]
-    )
+        ]
+
+    /// What may be sent again is what the operation says, not the method alone.
+    @Test(arguments: Self.messageIsSentAgainIfItsOperationAllowsItArguments)
     func messageIsSentAgainIfItsOperationAllowsIt(
         _ method: HTTPRequest.Method,
         _ repetition: TransferRequest.Repetition,

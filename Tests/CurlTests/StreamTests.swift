@@ -29,14 +29,14 @@ struct StreamTests {
         #expect(try await response.text() == "body")
     }
 
-    @Test(
-        arguments: [
-            (.get, "200 OK\r\nContent-Length: 4\r\n\r\nbody", 4),
-            (.head, "200 OK\r\nContent-Length: 4\r\n\r\n", 0),
-            (.get, "204 No Content\r\nContent-Length: 4\r\n\r\n", 0),
-            (.get, "200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n", nil),
-        ] as [(HTTPRequest.Method, String, Int64?)]
-    )
+    private static let lengthIsThatOfTheBodyThatComesArguments: [(HTTPRequest.Method, String, Int64?)] = [
+        (.get, "200 OK\r\nContent-Length: 4\r\n\r\nbody", 4),
+        (.head, "200 OK\r\nContent-Length: 4\r\n\r\n", 0),
+        (.get, "204 No Content\r\nContent-Length: 4\r\n\r\n", 0),
+        (.get, "200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n", nil),
+    ]
+
+    @Test(arguments: Self.lengthIsThatOfTheBodyThatComesArguments)
     func lengthIsThatOfTheBodyThatComes(_ method: HTTPRequest.Method, _ answer: String, _ length: Int64?) async throws {
         let server = try LoopbackServer(.raw("HTTP/1.1 \(answer)"))
         let response = try await transport.perform(server.request(method, delivery: .stream))

@@ -42,7 +42,11 @@ struct BeagleDependenciesTests {
         #expect(dependencies.counter.count == 1)
     }
 
-    @Test(arguments: [(BeagleDependencies.Context.live, "live"), (.test, "test"), (.preview, "test")])
+    private static let theContextChoosesTheDefaultArguments: [(BeagleDependencies.Context, String)] = [
+        (BeagleDependencies.Context.live, "live"), (.test, "test"), (.preview, "test"),
+    ]
+
+    @Test(arguments: Self.theContextChoosesTheDefaultArguments)
     func theContextChoosesTheDefault(context: BeagleDependencies.Context, expected: String) {
         #expect(BeagleDependencies(context)[NameKey.self] == expected)
     }

@@ -86,7 +86,7 @@ import struct BeagleNetExchanges.Operation
                 await world.settle()
             }
             counts.append(calls.take())
-            #expect(ears.map(\.texts.count).reduce(0, +) == 0)
+            #expect(ears.allSatisfy { $0.texts.isEmpty })
             for ear in ears { ear.leave() }
         }
         #expect(counts[0] > 0)

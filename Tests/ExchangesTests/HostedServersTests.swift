@@ -175,7 +175,11 @@ struct HostedServersTests {
         let client = client([ExtensionsExchange { _ in ["trace": "told"] }])
         for try await _ in try client.subscribe(to: request, at: endpoint) {}
         let requests = try await GraphQLServer.shared.log(of: test)["requests"]?.array ?? []
-        let texts = requests.flatMap { ($0["messages"]?.array ?? []) + [$0["body"] ?? .null] }.compactMap(\.string)
+        let values = requests.flatMap { request -> [JSONValue] in
+            let messages = request["messages"]?.array ?? []
+            return messages + [request["body"] ?? .null]
+        }
+        let texts = values.compactMap(\.string)
         #expect(texts.contains { $0.replacing(" ", with: "").contains(#""trace":"told""#) })
     }
 

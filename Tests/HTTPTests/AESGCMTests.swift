@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import Foundation
 import Testing
 
-@Suite struct AESGCMTests {
+struct AESGCMTests {
     private let key = Data(0..<32)
     private let line = Data("line".utf8)
 
@@ -21,7 +21,9 @@ import Testing
         #expect(try AESGCM.open(nonce + block, key: zeros, authenticating: Data()) == Data(repeating: 0, count: 16))
     }
 
-    @Test(arguments: [0, 1, 15, 16, 17, 100_000])
+    private static let sealedDataIsOpenedArguments: [Int] = [0, 1, 15, 16, 17, 100_000]
+
+    @Test(arguments: Self.sealedDataIsOpenedArguments)
     func sealedDataIsOpened(count: Int) throws {
         let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0) })
         let sealed = try AESGCM.seal(data, key: key, authenticating: line)

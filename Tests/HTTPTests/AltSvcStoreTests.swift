@@ -119,14 +119,16 @@ struct AltSvcStoreTests {
         #expect(store.services.count <= 1_000)
     }
 
-    @Test(arguments: [
+    private static let serviceThatCannotBeAskedIsRefusedArguments: [(AltSvcStore.Service, String)] = [
         (Service(for: Origin(scheme: "http", host: "h"), host: "a"), "does not use https"),
         (Service(for: Origin(scheme: "https", host: "h"), .http1, host: "a"), "neither HTTP/2"),
         (Service(for: Origin(scheme: "https", host: "h"), host: "a b"), "its host"),
         (Service(for: Origin(scheme: "https", host: "h"), host: ""), "its host"),
         (Service(for: Origin(scheme: "https", host: "h"), host: "::1"), "its host"),
         (Service(for: Origin(scheme: "https", host: "h"), host: "a", port: 0), "its port 0"),
-    ])
+    ]
+
+    @Test(arguments: Self.serviceThatCannotBeAskedIsRefusedArguments)
     func serviceThatCannotBeAskedIsRefused(_ service: AltSvcStore.Service, problem: String) throws {
         let error = #expect(throws: NetworkError.self) { try store.add(service) }
         #expect(error?.kind == .badConfiguration && error?.phase == .build)
@@ -176,12 +178,14 @@ struct AltSvcStoreTests {
         #expect(services.map { "\($0.origin.port) \($0.host) \($0.isPersistent)" } == ["8443 [::1] true"])
     }
 
-    @Test(arguments: [
+    private static let lineThatCannotBeReadIsNamedArguments: [String] = [
         "h2 a 443 h2 b 443", "h2 a 443 h2 b 443 \"soon\" 0 0", "h2 a x h2 b 443 \"20301231 23:59:59\" 0 0",
         "h2 a 443 h2 b 0 \"20301231 23:59:59\" 0 0", "h2 a 443 h2 b 443 \"20301231 23:59:59\" 2 0",
         "h2 a 443 h2 b 443 \"20301231 23:59:59\"", "h2 a 443 h2 b/c 443 \"20301231 23:59:59\" 0 0",
         "h2 a 0 h2 b 443 \"20301231 23:59:59\" 0 0", "\"20301231 23:59:59\"",
-    ])
+    ]
+
+    @Test(arguments: Self.lineThatCannotBeReadIsNamedArguments)
     func lineThatCannotBeReadIsNamed(_ line: String) throws {
         let path = "/tmp/beaglenet-altsvc-\(UInt32.random(in: .min ... .max))"
         defer { _ = remove(path) }

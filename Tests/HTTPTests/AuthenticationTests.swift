@@ -61,7 +61,7 @@ struct AuthenticationTests {
 
     // MARK: - Netrc
 
-    @Test(arguments: [
+    private static let hostIsLookedUpArguments: [(String, String, String)] = [
         ("machine h.org login me password x", "me", "x"), ("machine h.org\n\tlogin me\n\tpassword x\n", "me", "x"),
         ("machine other login you password y machine h.org login me password x", "me", "x"),
         ("machine h.org login me password x machine h.org login you password y", "me", "x"),
@@ -74,15 +74,19 @@ struct AuthenticationTests {
         ("macdef init\nmachine h.org login you\n\nmachine h.org login me password x", "me", "x"),
         ("machine h.org login me password #x\nmachine other login root password y", "me", "#x"),
         ("machine h.org login #me account #a password x#y # login you", "#me", "x#y"),
-    ])
+    ]
+
+    @Test(arguments: Self.hostIsLookedUpArguments)
     func hostIsLookedUp(_ text: String, _ user: String, _ password: String) {
         #expect(Netrc.credentials(for: "h.org", of: text) == Credentials(user: user, password: password))
     }
 
-    @Test(arguments: [
+    private static let hostThatIsNotThereGetsNothingArguments: [String] = [
         "", "machine", "machine h.org", "machine other login you password y", "login me password x",
         "machine h.org.evil login me password x", "macdef init\nmachine h.org login you", "\"", "machine h.org login",
-    ])
+    ]
+
+    @Test(arguments: Self.hostThatIsNotThereGetsNothingArguments)
     func hostThatIsNotThereGetsNothing(_ text: String) {
         #expect(Netrc.credentials(for: "h.org", of: text) == nil)
     }

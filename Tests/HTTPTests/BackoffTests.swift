@@ -17,9 +17,13 @@ struct BackoffTests {
         return lower ... .milliseconds(Int((upper / .milliseconds(1)).rounded()))
     }
 
+    private static let windowArguments: [(Int, Int)] = [
+        (0, 1), (1, 1), (2, 2), (3, 4), (5, 16), (6, 30), (7, 30), (64, 30), (65, 30), (.max, 30),
+    ]
+
     @Test(
         "the window doubles up to its cap",
-        arguments: [(0, 1), (1, 1), (2, 2), (3, 4), (5, 16), (6, 30), (7, 30), (64, 30), (65, 30), (.max, 30)]
+        arguments: Self.windowArguments
     )
     func window(failures: Int, seconds: Int) {
         #expect(range(Backoff(), after: failures) == .zero ... .seconds(seconds))

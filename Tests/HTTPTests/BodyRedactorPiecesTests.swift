@@ -2,7 +2,7 @@
 import Testing
 
 /// Bodies put together by chance, and the same ones at every run.
-@Suite struct BodyRedactorPiecesTests {
+struct BodyRedactorPiecesTests {
     private static let fragments = [
         "{", "}", "[", "]", "\"", "\\", "\\\"", ",", ":", "=", "&", "?", "#", ";", " ", "\n", "\r\n", "\u{0}", "\u{1}",
         "é", "%", "+", "<", ">", "'", "\"\"\"", "{\"state\":\"a\",", "\"state\":", "\"code\":1", "\"pin\":", "\"a\":",

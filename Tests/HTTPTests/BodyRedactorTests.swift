@@ -1,7 +1,7 @@
 @testable import BeagleNetHTTP
 import Testing
 
-@Suite struct BodyRedactorTests {
+struct BodyRedactorTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let type: String?
         let body: String
@@ -232,14 +232,16 @@ import Testing
         return redactor.unredactable.map { .omitted($0) } ?? .body(output)
     }
 
+    private static let dropsMembersArguments: [(String, String)] = [
+        (#"{"pin":1}"#, "{}"), (#"{"pin":1 , "a":1}"#, #"{  "a":1}"#),
+        (#"{ "a":1, "pin":1 , "b":2}"#, #"{ "a":1 , "b":2}"#),
+        (#"{"a":1,"pin":{"x":1}}"#, #"{"a":1}"#), (#"{"pin":1,"otp":2,"a":{"pin":1},"b":[]}"#, #"{"a":{},"b":[]}"#),
+        (#"{"pin":1,"a":"\#(jwt)","otp":[1,2]}"#, #"{"a":"REDACTED"}"#),
+    ]
+
     @Test(
         "dropped members leave valid JSON",
-        arguments: [
-            (#"{"pin":1}"#, "{}"), (#"{"pin":1 , "a":1}"#, #"{  "a":1}"#),
-            (#"{ "a":1, "pin":1 , "b":2}"#, #"{ "a":1 , "b":2}"#),
-            (#"{"a":1,"pin":{"x":1}}"#, #"{"a":1}"#), (#"{"pin":1,"otp":2,"a":{"pin":1},"b":[]}"#, #"{"a":{},"b":[]}"#),
-            (#"{"pin":1,"a":"\#(jwt)","otp":[1,2]}"#, #"{"a":"REDACTED"}"#),
-        ]
+        arguments: Self.dropsMembersArguments
     )
     func dropsMembers(body: String, expected: String) throws {
         for cut in 0...body.utf8.count {
@@ -252,10 +254,12 @@ import Testing
         _ = try JSONValue(parsing: expected)
     }
 
-    @Test(arguments: [
+    private static let dropsItemsOfFormsArguments: [(String, String)] = [
         ("pin=1&a=1&otp=2", "a=1"), ("a=1&pin=1", "a=1"), ("pin=1", ""), ("pin=1&otp=1&a=1&b=2", "a=1&b=2"),
         ("a=1&pin=1&b=2", "a=1&b=2"),
-    ])
+    ]
+
+    @Test(arguments: Self.dropsItemsOfFormsArguments)
     func dropsItemsOfForms(body: String, expected: String) {
         for cut in 0...body.utf8.count {
             let bytes = Data(body.utf8)
@@ -276,21 +280,23 @@ import Testing
 
     private static let long = String(repeating: "0123456789 \\n", count: 20_000)
 
+    private static let largeBodiesArguments: [(String, String, String)] = [
+        (json, "{\"a\":\"\(long)\(jwt)\",\"b\":1}", "{\"a\":\"\(long)REDACTED\",\"b\":1}"),
+        (json, "{\"pin\":\"\(long)\",\"b\":1}", "{\"pin\":\"REDACTED\",\"b\":1}"),
+        (json, "{\"tokens\":[\"\(long)\",1],\"b\":1}", "{\"tokens\":\"REDACTED\",\"b\":1}"),
+        (json, "{\"state\":\"\(long) pin=1\",\"b\":1}", "{\"state\":\"REDACTED\",\"b\":1}"),
+        (
+            json, "[\(String(repeating: "{\"pin\":1},", count: 20_000))0]",
+            "[\(String(repeating: "{\"pin\":\"REDACTED\"},", count: 20_000))0]"
+        ),
+        ("text/plain", "\(long)\(jwt) \(long)", "\(long)REDACTED \(long)"),
+        (json, "{\"pin\":\(String(repeating: "1", count: 200_000)),\"b\":1}", "{\"pin\":\"REDACTED\",\"b\":1}"),
+        ("text/plain", "password=\(String(repeating: "x", count: 65_535))", "password=REDACTED"),
+    ]
+
     @Test(
         "a body larger than the window is looked through piece by piece",
-        arguments: [
-            (json, "{\"a\":\"\(long)\(jwt)\",\"b\":1}", "{\"a\":\"\(long)REDACTED\",\"b\":1}"),
-            (json, "{\"pin\":\"\(long)\",\"b\":1}", "{\"pin\":\"REDACTED\",\"b\":1}"),
-            (json, "{\"tokens\":[\"\(long)\",1],\"b\":1}", "{\"tokens\":\"REDACTED\",\"b\":1}"),
-            (json, "{\"state\":\"\(long) pin=1\",\"b\":1}", "{\"state\":\"REDACTED\",\"b\":1}"),
-            (
-                json, "[\(String(repeating: "{\"pin\":1},", count: 20_000))0]",
-                "[\(String(repeating: "{\"pin\":\"REDACTED\"},", count: 20_000))0]"
-            ),
-            ("text/plain", "\(long)\(jwt) \(long)", "\(long)REDACTED \(long)"),
-            (json, "{\"pin\":\(String(repeating: "1", count: 200_000)),\"b\":1}", "{\"pin\":\"REDACTED\",\"b\":1}"),
-            ("text/plain", "password=\(String(repeating: "x", count: 65_535))", "password=REDACTED"),
-        ]
+        arguments: Self.largeBodiesArguments
     )
     func largeBodies(type: String, body: String, expected: String) {
         for size in [1_000, 65_536, 1 << 20] {
@@ -300,20 +306,22 @@ import Testing
         }
     }
 
+    private static let failsClosedArguments: [(String, String, RedactedBody.Reason)] = [
+        (json, "{\"a\":\"ghp_\(String(repeating: "x", count: 70_000))\"}", RedactedBody.Reason.tooLong),
+        (json, "{\"\(String(repeating: "x", count: 70_000))\":1}", .tooLong),
+        (json, "{\"\(String(repeating: "x", count: 70_000))\" 1}", .tooLong),
+        (json, "{\"a\":\"[\(String(repeating: "1,", count: 70_000))\"}", .tooLong),
+        (json, "{\"state\":\"[\(String(repeating: "1,", count: 70_000))", .truncated),
+        (json, "[\(String(repeating: "1,", count: 70_000))", .truncated),
+        ("text/plain", "-----BEGIN PRIVATE KEY-----\(String(repeating: "x", count: 70_000))", .tooLong),
+        (form, "a=\(String(repeating: "x", count: 70_000))", .tooLong),
+        (json, "{\"a\":\(String(repeating: "1", count: 70_000))}", .tooLong),
+        ("text/plain", "password=\"\(String(repeating: "a", count: 70_000))\u{0}", .tooLong),
+    ]
+
     @Test(
         "what only a longer look would tell makes a body unredactable",
-        arguments: [
-            (json, "{\"a\":\"ghp_\(String(repeating: "x", count: 70_000))\"}", RedactedBody.Reason.tooLong),
-            (json, "{\"\(String(repeating: "x", count: 70_000))\":1}", .tooLong),
-            (json, "{\"\(String(repeating: "x", count: 70_000))\" 1}", .tooLong),
-            (json, "{\"a\":\"[\(String(repeating: "1,", count: 70_000))\"}", .tooLong),
-            (json, "{\"state\":\"[\(String(repeating: "1,", count: 70_000))", .truncated),
-            (json, "[\(String(repeating: "1,", count: 70_000))", .truncated),
-            ("text/plain", "-----BEGIN PRIVATE KEY-----\(String(repeating: "x", count: 70_000))", .tooLong),
-            (form, "a=\(String(repeating: "x", count: 70_000))", .tooLong),
-            (json, "{\"a\":\(String(repeating: "1", count: 70_000))}", .tooLong),
-            ("text/plain", "password=\"\(String(repeating: "a", count: 70_000))\u{0}", .tooLong),
-        ]
+        arguments: Self.failsClosedArguments
     )
     func failsClosed(type: String, body: String, reason: RedactedBody.Reason) {
         for size in [1_000, 65_536, 1 << 20] {

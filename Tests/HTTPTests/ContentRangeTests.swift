@@ -2,12 +2,12 @@ import BeagleNetHTTP
 import Testing
 
 struct ContentRangeTests {
-    @Test(
-        arguments: [
-            ("bytes 0-499/1234", 0, 499, 1234), ("bytes 7-7/8", 7, 7, 8), ("Bytes 42-1233/1234", 42, 1233, 1234),
-            ("bytes 0-499/*", 0, 499, nil),
-        ] as [(String, Int64, Int64, Int64?)]
-    )
+    private static let rangeIsReadArguments: [(String, Int64, Int64, Int64?)] = [
+        ("bytes 0-499/1234", 0, 499, 1234), ("bytes 7-7/8", 7, 7, 8), ("Bytes 42-1233/1234", 42, 1233, 1234),
+        ("bytes 0-499/*", 0, 499, nil),
+    ]
+
+    @Test(arguments: Self.rangeIsReadArguments)
     func rangeIsRead(_ text: String, _ first: Int64, _ last: Int64, _ total: Int64?) {
         let range = ContentRange(text)
         #expect(range?.bytes == first...last)

@@ -199,8 +199,12 @@ struct CookieJarTests {
         jar.take(from: head, of: try self.head(url))
     }
 
+    private static let cookieWithAControlCharacterIsRejectedArguments: [String] = [
+        "a=b\u{1}", "a\u{7F}=b", "a=b; Path=/\u{1F}", "a=b; Secure\u{8}", "a=b\r; Secure", "\u{1}a=b",
+    ]
+
     /// A field has spaces in the place of control characters.
-    @Test(arguments: ["a=b\u{1}", "a\u{7F}=b", "a=b; Path=/\u{1F}", "a=b; Secure\u{8}", "a=b\r; Secure", "\u{1}a=b"])
+    @Test(arguments: Self.cookieWithAControlCharacterIsRejectedArguments)
     func cookieWithAControlCharacterIsRejected(_ text: String) throws {
         try take([Array(text.utf8), Array("good=1".utf8)])
         #expect(jar.cookies.map(\.name) == ["good"])
@@ -277,7 +281,11 @@ struct CookieJarTests {
         }
     }
 
-    @Test(arguments: [1e19, Double.greatestFiniteMagnitude, .infinity, -1e19, -.infinity, .nan])
+    private static let endThatNoFileHoldsIsSavedArguments: [Double] = [
+        1e19, Double.greatestFiniteMagnitude, .infinity, -1e19, -.infinity, .nan,
+    ]
+
+    @Test(arguments: Self.endThatNoFileHoldsIsSavedArguments)
     func endThatNoFileHoldsIsSaved(_ seconds: Double) throws {
         jar.set(Cookie(name: "a", value: "b", domain: "h.org", expires: Date(timeIntervalSince1970: seconds)))
         try withPath { path in
@@ -287,11 +295,13 @@ struct CookieJarTests {
         }
     }
 
-    @Test(arguments: [
+    private static let lineThatIsNoCookieIsNamedArguments: [String] = [
         "nonsense", "h.org\tFALSE\t/\tFALSE\tsoon\ta\tb", "h.org\tFALSE\tx\tFALSE\t0\ta\tb",
         "\tFALSE\t/\tFALSE\t0\ta\tb",
         "h.org\tFALSE\t/\tFALSE\t0", "h.org\tFALSE\t/\tFALSE\t0\ta\tb\tc", "h.org\tFALSE\t/\tFALSE\t0\ta\tb\u{0}c",
-    ])
+    ]
+
+    @Test(arguments: Self.lineThatIsNoCookieIsNamedArguments)
     func lineThatIsNoCookieIsNamed(_ line: String) throws {
         try withPath { path in
             try PrivateFile(path: path).write("# head\r\n\r\n\r\n\(line)\n")
@@ -314,14 +324,16 @@ struct CookieJarTests {
         }
     }
 
-    /// What the app sets may have any parts.
-    @Test(arguments: [
+    private static let jarReadsWhatItWroteArguments: [Cookie] = [
         Cookie(name: "a\tb", value: "c", domain: "h.org"), Cookie(name: "a", value: "b\tc", domain: "h.org"),
         Cookie(name: "a", value: "b\nc", domain: "h.org"), Cookie(name: "a", value: "b", domain: "h.org", path: "/\tx"),
         Cookie(name: "a", value: "b", domain: "h.org", path: "x"), Cookie(name: "a", value: "b", domain: ""),
         Cookie(name: "a", value: "b", domain: "#h.org"), Cookie(name: "a", value: " b", domain: "h.org"),
         Cookie(name: "a", value: "b", domain: "h.org", path: "/\u{0}"),
-    ])
+    ]
+
+    /// What the app sets may have any parts.
+    @Test(arguments: Self.jarReadsWhatItWroteArguments)
     func jarReadsWhatItWrote(_ odd: Cookie) throws {
         jar.set(odd)
         jar.set(Cookie(name: "good", value: "1", domain: "h.org"))

@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 import Testing
 
-@Suite struct CopyOnWriteTests {
+struct CopyOnWriteTests {
     @Test func aCopyDoesNotChangeWithTheOther() {
         let first = CopyOnWrite([1])
         var second = first

@@ -38,11 +38,13 @@ struct CurlCommandTests {
         #expect(command(.post, body: .file(path: "/tmp/it's")).contains(" --data-binary '@/tmp/it'\\''s' "))
     }
 
+    private static let shellsReadNothingIntoItArguments: [String] = [
+        "it's", "$(exit 9)", "`exit 9`", "a b", "!!", "\\", "\"", "*", "~", "a;b", "'\u{301}", "é", "-x",
+    ]
+
     @Test(
         "whatever a value holds, a shell hands it on as it is",
-        arguments: [
-            "it's", "$(exit 9)", "`exit 9`", "a b", "!!", "\\", "\"", "*", "~", "a;b", "'\u{301}", "é", "-x",
-        ]
+        arguments: Self.shellsReadNothingIntoItArguments
     )
     func shellsReadNothingIntoIt(_ value: String) throws {
         let text = command(.get, "/", [.accept: value])

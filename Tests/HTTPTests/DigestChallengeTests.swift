@@ -9,17 +9,17 @@ struct DigestChallengeTests {
         return DigestChallenge(of: all)
     }
 
-    @Test(
-        arguments: [
-            (["Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\""], "qop=auth-int"),
-            (["Digest realm=\"r\", nonce=\"n\", algorithm=SHA-512-256, qop=\"auth\""], "the algorithm SHA-512-256;"),
-            (["Digest realm=\"r\", nonce=\"n\", algorithm=\"a b\""], "an unknown algorithm;"),
-            (["Digest nonce=\"n\""], "lacks a realm"),
-            (["Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\", qop=auth-int"], "qop=auth-int"),
-            (["Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\"", "Digest realm=\"r\", nonce=\"n\""], nil),
-            (["Digest realm=\"r\", nonce=\"n\", qop=\"auth, auth-int\""], nil), (["Basic realm=\"r\""], nil), ([], nil),
-        ] as [([String], String?)]
-    )
+    private static let challengesThatCannotBeAnsweredSayWhyArguments: [([String], String?)] = [
+        (["Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\""], "qop=auth-int"),
+        (["Digest realm=\"r\", nonce=\"n\", algorithm=SHA-512-256, qop=\"auth\""], "the algorithm SHA-512-256;"),
+        (["Digest realm=\"r\", nonce=\"n\", algorithm=\"a b\""], "an unknown algorithm;"),
+        (["Digest nonce=\"n\""], "lacks a realm"),
+        (["Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\", qop=auth-int"], "qop=auth-int"),
+        (["Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\"", "Digest realm=\"r\", nonce=\"n\""], nil),
+        (["Digest realm=\"r\", nonce=\"n\", qop=\"auth, auth-int\""], nil), (["Basic realm=\"r\""], nil), ([], nil),
+    ]
+
+    @Test(arguments: Self.challengesThatCannotBeAnsweredSayWhyArguments)
     func challengesThatCannotBeAnsweredSayWhy(_ challenges: [String], _ reason: String?) {
         var fields = HTTPFields()
         for challenge in challenges {
@@ -128,11 +128,13 @@ struct DigestChallengeTests {
         #expect(read("\(md5), Digest realm=\"r\", nonce=\"3\", algorithm=SHA-512-256")?.nonce == "1")
     }
 
-    @Test(arguments: [
+    private static let whatCannotBeAnsweredIsNoChallengeArguments: [String] = [
         "Basic realm=\"r\"", "Digest", "Digest realm=\"r\"", "Digest nonce=\"n\"", "",
         "Digest realm=\"r\", nonce=\"n\", algorithm=odd", "Digest realm=\"r\", nonce=\"n\", qop=auth-int",
         "realm=\"r\", nonce=\"n\"", "Digest realm=\"r, nonce=\"n\"", "Digest realm=\"r\" nonce=\"n",
-    ])
+    ]
+
+    @Test(arguments: Self.whatCannotBeAnsweredIsNoChallengeArguments)
     func whatCannotBeAnsweredIsNoChallenge(_ field: String) {
         #expect(read(field) == nil)
     }

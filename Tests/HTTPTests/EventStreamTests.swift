@@ -38,52 +38,54 @@ struct EventStreamTests {
         return whole
     }
 
+    private static let eventsArguments: [(String, [(String, String, String)])] = [
+        ("", []),
+        ("data: a\n\n", [("message", "a", "")]),
+        // Lines end with CRLF, LF or CR (9.2.5).
+        (
+            "data: a\r\n\r\ndata: b\r\rdata: c\n\ndata: d\r\n\n",
+            [
+                ("message", "a", ""), ("message", "b", ""), ("message", "c", ""), ("message", "d", ""),
+            ]
+        ),
+        ("data: a\n\rdata: b\r\n\r", [("message", "a", ""), ("message", "b", "")]),
+        // One byte order mark may stand at the beginning (9.2.5).
+        ("\u{FEFF}data: a\n\n", [("message", "a", "")]),
+        ("\u{FEFF}\u{FEFF}data: a\n\n", []),
+        ("\n\u{FEFF}data: a\n\n", []),
+        // The examples of 9.2.6.
+        (
+            ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
+            [
+                ("message", "first event", "1"), ("message", "second event", ""), ("message", " third event", ""),
+            ]
+        ),
+        ("data\n\ndata\ndata\n\ndata:", [("message", "", ""), ("message", "\n", "")]),
+        ("data:test\n\ndata: test\n\n", [("message", "test", ""), ("message", "test", "")]),
+        ("data: YHOO\ndata: +2\ndata: 10\n\n", [("message", "YHOO\n+2\n10", "")]),
+        // A type is for one event; without data there is none, and the type is forgotten.
+        ("event: add\ndata: 1\n\ndata: 2\n\n", [("add", "1", ""), ("message", "2", "")]),
+        ("event: add\n\ndata: 2\n\n", [("message", "2", "")]),
+        ("event: add\nevent: \ndata: 2\n\n", [("message", "2", "")]),
+        // An id stays until there is another; one with NUL is none.
+        (
+            "id: 1\ndata: a\n\ndata: b\n\nid: 2\0\ndata: c\n\nid:\ndata: d\n\n",
+            [
+                ("message", "a", "1"), ("message", "b", "1"), ("message", "c", "1"), ("message", "d", ""),
+            ]
+        ),
+        // Names are compared as they are; what is unknown means nothing.
+        ("Data: a\ndata : b\n data: c\nfoo: d\ndata:e:f\n\n", [("message", "e:f", "")]),
+        (":\n:data: a\n::\n\n", []),
+        // What no empty line has ended is no event.
+        ("data: a\n", []), ("data: a\n\ndata: b", [("message", "a", "")]),
+        ("data: é😀\n\n", [("message", "é😀", "")]),
+        ("data: a\0b\n\n", [("message", "a\0b", "")]),
+    ]
+
     @Test(
         "events are read at any split",
-        arguments: [
-            ("", []),
-            ("data: a\n\n", [("message", "a", "")]),
-            // Lines end with CRLF, LF or CR (9.2.5).
-            (
-                "data: a\r\n\r\ndata: b\r\rdata: c\n\ndata: d\r\n\n",
-                [
-                    ("message", "a", ""), ("message", "b", ""), ("message", "c", ""), ("message", "d", ""),
-                ]
-            ),
-            ("data: a\n\rdata: b\r\n\r", [("message", "a", ""), ("message", "b", "")]),
-            // One byte order mark may stand at the beginning (9.2.5).
-            ("\u{FEFF}data: a\n\n", [("message", "a", "")]),
-            ("\u{FEFF}\u{FEFF}data: a\n\n", []),
-            ("\n\u{FEFF}data: a\n\n", []),
-            // The examples of 9.2.6.
-            (
-                ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
-                [
-                    ("message", "first event", "1"), ("message", "second event", ""), ("message", " third event", ""),
-                ]
-            ),
-            ("data\n\ndata\ndata\n\ndata:", [("message", "", ""), ("message", "\n", "")]),
-            ("data:test\n\ndata: test\n\n", [("message", "test", ""), ("message", "test", "")]),
-            ("data: YHOO\ndata: +2\ndata: 10\n\n", [("message", "YHOO\n+2\n10", "")]),
-            // A type is for one event; without data there is none, and the type is forgotten.
-            ("event: add\ndata: 1\n\ndata: 2\n\n", [("add", "1", ""), ("message", "2", "")]),
-            ("event: add\n\ndata: 2\n\n", [("message", "2", "")]),
-            ("event: add\nevent: \ndata: 2\n\n", [("message", "2", "")]),
-            // An id stays until there is another; one with NUL is none.
-            (
-                "id: 1\ndata: a\n\ndata: b\n\nid: 2\0\ndata: c\n\nid:\ndata: d\n\n",
-                [
-                    ("message", "a", "1"), ("message", "b", "1"), ("message", "c", "1"), ("message", "d", ""),
-                ]
-            ),
-            // Names are compared as they are; what is unknown means nothing.
-            ("Data: a\ndata : b\n data: c\nfoo: d\ndata:e:f\n\n", [("message", "e:f", "")]),
-            (":\n:data: a\n::\n\n", []),
-            // What no empty line has ended is no event.
-            ("data: a\n", []), ("data: a\n\ndata: b", [("message", "a", "")]),
-            ("data: é😀\n\n", [("message", "é😀", "")]),
-            ("data: a\0b\n\n", [("message", "a\0b", "")]),
-        ] as [(String, [(String, String, String)])]
+        arguments: Self.eventsArguments
     )
     func events(text: String, expected: [(type: String, data: String, id: String)]) {
         let reading = read(Data(text.utf8))
@@ -96,12 +98,14 @@ struct EventStreamTests {
         #expect(reading.events.map(\.data) == ["a\u{FFFD}\u{FFFD}b"])
     }
 
+    private static let lastEventIDArguments: [(String, String)] = [
+        ("id: 1\n", ""), ("id: 1\n\n", "1"), ("id: 1\ndata: a\n\nid: 2\n", "1"), ("id: 1\n\nid\n\n", ""),
+        ("id: 1\n\nid: 2\0\n\n", "1"), ("id:  1 \n\n", " 1 "),
+    ]
+
     @Test(
         "the last id counts when its event has ended, with data or without",
-        arguments: [
-            ("id: 1\n", ""), ("id: 1\n\n", "1"), ("id: 1\ndata: a\n\nid: 2\n", "1"), ("id: 1\n\nid\n\n", ""),
-            ("id: 1\n\nid: 2\0\n\n", "1"), ("id:  1 \n\n", " 1 "),
-        ]
+        arguments: Self.lastEventIDArguments
     )
     func lastEventID(text: String, expected: String) {
         #expect(read(Data(text.utf8)).lastEventID == expected)
@@ -116,29 +120,33 @@ struct EventStreamTests {
         #expect(try stream.next() == nil)
     }
 
+    private static let retryArguments: [(String, Duration?)] = [
+        ("retry: 3000\n", .seconds(3)), ("retry:0\n", .zero), ("retry: 007\n", .milliseconds(7)),
+        ("retry: 1\nretry: x\n", .milliseconds(1)), ("retry\n", nil), ("retry:\n", nil), ("retry: -1\n", nil),
+        ("retry: 1.5\n", nil), ("retry: 1 \n", nil), ("retry: ١\n", nil), ("retry: 1", nil),
+        ("retry: 99999999999999999999\n", .milliseconds(Int64.max)),
+    ]
+
     @Test(
         "retry is a number of milliseconds, or nothing",
-        arguments: [
-            ("retry: 3000\n", .seconds(3)), ("retry:0\n", .zero), ("retry: 007\n", .milliseconds(7)),
-            ("retry: 1\nretry: x\n", .milliseconds(1)), ("retry\n", nil), ("retry:\n", nil), ("retry: -1\n", nil),
-            ("retry: 1.5\n", nil), ("retry: 1 \n", nil), ("retry: ١\n", nil), ("retry: 1", nil),
-            ("retry: 99999999999999999999\n", .milliseconds(Int64.max)),
-        ] as [(String, Duration?)]
+        arguments: Self.retryArguments
     )
     func retry(text: String, expected: Duration?) {
         #expect(read(Data(text.utf8)).retry == expected)
     }
 
+    private static let limitArguments: [(String, Int, Int, Bool)] = [
+        ("data: 12345678\n\n", 16, 1, false), ("data: 1234567890\n\n", 16, 1, false),
+        ("data: 12345678901\n\n", 16, 0, true), (": 123456789012345\n\n", 16, 0, true),
+        ("data: 1\n\ndata: 2\n\ndata: 12345678901", 16, 2, true),
+        ("data:1234567\ndata:1234567\n\n", 16, 1, false), ("data:1234567\ndata:12345678\n\n", 16, 0, true),
+        ("data:1234567\ndata:12345678\n\ndata: a\n\n", 16, 0, true),
+        ("data:\ndata:\ndata:\ndata:\n\n", 6, 1, false), ("data:\ndata:\ndata:\n\n", 2, 0, true),
+    ]
+
     @Test(
         "what is longer than allowed is refused, and what came before it is not",
-        arguments: [
-            ("data: 12345678\n\n", 16, 1, false), ("data: 1234567890\n\n", 16, 1, false),
-            ("data: 12345678901\n\n", 16, 0, true), (": 123456789012345\n\n", 16, 0, true),
-            ("data: 1\n\ndata: 2\n\ndata: 12345678901", 16, 2, true),
-            ("data:1234567\ndata:1234567\n\n", 16, 1, false), ("data:1234567\ndata:12345678\n\n", 16, 0, true),
-            ("data:1234567\ndata:12345678\n\ndata: a\n\n", 16, 0, true),
-            ("data:\ndata:\ndata:\ndata:\n\n", 6, 1, false), ("data:\ndata:\ndata:\n\n", 2, 0, true),
-        ]
+        arguments: Self.limitArguments
     )
     func limit(text: String, maxEventBytes: Int, count: Int, isRefused: Bool) {
         let reading = read(Data(text.utf8), maxEventBytes: maxEventBytes)

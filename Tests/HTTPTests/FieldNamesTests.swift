@@ -2,7 +2,7 @@ import Testing
 
 @testable import BeagleNetHTTP
 
-@Suite struct FieldNamesTests {
+struct FieldNamesTests {
     /// One that lost its place would be made anew for each head.
     @Test(arguments: FieldNames.usual) func eachHasItsPlace(name: String) {
         for spelling in [name, name.lowercased()] {

@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 import Testing
 
-@Suite struct FieldValueTests {
+struct FieldValueTests {
     private static let name = HTTPField.Name("x")!
 
     /// Each character at either end and within, and none.

@@ -2,8 +2,7 @@ import BeagleNetHTTP
 import Testing
 
 struct HMACSHA256Tests {
-    /// Test cases 1, 2, 3 and 6 of RFC 4231, 4; the last key is longer than a block.
-    @Test(arguments: [
+    private static let codeIsThatOfTheStandardArguments: [(Data, [UInt8], String)] = [
         (
             Data(repeating: 0x0B, count: 20), Array("Hi There".utf8),
             "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
@@ -20,7 +19,10 @@ struct HMACSHA256Tests {
             Data(repeating: 0xAA, count: 131), Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8),
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
         ),
-    ])
+    ]
+
+    /// Test cases 1, 2, 3 and 6 of RFC 4231, 4; the last key is longer than a block.
+    @Test(arguments: Self.codeIsThatOfTheStandardArguments)
     func codeIsThatOfTheStandard(key: Data, message: [UInt8], code: String) throws {
         let bytes = try #require(HMACSHA256.bytes(of: message, key: key))
         #expect(bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() == code)

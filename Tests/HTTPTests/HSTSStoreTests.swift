@@ -17,22 +17,26 @@ struct HSTSStoreTests {
         store.take(from: fields, of: HTTPRequest(url: try #require(URL(string: url))))
     }
 
-    /// RFC 6797, 6.1.
-    @Test(arguments: [
+    private static let policyIsReadArguments: [(String, Int, Bool)] = [
         ("max-age=31536000", 31_536_000, false), ("max-age=15768000 ; includeSubDomains", 15_768_000, true),
         ("max-age=\"31536000\"", 31_536_000, false), ("max-age=0", 0, false), ("MAX-AGE=1;INCLUDESUBDOMAINS", 1, true),
         ("max-age=1; preload; odd=\"x\"", 1, false), (" ; max-age = 1 ;", 1, false),
         ("max-age=99999999999999999999", Int.max, false),
-    ])
+    ]
+
+    /// RFC 6797, 6.1.
+    @Test(arguments: Self.policyIsReadArguments)
     func policyIsRead(_ text: String, _ age: Int, _ includesSubdomains: Bool) throws {
         let policy = try #require(TransportSecurity(text))
         #expect(policy.maxAge == age)
         #expect(policy.includesSubdomains == includesSubdomains)
     }
 
-    @Test(arguments: [
+    private static let textThatBreaksTheRulesIsIgnoredArguments: [String] = [
         "", "includeSubDomains", "max-age", "max-age=", "max-age=x", "max-age=-1", "max-age=1; max-age=1", "max-age=\"",
-    ])
+    ]
+
+    @Test(arguments: Self.textThatBreaksTheRulesIsIgnoredArguments)
     func textThatBreaksTheRulesIsIgnored(_ text: String) {
         #expect(TransportSecurity(text) == nil)
     }
@@ -86,7 +90,11 @@ struct HSTSStoreTests {
         #expect(!store.covers("h1.org"))
     }
 
-    @Test(arguments: [("h.org", "h.org"), ("h.org:80", "h.org"), ("h.org:8080", "h.org:8080"), ("[::1]:80", "[::1]")])
+    private static let upgradeKeepsThePortUnlessItIsHTTPsArguments: [(String, String)] = [
+        ("h.org", "h.org"), ("h.org:80", "h.org"), ("h.org:8080", "h.org:8080"), ("[::1]:80", "[::1]"),
+    ]
+
+    @Test(arguments: Self.upgradeKeepsThePortUnlessItIsHTTPsArguments)
     func upgradeKeepsThePortUnlessItIsHTTPs(_ authority: String, _ upgraded: String) {
         var head = HTTPRequest(method: .get, scheme: "http", authority: authority, path: "/")
         head.upgrade()
@@ -114,10 +122,12 @@ struct HSTSStoreTests {
         #expect(Date(timeIntervalSince1970: seconds).curlText == "99991231 23:59:59")
     }
 
-    @Test(arguments: [
+    private static let lineThatCannotBeReadIsNamedArguments: [String] = [
         "h.org", "h.org 20231114", "h.org \"soon\"", ". \"unlimited\"", ".. \"unlimited\"",
         "h.org \"20231301 00:00:00\"", "h.org \"",
-    ])
+    ]
+
+    @Test(arguments: Self.lineThatCannotBeReadIsNamedArguments)
     func lineThatCannotBeReadIsNamed(_ line: String) throws {
         let path = "/tmp/beaglenet-hsts-\(UInt32.random(in: .min ... .max))"
         defer { _ = remove(path) }
@@ -131,7 +141,11 @@ struct HSTSStoreTests {
         #expect(skipped == ["line 1 of \(path) is not a valid HSTS host"])
     }
 
-    @Test(arguments: [0, 1, 59, 60, 11_016, 19_675, 19_782, 20_454, 47_541, 2_932_896])
+    private static let daysAndDatesAreOneAnothersOppositeArguments: [Int] = [
+        0, 1, 59, 60, 11_016, 19_675, 19_782, 20_454, 47_541, 2_932_896,
+    ]
+
+    @Test(arguments: Self.daysAndDatesAreOneAnothersOppositeArguments)
     func daysAndDatesAreOneAnothersOpposite(_ days: Int) throws {
         let date = CivilDate(days: days)
         #expect(try #require(CivilDate(year: date.year, month: date.month, day: date.day)).days == days)

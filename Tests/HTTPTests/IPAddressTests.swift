@@ -52,10 +52,12 @@ struct IPAddressTests {
         }
     }
 
-    @Test(arguments: [
+    private static let isWrittenInItsShortFormArguments: [(String, String)] = [
         ("127.0.0.1", "127.0.0.1"), ("[::1]", "::1"), ("2001:DB8:0:0:0:0:0:1", "2001:db8::1"), ("::", "::"),
         ("255.255.255.255", "255.255.255.255"), ("::ffff:10.0.0.1", "::ffff:10.0.0.1"),
-    ])
+    ]
+
+    @Test(arguments: Self.isWrittenInItsShortFormArguments)
     func isWrittenInItsShortForm(_ text: String, _ short: String) throws {
         let address = try #require(IPAddress(text))
         #expect(address.description == short)
@@ -70,7 +72,7 @@ struct IPAddressTests {
         #expect(IPAddress(text) == nil)
     }
 
-    @Test(arguments: [
+    private static let networkContainsAnAddressArguments: [(String, String, Bool)] = [
         ("::1/64", "::1", true), ("::1/64", "::ffff", true), ("::1/64", "0:0:0:1::1", false),
         ("::/0", "2001:db8::1", true),
         ("::1/128", "::1", true), ("::1/128", "::2", false), ("::1", "0:0:0:0:0:0:0:1", true), ("::1", "::2", false),
@@ -79,7 +81,9 @@ struct IPAddressTests {
         ("127.0.0.0/8", "127.1.2.3", true), ("127.0.0.0/8", "128.0.0.0", false), ("0.0.0.0/0", "255.1.1.1", true),
         ("10.0.0.0/31", "10.0.0.1", true), ("10.0.0.0/31", "10.0.0.2", false), ("10.0.0.1/32", "10.0.0.1", true),
         ("0.0.0.0/0", "::1", false), ("::/0", "127.0.0.1", false),
-    ])
+    ]
+
+    @Test(arguments: Self.networkContainsAnAddressArguments)
     func networkContainsAnAddress(_ network: String, _ address: String, _ isInside: Bool) throws {
         #expect(try #require(IPNetwork(network)).contains(#require(IPAddress(address))) == isInside)
     }

@@ -2,17 +2,19 @@ import BeagleNetHTTP
 import Testing
 
 struct MediaTypeTests {
+    private static let readsArguments: [(String, String, [String: String])] = [
+        ("text/event-stream", "text/event-stream", [:]),
+        (" Text/Event-Stream ;Charset=UTF-8", "text/event-stream", ["charset": "UTF-8"]),
+        ("multipart/mixed; boundary=-; boundary=b", "multipart/mixed", ["boundary": "-"]),
+        (#"multipart/mixed;boundary="a;b\"c" ; x = y"#, "multipart/mixed", ["boundary": #"a;b"c"#, "x": "y"]),
+        (#"text/html; charset="x-unknown\"; garbage"#, "text/html", ["charset": #"x-unknown"; garbage"#]),
+        ("a/b;;c;=d;e=", "a/b", ["": "d", "e": ""]),
+        ("a/b; c=\"\\", "a/b", ["c": "\\"]),
+    ]
+
     @Test(
         "type and parameters are read (RFC 9110, 8.3.1)",
-        arguments: [
-            ("text/event-stream", "text/event-stream", [:]),
-            (" Text/Event-Stream ;Charset=UTF-8", "text/event-stream", ["charset": "UTF-8"]),
-            ("multipart/mixed; boundary=-; boundary=b", "multipart/mixed", ["boundary": "-"]),
-            (#"multipart/mixed;boundary="a;b\"c" ; x = y"#, "multipart/mixed", ["boundary": #"a;b"c"#, "x": "y"]),
-            (#"text/html; charset="x-unknown\"; garbage"#, "text/html", ["charset": #"x-unknown"; garbage"#]),
-            ("a/b;;c;=d;e=", "a/b", ["": "d", "e": ""]),
-            ("a/b; c=\"\\", "a/b", ["c": "\\"]),
-        ] as [(String, String, [String: String])]
+        arguments: Self.readsArguments
     )
     func reads(text: String, essence: String, parameters: [String: String]) throws {
         let mediaType = try #require(MediaType(text))
@@ -20,7 +22,11 @@ struct MediaTypeTests {
         #expect(mediaType.parameters == parameters)
     }
 
-    @Test(arguments: ["", " ", "text", "text/", "/html", "text/html/x", "te xt/html", "text/ht\u{301}ml", ";a=b"])
+    private static let whatNamesNoTypeIsNoneArguments: [String] = [
+        "", " ", "text", "text/", "/html", "text/html/x", "te xt/html", "text/ht\u{301}ml", ";a=b",
+    ]
+
+    @Test(arguments: Self.whatNamesNoTypeIsNoneArguments)
     func whatNamesNoTypeIsNone(text: String) {
         #expect(MediaType(text) == nil)
     }

@@ -65,30 +65,32 @@ struct MultipartReaderTests {
         return whole
     }
 
+    private static let partsArguments: [(String, [String])] = [
+        ("--b\r\nA: 1\r\n\r\nbody\r\n--b--\r\n", ["A: 1>body"]),
+        ("\r\n--b\r\nA: 1\r\nB:2 \r\n\r\nx\r\n--b\r\n\r\ny\r\n--b--", ["A: 1|B: 2>x", ">y"]),
+        // Preamble and epilogue are passed over (5.1.1).
+        ("about\r\n--bx\r\n--b\r\n\r\nx\r\n--b--\r\nend\r\n--b\r\n\r\nz\r\n--b--", [">x"]),
+        // A boundary may have blanks behind it, and is not the beginning of another line (5.1.1).
+        ("--b \t\r\n\r\nx\r\n--b-- ", [">x"]),
+        ("--b\r\n\r\nx\r\n--bc\r\n--b-\r\n--b\n\r\n --b\r\n--b--", [">x\r\n--bc\r\n--b-\r\n--b\n\r\n --b"]),
+        ("--b\r\n\r\nx\r\n--b \tc\r\n--b--", [">x\r\n--b \tc"]),
+        // The line end before a boundary belongs to it; those before that do not.
+        ("--b\r\n\r\n\r\n\r\n--b--", [">\r\n"]), ("--b\r\n\r\n\r\n--b--", [">"]),
+        ("--b\r\n\r\nx\r\r\n--b--", [">x\r"]), ("--b\r\n\r\n\r\n\r\r\n-\r\n--\r\n--b--", [">\r\n\r\r\n-\r\n--"]),
+        // Some write no line end for a body of nothing.
+        ("--b\r\nA: 1\r\n\r\n--b\r\n\r\n--b--", ["A: 1>", ">"]), ("--b\r\n\r\n--bc\r\n--b--", [">--bc"]),
+        ("--b--", []),
+        // Nor do some for a part of nothing.
+        ("--b\r\n\r\nx\r\n--b\r\n--b--", [">x", ">"]), ("--b\r\n--b \r\n\r\nx\r\n--b--", [">", ">x"]),
+        ("--b\r\n--b: 1\r\n--bc: 2\r\n\r\nx\r\n--b--", ["--b: 1|--bc: 2>x"]),
+        // A field may go on in the next line (RFC 5322, 2.2.3).
+        ("--b\r\nA: 1;\r\n b=2\r\n\r\nx\r\n--b--", ["A: 1; b=2>x"]),
+        ("--b\r\nA: é\r\n\r\né😀\r\n--b--", ["A: é>é😀"]),
+    ]
+
     @Test(
         "parts are read at any split",
-        arguments: [
-            ("--b\r\nA: 1\r\n\r\nbody\r\n--b--\r\n", ["A: 1>body"]),
-            ("\r\n--b\r\nA: 1\r\nB:2 \r\n\r\nx\r\n--b\r\n\r\ny\r\n--b--", ["A: 1|B: 2>x", ">y"]),
-            // Preamble and epilogue are passed over (5.1.1).
-            ("about\r\n--bx\r\n--b\r\n\r\nx\r\n--b--\r\nend\r\n--b\r\n\r\nz\r\n--b--", [">x"]),
-            // A boundary may have blanks behind it, and is not the beginning of another line (5.1.1).
-            ("--b \t\r\n\r\nx\r\n--b-- ", [">x"]),
-            ("--b\r\n\r\nx\r\n--bc\r\n--b-\r\n--b\n\r\n --b\r\n--b--", [">x\r\n--bc\r\n--b-\r\n--b\n\r\n --b"]),
-            ("--b\r\n\r\nx\r\n--b \tc\r\n--b--", [">x\r\n--b \tc"]),
-            // The line end before a boundary belongs to it; those before that do not.
-            ("--b\r\n\r\n\r\n\r\n--b--", [">\r\n"]), ("--b\r\n\r\n\r\n--b--", [">"]),
-            ("--b\r\n\r\nx\r\r\n--b--", [">x\r"]), ("--b\r\n\r\n\r\n\r\r\n-\r\n--\r\n--b--", [">\r\n\r\r\n-\r\n--"]),
-            // Some write no line end for a body of nothing.
-            ("--b\r\nA: 1\r\n\r\n--b\r\n\r\n--b--", ["A: 1>", ">"]), ("--b\r\n\r\n--bc\r\n--b--", [">--bc"]),
-            ("--b--", []),
-            // Nor do some for a part of nothing.
-            ("--b\r\n\r\nx\r\n--b\r\n--b--", [">x", ">"]), ("--b\r\n--b \r\n\r\nx\r\n--b--", [">", ">x"]),
-            ("--b\r\n--b: 1\r\n--bc: 2\r\n\r\nx\r\n--b--", ["--b: 1|--bc: 2>x"]),
-            // A field may go on in the next line (RFC 5322, 2.2.3).
-            ("--b\r\nA: 1;\r\n b=2\r\n\r\nx\r\n--b--", ["A: 1; b=2>x"]),
-            ("--b\r\nA: é\r\n\r\né😀\r\n--b--", ["A: é>é😀"]),
-        ]
+        arguments: Self.partsArguments
     )
     func parts(text: String, expected: [String]) {
         let reading = read(text)
@@ -96,15 +98,17 @@ struct MultipartReaderTests {
         #expect(reading.kind == nil)
     }
 
+    private static let lineFeedsArguments: [(String, [String])] = [
+        ("--b\nA: 1\n\nx\n--b\n\ny\n--b--\n", ["A: 1>x", ">y"]),
+        ("about\n--b\r\nA: 1\n\r\nx\r\n--b \n\r\n\n\n\n--b--", ["A: 1>x", ">\n\n"]),
+        ("--b\n\nx\r\r\n--bc\n--b\rd\n\n--b\n--b--", [">x\r\r\n--bc\n--b\rd\n", ">"]),
+        ("--b\nA: 1;\n b=2\n\n--b\n\n--b--", ["A: 1; b=2>", ">"]),
+        ("--b\r\nA: 1\r\n\r\nx\r\n--b--\r\n", ["A: 1>x"]),
+    ]
+
     @Test(
         "a line feed alone may end a line where that is accepted",
-        arguments: [
-            ("--b\nA: 1\n\nx\n--b\n\ny\n--b--\n", ["A: 1>x", ">y"]),
-            ("about\n--b\r\nA: 1\n\r\nx\r\n--b \n\r\n\n\n\n--b--", ["A: 1>x", ">\n\n"]),
-            ("--b\n\nx\r\r\n--bc\n--b\rd\n\n--b\n--b--", [">x\r\r\n--bc\n--b\rd\n", ">"]),
-            ("--b\nA: 1;\n b=2\n\n--b\n\n--b--", ["A: 1; b=2>", ">"]),
-            ("--b\r\nA: 1\r\n\r\nx\r\n--b--\r\n", ["A: 1>x"]),
-        ]
+        arguments: Self.lineFeedsArguments
     )
     func lineFeeds(text: String, expected: [String]) {
         let reading = read(text, acceptsLineFeeds: true)
@@ -130,24 +134,28 @@ struct MultipartReaderTests {
         #expect(read(text, boundary: "-").parts == ["Content-Type: application/json>{}", ">-"])
     }
 
+    private static let truncationArguments: [String] = [
+        "", "x", "--b", "--b\r\n", "--b\r\n\r\nx", "--b\r\n\r\nx\r\n--b", "--b\r\n\r\nx\r\n--b-",
+        "--b\r\n\r\nx--b--",
+    ]
+
     @Test(
         "a body that ends before its last boundary is cut off",
-        arguments: [
-            "", "x", "--b", "--b\r\n", "--b\r\n\r\nx", "--b\r\n\r\nx\r\n--b", "--b\r\n\r\nx\r\n--b-",
-            "--b\r\n\r\nx--b--",
-        ]
+        arguments: Self.truncationArguments
     )
     func truncation(text: String) {
         #expect(read(text).kind == .truncated)
     }
 
+    private static let malformedHeadArguments: [String] = [
+        "--b\r\nA\r\n\r\n", "--b\r\n: 1\r\n\r\n", "--b\r\nA B: 1\r\n\r\n", "--b\r\nA: 1\0\r\n\r\n",
+        "--b\r\n A: 1\r\n\r\n",
+        "--b\r\nA: 1\r\n--b--\r\n\r\n",
+    ]
+
     @Test(
         "a head that is none is refused",
-        arguments: [
-            "--b\r\nA\r\n\r\n", "--b\r\n: 1\r\n\r\n", "--b\r\nA B: 1\r\n\r\n", "--b\r\nA: 1\0\r\n\r\n",
-            "--b\r\n A: 1\r\n\r\n",
-            "--b\r\nA: 1\r\n--b--\r\n\r\n",
-        ]
+        arguments: Self.malformedHeadArguments
     )
     func malformedHead(text: String) {
         #expect(read(text).kind == .protocol)

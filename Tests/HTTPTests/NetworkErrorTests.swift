@@ -35,12 +35,14 @@ struct NetworkErrorTests {
         }
     }
 
-    @Test(arguments: [
+    private static let messagesAndAdviceHoldNoSecretArguments: [(String, String)] = [
         ("the server said password=hunter2", "the server said password=REDACTED"),
         ("cannot use 'http://u:hunter2#x@h:1'", "cannot use 'http://REDACTED:REDACTED@h:1'"),
         ("//u:hunter2@h/ has no scheme", "//REDACTED:REDACTED@h/ has no scheme"),
         ("the header Authorization is there twice", "the header Authorization is there twice"),
-    ])
+    ]
+
+    @Test(arguments: Self.messagesAndAdviceHoldNoSecretArguments)
     func messagesAndAdviceHoldNoSecret(_ text: String, _ expected: String) {
         var error = NetworkError(.other, during: .build, text, advice: text)
         #expect(error.message == expected && error.advice == expected)

@@ -3,16 +3,16 @@ import Testing
 @testable import BeagleNetHTTP
 
 struct OpaqueTextTests {
-    @Test(
-        arguments: [
-            ([], ""), (Array("abc".utf8), "abc"), (Array("café €😀".utf8), "café €😀"),
-            ([0x61, 0xE9, 0x62], "a\u{10FFE9}b"), ([0xFF, 0x80], "\u{10FFFF}\u{10FF80}"), ([0xC3], "\u{10FFC3}"),
-            // Surrogates and forms that are too long aren't UTF-8.
-            ([0xED, 0xA0, 0x80], "\u{10FFED}\u{10FFA0}\u{10FF80}"), ([0xC0, 0xAF], "\u{10FFC0}\u{10FFAF}"),
-            // U+10FFE9 itself stands for a byte.
-            ([0xF4, 0x8F, 0xBF, 0xA9], "\u{10FFF4}\u{10FF8F}\u{10FFBF}\u{10FFA9}"),
-        ] as [([UInt8], String)]
-    )
+    private static let textHoldsItsBytesArguments: [([UInt8], String)] = [
+        ([], ""), (Array("abc".utf8), "abc"), (Array("café €😀".utf8), "café €😀"),
+        ([0x61, 0xE9, 0x62], "a\u{10FFE9}b"), ([0xFF, 0x80], "\u{10FFFF}\u{10FF80}"), ([0xC3], "\u{10FFC3}"),
+        // Surrogates and forms that are too long aren't UTF-8.
+        ([0xED, 0xA0, 0x80], "\u{10FFED}\u{10FFA0}\u{10FF80}"), ([0xC0, 0xAF], "\u{10FFC0}\u{10FFAF}"),
+        // U+10FFE9 itself stands for a byte.
+        ([0xF4, 0x8F, 0xBF, 0xA9], "\u{10FFF4}\u{10FF8F}\u{10FFBF}\u{10FFA9}"),
+    ]
+
+    @Test(arguments: Self.textHoldsItsBytesArguments)
     func textHoldsItsBytes(_ bytes: [UInt8], _ text: String) {
         #expect(String(opaque: bytes) == text)
         #expect(text.opaqueBytes == bytes)

@@ -1,14 +1,16 @@
 import BeagleNetHTTP
 import Testing
 
-@Suite struct OriginTests {
+struct OriginTests {
+    private static let comparesArguments: [(String, String, Bool)] = [
+        ("https://a.com", "https://A.com:443/x?y#z", true), ("http://a.com", "http://a.com:80", true),
+        ("https://a.com", "http://a.com", false), ("https://a.com", "https://a.com:8443", false),
+        ("https://a.com", "https://b.a.com", false), ("http://[::1]/", "http://[::1]:80/", true),
+    ]
+
     @Test(
         "scheme, host and port make the origin (RFC 6454, 4)",
-        arguments: [
-            ("https://a.com", "https://A.com:443/x?y#z", true), ("http://a.com", "http://a.com:80", true),
-            ("https://a.com", "http://a.com", false), ("https://a.com", "https://a.com:8443", false),
-            ("https://a.com", "https://b.a.com", false), ("http://[::1]/", "http://[::1]:80/", true),
-        ]
+        arguments: Self.comparesArguments
     )
     func compares(one: String, other: String, areSame: Bool) throws {
         let first = try #require(URL(string: one).flatMap(Origin.init(_:)))
@@ -25,10 +27,12 @@ import Testing
         #expect(Origin(try #require(URL(string: "http://[::1]:8080/")))?.host == "[::1]")
     }
 
-    @Test(arguments: [
+    private static let isReadOfAMessageArguments: [(String, String, String, Int)] = [
         ("http", "A.com", "a.com", 80), ("https", "a.com", "a.com", 443), ("http", "a.com:8080", "a.com", 8080),
         ("http", "[::1]", "[::1]", 80), ("https", "[::1]:1", "[::1]", 1), ("http", "a.com:", "a.com", 80),
-    ])
+    ]
+
+    @Test(arguments: Self.isReadOfAMessageArguments)
     func isReadOfAMessage(scheme: String, authority: String, host: String, port: Int) {
         let origin = Origin(of: HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/"))
         #expect(origin == Origin(scheme: scheme, host: host, port: port))

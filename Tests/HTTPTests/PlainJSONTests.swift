@@ -2,23 +2,24 @@ import Testing
 
 @testable import BeagleNetHTTP
 
-@Suite struct PlainJSONTests {
+struct PlainJSONTests {
     private func holds(_ text: String, _ redactor: Redactor = Redactor()) -> Bool {
         PlainJSON.holds(redactor, Array(text.utf8), depth: 0)
     }
 
-    @Test(arguments: [
+    private static let whatHasNoSecretIsKnownAtOnceArguments: [String] = [
         "{}", " [ ]\r\n", #"{"a":[{"b":[[],{}]}],"c":true,"d":false,"e":null}"#,
         #"[0,-0,10,-1.50,1234567890,1699999999999]"#,
         #"{"id": 17, "title": "Home", "name": "A long name, with marks!"}"#,
         #"[["name","a"],[["b"],"token"],["a","token"]]"#, #"["token","a"]"#, #"["a \"quoted\" word\n\u00e9\/","é"]"#,
         #"{"description":"Every screen has one","createdAt":"2026-11-24"}"#,
         String(repeating: "[", count: 64) + String(repeating: "]", count: 64),
-    ])
+    ]
+
+    @Test(arguments: Self.whatHasNoSecretIsKnownAtOnceArguments)
     func whatHasNoSecretIsKnownAtOnce(_ text: String) { #expect(holds(text)) }
 
-    /// Of most of them `JSONScan` says the same.
-    @Test(arguments: [
+    private static let allElseIsLeftToBeLookedThroughArguments: [String] = [
         "", "1", "\"a\"", "{", "[1", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "[}", "{]", "[1]2",
         "[1] [2]",
         "[01]", "[1.]", "[-]", "[.5]", "[1e5]", "[tru]", "[nulls]", "[true", "[\"a]", "[\"\\x\"]", "[\"\\u00g0\"]",
@@ -30,7 +31,10 @@ import Testing
         #"["a?token=x&b=1 and more"]"#, #"["{\"pin\":\"1\"}"]"#, #"["password\u003dabcdefgh"]"#, "[4111111111111111]",
         String(repeating: "[", count: 65) + String(repeating: "]", count: 65),
         "[\"" + String(repeating: "a", count: TextScan.window) + "\"]",
-    ])
+    ]
+
+    /// Of most of them `JSONScan` says the same.
+    @Test(arguments: Self.allElseIsLeftToBeLookedThroughArguments)
     func allElseIsLeftToBeLookedThrough(_ text: String) { #expect(!holds(text)) }
 
     @Test func namesThatTheAppCallsSecretCount() {

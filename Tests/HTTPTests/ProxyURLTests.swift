@@ -11,7 +11,7 @@ struct ProxyURLTests {
         var password: String?
     }
 
-    @Test(arguments: [
+    private static let proxyIsWhatItsURLSaysArguments: [Row] = [
         Row(url: "proxy", scheme: .http, host: "proxy", port: 1080),
         Row(url: "proxy:3128", scheme: .http, host: "proxy", port: 3128),
         Row(url: "HTTP://proxy:3128/", scheme: .http, host: "proxy", port: 3128),
@@ -29,7 +29,9 @@ struct ProxyURLTests {
         Row(url: "bücher.de:1", scheme: .http, host: "xn--bcher-kva.de", port: 1),
         Row(url: "http://a@b:c:d@proxy", scheme: .http, host: "proxy", port: 1080, user: "a@b", password: "c:d"),
         Row(url: "http://me:p%40ss%3A@proxy:80", scheme: .http, host: "proxy", port: 80, user: "me", password: "p@ss:"),
-    ])
+    ]
+
+    @Test(arguments: Self.proxyIsWhatItsURLSaysArguments)
     func proxyIsWhatItsURLSays(_ row: Row) throws {
         let proxy = try Proxy(url: row.url)
         #expect((proxy.scheme, proxy.host, proxy.port) == (row.scheme, row.host, row.port))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BeagleNetHTTP
 
-@Suite struct RawHeadTests {
+struct RawHeadTests {
     private func head(_ lines: [String]) throws -> RawHead {
         try RawHead(parsing: Array((["HTTP/1.1 200 OK"] + lines + ["", ""]).joined(separator: "\r\n").utf8))
     }
@@ -14,12 +14,14 @@ import Testing
         #expect(head.contentType == "text/plain; charset=utf-8")
     }
 
-    /// What is found without fields is what they say once they are made.
-    @Test(arguments: [
+    private static let oneLookSaysWhatAllFieldsSayArguments: [[String]] = [
         ["Vary: Accept"], ["Content-Type: text/plain", "content-type: text/html"], ["Content-Type: b\u{E9}agle"],
         ["Content-Type: a/b\r"], ["Content-Type: a/b\u{1}"], ["Content-Type: \u{7F}a/b"], ["Content-Type: a\tb"],
         ["Content-Type:"], ["Content-Type: a", "Vary: Accept", "Content-Type: b", "Content-Type: c"],
-    ])
+    ]
+
+    /// What is found without fields is what they say once they are made.
+    @Test(arguments: Self.oneLookSaysWhatAllFieldsSayArguments)
     func oneLookSaysWhatAllFieldsSay(lines: [String]) throws {
         let head = try head(lines)
         let found = head.contentType

@@ -8,44 +8,44 @@ import Testing
 #endif
 
 /// Secrets whose names stand elsewhere than right before them, or in another language than JSON's.
-@Suite struct RedactedNamesTests {
+struct RedactedNamesTests {
     private static let json = "application/json"
 
-    @Test(
-        arguments: [
-            (#"{"name":"token","value":"x","b":1}"#, #"{"name":"token","value":"REDACTED","b":1}"#),
-            (#"{"value":"x","name":"token"}"#, #"{"value":"REDACTED","name":"token"}"#),
-            (#"{"key":"pass\u0077ord","value":17}"#, #"{"key":"pass\u0077ord","value":"REDACTED"}"#),
-            (#"[{"name":"Cookie","value":"a=b"},{"name":"a","value":"b"}]"#, nil),
-            (#"{"name":"X-Session-Id","value":["x"]}"#, #"{"name":"X-Session-Id","value":"REDACTED"}"#),
-            (#"{"name":"page","value":"x"}"#, #"{"name":"page","value":"x"}"#),
-            (#"{"name":"token","a":{"value":"x"}}"#, #"{"name":"token","a":{"value":"x"}}"#),
-            (#"{"value":"x","a":{"name":"token"}}"#, #"{"value":"x","a":{"name":"token"}}"#),
-            (#"{"value":"x","code":1}"#, #"{"value":"x","code":"REDACTED"}"#),
-            (#"{"X-Session-Id":"x","x-auth":"y"}"#, #"{"X-Session-Id":"REDACTED","x-auth":"REDACTED"}"#),
-            (
-                #"{"privateKey":"x","PHPSESSID":"y","pinCode":1}"#,
-                #"{"privateKey":"REDACTED","PHPSESSID":"REDACTED","pinCode":"REDACTED"}"#
-            ),
-            (#"{"a":"line\r\nCookie: a=b; c=d\r\nX: y"}"#, #"{"a":"line\r\nCookie: a=REDACTED; c=REDACTED\r\nX: y"}"#),
-            (#"{"a":"login failed, password: x"}"#, #"{"a":"login failed, password: REDACTED"}"#),
-            (
-                #"{"a":"next=https%3A%2F%2Fa%2F%3Fpassword%3Dx"}"#,
-                #"{"a":"next=https%3A%2F%2Fa%2F%3Fpassword%3DREDACTED"}"#
-            ),
-            (#"{"a":"50%3D"}"#, #"{"a":"50%3D"}"#),
-            (
-                #"{"headers":[["Authorization","x"],["X-Api-Key","y","z"],["Accept","a"]]}"#,
-                #"{"headers":[["Authorization","REDACTED"],["X-Api-Key","REDACTED","REDACTED"],["Accept","a"]]}"#
-            ),
-            (
-                #"[["pass\u0077ord",1],["token",null,{"a":1}]]"#,
-                #"[["pass\u0077ord","REDACTED"],["token",null,"REDACTED"]]"#
-            ),
-            (#"[["token"],["a","token","b"],[1,"token","b"]]"#, #"[["token"],["a","token","b"],[1,"token","b"]]"#),
-            (#"{"required":["password","email"]}"#, #"{"required":["password","email"]}"#),
-        ] as [(String, String?)]
-    )
+    private static let ofJSONArguments: [(String, String?)] = [
+        (#"{"name":"token","value":"x","b":1}"#, #"{"name":"token","value":"REDACTED","b":1}"#),
+        (#"{"value":"x","name":"token"}"#, #"{"value":"REDACTED","name":"token"}"#),
+        (#"{"key":"pass\u0077ord","value":17}"#, #"{"key":"pass\u0077ord","value":"REDACTED"}"#),
+        (#"[{"name":"Cookie","value":"a=b"},{"name":"a","value":"b"}]"#, nil),
+        (#"{"name":"X-Session-Id","value":["x"]}"#, #"{"name":"X-Session-Id","value":"REDACTED"}"#),
+        (#"{"name":"page","value":"x"}"#, #"{"name":"page","value":"x"}"#),
+        (#"{"name":"token","a":{"value":"x"}}"#, #"{"name":"token","a":{"value":"x"}}"#),
+        (#"{"value":"x","a":{"name":"token"}}"#, #"{"value":"x","a":{"name":"token"}}"#),
+        (#"{"value":"x","code":1}"#, #"{"value":"x","code":"REDACTED"}"#),
+        (#"{"X-Session-Id":"x","x-auth":"y"}"#, #"{"X-Session-Id":"REDACTED","x-auth":"REDACTED"}"#),
+        (
+            #"{"privateKey":"x","PHPSESSID":"y","pinCode":1}"#,
+            #"{"privateKey":"REDACTED","PHPSESSID":"REDACTED","pinCode":"REDACTED"}"#
+        ),
+        (#"{"a":"line\r\nCookie: a=b; c=d\r\nX: y"}"#, #"{"a":"line\r\nCookie: a=REDACTED; c=REDACTED\r\nX: y"}"#),
+        (#"{"a":"login failed, password: x"}"#, #"{"a":"login failed, password: REDACTED"}"#),
+        (
+            #"{"a":"next=https%3A%2F%2Fa%2F%3Fpassword%3Dx"}"#,
+            #"{"a":"next=https%3A%2F%2Fa%2F%3Fpassword%3DREDACTED"}"#
+        ),
+        (#"{"a":"50%3D"}"#, #"{"a":"50%3D"}"#),
+        (
+            #"{"headers":[["Authorization","x"],["X-Api-Key","y","z"],["Accept","a"]]}"#,
+            #"{"headers":[["Authorization","REDACTED"],["X-Api-Key","REDACTED","REDACTED"],["Accept","a"]]}"#
+        ),
+        (
+            #"[["pass\u0077ord",1],["token",null,{"a":1}]]"#,
+            #"[["pass\u0077ord","REDACTED"],["token",null,"REDACTED"]]"#
+        ),
+        (#"[["token"],["a","token","b"],[1,"token","b"]]"#, #"[["token"],["a","token","b"],[1,"token","b"]]"#),
+        (#"{"required":["password","email"]}"#, #"{"required":["password","email"]}"#),
+    ]
+
+    @Test(arguments: Self.ofJSONArguments)
     func ofJSON(_ body: String, _ expected: String?) throws {
         let other = #"[{"name":"Cookie","value":"REDACTED"},{"name":"a","value":"b"}]"#
         #expect(try redacted(body, Self.json) == expected ?? other)
@@ -92,10 +92,12 @@ import Testing
         #expect(try redacted(body("x"), "multipart/form-data; boundary=b") == body("REDACTED"))
     }
 
-    @Test(arguments: [
+    private static let ofAnOrdinaryFieldArguments: [(String, String)] = [
         (#"{"password":"x","a":1}"#, #"{"password":"REDACTED","a":1}"#), ("a=1; password=x", "a=1; password=REDACTED"),
         ("next=https%3A%2F%2Fa%2F%3Ftoken%3Dx", "next=https%3A%2F%2Fa%2F%3Ftoken%3DREDACTED"),
-    ])
+    ]
+
+    @Test(arguments: Self.ofAnOrdinaryFieldArguments)
     func ofAnOrdinaryField(_ value: String, _ expected: String) throws {
         let name = try #require(HTTPField.Name("X-Context"))
         #expect(Redactor().redact([name: value]).map(\.value) == [expected])

@@ -11,19 +11,23 @@ struct SetCookieTests {
         return cookie
     }
 
-    @Test(arguments: [
+    private static let pairIsReadArguments: [(String, String, String)] = [
         ("id=1", "id", "1"), ("id=", "id", ""), ("=1", "", "1"), ("1", "", "1"), ("  id \t=\t 1  ", "id", "1"),
         ("a=b=c", "a", "b=c"), ("id=\"1\"", "id", "\"1\""), ("id=1;", "id", "1"), ("id=1; ; ;", "id", "1"),
         ("id=a,b", "id", "a,b"), ("é=ü", "é", "ü"), ("id=1; unknown=2", "id", "1"),
-    ])
+    ]
+
+    @Test(arguments: Self.pairIsReadArguments)
     func pairIsRead(_ text: String, _ name: String, _ value: String) {
         #expect(SetCookie(text) == cookie(name, value))
     }
 
-    @Test(arguments: [
+    private static let textThatSetsNothingArguments: [String] = [
         "", " ", "=", " = ", ";", "; Path=/", "a=\u{0}", "a=\u{1F}b", "a=b\u{7F}", "a=b\tc", "a=b; Path=/\u{8}",
         "a=b; Path=/\tx", "a\tb=c",
-    ])
+    ]
+
+    @Test(arguments: Self.textThatSetsNothingArguments)
     func textThatSetsNothing(_ text: String) {
         #expect(SetCookie(text) == nil)
     }
@@ -61,7 +65,11 @@ struct SetCookieTests {
         #expect(SetCookie("a=b; Path=/" + String(repeating: "x", count: 1024))?.path == nil)
     }
 
-    @Test(arguments: [("0", 0), ("-1", 0), ("12", 12), ("99999999999999999999", Int.max), ("-99999999999999999999", 0)])
+    private static let ageIsANumberArguments: [(String, Int)] = [
+        ("0", 0), ("-1", 0), ("12", 12), ("99999999999999999999", Int.max), ("-99999999999999999999", 0),
+    ]
+
+    @Test(arguments: Self.ageIsANumberArguments)
     func ageIsANumber(_ text: String, _ age: Int) {
         #expect(SetCookie("a=b; Max-Age=\(text)")?.maxAge == age)
     }
@@ -70,20 +78,20 @@ struct SetCookieTests {
         #expect(SetCookie("a=b; Max-Age=\(text)")?.maxAge == nil)
     }
 
+    private static let dateIsReadArguments: [(String, Int?)] = [
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+        ("Sun Nov  6 08:49:37 1994", 784_111_777), ("6 nov 1994 8:49:37", 784_111_777),
+        ("Thu, 01-Jan-1970 00:00:00 GMT", 0), ("01 Jan 69 00:00:00", 3_124_224_000), ("01 Jan 70 00:00:00", 0),
+        ("29 Feb 2024 12:00:00", 1_709_208_000), ("1994 Nov 06 08:49:37", 784_111_777),
+        ("29 Feb 2023 12:00:00", nil),
+        ("31 Apr 2024 12:00:00", nil), ("01 Jan 1600 00:00:00", nil), ("01 Jan 2024 24:00:00", nil),
+        ("01 Jan 2024 00:60:00", nil), ("01 Jan 2024", nil), ("00 Jan 2024 00:00:00", nil), ("", nil),
+        ("08:49:37 06 November 1994x", 784_111_777), ("1 Jan 123 00:00:00", nil),
+        ("31 Dec 9999 23:59:59", 253_402_300_799),
+    ]
+
     /// RFC 6265bis, 5.1.1; what `date -d` says of each.
-    @Test(
-        arguments: [
-            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
-            ("Sun Nov  6 08:49:37 1994", 784_111_777), ("6 nov 1994 8:49:37", 784_111_777),
-            ("Thu, 01-Jan-1970 00:00:00 GMT", 0), ("01 Jan 69 00:00:00", 3_124_224_000), ("01 Jan 70 00:00:00", 0),
-            ("29 Feb 2024 12:00:00", 1_709_208_000), ("1994 Nov 06 08:49:37", 784_111_777),
-            ("29 Feb 2023 12:00:00", nil),
-            ("31 Apr 2024 12:00:00", nil), ("01 Jan 1600 00:00:00", nil), ("01 Jan 2024 24:00:00", nil),
-            ("01 Jan 2024 00:60:00", nil), ("01 Jan 2024", nil), ("00 Jan 2024 00:00:00", nil), ("", nil),
-            ("08:49:37 06 November 1994x", 784_111_777), ("1 Jan 123 00:00:00", nil),
-            ("31 Dec 9999 23:59:59", 253_402_300_799),
-        ] as [(String, Int?)]
-    )
+    @Test(arguments: Self.dateIsReadArguments)
     func dateIsRead(_ text: String, _ seconds: Int?) {
         #expect(CookieDate.seconds(text) == seconds)
     }

@@ -11,12 +11,12 @@ struct SingletonFieldTests {
         return fields
     }
 
-    @Test(
-        arguments: [
-            ([], nil), (["\"a\""], "\"a\""), (["\"a\"", "\"a\""], "\"a\""), (["\"a\"", "\"a\"", "\"a\""], "\"a\""),
-            (["\"a\"", "\"b\""], nil), (["\"a\"", "\"a\"", "\"b\""], nil), (["\"a,b\""], "\"a,b\""), (["", ""], ""),
-        ] as [([String], String?)]
-    )
+    private static let equalValuesAreOneAndOthersNoneArguments: [([String], String?)] = [
+        ([], nil), (["\"a\""], "\"a\""), (["\"a\"", "\"a\""], "\"a\""), (["\"a\"", "\"a\"", "\"a\""], "\"a\""),
+        (["\"a\"", "\"b\""], nil), (["\"a\"", "\"a\"", "\"b\""], nil), (["\"a,b\""], "\"a,b\""), (["", ""], ""),
+    ]
+
+    @Test(arguments: Self.equalValuesAreOneAndOthersNoneArguments)
     func equalValuesAreOneAndOthersNone(_ values: [String], _ value: String?) {
         for name in [HTTPField.Name.eTag, .location, .contentRange, .lastModified] {
             #expect(fields(name, values)[single: name] == value)
@@ -30,25 +30,25 @@ struct SingletonFieldTests {
         #expect(fields.single(.eTag) == nil)
     }
 
+    private static let lastContentTypeCountsArguments: [([String], String?)] = [
+        (["text/html"], "text/html"), (["a/b", "a/b"], "a/b"), (["a/b", "c/d"], "c/d"),
+        (["a/b", "nonsense"], "a/b"),
+        (["a/b", "*/*"], "a/b"), (["a/b", ""], "a/b"),
+        (["application/json", "application/json;charset=UTF-8"], "application/json;charset=UTF-8"),
+        (["text/html;charset=gbk", "text/html"], "text/html;charset=gbk"),
+        (["text/html;charset=gbk", "text/plain", "text/html"], "text/html"),
+        (["text/html;charset=gbk", "text/html;x=\",\""], "text/html;x=\",\";charset=gbk"),
+        (["text/html;charset=\" g\\\"\"", "text/html"], "text/html;charset=\" g\\\"\""),
+        (["text/html;charset=gbk", "text/html;charset=utf-8"], "text/html;charset=utf-8"),
+        // Several that were joined on their way.
+        (["a/b, a/b"], "a/b"), (["a/b;charset=utf-8, nonsense"], "a/b;charset=utf-8"),
+        (["multipart/mixed; boundary=\"a,b\""], "multipart/mixed; boundary=\"a,b\""),
+        (["multipart/mixed; boundary=\"a\\\",b\"", "x"], "multipart/mixed; boundary=\"a\\\",b\""),
+        (["nonsense, more"], "nonsense, more"), (["nonsense", "more"], nil), ([], nil),
+    ]
+
     /// https://fetch.spec.whatwg.org/#concept-header-extract-mime-type
-    @Test(
-        arguments: [
-            (["text/html"], "text/html"), (["a/b", "a/b"], "a/b"), (["a/b", "c/d"], "c/d"),
-            (["a/b", "nonsense"], "a/b"),
-            (["a/b", "*/*"], "a/b"), (["a/b", ""], "a/b"),
-            (["application/json", "application/json;charset=UTF-8"], "application/json;charset=UTF-8"),
-            (["text/html;charset=gbk", "text/html"], "text/html;charset=gbk"),
-            (["text/html;charset=gbk", "text/plain", "text/html"], "text/html"),
-            (["text/html;charset=gbk", "text/html;x=\",\""], "text/html;x=\",\";charset=gbk"),
-            (["text/html;charset=\" g\\\"\"", "text/html"], "text/html;charset=\" g\\\"\""),
-            (["text/html;charset=gbk", "text/html;charset=utf-8"], "text/html;charset=utf-8"),
-            // Several that were joined on their way.
-            (["a/b, a/b"], "a/b"), (["a/b;charset=utf-8, nonsense"], "a/b;charset=utf-8"),
-            (["multipart/mixed; boundary=\"a,b\""], "multipart/mixed; boundary=\"a,b\""),
-            (["multipart/mixed; boundary=\"a\\\",b\"", "x"], "multipart/mixed; boundary=\"a\\\",b\""),
-            (["nonsense, more"], "nonsense, more"), (["nonsense", "more"], nil), ([], nil),
-        ] as [([String], String?)]
-    )
+    @Test(arguments: Self.lastContentTypeCountsArguments)
     func lastContentTypeCounts(_ values: [String], _ value: String?) throws {
         #expect(fields(.contentType, values)[single: .contentType] == value)
         let lines = values.map { "Content-Type: \($0)\r\n" }.joined()
@@ -66,15 +66,15 @@ struct SingletonFieldTests {
         #expect(fields[single: .contentType] == "a/b;charset=\"\(charset)\"")
     }
 
-    @Test(
-        arguments: [
-            (["6", "6"], 6), (["6", "60", "7"], 60), (["soon", "6"], 6), (["99999999999999999999"], 1 << 40),
-            (["-1"], nil),
-            (["1.5"], nil), (["", "+1"], nil), (["007"], 7),
-            (["Sun, 06 Nov 1994 08:49:47 GMT"], 10), (["Sunday, 06-Nov-94 08:49:47 GMT"], 10),
-            (["Sun Nov  6 08:49:47 1994"], 10), (["Sun, 06 Nov 1994 08:49:27 GMT"], 0),
-        ] as [([String], Int?)]
-    )
+    private static let longestWaitCountsArguments: [([String], Int?)] = [
+        (["6", "6"], 6), (["6", "60", "7"], 60), (["soon", "6"], 6), (["99999999999999999999"], 1 << 40),
+        (["-1"], nil),
+        (["1.5"], nil), (["", "+1"], nil), (["007"], 7),
+        (["Sun, 06 Nov 1994 08:49:47 GMT"], 10), (["Sunday, 06-Nov-94 08:49:47 GMT"], 10),
+        (["Sun Nov  6 08:49:47 1994"], 10), (["Sun, 06 Nov 1994 08:49:27 GMT"], 0),
+    ]
+
+    @Test(arguments: Self.longestWaitCountsArguments)
     func longestWaitCounts(_ values: [String], _ seconds: Int?) {
         for dates in [["Sun, 06 Nov 1994 08:49:37 GMT"], Array(repeating: "Sunday, 06-Nov-94 08:49:37 GMT", count: 2)] {
             var fields = fields(.retryAfter, values)

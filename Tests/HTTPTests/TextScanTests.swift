@@ -1,7 +1,7 @@
 @testable import BeagleNetHTTP
 import Testing
 
-@Suite struct TextScanTests {
+struct TextScanTests {
     static let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"
     static let github = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 
@@ -123,15 +123,17 @@ import Testing
         }
     }
 
+    private static let timeGrowsWithTheTextAloneArguments: [String] = [
+        "eyJ", "4111 ", "-----BEGIN PRIVATE KEY-----", "Bearer ", "a://", "\"pin\":", "ghp_", "=", "token={",
+        "sk-", "data: [\n", "{\"state\":1,", "\"key\": ", "a=1&", "Bearer", "AKIA", "basic ",
+        "?a=", "#a=?", "//", "//a:", "//a:b/", "token = ", "token  ", "a://b:c ", "\"Cookie: ", "[Cookie: a=\"",
+        "=\\\\\\", "token=Bearer ", "\\\"pin\\\":", "a://b;token=", "key=]",
+    ]
+
     /// Thousands of times what it takes.
     @Test(
         .timeLimit(.minutes(1)),
-        arguments: [
-            "eyJ", "4111 ", "-----BEGIN PRIVATE KEY-----", "Bearer ", "a://", "\"pin\":", "ghp_", "=", "token={",
-            "sk-", "data: [\n", "{\"state\":1,", "\"key\": ", "a=1&", "Bearer", "AKIA", "basic ",
-            "?a=", "#a=?", "//", "//a:", "//a:b/", "token = ", "token  ", "a://b:c ", "\"Cookie: ", "[Cookie: a=\"",
-            "=\\\\\\", "token=Bearer ", "\\\"pin\\\":", "a://b;token=", "key=]",
-        ]
+        arguments: Self.timeGrowsWithTheTextAloneArguments
     )
     func timeGrowsWithTheTextAlone(piece: String) {
         let text = String(repeating: piece, count: 300_000 / piece.utf8.count)
@@ -186,10 +188,12 @@ import Testing
         #expect(harmless > 0)
     }
 
-    @Test(arguments: [
+    private static let harmlessIsToldByLengthAndBytesArguments: [(String, Bool)] = [
         ("bearer x", false), ("a bearer", false), ("a word", true), ("word", true), ("", true), ("a=b", false),
         ("1234567890123", false), ("123456789012", true), ("a.b", false), ("é", false), ("a\tb", true),
-    ])
+    ]
+
+    @Test(arguments: Self.harmlessIsToldByLengthAndBytesArguments)
     func harmlessIsToldByLengthAndBytes(text: String, isHarmless: Bool) {
         let bytes = Array(text.utf8)
         #expect(TextScan.isHarmless(bytes, 0..<bytes.count) == isHarmless)

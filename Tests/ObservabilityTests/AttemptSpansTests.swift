@@ -5,7 +5,7 @@ import Tracing
 
 @testable import BeagleNetObservability
 
-@Suite struct AttemptSpansTests {
+struct AttemptSpansTests {
     private let tracer = W3CTracer()
     private let cancelled = NetworkError(.cancelled, during: .firstByte, "the request was cancelled")
 

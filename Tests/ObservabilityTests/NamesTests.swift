@@ -6,7 +6,7 @@ import Testing
 @testable import BeagleNetObservability
 
 /// What spans and measurements call things.
-@Suite struct NamesTests {
+struct NamesTests {
     @Test(arguments: [
         ("127.0.0.1:443", "127.0.0.1", 443), ("[::1]:8080", "::1", 8080),
     ]) func thePeerIsAddressAndPort(_ text: String, _ address: String, _ port: Int) {
@@ -21,7 +21,11 @@ import Testing
         #expect(metrics.peer == nil)
     }
 
-    @Test(arguments: [("HTTP/1.1", "1.1"), ("HTTP/2", "2"), ("HTTP/3", "3"), ("", nil)])
+    private static let theProtocolIsItsVersionArguments: [(String, String?)] = [
+        ("HTTP/1.1", "1.1"), ("HTTP/2", "2"), ("HTTP/3", "3"), ("", nil),
+    ]
+
+    @Test(arguments: Self.theProtocolIsItsVersionArguments)
     func theProtocolIsItsVersion(_ name: String, _ version: String?) {
         var metrics = TransferMetrics()
         metrics.protocolName = name

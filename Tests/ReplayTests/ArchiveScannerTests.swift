@@ -3,7 +3,7 @@ import Testing
 
 @testable import BeagleNetReplay
 
-@Suite struct ArchiveScannerTests {
+struct ArchiveScannerTests {
     /// The parts of a text that comes in pieces, and the fault that ended it.
     private func scan(_ pieces: [ArraySlice<UInt8>], limit: Int = 1 << 20) -> (parts: [ArchivePart], fault: JSONFault?)
     {
@@ -64,12 +64,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let aFaultHasItsPlaceArguments: [(String, Int, String)] = [
         (#"{"log":{"entries":[{},{"time":1,"request":{"url":tru}}]}}"#, 49, "$.log.entries[1].request.url"),
         (#"{"log":{"entries":[{},{"time":1,"request":{"url":"ht"#, 52, "$.log.entries[1].request.url"),
         (#"{"log":{"version":1.2.3"#, 21, "$.log.version"), (#"{"entries":[{}"#, 14, "$.entries[1]"),
         (#"{"log":{"entries":[]}} x"#, 23, "$"), ("", 0, "$"),
-    ])
+    ]
+
+    @Test(arguments: Self.aFaultHasItsPlaceArguments)
     func aFaultHasItsPlace(_ text: String, _ offset: Int, _ path: String) {
         let bytes = Array(text.utf8)
         for pieces in [[bytes[...]], bytes.indices.map { bytes[$0...$0] }] {

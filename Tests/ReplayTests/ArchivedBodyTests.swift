@@ -91,15 +91,16 @@ import Testing
         #expect(!body.isTruncated)
     }
 
-    @Test(
-        arguments: [
+    private static let textOfARequestStandsForItsBytesArguments: [(String, String, [(String, String)], Int, [UInt8])] =
+        [
             ("image/png", "\u{89}Pÿ", [("Content-Length", "3")], -1, png),
             ("text/plain", "Ã©", [("Content-Length", "2")], 2, utf8),
             ("text/plain", "Ã©", [], 2, utf8), ("text/plain; charset=iso-8859-1", "é", [], -1, [0xE9]),
             ("text/plain", "é", [("Content-Length", "2")], 2, utf8), ("text/plain", "é", [], -1, utf8),
             ("text/plain", "\u{1F}\u{8B}", [("Content-Length", "2"), ("Content-Encoding", "gzip")], 2, [0x1F, 0x8B]),
-        ] as [(String, String, [(String, String)], Int, [UInt8])]
-    )
+        ]
+
+    @Test(arguments: Self.textOfARequestStandsForItsBytesArguments)
     func textOfARequestStandsForItsBytes(
         _ type: String,
         _ text: String,
@@ -154,15 +155,16 @@ import Testing
     private static let lost = "the recorder left it out"
     private static let replaced = "the recorder replaced bytes that it could not decode"
 
-    @Test(
-        arguments: [
+    private static let aRequestWhoseBodyIsNotThereIsNotSentArguments:
+        [(String?, String?, [(String, String)], Int, String, Int64)] = [
             ("multipart/form-data; boundary=b", nil, [("Content-Length", "282")], 0, lost, 282),
             ("text/plain", "", [("Content-Length", "3")], 0, lost, 3), ("text/plain", nil, [], 7, lost, -1),
             ("application/json", nil, [], 0, lost, -1), (nil, nil, [("Transfer-Encoding", "chunked")], -1, lost, -1),
             ("image/png", "\u{0}\u{FFFD}", [("Content-Length", "5")], 5, replaced, 5),
             ("text/plain", "a\u{FFFD}", [], -1, replaced, -1),
-        ] as [(String?, String?, [(String, String)], Int, String, Int64)]
-    )
+        ]
+
+    @Test(arguments: Self.aRequestWhoseBodyIsNotThereIsNotSentArguments)
     func aRequestWhoseBodyIsNotThereIsNotSent(
         _ type: String?,
         _ text: String?,
@@ -178,12 +180,12 @@ import Testing
         #expect(error?.message == "the body was not recorded: \(reason)")
     }
 
-    @Test(
-        arguments: [
-            ("POST", nil, []), ("POST", nil, [("Content-Length", "0")]), ("DELETE", "application/json", []),
-            ("GET", "application/json", []), ("POST", "text/plain", [("Content-Length", "0")]),
-        ] as [(String, String?, [(String, String)])]
-    )
+    private static let aRequestWithoutABodyHasNoneArguments: [(String, String?, [(String, String)])] = [
+        ("POST", nil, []), ("POST", nil, [("Content-Length", "0")]), ("DELETE", "application/json", []),
+        ("GET", "application/json", []), ("POST", "text/plain", [("Content-Length", "0")]),
+    ]
+
+    @Test(arguments: Self.aRequestWithoutABodyHasNoneArguments)
     func aRequestWithoutABodyHasNone(_ method: String, _ type: String?, _ fields: [(String, String)]) async throws {
         #expect(try await request(type, nil, fields, bodySize: 0, method: method) == nil)
     }
@@ -241,15 +243,15 @@ import Testing
         return try await ReplayTransport(Recording([entry])).perform(message).body.collect()
     }
 
-    @Test(
-        arguments: [
-            (200, 5, #"{"size":0,"comment":"Response bodies are not included."}"#, nil),
-            (200, nil, #"{"size":0,"comment":"Response bodies are not included."}"#, nil),
-            (200, 5, #"{"size":-1}"#, nil),
-            (200, 5, #"{"size":0}"#, "gzip"), (404, 5, #"{"size":5,"text":""}"#, nil), (200, nil, #"{"size":5}"#, nil),
-            (200, 3, #"{"size":3,"text":"a\ufffd"}"#, nil),
-        ] as [(Int, Int?, String, String?)]
-    )
+    private static let anAnswerWhoseBodyIsNotThereIsNoEmptyOneArguments: [(Int, Int?, String, String?)] = [
+        (200, 5, #"{"size":0,"comment":"Response bodies are not included."}"#, nil),
+        (200, nil, #"{"size":0,"comment":"Response bodies are not included."}"#, nil),
+        (200, 5, #"{"size":-1}"#, nil),
+        (200, 5, #"{"size":0}"#, "gzip"), (404, 5, #"{"size":5,"text":""}"#, nil), (200, nil, #"{"size":5}"#, nil),
+        (200, 3, #"{"size":3,"text":"a\ufffd"}"#, nil),
+    ]
+
+    @Test(arguments: Self.anAnswerWhoseBodyIsNotThereIsNoEmptyOneArguments)
     func anAnswerWhoseBodyIsNotThereIsNoEmptyOne(_ status: Int, _ length: Int?, _ content: String, _ coding: String?)
         async throws
     {
@@ -265,15 +267,15 @@ import Testing
         #expect(differences.missingBody != nil)
     }
 
-    @Test(
-        arguments: [
-            (302, 5, #"{"size":0,"comment":"Response bodies are not included."}"#, "GET"),
-            (302, 5, #"{"size":0}"#, "GET"),
-            (302, 5, #"{"size":0,"text":""}"#, "GET"), (200, 5, #"{"size":0}"#, "HEAD"),
-            (304, 5, #"{"size":0}"#, "GET"),
-            (204, nil, #"{"size":0}"#, "GET"), (200, 0, #"{"size":0}"#, "GET"), (200, nil, #"{"size":-1}"#, "GET"),
-        ] as [(Int, Int?, String, String)]
-    )
+    private static let anAnswerWhoseBodyNobodyReadsIsPlayedArguments: [(Int, Int?, String, String)] = [
+        (302, 5, #"{"size":0,"comment":"Response bodies are not included."}"#, "GET"),
+        (302, 5, #"{"size":0}"#, "GET"),
+        (302, 5, #"{"size":0,"text":""}"#, "GET"), (200, 5, #"{"size":0}"#, "HEAD"),
+        (304, 5, #"{"size":0}"#, "GET"),
+        (204, nil, #"{"size":0}"#, "GET"), (200, 0, #"{"size":0}"#, "GET"), (200, nil, #"{"size":-1}"#, "GET"),
+    ]
+
+    @Test(arguments: Self.anAnswerWhoseBodyNobodyReadsIsPlayedArguments)
     func anAnswerWhoseBodyNobodyReadsIsPlayed(_ status: Int, _ length: Int?, _ content: String, _ method: String)
         async throws
     {
@@ -326,15 +328,15 @@ import Testing
 
     // MARK: Files
 
-    @Test(
-        arguments: [
-            ("iso-8859-1", Array("é".utf8), 2, "1", [0xE9]), ("iso-8859-1", Array("é".utf8), 2, nil, [0xE9]),
-            ("iso-8859-1", Array("é".utf8), 2, "2", Array("é".utf8)), ("iso-8859-1", [0xE9], 1, nil, [0xE9]),
-            ("shift_jis", Array("日".utf8), 3, nil, [0x93, 0xFA]), ("shift_jis", [0x93, 0xFA], 2, nil, [0x93, 0xFA]),
-            ("utf-16", [0x61, 0], 2, nil, [0x61, 0]), ("utf-16", [0x61], 1, nil, [0x61, 0]),
-            ("iso-2022-jp", [0x1B, 0x24, 0x42, 0x46, 0x7C], 5, nil, [0x1B, 0x24, 0x42, 0x46, 0x7C]),
-        ] as [(String, [UInt8], Int, String?, [UInt8])]
-    )
+    private static let textInAFileStandsForItsBytesArguments: [(String, [UInt8], Int, String?, [UInt8])] = [
+        ("iso-8859-1", Array("é".utf8), 2, "1", [0xE9]), ("iso-8859-1", Array("é".utf8), 2, nil, [0xE9]),
+        ("iso-8859-1", Array("é".utf8), 2, "2", Array("é".utf8)), ("iso-8859-1", [0xE9], 1, nil, [0xE9]),
+        ("shift_jis", Array("日".utf8), 3, nil, [0x93, 0xFA]), ("shift_jis", [0x93, 0xFA], 2, nil, [0x93, 0xFA]),
+        ("utf-16", [0x61, 0], 2, nil, [0x61, 0]), ("utf-16", [0x61], 1, nil, [0x61, 0]),
+        ("iso-2022-jp", [0x1B, 0x24, 0x42, 0x46, 0x7C], 5, nil, [0x1B, 0x24, 0x42, 0x46, 0x7C]),
+    ]
+
+    @Test(arguments: Self.textInAFileStandsForItsBytesArguments)
     func textInAFileStandsForItsBytes(
         _ charset: String,
         _ file: [UInt8],

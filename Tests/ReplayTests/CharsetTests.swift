@@ -8,7 +8,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct CharsetTests {
+struct CharsetTests {
     /// Labels, text, and its bytes in that encoding.
     private static let encodings: [(label: String, text: String, bytes: [UInt8])] = [
         ("iso-8859-1", "café", [0x63, 0x61, 0x66, 0xE9]), ("ISO-8859-1", "é", [0xE9]),
@@ -40,19 +40,23 @@ import Testing
         #expect(charset.text(of: bytes) == text)
     }
 
-    @Test(
-        arguments: [([0xFF, 0xFE, 0x61, 0], "a"), ([0xFE, 0xFF, 0, 0x61], "a"), ([0x61, 0], "a")] as [([UInt8], String)]
-    )
+    private static let byteOrderMarksAreFollowedArguments: [([UInt8], String)] = [
+        ([0xFF, 0xFE, 0x61, 0], "a"), ([0xFE, 0xFF, 0, 0x61], "a"), ([0x61, 0], "a"),
+    ]
+
+    @Test(arguments: Self.byteOrderMarksAreFollowedArguments)
     func byteOrderMarksAreFollowed(_ bytes: [UInt8], _ text: String) throws {
         #expect(try #require(Charset(label: "utf-16")).text(of: Data(bytes)) == text)
     }
 
-    @Test(arguments: [
+    private static let otherTypesHaveNoneArguments: [String] = [
         "text/plain", "text/plain; charset=utf-8", "text/plain; charset=UTF-8", "text/plain;charset=\"utf8\"", "",
         "a=b",
         "text/plain; charset=", "text/plain; charset=utf-16//IGNORE", "text/plain; charset=ISO-2022-CN-EXT",
         "text/plain; charset=csISO2022CN",
-    ])
+    ]
+
+    @Test(arguments: Self.otherTypesHaveNoneArguments)
     func otherTypesHaveNone(_ type: String) {
         #expect(Charset(contentType: type) == nil)
     }

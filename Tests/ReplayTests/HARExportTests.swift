@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// What is read of archives that are not as HAR 1.2 has it, and written again as it has it.
-@Suite struct HARExportTests {
+struct HARExportTests {
     /// The one entry of an archive as it is written anew, after it was found to be valid.
     private func exported(_ changes: [String: String]) async throws -> JSONNode {
         let read = try await entry(changes)

@@ -10,15 +10,17 @@ import Testing
 #endif
 
 /// What browsers, proxies and other tools write that HAR 1.2 does not foresee; each was seen in a file of theirs.
-@Suite struct HARQuirkTests {
+struct HARQuirkTests {
     // MARK: Times
 
-    @Test(arguments: [
+    private static let datesOfEveryFormArguments: [(String, Double)] = [
         (#""2026-11-22T08:15:30.123Z""#, 30.123), (#""2026-11-22T08:15:30.123456Z""#, 30.123456),
         (#""2026-11-22T08:15:30Z""#, 30), (#""2026-11-22T08:15:30.5+00:00""#, 30.5),
         (#""2026-11-22T01:15:30.5-07:00""#, 30.5), (#""2026-11-22T08:15:30.123""#, 30.123),
         (#""2026-11-22T09:15:30+0100""#, 30), ("1795335330500", 30.5),
-    ])
+    ]
+
+    @Test(arguments: Self.datesOfEveryFormArguments)
     func datesOfEveryForm(_ text: String, _ seconds: Double) async throws {
         let started = try await entry(["startedDateTime": text]).started
         #expect(abs(started.timeIntervalSince1970 - 1_795_335_300 - seconds) < 1e-6)
@@ -35,7 +37,8 @@ import Testing
         let firefox = #"{"blocked":-1,"dns":0,"connect":0,"ssl":0,"send":0,"wait":70.4021,"receive":null}"#
         let timings = try await entry(["timings": firefox]).timings
         #expect(timings.blocked == nil && timings.dns == .zero && timings.receive == nil)
-        #expect(abs((timings.wait ?? .zero) / .microseconds(1) - 70_402.1) < 0.01)
+        let wait = try #require(timings.wait)
+        #expect(abs(wait / .microseconds(1) - 70_402.1) < 0.01)
         // Beside `connect` instead of in it.
         let outside = try await entry(["timings": #"{"connect":3,"ssl":10,"send":0,"wait":1,"receive":-1}"#]).timings
         #expect(outside.total == .milliseconds(11))
@@ -148,9 +151,11 @@ import Testing
         #expect(both.response?.fields == [LoggedField("set-cookie", "b=2")])
     }
 
-    @Test(arguments: [
+    private static let answersThatDidNotComeArguments: [(String, Int)] = [
         (#"{"response.status":"0"}"#, 0), (#"{"response.status":"-1"}"#, -1), (#"{"response.status":"null"}"#, 0),
-    ])
+    ]
+
+    @Test(arguments: Self.answersThatDidNotComeArguments)
     func answersThatDidNotCome(_ json: String, _ status: Int) async throws {
         let value = try JSONValue(parsing: json)["response.status"]?.string ?? ""
         let failed = try await entry([
@@ -163,10 +168,12 @@ import Testing
         #expect(try await entry(["response._failureText": #""net::ERR_ABORTED""#]).error == "net::ERR_ABORTED")
     }
 
-    @Test(arguments: [
+    private static let versionsAreKeptAndWrittenAsAllKnowThemArguments: [(String, String)] = [
         ("h2", "HTTP/2"), ("http/2.0", "HTTP/2"), ("HTTP/2.0", "HTTP/2"), ("h3", "HTTP/3"), ("HTTP/3", "HTTP/3"),
         ("http/1.1", "HTTP/1.1"), ("1.1", "HTTP/1.1"), ("HTTP/1.0", "HTTP/1.0"), ("", ""), ("data", "data"),
-    ])
+    ]
+
+    @Test(arguments: Self.versionsAreKeptAndWrittenAsAllKnowThemArguments)
     func versionsAreKeptAndWrittenAsAllKnowThem(_ spelling: String, _ written: String) async throws {
         let read = try await entry(["response.httpVersion": "\"\(spelling)\""])
         #expect(read.response?.httpVersion == spelling)
@@ -177,7 +184,7 @@ import Testing
 
     // MARK: Bodies
 
-    @Test(arguments: [
+    private static let contentsArguments: [(String, LoggedBody.Content, Int64)] = [
         (#"{"size":-1,"mimeType":"x"}"#, LoggedBody.Content.omitted("unknown"), -1),
         (#"{"size":5,"encoding":"base64"}"#, .omitted("unknown"), 5), (#"{"text":""}"#, .data(Data()), 0),
         // Some state the size of what was sent.
@@ -186,14 +193,16 @@ import Testing
         (#"{"text":"*","encoding":"base64"}"#, .omitted("not base64"), -1),
         (#"{"text":"a\ud83d b","encoding":""}"#, .data(Data("a\u{FFFD} b".utf8)), 6),
         (#"{"text":"\ud83d\ude00"}"#, .data(Data("😀".utf8)), 4), (#"{"_file":"a/b.png"}"#, .file("a/b.png"), -1),
-    ])
+    ]
+
+    @Test(arguments: Self.contentsArguments)
     func contents(_ text: String, _ content: LoggedBody.Content, _ size: Int64) async throws {
         let body = try await entry(["response.content": text]).response?.body
         #expect(body?.content == content)
         #expect(body?.size == size)
     }
 
-    @Test(arguments: [
+    private static let postsArguments: [(String, LoggedBody.Content)] = [
         (#"{"mimeType":"t","text":"a","params":[{"name":"b"}]}"#, LoggedBody.Content.data(Data("a".utf8))),
         (#"{"mimeType":"t","text":"YQ==","_encoding":"base64"}"#, .data(Data("a".utf8))),
         (
@@ -201,7 +210,9 @@ import Testing
             .parameters([LoggedParameter(name: "f", fileName: "x", contentType: "y")])
         ),
         (#"{"mimeType":"t","params":[]}"#, .data(Data())), (#"{"_file":"a"}"#, .file("a")),
-    ])
+    ]
+
+    @Test(arguments: Self.postsArguments)
     func posts(_ text: String, _ content: LoggedBody.Content) async throws {
         #expect(try await entry(["request.postData": text]).request.body?.content == content)
     }

@@ -9,7 +9,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct HARReaderTests {
+struct HARReaderTests {
     private func compressed(_ text: String, isGzip: Bool) throws -> Data {
         var data = Data()
         try Array(text.utf8).withUnsafeBytes { bytes in
@@ -109,11 +109,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let whatIsNoArchiveIsRefusedArguments: [(String, String)] = [
         ("", "it is empty"), ("{}", "it has no log.entries"), ("12", "it has no log.entries"),
         (#"{"log":{"entries":{}}}"#, "it has no log.entries"),
         ("<html>", "byte 0, $: expected a value"), (#"{"log":{"entries":["#, "byte 19, $.log.entries[0]"),
-    ])
+    ]
+
+    @Test(arguments: Self.whatIsNoArchiveIsRefusedArguments)
     func whatIsNoArchiveIsRefused(_ text: String, _ reason: String) async throws {
         let error = await #expect(throws: NetworkError.self) { try await recording(of: text) }
         #expect(error?.kind == .decoding)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BeagleNetReplay
 
-@Suite struct HARValidatorTests {
+struct HARValidatorTests {
     /// The findings as severity, path and reason, and the summary.
     private func findings(_ text: String) async throws -> (texts: [String], summary: HARValidator.Summary) {
         try await withFile(text.utf8) { path in
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let rulesArguments: [([String: String], [String])] = [
         // required members, and their types
         (["startedDateTime": ""], ["error: .startedDateTime is missing"]),
         (["request": ""], ["error: .request is missing"]), (["request.url": ""], ["error: .request.url is missing"]),
@@ -162,15 +162,19 @@ import Testing
             ]
         ),
         (["time": #"7,"time":7"#], ["error: .time occurs more than once"]),
-    ])
+    ]
+
+    @Test(arguments: Self.rulesArguments)
     func rules(_ changes: [String: String], _ expected: [String]) async throws {
         #expect(try await findings(archive(changes)).texts == expected)
     }
 
-    @Test(arguments: [
+    private static let aFileThatCannotBeReadIsAnErrorArguments: [(String, String)] = [
         ("../secret", "is not a path below"), ("/etc/passwd", "is not a path below"), ("none", "No such file"),
         (".", "is not a path below"),
-    ])
+    ]
+
+    @Test(arguments: Self.aFileThatCannotBeReadIsAnErrorArguments)
     func aFileThatCannotBeReadIsAnError(_ name: String, _ words: String) async throws {
         let (texts, summary) = try await findings(
             archive([
@@ -192,7 +196,7 @@ import Testing
         #expect(text == ["error: .response.content._file should be a string"])
     }
 
-    @Test(arguments: [
+    private static let rulesOfTheLogArguments: [(String, [String])] = [
         (#"{"log":{"entries":[]}}"#, ["error: $.log.version is missing", "error: $.log.creator is missing"]),
         (
             #"{"log":{"version":"2.0","creator":{"name":"a"},"browser":[],"pages":[{}],"entries":[],"x":1},"y":2,"_z":3}"#,
@@ -214,7 +218,9 @@ import Testing
                 "error:  is a number, but should be an object",
             ]
         ),
-    ])
+    ]
+
+    @Test(arguments: Self.rulesOfTheLogArguments)
     func rulesOfTheLog(_ text: String, _ expected: [String]) async throws {
         let (texts, summary) = try await findings(text)
         #expect(texts == expected)

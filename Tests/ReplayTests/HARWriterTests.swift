@@ -14,7 +14,7 @@ import Testing
     import Darwin
 #endif
 
-@Suite struct HARWriterTests {
+struct HARWriterTests {
     private func entry(_ second: Double, _ body: LoggedBody = LoggedBody(.data(Data("ok".utf8)))) -> LogEntry {
         LogEntry(
             started: Date(timeIntervalSince1970: second),
@@ -95,9 +95,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let theEndingTellsTheCompressionArguments: [(String, [UInt8])] = [
         ("a.har", [UInt8(ascii: "{")]), ("a.har.gz", [0x1F, 0x8B]), ("a.zhar", [0x78]), ("a.HAR.GZ", [0x1F, 0x8B]),
-    ])
+    ]
+
+    @Test(arguments: Self.theEndingTellsTheCompressionArguments)
     func theEndingTellsTheCompression(_ name: String, _ start: [UInt8]) async throws {
         try await withFolder { folder in
             let path = "\(folder)/\(name)"

@@ -9,7 +9,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct LogEntryTests {
+struct LogEntryTests {
     private func written(_ entry: LogEntry) -> [UInt8] {
         var output = JSONOutput()
         entry.write(to: &output)

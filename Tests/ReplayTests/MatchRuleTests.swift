@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Whether a message is answered by an entry, rule by rule.
-@Suite struct MatchRuleTests {
+struct MatchRuleTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         let rules: [MatchRule]

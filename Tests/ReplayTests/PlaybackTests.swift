@@ -3,17 +3,19 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Testing
 
-@Suite struct PlaybackTests {
+struct PlaybackTests {
     private func transport(_ repeats: ReplayRepeats, answers: Int = 3) -> ReplayTransport {
         let entries = (0..<answers).map { Exchanges.entry("GET", "/a", answer: "\($0)", at: Double($0)) }
         return ReplayTransport(Recording(entries), repeats: repeats)
     }
 
-    @Test(arguments: [
+    private static let equalMessagesGetTheAnswersInTheirOrderArguments: [(ReplayRepeats, [String])] = [
         (ReplayRepeats.sequenceThenLast, ["0", "1", "2", "2", "2"]),
         (.cycle, ["0", "1", "2", "0", "1"]),
         (.sequenceThenFail, ["0", "1", "2", "not_in_recording", "not_in_recording"]),
-    ])
+    ]
+
+    @Test(arguments: Self.equalMessagesGetTheAnswersInTheirOrderArguments)
     func equalMessagesGetTheAnswersInTheirOrder(_ repeats: ReplayRepeats, _ expected: [String]) async {
         let transport = transport(repeats)
         for text in expected { #expect(await transport.text(Exchanges.message("GET", "/a")) == text) }

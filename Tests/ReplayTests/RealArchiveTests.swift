@@ -5,7 +5,7 @@ import Testing
 @testable import BeagleNetReplay
 
 /// Archives that Chromium, Playwright and mitmproxy have written of the same small site; `Archives/README.md` tells how.
-@Suite struct RealArchiveTests {
+struct RealArchiveTests {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Archives").path
 
     private static let png = "89504e470d0a1a0a0000000d49484452"

@@ -14,7 +14,7 @@ import Testing
     import Darwin
 #endif
 
-@Suite struct RecordingFilesTests {
+struct RecordingFilesTests {
     /// Runs `body` with a recording whose directory `log` has a file, and what is beside and in it that must not be read.
     private func withRecording(_ body: (_ recording: Recording, _ folder: String) async throws -> Void) async throws {
         try await withFolder { folder in
@@ -44,10 +44,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let noPathLeadsOutArguments: [String] = [
         "../secret", "bodies/../../secret", "bodies/link", "bodies/near", "away/a.txt", "/etc/hostname", "bodies",
         "bodies/pipe", "", ".", "./bodies/a.txt", "bodies//a.txt", "bodies/none", "bodies/a.txt/b", "bodies/a.txt\0",
-    ])
+    ]
+
+    @Test(arguments: Self.noPathLeadsOutArguments)
     func noPathLeadsOut(_ path: String) async throws {
         try await withRecording { recording, _ in
             for read in [

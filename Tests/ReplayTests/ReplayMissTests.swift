@@ -8,7 +8,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct ReplayMissTests {
+struct ReplayMissTests {
     private func miss(_ entries: [LogEntry], _ message: TransferRequest, _ rules: [MatchRule] = .standard) async throws
         -> (
             NetworkError, ReplayMiss
@@ -45,7 +45,7 @@ import Testing
         )
     }
 
-    @Test(arguments: [
+    private static let eachPlaceIsNamedArguments: [(LogEntry, TransferRequest, [String])] = [
         (Exchanges.entry("POST", "/a"), Exchanges.message("GET", "/a"), ["method"]),
         (Exchanges.entry("GET", "/a/b"), Exchanges.message("GET", "/a/c"), ["path"]),
         (Exchanges.entry("GET", "http://other/a"), Exchanges.message("GET", "/a"), ["origin"]),
@@ -62,7 +62,9 @@ import Testing
             Exchanges.entry("POST", "/a", body: Exchanges.json(#"{"u":"REDACTED","n":1}"#)),
             Exchanges.message("POST", "/a", body: Exchanges.json(#"{"n":1}"#)), ["body $.u"]
         ),
-    ])
+    ]
+
+    @Test(arguments: Self.eachPlaceIsNamedArguments)
     func eachPlaceIsNamed(_ entry: LogEntry, _ message: TransferRequest, _ places: [String]) async throws {
         let (_, miss) = try await miss([entry], message)
         #expect(miss.nearest.first?.differences.map(\.place) == places)

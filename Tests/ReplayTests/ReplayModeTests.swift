@@ -10,7 +10,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct ReplayModeTests {
+struct ReplayModeTests {
     /// The network: answers each path with its text, and remembers who was asked.
     private final class Network: HTTPTransport {
         private let answers: [String: String]

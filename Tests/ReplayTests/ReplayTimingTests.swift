@@ -10,7 +10,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct ReplayTimingTests {
+struct ReplayTimingTests {
     private static let timings = LogTimings(
         blocked: .milliseconds(100),
         dns: .milliseconds(100),

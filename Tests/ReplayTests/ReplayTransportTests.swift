@@ -9,7 +9,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct ReplayTransportTests {
+struct ReplayTransportTests {
     private func perform(
         _ entry: LogEntry,
         _ message: TransferRequest = Exchanges.message("GET", "/a")
@@ -94,12 +94,12 @@ import Testing
         }
     }
 
-    @Test(
-        arguments: [
-            (nil, NetworkError.Kind.network), ("net::ERR_FAILED", .network), ("Something: broke", .network),
-            ("timeout", .timeout), ("", .network), (":", .network),
-        ] as [(String?, NetworkError.Kind)]
-    )
+    private static let whatAnArchiveSaysOfAFailureIsItsMessageArguments: [(String?, NetworkError.Kind)] = [
+        (nil, NetworkError.Kind.network), ("net::ERR_FAILED", .network), ("Something: broke", .network),
+        ("timeout", .timeout), ("", .network), (":", .network),
+    ]
+
+    @Test(arguments: Self.whatAnArchiveSaysOfAFailureIsItsMessageArguments)
     func whatAnArchiveSaysOfAFailureIsItsMessage(_ error: String?, _ kind: NetworkError.Kind) async {
         for status in [0, -1] {
             var entry = Exchanges.entry("GET", "/a", status: status)

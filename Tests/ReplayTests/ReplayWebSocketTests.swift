@@ -71,11 +71,11 @@ import Testing
         #expect(late?.kind == .closed)
     }
 
-    @Test(
-        arguments: [
-            (.text("B"), "body: b → B"), (.binary(Data("b".utf8)), "opcode: 1 → 2"), (.text("b"), nil),
-        ] as [(WebSocketMessage, String?)]
-    )
+    private static let whatIsSentOtherwiseIsAMissArguments: [(WebSocketMessage, String?)] = [
+        (.text("B"), "body: b → B"), (.binary(Data("b".utf8)), "opcode: 1 → 2"), (.text("b"), nil),
+    ]
+
+    @Test(arguments: Self.whatIsSentOtherwiseIsAMissArguments)
     func whatIsSentOtherwiseIsAMiss(_ message: WebSocketMessage, _ difference: String?) async throws {
         let socket = try await open(received("before"), sent("b"), received("after"))
         var messages = socket.messages.makeAsyncIterator()

@@ -57,9 +57,12 @@ private struct ZipText {
     }
 
     private static func crc(_ data: Data) -> UInt32 {
-        ~data.reduce(~0) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
+        var sum = UInt32.max
+        for byte in data {
+            sum ^= UInt32(byte)
+            for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
         }
+        return ~sum
     }
 }
 
@@ -172,18 +175,18 @@ private struct ZipText {
 
     private static let whole = Data(archive().utf8)
 
-    @Test(
-        arguments: [
-            ([.init(name: "a.txt", data: Data())], "without a .har file", .decoding),
-            ([.init(name: "a.har", data: Data())], "the .har file in it is empty", .decoding),
-            ([.init(name: "a.har", data: whole, flags: 1)], "a.har is encrypted", .encoding),
-            ([.init(name: "a.har", data: whole, method: 12)], "compressed with method 12", .encoding),
-            ([.init(name: "a.har", data: whole, isPacked: true, size: 100)], "larger than the archive says", .encoding),
-            ([.init(name: "a.har", data: whole, size: 1 << 31)], "is damaged", .encoding),
-            ([.init(name: "a.har", data: whole, isPacked: true, checksum: 1)], "a.har is damaged", .encoding),
-            ([], "without a .har file", .decoding),
-        ] as [([ZipText.Member], String, NetworkError.Kind)]
-    )
+    private static let whatIsNoArchiveIsRefusedArguments: [([ZipText.Member], String, NetworkError.Kind)] = [
+        ([.init(name: "a.txt", data: Data())], "without a .har file", .decoding),
+        ([.init(name: "a.har", data: Data())], "the .har file in it is empty", .decoding),
+        ([.init(name: "a.har", data: whole, flags: 1)], "a.har is encrypted", .encoding),
+        ([.init(name: "a.har", data: whole, method: 12)], "compressed with method 12", .encoding),
+        ([.init(name: "a.har", data: whole, isPacked: true, size: 100)], "larger than the archive says", .encoding),
+        ([.init(name: "a.har", data: whole, size: 1 << 31)], "is damaged", .encoding),
+        ([.init(name: "a.har", data: whole, isPacked: true, checksum: 1)], "a.har is damaged", .encoding),
+        ([], "without a .har file", .decoding),
+    ]
+
+    @Test(arguments: Self.whatIsNoArchiveIsRefusedArguments)
     fileprivate func whatIsNoArchiveIsRefused(_ members: [ZipText.Member], _ reason: String, _ kind: NetworkError.Kind)
         async throws
     {
@@ -242,7 +245,7 @@ private struct ZipText {
 }
 
 /// Messages that Playwright attaches as a file.
-@Suite struct AttachedMessageTests {
+struct AttachedMessageTests {
     private static let lines = """
         {"type":"send","time":1795739706488.5,"opcode":1,"data":"hi"}
         {"type":"receive","time":1795739706492.5,"opcode":2,"data":"AP8="}

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The wire output of Beagle 1.10.3, flaws included.
-@Suite struct Beagle1Tests {
+struct Beagle1Tests {
     private let builder = HttpRequestBuilder(compatibility: .beagle1)
     private let defaults = ["Content-Type: application/json", "beagle-platform: IOS"]
 
@@ -31,16 +31,18 @@ import Testing
         )
     }
 
+    private static let submitsArguments: [(FormRemoteAction.Method, [String: String], String, String?)] = [
+        (.get, ["key": "value"], "http://h/?key=value", nil),
+        (.delete, ["key": "value"], "http://h/?key=value", nil),
+        (.get, [:], "http://h/?", nil), (.delete, ["empty": ""], "http://h/?", nil),
+        (.post, ["key": "value"], "http://h/?a=1", #"{"key":"value"}"#), (.put, [:], "http://h/?a=1", "{}"),
+        (.post, ["b": "", "a": "x/y"], "http://h/?a=1", #"{"a":"x\/y","b":""}"#),
+        (.get, ["b": "a+b c", "a": "é&=/?:"], "http://h/?a=%C3%A9%26%3D/?:&b=a+b%20c", nil),
+    ]
+
     @Test(
         "forms: no additional data, then a POST with an empty body",
-        arguments: [
-            (.get, ["key": "value"], "http://h/?key=value", nil),
-            (.delete, ["key": "value"], "http://h/?key=value", nil),
-            (.get, [:], "http://h/?", nil), (.delete, ["empty": ""], "http://h/?", nil),
-            (.post, ["key": "value"], "http://h/?a=1", #"{"key":"value"}"#), (.put, [:], "http://h/?a=1", "{}"),
-            (.post, ["b": "", "a": "x/y"], "http://h/?a=1", #"{"a":"x\/y","b":""}"#),
-            (.get, ["b": "a+b c", "a": "é&=/?:"], "http://h/?a=%C3%A9%26%3D/?:&b=a+b%20c", nil),
-        ] as [(FormRemoteAction.Method, [String: String], String, String?)]
+        arguments: Self.submitsArguments
     )
     func submits(method: FormRemoteAction.Method, values: [String: String], url: String, body: String?) throws {
         #expect(
@@ -63,16 +65,18 @@ import Testing
         #expect(try builder.message("http://h/?old=1", .form(.get, [all: all])).url == components.url?.absoluteString)
     }
 
+    private static let sendsRawArguments: [(String?, (any Sendable)?, String?)] = [
+        ("GET", nil, nil), (nil, nil, nil), ("GET", ["a": 1], nil), ("POST", nil, "{}"), ("DELETE", nil, "{}"),
+        ("HEAD", nil, "{}"), ("get", nil, "{}"), ("get", ["a": 1], #"{"a":1}"#), ("PUT", "x/y", #""x\/y""#),
+        (
+            "POST", ["b": [true, 1.5] as [any Sendable], "a": "é\u{1}"] as [String: any Sendable],
+            #"{"a":"é\u0001","b":[true,1.5]}"#
+        ),
+    ]
+
     @Test(
         "raw requests",
-        arguments: [
-            ("GET", nil, nil), (nil, nil, nil), ("GET", ["a": 1], nil), ("POST", nil, "{}"), ("DELETE", nil, "{}"),
-            ("HEAD", nil, "{}"), ("get", nil, "{}"), ("get", ["a": 1], #"{"a":1}"#), ("PUT", "x/y", #""x\/y""#),
-            (
-                "POST", ["b": [true, 1.5] as [any Sendable], "a": "é\u{1}"] as [String: any Sendable],
-                #"{"a":"é\u0001","b":[true,1.5]}"#
-            ),
-        ] as [(String?, (any Sendable)?, String?)]
+        arguments: Self.sendsRawArguments
     )
     func sendsRaw(method: String?, value: (any Sendable)?, body: String?) throws {
         var builder = builder

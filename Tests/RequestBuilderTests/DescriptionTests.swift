@@ -3,7 +3,7 @@ import BeagleNetRequestBuilder
 import Testing
 
 /// What `print` and `dump` show of requests: all that is not secret.
-@Suite struct DescriptionTests {
+struct DescriptionTests {
     private static let url = URL(string: "https://u:hunter2@h/a?token=hunter2&b=1")!
     private static let headers = ["Authorization": "Bearer hunter2", "X-Api-Key": "hunter2", "X-Page": "7"]
     private static let shownHeaders = "Authorization: Bearer REDACTED\nX-Api-Key: REDACTED\nX-Page: 7"

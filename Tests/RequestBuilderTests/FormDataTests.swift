@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Testing
 
-@Suite struct FormDataTests {
+struct FormDataTests {
     private let builder = HttpRequestBuilder()
 
     @Test("row 39: values of one name are a list")
@@ -16,12 +16,13 @@ import Testing
         #expect(try builder.message("http://h/", .submitForm(spaced)).body == "a=b+c%7E%2B")
     }
 
+    private static let checksRequiredArguments: [(JSONValue, Bool)] = [
+        (.string(""), true), (.null, true), (.string("x"), false), (.integer(0), false), (.bool(false), false),
+    ]
+
     @Test(
         "row 39: a required field needs a value",
-        arguments: [
-            (.string(""), true), (.null, true), (.string("x"), false), (.integer(0), false), (.bool(false), false),
-        ]
-            as [(JSONValue, Bool)]
+        arguments: Self.checksRequiredArguments
     )
     func checksRequired(value: JSONValue, isRefused: Bool) throws {
         let form = Request.FormData(method: .post, fields: [FormField("email", value, isRequired: true)])

@@ -2,19 +2,21 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Testing
 
-@Suite struct HeaderTests {
+struct HeaderTests {
     private let builder = HttpRequestBuilder()
     private let defaults = ["User-Agent: BeagleNet/\(beagleNetVersion)"]
 
+    private static let followsTypeArguments: [(Request.RequestType, String, String?)] = [
+        (.fetchComponent, "application/json", nil), (.form(.get, ["a": "b"]), "application/json", nil),
+        (.form(.delete), "application/json", nil), (.form(.post), "application/json", "application/json"),
+        (.form(.put), "application/json", "application/json"),
+        (.fetchImage, "image/avif,image/webp,image/png,image/jpeg,*/*;q=0.5", nil),
+        (.raw("GET"), "*/*", nil), (.raw("POST", body: 1), "*/*", "application/json"),
+    ]
+
     @Test(
         "row 12: Accept says what the app can take, Content-Type goes out only with a body",
-        arguments: [
-            (.fetchComponent, "application/json", nil), (.form(.get, ["a": "b"]), "application/json", nil),
-            (.form(.delete), "application/json", nil), (.form(.post), "application/json", "application/json"),
-            (.form(.put), "application/json", "application/json"),
-            (.fetchImage, "image/avif,image/webp,image/png,image/jpeg,*/*;q=0.5", nil),
-            (.raw("GET"), "*/*", nil), (.raw("POST", body: 1), "*/*", "application/json"),
-        ] as [(Request.RequestType, String, String?)]
+        arguments: Self.followsTypeArguments
     )
     func followsType(type: Request.RequestType, accept: String, contentType: String?) throws {
         let expected = ["Accept: \(accept)"] + defaults + [contentType.map { "Content-Type: \($0)" }].compactMap { $0 }
@@ -125,9 +127,13 @@ import Testing
         #expect(posted.body == "{}")
     }
 
+    private static let refusesNameArguments: [String] = [
+        "", " ", "a b", "a:b", ":path", "a\r\nb", "é", "a\0", "(a)", "X-Key: secret", "X-Key secret",
+    ]
+
     @Test(
         "rows 41 and 47: names that are no token are refused",
-        arguments: ["", " ", "a b", "a:b", ":path", "a\r\nb", "é", "a\0", "(a)", "X-Key: secret", "X-Key secret"]
+        arguments: Self.refusesNameArguments
     )
     func refusesName(name: String) {
         for error in refusals(name, "secret") {
@@ -136,12 +142,14 @@ import Testing
         }
     }
 
+    private static let refusesValueArguments: [String] = [
+        "secret\r\nX: y", "secret\n", "secret\r", "se\0cret", " secret", "secret ", "\tsecret", "secret\u{7F}",
+        "secret\u{1}",
+    ]
+
     @Test(
         "row 47: values that would break the message are refused, and not shown",
-        arguments: [
-            "secret\r\nX: y", "secret\n", "secret\r", "se\0cret", " secret", "secret ", "\tsecret", "secret\u{7F}",
-            "secret\u{1}",
-        ]
+        arguments: Self.refusesValueArguments
     )
     func refusesValue(value: String) {
         for error in refusals("X-Name", value) {

@@ -3,7 +3,7 @@ import BeagleNetRequestBuilder
 import Testing
 
 /// The rows named are those of the defects that Beagle 1.10.3 has and this builder has not.
-@Suite struct HttpRequestBuilderTests {
+struct HttpRequestBuilderTests {
     private let builder = HttpRequestBuilder()
 
     private func post(_ body: String) -> HttpAdditionalData {
@@ -12,13 +12,15 @@ import Testing
 
     // MARK: - Credentials
 
+    private static let holdsCredentialsBackArguments: [(String, String?, [String], Bool)] = [
+        ("http://h/a", "http://h", [], true), ("http://other/a", "http://h", [], false),
+        ("http://h:81/a", "http://h", [], false), ("http://other/a", nil, ["http://other"], true),
+        ("http://h/a", nil, ["http://other"], false), ("http://h/a", nil, [], true),
+    ]
+
     @Test(
         "credentials of a client go to declared origins",
-        arguments: [
-            ("http://h/a", "http://h", [], true), ("http://other/a", "http://h", [], false),
-            ("http://h:81/a", "http://h", [], false), ("http://other/a", nil, ["http://other"], true),
-            ("http://h/a", nil, ["http://other"], false), ("http://h/a", nil, [], true),
-        ] as [(String, String?, [String], Bool)]
+        arguments: Self.holdsCredentialsBackArguments
     )
     func holdsCredentialsBack(url: String, base: String?, origins: [String], isShown: Bool) throws {
         var builder = HttpRequestBuilder()
@@ -87,13 +89,15 @@ import Testing
         #expect(try builder.message("http://h/", .submitForm(form)).url == "http://h/?b=1&a=2&b=3")
     }
 
+    private static let encodesQueryArguments: [(String, String)] = [
+        ("a+b", "a%2Bb"), ("a b", "a%20b"), ("a&b=c", "a%26b%3Dc"), ("a%20", "a%2520"),
+        ("é😀", "%C3%A9%F0%9F%98%80"),
+        ("#/?;", "%23%2F%3F%3B"), ("-._~", "-._~"), ("\r\n\0", "%0D%0A%00"),
+    ]
+
     @Test(
         "row 5: names and values are encoded, + and space so that every server reads them alike",
-        arguments: [
-            ("a+b", "a%2Bb"), ("a b", "a%20b"), ("a&b=c", "a%26b%3Dc"), ("a%20", "a%2520"),
-            ("é😀", "%C3%A9%F0%9F%98%80"),
-            ("#/?;", "%23%2F%3F%3B"), ("-._~", "-._~"), ("\r\n\0", "%0D%0A%00"),
-        ]
+        arguments: Self.encodesQueryArguments
     )
     func encodesQuery(text: String, expected: String) throws {
         #expect(try builder.message("http://h/", .form(.get, [text: text])).url == "http://h/?\(expected)=\(expected)")
@@ -116,11 +120,13 @@ import Testing
 
     // MARK: - Bodies
 
+    private static let refusesMisplacedBodyArguments: [(Request.RequestType, HttpAdditionalData.Method)] = [
+        (.form(.get, ["a": "b"]), .POST), (.form(.delete), .POST), (.fetchComponent, .GET), (.fetchImage, .HEAD),
+    ]
+
     @Test(
         "row 6: a body that has no place is refused, never dropped",
-        arguments: [
-            (.form(.get, ["a": "b"]), .POST), (.form(.delete), .POST), (.fetchComponent, .GET), (.fetchImage, .HEAD),
-        ] as [(Request.RequestType, HttpAdditionalData.Method)]
+        arguments: Self.refusesMisplacedBodyArguments
     )
     func refusesMisplacedBody(type: Request.RequestType, method: HttpAdditionalData.Method) throws {
         var data = post("{}")
@@ -261,23 +267,25 @@ import Testing
         #expect(try builder.message("http://h/", .raw("PUT"), post("x")).method == "PUT")
     }
 
+    private static let writesBodyArguments: [(RequestBody, String, String)] = [
+        (.json(["b": 1, "a": "/"]), "application/json", #"{"a":"/","b":1}"#),
+        (.text("é"), "text/plain; charset=utf-8", "é"),
+        (.data(Data("x".utf8)), "application/octet-stream", "x"),
+        (.data(Data("x".utf8), contentType: "a/b"), "a/b", "x"),
+        (
+            .form([FormField("a b", "c+d"), FormField("a b", 1)]), "application/x-www-form-urlencoded",
+            "a+b=c%2Bd&a+b=1"
+        ),
+        (
+            .form([FormField("~é*-._ %20", "!'()&=\r\n")]), "application/x-www-form-urlencoded",
+            "%7E%C3%A9*-._+%2520=%21%27%28%29%26%3D%0D%0A"
+        ),
+        (.encodable(["a": 1]), "application/json", #"{"a":1}"#),
+    ]
+
     @Test(
         "bodies bring their media type",
-        arguments: [
-            (.json(["b": 1, "a": "/"]), "application/json", #"{"a":"/","b":1}"#),
-            (.text("é"), "text/plain; charset=utf-8", "é"),
-            (.data(Data("x".utf8)), "application/octet-stream", "x"),
-            (.data(Data("x".utf8), contentType: "a/b"), "a/b", "x"),
-            (
-                .form([FormField("a b", "c+d"), FormField("a b", 1)]), "application/x-www-form-urlencoded",
-                "a+b=c%2Bd&a+b=1"
-            ),
-            (
-                .form([FormField("~é*-._ %20", "!'()&=\r\n")]), "application/x-www-form-urlencoded",
-                "%7E%C3%A9*-._+%2520=%21%27%28%29%26%3D%0D%0A"
-            ),
-            (.encodable(["a": 1]), "application/json", #"{"a":1}"#),
-        ] as [(RequestBody, String, String)]
+        arguments: Self.writesBodyArguments
     )
     func writesBody(body: RequestBody, type: String, expected: String) throws {
         let message = try builder.message("http://h/", .raw("POST", body: body))
@@ -287,13 +295,15 @@ import Testing
         #expect(own.headers.filter { $0.lowercased().hasPrefix("content-type") } == ["content-type: x/y"])
     }
 
+    private static let writesValuesArguments: [(any Sendable, String)] = [
+        ([:] as [String: Int], "{}"), (["a": 1], #"{"a":1}"#), ("text", #""text""#), (1, "1"), (true, "true"),
+        ([1, 2], "[1,2]"),
+        (["a": [["b": true]]], #"{"a":[{"b":true}]}"#), (JSONValue.null, "null"), (RequestBody.text("t"), "t"),
+    ]
+
     @Test(
         "plain values are sent as JSON",
-        arguments: [
-            ([:] as [String: Int], "{}"), (["a": 1], #"{"a":1}"#), ("text", #""text""#), (1, "1"), (true, "true"),
-            ([1, 2], "[1,2]"),
-            (["a": [["b": true]]], #"{"a":[{"b":true}]}"#), (JSONValue.null, "null"), (RequestBody.text("t"), "t"),
-        ] as [(any Sendable, String)]
+        arguments: Self.writesValuesArguments
     )
     func writesValues(value: any Sendable, expected: String) throws {
         #expect(try builder.message("http://h/", .raw("POST", body: value)).body == expected)

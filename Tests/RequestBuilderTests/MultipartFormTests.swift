@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Clauses are of RFC 7578 unless said otherwise.
-@Suite struct MultipartFormTests {
+struct MultipartFormTests {
     private let builder = HttpRequestBuilder()
 
     private func built(_ fields: [FormField], boundary: String? = "b") throws -> TransferRequest {
@@ -28,18 +28,24 @@ import Testing
         #expect(try await text([]) == "--b--\r\n")
     }
 
+    private static let namesAreEscapedArguments: [(String, String)] = [
+        ("a\"b", "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\nb", "a%0D%0Ab"), ("a\rb", "a%0D%0Ab"), ("ü%\\", "ü%\\"),
+        ("a\r\n\"\u{301}", "a%0D%0A%22\u{301}"),
+    ]
+
     @Test(
         "WHATWG, multipart/form-data encoding algorithm: names, file names and line ends",
-        arguments: [
-            ("a\"b", "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\nb", "a%0D%0Ab"), ("a\rb", "a%0D%0Ab"), ("ü%\\", "ü%\\"),
-            ("a\r\n\"\u{301}", "a%0D%0A%22\u{301}"),
-        ]
+        arguments: Self.namesAreEscapedArguments
     )
     func namesAreEscaped(_ name: String, _ expected: String) async throws {
         #expect(try await text([FormField(name, "")]).contains(" name=\"\(expected)\"\r\n"))
     }
 
-    @Test(arguments: [("a\"b\n", "a%22b%0A"), ("\r", "%0D"), ("ü 1.png", "ü 1.png")])
+    private static let fileNamesAreEscapedAndKeepTheirLineEndsArguments: [(String, String)] = [
+        ("a\"b\n", "a%22b%0A"), ("\r", "%0D"), ("ü 1.png", "ü 1.png"),
+    ]
+
+    @Test(arguments: Self.fileNamesAreEscapedAndKeepTheirLineEndsArguments)
     func fileNamesAreEscapedAndKeepTheirLineEnds(_ name: String, _ expected: String) async throws {
         let file = FormFile(Data("x".utf8), filename: name, contentType: "image/png")
         #expect(

@@ -3,7 +3,7 @@ import BeagleNetRequestBuilder
 import Foundation
 import Testing
 
-@Suite struct RequestDataTests {
+struct RequestDataTests {
     @Test func defaultsAreAGETWithoutHeadersAndBody() {
         let data = Request.RequestData()
         #expect(data.method == "GET")

@@ -2,23 +2,25 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Testing
 
-@Suite struct TargetTests {
+struct TargetTests {
     private let builder = HttpRequestBuilder()
+
+    private static let keepsArguments: [(String, String)] = [
+        ("http://h", "http://h/"), ("HTTP://H/", "http://H/"), ("https://h:443/a", "https://h:443/a"),
+        ("http://h:/a", "http://h/a"), ("http://h?a", "http://h/?a"), ("http://h/a?", "http://h/a?"),
+        ("http://h/a#f", "http://h/a"), ("http://h/a?b#f?g", "http://h/a?b"), ("http://h#f", "http://h/"),
+        ("http://h/a@b:c", "http://h/a@b:c"), ("http://h/?u=a@b", "http://h/?u=a@b"),
+        ("http://[::1]/", "http://[::1]/"),
+        ("http://[::1]:8080/", "http://[::1]:8080/"), ("http://[fe80::1%25eth0]/", "http://[fe80::1%25eth0]/"),
+        ("http://127.0.0.1:1/", "http://127.0.0.1:1/"), ("http://h:65535/", "http://h:65535/"),
+        ("http://h:0080/a", "http://h:80/a"), ("http://h:00000000000000000000080/a", "http://h:80/a"),
+        ("http://a_b.c/", "http://a_b.c/"), ("http://h/ü", "http://h/%C3%BC"),
+        ("http://exa%6Dple.com/%2f", "http://example.com/%2f"), ("http://h/a b", "http://h/a%20b"),
+    ]
 
     @Test(
         "URLs go out as they are, without fragment",
-        arguments: [
-            ("http://h", "http://h/"), ("HTTP://H/", "http://H/"), ("https://h:443/a", "https://h:443/a"),
-            ("http://h:/a", "http://h/a"), ("http://h?a", "http://h/?a"), ("http://h/a?", "http://h/a?"),
-            ("http://h/a#f", "http://h/a"), ("http://h/a?b#f?g", "http://h/a?b"), ("http://h#f", "http://h/"),
-            ("http://h/a@b:c", "http://h/a@b:c"), ("http://h/?u=a@b", "http://h/?u=a@b"),
-            ("http://[::1]/", "http://[::1]/"),
-            ("http://[::1]:8080/", "http://[::1]:8080/"), ("http://[fe80::1%25eth0]/", "http://[fe80::1%25eth0]/"),
-            ("http://127.0.0.1:1/", "http://127.0.0.1:1/"), ("http://h:65535/", "http://h:65535/"),
-            ("http://h:0080/a", "http://h:80/a"), ("http://h:00000000000000000000080/a", "http://h:80/a"),
-            ("http://a_b.c/", "http://a_b.c/"), ("http://h/ü", "http://h/%C3%BC"),
-            ("http://exa%6Dple.com/%2f", "http://example.com/%2f"), ("http://h/a b", "http://h/a%20b"),
-        ]
+        arguments: Self.keepsArguments
     )
     func keeps(url: String, expected: String) throws {
         #expect(try builder.message(url).url == expected)
@@ -40,29 +42,31 @@ import Testing
         #expect(builder.refusal(url)?.message.contains("xn--mnchen-3ya.de") == true)
     }
 
+    private static let refusesArguments: [(String, NetworkError.Kind, String)] = [
+        ("/a", .badURL, "no base URL is set for the path /a"), ("www.x", .badURL, "the URL www.x has no scheme"),
+        ("//h/a", .badURL, "the URL h/a has no scheme"), ("/a?token=hidden", .badURL, "no base URL"),
+        ("h/a?password=hidden", .badURL, "no scheme"),
+        ("http:///a", .badURL, "no host"), ("http://", .badURL, "no host"), ("http:a", .badURL, "no host"),
+        ("http://:80/", .badURL, "no host"), ("http://?a", .badURL, "no host"),
+        ("http://h:0/", .badURL, "the port"), ("http://h:+80/", .badURL, "the port"),
+        ("http://h:-80/", .badURL, "the port"), ("http://h:8x/", .badURL, "the port"),
+        ("http://h:65536/", .badURL, "the port"), ("http://h:99999999999999999999/", .badURL, "port"),
+        ("http://u:987654/x@h/", .badURL, "the port"),
+        ("http://u:hidden@h/", .badURL, "user name or password"), ("http://u@h/", .badURL, "user name or password"),
+        ("http://a%20b/", .badURL, "invalid character"), ("http://a%00b/", .badURL, "invalid character"),
+        ("http://a%0D%0Ab/", .badURL, "invalid character"), ("http://a%40b/", .badURL, "invalid character"),
+        ("http://a%2Fb/", .badURL, "invalid character"), ("http://%ff/", .badURL, "invalid character"),
+        ("http://[h]/", .badURL, "IPv6"), ("http://[80]/", .badURL, "IPv6"), ("http://[::1%25]/", .badURL, "IPv6"),
+        ("http://[%0D]/", .badURL, "IPv6"),
+        ("ftp://h/", .unsupportedScheme, "ftp"), ("file:///etc/passwd", .unsupportedScheme, "file"),
+        ("data:text/plain,x", .unsupportedScheme, "data"), ("localhost:80/", .unsupportedScheme, "localhost"),
+        ("HOST:80/a", .unsupportedScheme, "host"),
+        ("javascript:alert(1)", .unsupportedScheme, "javascript"),
+    ]
+
     @Test(
         "row 47: URLs that cannot be asked are refused with reason and advice",
-        arguments: [
-            ("/a", .badURL, "no base URL is set for the path /a"), ("www.x", .badURL, "the URL www.x has no scheme"),
-            ("//h/a", .badURL, "the URL h/a has no scheme"), ("/a?token=hidden", .badURL, "no base URL"),
-            ("h/a?password=hidden", .badURL, "no scheme"),
-            ("http:///a", .badURL, "no host"), ("http://", .badURL, "no host"), ("http:a", .badURL, "no host"),
-            ("http://:80/", .badURL, "no host"), ("http://?a", .badURL, "no host"),
-            ("http://h:0/", .badURL, "the port"), ("http://h:+80/", .badURL, "the port"),
-            ("http://h:-80/", .badURL, "the port"), ("http://h:8x/", .badURL, "the port"),
-            ("http://h:65536/", .badURL, "the port"), ("http://h:99999999999999999999/", .badURL, "port"),
-            ("http://u:987654/x@h/", .badURL, "the port"),
-            ("http://u:hidden@h/", .badURL, "user name or password"), ("http://u@h/", .badURL, "user name or password"),
-            ("http://a%20b/", .badURL, "invalid character"), ("http://a%00b/", .badURL, "invalid character"),
-            ("http://a%0D%0Ab/", .badURL, "invalid character"), ("http://a%40b/", .badURL, "invalid character"),
-            ("http://a%2Fb/", .badURL, "invalid character"), ("http://%ff/", .badURL, "invalid character"),
-            ("http://[h]/", .badURL, "IPv6"), ("http://[80]/", .badURL, "IPv6"), ("http://[::1%25]/", .badURL, "IPv6"),
-            ("http://[%0D]/", .badURL, "IPv6"),
-            ("ftp://h/", .unsupportedScheme, "ftp"), ("file:///etc/passwd", .unsupportedScheme, "file"),
-            ("data:text/plain,x", .unsupportedScheme, "data"), ("localhost:80/", .unsupportedScheme, "localhost"),
-            ("HOST:80/a", .unsupportedScheme, "host"),
-            ("javascript:alert(1)", .unsupportedScheme, "javascript"),
-        ] as [(String, NetworkError.Kind, String)]
+        arguments: Self.refusesArguments
     )
     func refuses(url: String, kind: NetworkError.Kind, reason: String) throws {
         // Foundation refuses some of them itself.
@@ -75,14 +79,16 @@ import Testing
         }
     }
 
+    private static let advisesArguments: [(String, String)] = [
+        ("/home", "set one, as in BeagleEnvironment(name:baseURL:), or write the whole URL: https://HOST/home"),
+        ("www.x/a", "write https://www.x/a, or begin with / and set a base URL"),
+        ("localhost:80/", "use http or https; if localhost is a host, write http://localhost:…"),
+        ("ftp://h/", "use http or https"),
+    ]
+
     @Test(
         "what to write instead is said",
-        arguments: [
-            ("/home", "set one, as in BeagleEnvironment(name:baseURL:), or write the whole URL: https://HOST/home"),
-            ("www.x/a", "write https://www.x/a, or begin with / and set a base URL"),
-            ("localhost:80/", "use http or https; if localhost is a host, write http://localhost:…"),
-            ("ftp://h/", "use http or https"),
-        ]
+        arguments: Self.advisesArguments
     )
     func advises(url: String, advice: String) {
         #expect(builder.refusal(url)?.advice == advice)
@@ -145,17 +151,19 @@ import Testing
         #expect(builder.refusal("http://hh/")?.kind == .badURL)
     }
 
+    private static let scopesHeadersArguments: [([String], String?, String, Bool)] = [
+        // Origins, base URL, asked, whether the header goes along.
+        ([], "https://h", "https://h/a", true), ([], "https://h", "/a", true),
+        ([], "https://h", "https://cdn.h/", false), ([], "https://h", "http://h/", false),
+        ([], "https://h", "https://h:444/", false), (["https://a", "http://b:81"], nil, "https://A/x", true),
+        (["https://a", "http://b:81"], nil, "http://b:81/", true),
+        (["https://a", "http://b:81"], nil, "http://b/", false),
+        (["https://a"], "https://h", "https://h/", false),
+    ]
+
     @Test(
         "row 13: app-wide headers go to the app's own origins only",
-        arguments: [
-            // Origins, base URL, asked, whether the header goes along.
-            ([], "https://h", "https://h/a", true), ([], "https://h", "/a", true),
-            ([], "https://h", "https://cdn.h/", false), ([], "https://h", "http://h/", false),
-            ([], "https://h", "https://h:444/", false), (["https://a", "http://b:81"], nil, "https://A/x", true),
-            (["https://a", "http://b:81"], nil, "http://b:81/", true),
-            (["https://a", "http://b:81"], nil, "http://b/", false),
-            (["https://a"], "https://h", "https://h/", false),
-        ] as [([String], String?, String, Bool)]
+        arguments: Self.scopesHeadersArguments
     )
     func scopesHeaders(origins: [String], base: String?, url: String, isSent: Bool) throws {
         var builder = builder

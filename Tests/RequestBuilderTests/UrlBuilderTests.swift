@@ -2,21 +2,23 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Testing
 
-@Suite struct UrlBuilderTests {
+struct UrlBuilderTests {
+    private static let buildsArguments: [(String?, String, String)] = [
+        // Base, path, URL.
+        ("https://h", "/a", "https://h/a"), ("https://h/", "/a", "https://h/a"),
+        ("https://h/v1", "/a", "https://h/v1/a"),
+        ("https://h/v1/", "/a", "https://h/v1/a"), ("https://h:8080", "/", "https://h:8080/"),
+        ("https://h/v1", "//x/y", "https://h/v1//x/y"),
+        ("https://h", "//evil.example/a", "https://h//evil.example/a"),
+        ("https://h", "https://other/a?b#c", "https://other/a?b#c"), ("https://h", "www.x", "www.x"),
+        ("https://h", "a/b", "a/b"), (nil, "/a?b=1", "/a?b=1"), (nil, "https://h", "https://h"), (nil, "a", "a"),
+        ("https://h", "/a?b=1&c=2#d", "https://h/a?b=1&c=2#d"), ("https://h", "/a/../b", "https://h/a/../b"),
+        ("https://[::1]:80/x", "/a", "https://[::1]:80/x/a"),
+    ]
+
     @Test(
         "paths are put onto the base, everything else is itself",
-        arguments: [
-            // Base, path, URL.
-            ("https://h", "/a", "https://h/a"), ("https://h/", "/a", "https://h/a"),
-            ("https://h/v1", "/a", "https://h/v1/a"),
-            ("https://h/v1/", "/a", "https://h/v1/a"), ("https://h:8080", "/", "https://h:8080/"),
-            ("https://h/v1", "//x/y", "https://h/v1//x/y"),
-            ("https://h", "//evil.example/a", "https://h//evil.example/a"),
-            ("https://h", "https://other/a?b#c", "https://other/a?b#c"), ("https://h", "www.x", "www.x"),
-            ("https://h", "a/b", "a/b"), (nil, "/a?b=1", "/a?b=1"), (nil, "https://h", "https://h"), (nil, "a", "a"),
-            ("https://h", "/a?b=1&c=2#d", "https://h/a?b=1&c=2#d"), ("https://h", "/a/../b", "https://h/a/../b"),
-            ("https://[::1]:80/x", "/a", "https://[::1]:80/x/a"),
-        ] as [(String?, String, String)]
+        arguments: Self.buildsArguments
     )
     func builds(base: String?, path: String, expected: String) throws {
         let builder = UrlBuilder(baseUrl: try base.map { try #require(URL(string: $0)) })
@@ -24,16 +26,18 @@ import Testing
         #expect(try builder.url(for: path).absoluteString == expected)
     }
 
+    private static let encodesArguments: [(String, String)] = [
+        ("/a b", "/a%20b"), ("/á?y=ç#ü", "/%C3%A1?y=%C3%A7#%C3%BC"), ("/a%20b c", "/a%20b%20c"),
+        ("/100%", "/100%25"), ("/%zz%41", "/%25zz%41"), ("/%2fx", "/%2fx"),
+        ("/a|b\\c\"<>^`{}", "/a%7Cb%5Cc%22%3C%3E%5E%60%7B%7D"),
+        ("/-._~:@!$&'()*+,;=/", "/-._~:@!$&'()*+,;=/"), ("/p?-._~:/?@!$&'()*+,;=", "/p?-._~:/?@!$&'()*+,;="),
+        ("/p?q=1 2", "/p?q=1%202"), ("/p?q=100%", "/p?q=100%25"), ("/p#a#b", "/p#a%23b"), ("/p?a?b", "/p?a?b"),
+        ("/p?u=https://x.y/z?q", "/p?u=https://x.y/z?q"), ("/日本", "/%E6%97%A5%E6%9C%AC"), ("/😀", "/%F0%9F%98%80"),
+    ]
+
     @Test(
         "row 42: only what a component cannot hold is encoded",
-        arguments: [
-            ("/a b", "/a%20b"), ("/á?y=ç#ü", "/%C3%A1?y=%C3%A7#%C3%BC"), ("/a%20b c", "/a%20b%20c"),
-            ("/100%", "/100%25"), ("/%zz%41", "/%25zz%41"), ("/%2fx", "/%2fx"),
-            ("/a|b\\c\"<>^`{}", "/a%7Cb%5Cc%22%3C%3E%5E%60%7B%7D"),
-            ("/-._~:@!$&'()*+,;=/", "/-._~:@!$&'()*+,;=/"), ("/p?-._~:/?@!$&'()*+,;=", "/p?-._~:/?@!$&'()*+,;="),
-            ("/p?q=1 2", "/p?q=1%202"), ("/p?q=100%", "/p?q=100%25"), ("/p#a#b", "/p#a%23b"), ("/p?a?b", "/p?a?b"),
-            ("/p?u=https://x.y/z?q", "/p?u=https://x.y/z?q"), ("/日本", "/%E6%97%A5%E6%9C%AC"), ("/😀", "/%F0%9F%98%80"),
-        ]
+        arguments: Self.encodesArguments
     )
     func encodes(path: String, expected: String) throws {
         let builder = UrlBuilder(baseUrl: URL(string: "https://h"))
@@ -42,13 +46,15 @@ import Testing
         #expect(UrlBuilder().build(path: "http://x" + path)?.absoluteString == "http://x" + expected)
     }
 
+    private static let joinsArguments: [(String, String, String)] = [
+        ("https://h/v?k=1", "/a", "https://h/v/a?k=1"), ("https://h/v/?k=1", "/a?b=2", "https://h/v/a?k=1&b=2"),
+        ("https://h?k=1", "/a", "https://h/a?k=1"), ("https://h/v#f", "/a", "https://h/v/a"),
+        ("https://h/v#f", "/a#g", "https://h/v/a#g"), ("https://h/?", "/a?b", "https://h/a?b"),
+    ]
+
     @Test(
         "row 42: a base keeps its query, its fragment goes",
-        arguments: [
-            ("https://h/v?k=1", "/a", "https://h/v/a?k=1"), ("https://h/v/?k=1", "/a?b=2", "https://h/v/a?k=1&b=2"),
-            ("https://h?k=1", "/a", "https://h/a?k=1"), ("https://h/v#f", "/a", "https://h/v/a"),
-            ("https://h/v#f", "/a#g", "https://h/v/a#g"), ("https://h/?", "/a?b", "https://h/a?b"),
-        ]
+        arguments: Self.joinsArguments
     )
     func joins(base: String, path: String, expected: String) throws {
         #expect(UrlBuilder(baseUrl: URL(string: base)).build(path: path)?.absoluteString == expected)
@@ -62,13 +68,15 @@ import Testing
         }
     }
 
+    private static let refusesExpressionsArguments: [String] = [
+        "/a/@{ctx.id}", "@{url}", "https://@{host}/a", "/a?b=@{c}", "/a/@%7Bctx%7D", "/\\\\@{a}", "/@@{a}",
+        "/@{a[0][12].b-c}", "/@{ a }", "/@{sum(1, -2.5, 'x\\'}', if(a, b))}", "/@{now()}", "/@{'text'}", "/@{true}",
+        "/@{1}",
+    ]
+
     @Test(
         "row 43: an expression that was not evaluated is refused",
-        arguments: [
-            "/a/@{ctx.id}", "@{url}", "https://@{host}/a", "/a?b=@{c}", "/a/@%7Bctx%7D", "/\\\\@{a}", "/@@{a}",
-            "/@{a[0][12].b-c}", "/@{ a }", "/@{sum(1, -2.5, 'x\\'}', if(a, b))}", "/@{now()}", "/@{'text'}", "/@{true}",
-            "/@{1}",
-        ]
+        arguments: Self.refusesExpressionsArguments
     )
     func refusesExpressions(path: String) {
         let error = #expect(throws: NetworkError.self) { try UrlBuilder().url(for: path) }
@@ -76,32 +84,36 @@ import Testing
         #expect(error?.message.contains("@{…}") == true)
     }
 
+    private static let acceptsBracesArguments: [String] = [
+        "/{a}", "/@a{b}", "/@{a", "/a@%7", "/@", "/@{}", "/@{[2]}", "/\\@{client}", "/%5C@%7Bclient%7D", "/@{a b}",
+        "/@{a.}", "/@{a[b]}", "/@{a[0}", "/@{sum(a}", "/@{sum(,)}", "/@{'a}", "/@{-}", "/%40{a}", "/@{.a}",
+        "/hi @{?x={}}",
+    ]
+
     @Test(
         "what only looks like an expression is none",
-        arguments: [
-            "/{a}", "/@a{b}", "/@{a", "/a@%7", "/@", "/@{}", "/@{[2]}", "/\\@{client}", "/%5C@%7Bclient%7D", "/@{a b}",
-            "/@{a.}", "/@{a[b]}", "/@{a[0}", "/@{sum(a}", "/@{sum(,)}", "/@{'a}", "/@{-}", "/%40{a}", "/@{.a}",
-            "/hi @{?x={}}",
-        ]
+        arguments: Self.acceptsBracesArguments
     )
     func acceptsBraces(path: String) {
         #expect(UrlBuilder().build(path: path) != nil)
     }
 
+    private static let refusesArguments: [(String, String)] = [
+        ("", "empty"), ("/a\nb", "line break"), ("/a\r\nHost: x", "line break"), ("/\0", "control"),
+        ("/a\u{7F}", "control"),
+        ("\t/a", "control"), ("//host/a", "would be read as a host"), ("http://h:port/", "the port"),
+        ("http://a b/", "invalid character"), ("http://a%20b/", "invalid character"),
+        ("http://h /", "invalid character"),
+        ("http://h\\/", "invalid character"), ("http://ﬁ.net/", "cannot be converted to ASCII"),
+        ("http://a\u{200D}b/", "cannot be converted to ASCII"),
+        ("a b:c", "the URL a b:c has no scheme"),
+        ("127.0.0.1:8090/home", "the URL 127.0.0.1:8090/home has no scheme"),
+        ("1.2.3.4:80/?token=hidden", "has no scheme"),
+    ]
+
     @Test(
         "what makes no URL is refused with the reason",
-        arguments: [
-            ("", "empty"), ("/a\nb", "line break"), ("/a\r\nHost: x", "line break"), ("/\0", "control"),
-            ("/a\u{7F}", "control"),
-            ("\t/a", "control"), ("//host/a", "would be read as a host"), ("http://h:port/", "the port"),
-            ("http://a b/", "invalid character"), ("http://a%20b/", "invalid character"),
-            ("http://h /", "invalid character"),
-            ("http://h\\/", "invalid character"), ("http://ﬁ.net/", "cannot be converted to ASCII"),
-            ("http://a\u{200D}b/", "cannot be converted to ASCII"),
-            ("a b:c", "the URL a b:c has no scheme"),
-            ("127.0.0.1:8090/home", "the URL 127.0.0.1:8090/home has no scheme"),
-            ("1.2.3.4:80/?token=hidden", "has no scheme"),
-        ]
+        arguments: Self.refusesArguments
     )
     func refuses(path: String, reason: String) {
         let error = #expect(throws: NetworkError.self) { try UrlBuilder().url(for: path) }
@@ -112,16 +124,18 @@ import Testing
         #expect(UrlBuilder().build(path: path) == nil)
     }
 
+    private static let convertsHostsArguments: [(String, String)] = [
+        ("http://bücher.de/ü", "http://xn--bcher-kva.de/%C3%BC"),
+        ("http://b%C3%BCcher.de", "http://xn--bcher-kva.de"),
+        ("http://u:p@bücher.de:80/", "http://u:p@xn--bcher-kva.de:80/"), ("http://[::1]:1/", "http://[::1]:1/"),
+        // As many bytes in UTF-8 as in ASCII.
+        ("http://中中中:81/", "http://xn--fiqaa:81/"),
+        ("HTTP://Host/", "HTTP://Host/"), ("file:///a b", "file:///a%20b"),
+    ]
+
     @Test(
         "hosts are written in their ASCII form",
-        arguments: [
-            ("http://bücher.de/ü", "http://xn--bcher-kva.de/%C3%BC"),
-            ("http://b%C3%BCcher.de", "http://xn--bcher-kva.de"),
-            ("http://u:p@bücher.de:80/", "http://u:p@xn--bcher-kva.de:80/"), ("http://[::1]:1/", "http://[::1]:1/"),
-            // As many bytes in UTF-8 as in ASCII.
-            ("http://中中中:81/", "http://xn--fiqaa:81/"),
-            ("HTTP://Host/", "HTTP://Host/"), ("file:///a b", "file:///a%20b"),
-        ]
+        arguments: Self.convertsHostsArguments
     )
     func convertsHosts(path: String, expected: String) throws {
         #expect(try UrlBuilder().url(for: path).absoluteString == expected)

@@ -47,11 +47,13 @@ struct AccessFlagsTests {
         #expect(!run.errors.contains("hunter2"))
     }
 
-    @Test(arguments: [
+    private static let flagsThatDoNotFitAreUsageErrorsArguments: [[String]] = [
         ["-u", "hunter2"], ["--digest"], ["-u", "a:hunter2", "--oauth2-bearer", "b"],
         ["--netrc", "--oauth2-bearer", "hunter2"],
         ["--max-redirs", "-1"], ["--max-redirs", "x"],
-    ])
+    ]
+
+    @Test(arguments: Self.flagsThatDoNotFitAreUsageErrorsArguments)
     func flagsThatDoNotFitAreUsageErrors(_ arguments: [String]) async throws {
         let run = try await BeagleProcess(["raw", "http://127.0.0.1:1/"] + arguments).outcome()
         #expect(run.exit == 64)
@@ -127,10 +129,12 @@ struct AccessFlagsTests {
         }
     }
 
-    @Test(arguments: [
+    private static let cookiesOfAnAnswerThatFailsAreKeptArguments: [(LoopbackServer.Answer, Int32)] = [
         (LoopbackServer.Answer.response(500, ["Set-Cookie": "id=1"]), 22 as Int32),
         (.sequence([.raw("HTTP/1.1 200 OK\r\nSet-Cookie: id=1\r\nContent-Length: 9\r\n\r\nabc"), .close]), 18),
-    ])
+    ]
+
+    @Test(arguments: Self.cookiesOfAnAnswerThatFailsAreKeptArguments)
     func cookiesOfAnAnswerThatFailsAreKept(_ answer: LoopbackServer.Answer, exit: Int32) async throws {
         let server = try LoopbackServer(answer)
         try await withDirectory { directory in

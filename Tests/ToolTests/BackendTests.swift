@@ -25,13 +25,15 @@ import Testing
         answer.split(separator: " ").dropFirst().first.flatMap { Int($0) }
     }
 
+    private static let formArguments: [(String, Int)] = [
+        ("name=a b&email=a@b.c", 201), ("name=ü&email=a@b.c", 201), ("name=|&email=a@b.c", 201),
+        ("name=%&email=a@b.c", 201), ("name=%zz&email=a%40b.c", 201), ("name=%FF&email=a@b.c", 201),
+        ("name=+&email=a@b.c", 201), ("%", 422), ("", 422), ("&&=&", 422), ("name", 422), ("[]{}\"<>^`\\", 422),
+    ]
+
     @Test(
         "a form that breaks the encoding is read as far as it goes",
-        arguments: [
-            ("name=a b&email=a@b.c", 201), ("name=ü&email=a@b.c", 201), ("name=|&email=a@b.c", 201),
-            ("name=%&email=a@b.c", 201), ("name=%zz&email=a%40b.c", 201), ("name=%FF&email=a@b.c", 201),
-            ("name=+&email=a@b.c", 201), ("%", 422), ("", 422), ("&&=&", 422), ("name", 422), ("[]{}\"<>^`\\", 422),
-        ]
+        arguments: Self.formArguments
     )
     func form(body: String, status: Int) async throws {
         try await withBackend { url in
@@ -55,20 +57,20 @@ import Testing
         }
     }
 
-    @Test(
-        arguments: [
-            ("GARBAGE", 400), ("GET /home", 400), ("GET  /home HTTP/1.1", 400), ("GET home HTTP/1.1", 400),
-            ("GET /home HTTP/2.0", 505), ("G(T /home HTTP/1.1", 400), ("GET http://a/home HTTP/1.1", 200),
-            ("GET /home HTTP/1.1\r\nX : 1", 400), ("GET /home HTTP/1.1\r\nX: 1\r\n folded", 400),
-            ("GET /home HTTP/1.1\r\nX", 400), ("GET /home HTTP/1.1\r\nX: \u{0}", 400),
-            ("GET /home HTTP/1.1\r\nHost: b", 400), ("GET /home HTTP/1.1\r\nContent-Length: -1", 400),
-            ("GET /home HTTP/1.1\r\nContent-Length: 99999999999999999999", 400),
-            ("GET /home HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2", 400),
-            ("POST /echo HTTP/1.1\r\nTransfer-Encoding: gzip", 501),
-            ("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 1", 400),
-            ("GET /%zz HTTP/1.1", 404), ("GET /home?%&| HTTP/1.1", 200), ("* /echo HTTP/1.1", 200),
-        ]
-    )
+    private static let headArguments: [(String, Int)] = [
+        ("GARBAGE", 400), ("GET /home", 400), ("GET  /home HTTP/1.1", 400), ("GET home HTTP/1.1", 400),
+        ("GET /home HTTP/2.0", 505), ("G(T /home HTTP/1.1", 400), ("GET http://a/home HTTP/1.1", 200),
+        ("GET /home HTTP/1.1\r\nX : 1", 400), ("GET /home HTTP/1.1\r\nX: 1\r\n folded", 400),
+        ("GET /home HTTP/1.1\r\nX", 400), ("GET /home HTTP/1.1\r\nX: \u{0}", 400),
+        ("GET /home HTTP/1.1\r\nHost: b", 400), ("GET /home HTTP/1.1\r\nContent-Length: -1", 400),
+        ("GET /home HTTP/1.1\r\nContent-Length: 99999999999999999999", 400),
+        ("GET /home HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2", 400),
+        ("POST /echo HTTP/1.1\r\nTransfer-Encoding: gzip", 501),
+        ("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 1", 400),
+        ("GET /%zz HTTP/1.1", 404), ("GET /home?%&| HTTP/1.1", 200), ("* /echo HTTP/1.1", 200),
+    ]
+
+    @Test(arguments: Self.headArguments)
     func head(_ lines: String, status: Int) async throws {
         try await withBackend { url in
             let answer = try Self.answer(url, Data("\(lines)\r\nHost: a\r\nConnection: close\r\n\r\n".utf8))
@@ -76,12 +78,12 @@ import Testing
         }
     }
 
-    @Test(
-        arguments: [
-            ("3\r\nabc\r\n0\r\n\r\n", 200), ("3;x=y\r\nabc\r\n0\r\nX: 1\r\n\r\n", 200), ("zz\r\n", 400), ("\r\n", 400),
-            ("-1\r\n", 400), ("FFFFFFFFFFFFFFFFF\r\n", 400), ("1\r\nab\r\n0\r\n\r\n", 400), ("200000\r\n", 413),
-        ]
-    )
+    private static let chunksArguments: [(String, Int)] = [
+        ("3\r\nabc\r\n0\r\n\r\n", 200), ("3;x=y\r\nabc\r\n0\r\nX: 1\r\n\r\n", 200), ("zz\r\n", 400), ("\r\n", 400),
+        ("-1\r\n", 400), ("FFFFFFFFFFFFFFFFF\r\n", 400), ("1\r\nab\r\n0\r\n\r\n", 400), ("200000\r\n", 413),
+    ]
+
+    @Test(arguments: Self.chunksArguments)
     func chunks(_ body: String, status: Int) async throws {
         try await withBackend { url in
             let head = "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -167,17 +169,17 @@ import Testing
         }
     }
 
-    @Test(
-        arguments: [
-            ("bytes=0-15", 206, "bytes 0-15/1048576"), ("bytes=1048570-", 206, "bytes 1048570-1048575/1048576"),
-            ("bytes=-16", 206, "bytes 1048560-1048575/1048576"),
-            ("BYTES=5-99999999999999999999", 206, "bytes 5-1048575/1048576"),
-            ("bytes=1048576-", 416, "bytes */1048576"), ("bytes=-0", 416, "bytes */1048576"),
-            ("bytes=99999999999999999999-", 416, "bytes */1048576"),
-            ("bytes=5-2", 200, nil), ("bytes=0-1,5-6", 200, nil), ("bytes=-", 200, nil), ("items=0-1", 200, nil),
-            ("bytes=a-b", 200, nil),
-        ] as [(String, Int, String?)]
-    )
+    private static let rangeArguments: [(String, Int, String?)] = [
+        ("bytes=0-15", 206, "bytes 0-15/1048576"), ("bytes=1048570-", 206, "bytes 1048570-1048575/1048576"),
+        ("bytes=-16", 206, "bytes 1048560-1048575/1048576"),
+        ("BYTES=5-99999999999999999999", 206, "bytes 5-1048575/1048576"),
+        ("bytes=1048576-", 416, "bytes */1048576"), ("bytes=-0", 416, "bytes */1048576"),
+        ("bytes=99999999999999999999-", 416, "bytes */1048576"),
+        ("bytes=5-2", 200, nil), ("bytes=0-1,5-6", 200, nil), ("bytes=-", 200, nil), ("items=0-1", 200, nil),
+        ("bytes=a-b", 200, nil),
+    ]
+
+    @Test(arguments: Self.rangeArguments)
     func range(_ range: String, status: Int, contentRange: String?) async throws {
         try await withBackend { url in
             let answer = try Self.answer(url, "GET /file HTTP/1.1", "Range: \(range)")

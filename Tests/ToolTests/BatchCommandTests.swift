@@ -126,7 +126,7 @@ struct BatchCommandTests {
         #expect(replies[1]?["interim"] == [[103, [["Link", "</a>"]]]])
     }
 
-    @Test(arguments: [
+    private static let badRequestIsAnsweredWithItsTroubleArguments: [(String, String)] = [
         (#""url": "nope""#, "bad_url"), (#""url": "ftp://h/""#, "unsupported_scheme"), (#""x": 1"#, "bad_url"),
         (#""url": "http://h/", "method": "A B""#, "bad_request"),
         (#""url": "http://h/", "headers": [["A", "b\r\nC: d"]]"#, "bad_request"),
@@ -140,7 +140,9 @@ struct BatchCommandTests {
         (#""url": "http://h/", "bodyBase64": "", "bodySize": 0"#, "bad_request"),
         (#""url": 7"#, "bad_request"), (#""op": "dance""#, "bad_request"), (#""op": 7"#, "bad_request"),
         (#""url": "http://no-such-host.invalid/""#, "dns"), (#""url": "http://127.0.0.1:1/""#, "connect"),
-    ])
+    ]
+
+    @Test(arguments: Self.badRequestIsAnsweredWithItsTroubleArguments)
     func badRequestIsAnsweredWithItsTrouble(_ members: String, _ code: String) async throws {
         let run = try await beagle("batch", input: "{\"id\": [5], \(members)}\n")
         #expect(run.exit == 0)
@@ -171,10 +173,12 @@ struct BatchCommandTests {
         #expect(replies[3]?["status"] == 200)
     }
 
-    @Test(arguments: [
+    private static let timeLimitOfConnectingHasItsOwnWordArguments: [(NetworkError.Phase, String)] = [
         (NetworkError.Phase.resolve, "connect_timeout"), (.connect, "connect_timeout"), (.tls, "connect_timeout"),
         (.firstByte, "timeout"), (.body, "timeout"),
-    ])
+    ]
+
+    @Test(arguments: Self.timeLimitOfConnectingHasItsOwnWordArguments)
     func timeLimitOfConnectingHasItsOwnWord(_ phase: NetworkError.Phase, _ code: String) {
         let reply = BatchReply.failed(NetworkError(.timeout, during: phase, "time is up"))
         #expect(reply["error"]?["code"] == .string(code))

@@ -35,7 +35,7 @@ struct ComponentTreeTests {
         let lines: [String]
     }
 
-    @Test(arguments: [
+    private static let shapeIsDrawnArguments: [Shape] = [
         Shape(
             testDescription: "a name in another case is the same component",
             json: #"{"_beagleComponent_": "Beagle:TEXT", "text": "a"}"#,
@@ -120,7 +120,9 @@ struct ComponentTreeTests {
                 "form  → formRemoteAction PUT /save", "└─ formInput  age", "links 0 · images 0 · forms 1 · unknown 0",
             ]
         ),
-    ])
+    ]
+
+    @Test(arguments: Self.shapeIsDrawnArguments)
     func shapeIsDrawn(_ shape: Shape) throws {
         #expect(try lines(shape.json) == shape.lines)
     }

@@ -45,10 +45,12 @@ struct ConnectionFlagsTests {
         #expect(run.text == "from the server")
     }
 
-    @Test(arguments: [
+    private static let exceptionsTakeThePlaceOfThoseOfTheEnvironmentArguments: [(String, String, String)] = [
         ("127.0.0.0/8", "other.example", "server"), ("other.example", "127.0.0.1", "proxy"), ("", "*", "proxy"),
         ("other.example, 127.0.0.1", "", "server"), ("other.example 127.0.0.1", "", "server"),
-    ])
+    ]
+
+    @Test(arguments: Self.exceptionsTakeThePlaceOfThoseOfTheEnvironmentArguments)
     func exceptionsTakeThePlaceOfThoseOfTheEnvironment(_ flag: String, _ variable: String, _ answer: String)
         async throws
     {
@@ -67,8 +69,12 @@ struct ConnectionFlagsTests {
         #expect(run.text == "from the server", "\(run.errors)")
     }
 
+    private static let networkOfTheEnvironmentIsAskedWithoutTheProxyArguments: [(String, Int32)] = [
+        ("::1/64", 0), ("::/0", 0), ("other.example ::1/128", 0), ("fd00::/8", 7),
+    ]
+
     /// The address of IPv6 is played by one of IPv4.
-    @Test(arguments: [("::1/64", 0), ("::/0", 0), ("other.example ::1/128", 0), ("fd00::/8", 7)] as [(String, Int32)])
+    @Test(arguments: Self.networkOfTheEnvironmentIsAskedWithoutTheProxyArguments)
     func networkOfTheEnvironmentIsAskedWithoutTheProxy(_ exceptions: String, _ exit: Int32) async throws {
         let server = try LoopbackServer(.response(200, [:], "from the server"))
         let url = "http://[::1]:\(server.port)/"
@@ -92,7 +98,7 @@ struct ConnectionFlagsTests {
         #expect(server.requests.map { $0["Accept-Encoding"] != nil } == [false, true])
     }
 
-    @Test(arguments: [
+    private static let flagThatCannotBeUnderstoodIsNamedArguments: [([String], String)] = [
         (["-x", "ftp://proxy"], "--proxy: its URL has the unsupported scheme ftp"),
         (["-x", "http://me:s3same@"], "--proxy: its URL is malformed or has no host"),
         (["-U", "me:s3same"], "--proxy"), (["-x", "proxy", "-U", "me"], "'--proxy-user' must be"),
@@ -101,7 +107,9 @@ struct ConnectionFlagsTests {
         (["--pinned", "sha256//a"], "--pinned: a pin is not a SHA-256 digest"), (["--pinned", ""], "--pinned"),
         (["--resolve", "a:b"], "--resolve: must be HOST:PORT:ADDRESS"), (["--resolve", "a:80:1,2"], "one address"),
         (["--local-port", "9-8"], "--local-port"), (["-4", "-6"], "together"), (["--http2", "--http3"], "together"),
-    ])
+    ]
+
+    @Test(arguments: Self.flagThatCannotBeUnderstoodIsNamedArguments)
     func flagThatCannotBeUnderstoodIsNamed(_ flags: [String], _ message: String) async throws {
         let run = try await BeagleProcess(["raw", "http://127.0.0.1:1"] + flags).outcome()
         #expect(run.exit == 64)
@@ -109,16 +117,16 @@ struct ConnectionFlagsTests {
         #expect(!run.errors.contains("s3same"))
     }
 
-    @Test(
-        arguments: [
-            (["--cert", "/nowhere/a.pem"], 58, "--cert: cannot read /nowhere/a.pem"),
-            (["--resolve", "a:80:name"], 43, "--resolve: an address is neither"),
-            (["--unix-socket", "/nowhere/socket"], 7, ""), (["--interface", "nosuch0"], 45, "nosuch0"),
-            (["-x", "socks5://proxy", "--proxy-header", "A: b"], 43, "--proxy: fields"),
-            (["-x", "https://proxy", "--proxy-cacert", "/nowhere/ca.pem"], 77, "cannot read /nowhere/ca.pem"),
-            (["-x", "http://127.0.0.1:1"], 7, "the proxy at http://127.0.0.1:1"),
-        ] as [([String], Int32, String)]
-    )
+    private static let valueThatCannotBeUsedIsNamedInTheWordsOfTheFlagsArguments: [([String], Int32, String)] = [
+        (["--cert", "/nowhere/a.pem"], 58, "--cert: cannot read /nowhere/a.pem"),
+        (["--resolve", "a:80:name"], 43, "--resolve: an address is neither"),
+        (["--unix-socket", "/nowhere/socket"], 7, ""), (["--interface", "nosuch0"], 45, "nosuch0"),
+        (["-x", "socks5://proxy", "--proxy-header", "A: b"], 43, "--proxy: fields"),
+        (["-x", "https://proxy", "--proxy-cacert", "/nowhere/ca.pem"], 77, "cannot read /nowhere/ca.pem"),
+        (["-x", "http://127.0.0.1:1"], 7, "the proxy at http://127.0.0.1:1"),
+    ]
+
+    @Test(arguments: Self.valueThatCannotBeUsedIsNamedInTheWordsOfTheFlagsArguments)
     func valueThatCannotBeUsedIsNamedInTheWordsOfTheFlags(
         _ flags: [String],
         _ exit: Int32,

@@ -117,15 +117,15 @@ import Testing
         #expect(try await beagle("raw", server.url, "-C", "0").output == Self.content)
     }
 
+    private static let partIsHeldToItsRangeArguments: [(String, String, Int32, String)] = [
+        ("bytes 4-9/10", "456789", 0, "0123456789"), ("bytes 4-6/10", "456", 18, "0123456"),
+        ("bytes 4-9/10", "456", 18, "0123456"), ("bytes 4-6/10", "456789", 8, "0123"),
+        ("bytes 4-9/*", "456789", 33, "0123"), ("bytes 3-9/10", "3456789", 33, "0123"),
+        ("bytes 5-9/10", "56789", 33, "0123"), ("bytes */10", "", 33, "0123"), ("", "456789", 33, "0123"),
+    ]
+
     /// A part of 10 bytes, of which 4 are there: where it begins and ends, how long the whole is, and what comes.
-    @Test(
-        arguments: [
-            ("bytes 4-9/10", "456789", 0, "0123456789"), ("bytes 4-6/10", "456", 18, "0123456"),
-            ("bytes 4-9/10", "456", 18, "0123456"), ("bytes 4-6/10", "456789", 8, "0123"),
-            ("bytes 4-9/*", "456789", 33, "0123"), ("bytes 3-9/10", "3456789", 33, "0123"),
-            ("bytes 5-9/10", "56789", 33, "0123"), ("bytes */10", "", 33, "0123"), ("", "456789", 33, "0123"),
-        ] as [(String, String, Int32, String)]
-    )
+    @Test(arguments: Self.partIsHeldToItsRangeArguments)
     func partIsHeldToItsRange(_ range: String, _ part: String, _ exit: Int32, _ file: String) async throws {
         try await withDirectory { directory in
             let fields: KeyValuePairs<String, String> = range.isEmpty ? [:] : ["Content-Range": range]
@@ -162,12 +162,12 @@ import Testing
         }
     }
 
-    @Test(
-        arguments: [
-            ["-C", "-"], ["-C", "x"], ["-C", "-1"], ["-C", "5", "-d", "x"], ["-C", "5", "-X", "HEAD"],
-            ["-C", "5", "-H", "Range: bytes=1-2"], ["-C", "5", "-T", "/etc/hostname"],
-        ]
-    )
+    private static let whatCannotBeGoneOnWithIsAnErrorBeforeAnythingIsSentArguments: [[String]] = [
+        ["-C", "-"], ["-C", "x"], ["-C", "-1"], ["-C", "5", "-d", "x"], ["-C", "5", "-X", "HEAD"],
+        ["-C", "5", "-H", "Range: bytes=1-2"], ["-C", "5", "-T", "/etc/hostname"],
+    ]
+
+    @Test(arguments: Self.whatCannotBeGoneOnWithIsAnErrorBeforeAnythingIsSentArguments)
     func whatCannotBeGoneOnWithIsAnErrorBeforeAnythingIsSent(_ arguments: [String]) async throws {
         let server = try LoopbackServer(.response(200))
         let run = try await BeagleProcess(["raw", server.url] + arguments).outcome()

@@ -5,21 +5,21 @@ import Testing
 @testable import beagle
 
 struct ExitCodeTests {
-    @Test(
-        arguments: [
-            (NetworkError.Kind.unsupportedScheme, NetworkError.Phase.build, nil, 1),
-            (.badURL, .build, nil, 3), (.dns, .resolve, 6, 6), (.dns, .resolve, nil, 6), (.connect, .connect, nil, 7),
-            (.connect, .connect, 97, 97), (.timeout, .connect, 28, 28), (.timeout, .body, nil, 28),
-            (.tls, .tls, 60, 60), (.tls, .tls, nil, 35), (.tooManyRedirects, .redirect, nil, 47),
-            (.insecureRedirect, .redirect, nil, 1), (.truncated, .body, 56, 18), (.tooLarge, .body, 23, 63),
-            (.encoding, .decode, 23, 61), (.cancelled, .queue, 42, 42), (.badRequest, .build, nil, 43),
-            (.file, .file, nil, 23), (.file, .send, nil, 26), (.network, .firstByte, nil, 52),
-            (.network, .body, nil, 56),
-            (.network, .body, 92, 92), (.protocol, .firstByte, nil, 8), (.protocol, .body, 56, 56),
-            (.protocol, .firstByte, 1000, 8),
-            (.decoding, .decode, nil, 101), (.status, .response, nil, 22), (.other, .response, nil, 2),
-        ] as [(NetworkError.Kind, NetworkError.Phase, Int?, Int32)]
-    )
+    private static let failureHasLibcurlsNumberArguments: [(NetworkError.Kind, NetworkError.Phase, Int?, Int32)] = [
+        (NetworkError.Kind.unsupportedScheme, NetworkError.Phase.build, nil, 1),
+        (.badURL, .build, nil, 3), (.dns, .resolve, 6, 6), (.dns, .resolve, nil, 6), (.connect, .connect, nil, 7),
+        (.connect, .connect, 97, 97), (.timeout, .connect, 28, 28), (.timeout, .body, nil, 28),
+        (.tls, .tls, 60, 60), (.tls, .tls, nil, 35), (.tooManyRedirects, .redirect, nil, 47),
+        (.insecureRedirect, .redirect, nil, 1), (.truncated, .body, 56, 18), (.tooLarge, .body, 23, 63),
+        (.encoding, .decode, 23, 61), (.cancelled, .queue, 42, 42), (.badRequest, .build, nil, 43),
+        (.file, .file, nil, 23), (.file, .send, nil, 26), (.network, .firstByte, nil, 52),
+        (.network, .body, nil, 56),
+        (.network, .body, 92, 92), (.protocol, .firstByte, nil, 8), (.protocol, .body, 56, 56),
+        (.protocol, .firstByte, 1000, 8),
+        (.decoding, .decode, nil, 101), (.status, .response, nil, 22), (.other, .response, nil, 2),
+    ]
+
+    @Test(arguments: Self.failureHasLibcurlsNumberArguments)
     func failureHasLibcurlsNumber(
         _ kind: NetworkError.Kind,
         _ phase: NetworkError.Phase,
@@ -31,11 +31,13 @@ struct ExitCodeTests {
         #expect(ExitCode.number(for: error) == number)
     }
 
-    @Test(arguments: [
+    private static let numberIsToldInTheHelpArguments: [Int32] = [
         ExitCode.writeFailed, ExitCode.readFailed, ExitCode.weirdReply, ExitCode.httpError, ExitCode.badAuthorities,
         ExitCode.noRanges, ExitCode.usage, ExitCode.notAScreen, ExitCode.different, ExitCode.notInRecording,
         ExitCode.kept, 0, 130,
-    ])
+    ]
+
+    @Test(arguments: Self.numberIsToldInTheHelpArguments)
     func numberIsToldInTheHelp(_ number: Int32) {
         let help = Tool.helpMessage(columns: 100)
         #expect(help.split(separator: "\n").contains { $0.trimmingPrefix { $0 == " " }.hasPrefix("\(number) ") })

@@ -276,18 +276,18 @@ struct GraphQLCommandTests {
         #expect(try body(server)["operationName"] == "A")
     }
 
-    @Test(
-        arguments: [
-            (["-q", "{ a "], 43, "line 1, column 5"), (["-q", "mutation { a }", "--get"], 43, "URL"),
-            (["-q", "subscription { a }"], 4, "subscription"), (["-q", "{ a }", "-v", "=1"], 64, "no name"),
-            (["-q", "{ a }", "--upload", "a=b"], 64, "--upload"),
-            (["-q", "{ a }", "-v", "a=5", "--upload", "a.b=@/bin/sh"], 43, "cannot attach a file at variables.a.b"),
-            (["-q", "@/nowhere"], 26, "cannot read"),
-            (["-q", "{ a }", "--variables", "[1]"], 64, "object"),
-            (["-q", "{ a }", "--variables", "{bad"], 64, "is not JSON"),
-            (["-q", "{ a }", "--variables", "@/nowhere"], 26, "cannot read"), ([], 64, "query"),
-        ] as [([String], Int32, String)]
-    )
+    private static let mistakesAreToldArguments: [([String], Int32, String)] = [
+        (["-q", "{ a "], 43, "line 1, column 5"), (["-q", "mutation { a }", "--get"], 43, "URL"),
+        (["-q", "subscription { a }"], 4, "subscription"), (["-q", "{ a }", "-v", "=1"], 64, "no name"),
+        (["-q", "{ a }", "--upload", "a=b"], 64, "--upload"),
+        (["-q", "{ a }", "-v", "a=5", "--upload", "a.b=@/bin/sh"], 43, "cannot attach a file at variables.a.b"),
+        (["-q", "@/nowhere"], 26, "cannot read"),
+        (["-q", "{ a }", "--variables", "[1]"], 64, "object"),
+        (["-q", "{ a }", "--variables", "{bad"], 64, "is not JSON"),
+        (["-q", "{ a }", "--variables", "@/nowhere"], 26, "cannot read"), ([], 64, "query"),
+    ]
+
+    @Test(arguments: Self.mistakesAreToldArguments)
     func mistakesAreTold(flags: [String], exit: Int32, words: String) async throws {
         let run = try await BeagleProcess(["graphql", "http://127.0.0.1:1/"] + flags).outcome()
         #expect(run.exit == exit, "\(run.errors)")

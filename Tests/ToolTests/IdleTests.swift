@@ -40,8 +40,10 @@
                     name == "beaglenet-curl\n"
                 else { continue }
                 let status = try String(contentsOfFile: "\(tasks)/\(task)/status", encoding: .utf8)
-                runs[task] = status.split(separator: "\n").filter { $0.contains("_ctxt_switches:") }
-                    .compactMap { $0.split(separator: "\t").last.flatMap { Int($0) } }.reduce(0, +)
+                let lines = status.split(separator: "\n").filter { $0.contains("_ctxt_switches:") }
+                runs[task] = lines.reduce(0) { sum, line in
+                    sum + (line.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
+                }
             }
             try #require(!runs.isEmpty && runs.values.allSatisfy { $0 > 0 })
             return runs

@@ -105,11 +105,11 @@ struct ListenCommandTests {
         }
     }
 
-    @Test(
-        arguments: [
-            ["--count", "0"], ["--retry", "-1"], ["--last-event-id", "a\nb"], ["-o", "file"], ["-i"], ["--count", "x"],
-        ]
-    )
+    private static let wrongUseIsToldOfArguments: [[String]] = [
+        ["--count", "0"], ["--retry", "-1"], ["--last-event-id", "a\nb"], ["-o", "file"], ["-i"], ["--count", "x"],
+    ]
+
+    @Test(arguments: Self.wrongUseIsToldOfArguments)
     func wrongUseIsToldOf(arguments: [String]) async throws {
         let run = try await BeagleProcess(["listen", "http://127.0.0.1:9/"] + arguments).outcome()
         #expect(run.exit == 64)

@@ -458,7 +458,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test(arguments: [
+    private static let failuresSayWhyArguments: [([String], Int32, String)] = [
         (["list", "/nonexistent.har"], 26, "No such file"), (["list", "s.har", "statu==4"], 64, "column 1: 'statu'"),
         (["show", "s.har", "9"], 26, "there is no entry 9"), (["show", "s.har", "x"], 26, "there is no entry x"),
         (["show", "s.har", "2", "--sent-body"], 26, "the entry has no body"),
@@ -466,7 +466,9 @@ struct LogCommandTests {
         (["report", "s.har", "-o", "/nonexistent/x.html"], 23, "No such file"),
         (["tail", "s.har"], 26, "is not a request log"),
         (["scrub", "s.har"], 64, "--check"), (["show", "s.har", "1", "--body", "--json"], 64, "together"),
-    ])
+    ]
+
+    @Test(arguments: Self.failuresSayWhyArguments)
     func failuresSayWhy(arguments: [String], exit: Int32, hint: String) async throws {
         try await withArchive { path in
             let run = try await BeagleProcess(["log"] + arguments.map { $0 == "s.har" ? path : $0 }).outcome()

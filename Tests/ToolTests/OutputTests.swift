@@ -16,7 +16,7 @@ struct OutputTests {
         var testDescription: String { arguments.joined(separator: " ") }
     }
 
-    @Test(arguments: [
+    private static let failureSaysWhatToDoArguments: [Bad] = [
         Bad(
             arguments: ["raw", "localhost:8080/home"],
             exit: 3,
@@ -48,7 +48,9 @@ struct OutputTests {
         Bad(arguments: ["submit", "http://h/", "noequals"], exit: 64, code: "usage", hint: "field 1 has no name"),
         Bad(arguments: ["submit", "http://h/", "a=b", "=c"], exit: 64, code: "usage", hint: "field 2 has no name"),
         Bad(arguments: ["dance"], exit: 64, code: "usage", hint: "dance"),
-    ])
+    ]
+
+    @Test(arguments: Self.failureSaysWhatToDoArguments)
     func failureSaysWhatToDo(_ bad: Bad) async throws {
         let run = try await BeagleProcess(bad.arguments).outcome()
         #expect(run.exit == bad.exit)
@@ -87,14 +89,16 @@ struct OutputTests {
         #expect(run.errors.hasPrefix("beagle: \(server.url)/: \(message)"))
     }
 
-    @Test(arguments: [
+    private static let phaseIsNamedOnceArguments: [(NetworkError.Phase, String, String)] = [
         (NetworkError.Phase.connect, "connection timed out after 9 ms", "connection timed out after 9 ms"),
         (.connect, "time is up", "time is up while connecting"),
         (.firstByte, "recv failure: Connection reset by peer", "recv failure: Connection reset by peer while waiting"),
         (.firstByte, "the response head was not received within 1.0 seconds", "within 1.0 seconds"),
         (.body, "no more body data was received for 1.0 seconds", "for 1.0 seconds"), (.response, "404", "404"),
         (.tls, "OpenSSL SSL_connect: reset", "SSL_connect: reset"), (.resolve, "could not resolve host: a", "host: a"),
-    ])
+    ]
+
+    @Test(arguments: Self.phaseIsNamedOnceArguments)
     func phaseIsNamedOnce(_ phase: NetworkError.Phase, _ message: String, _ text: String) {
         let sentence = Failure(NetworkError(.timeout, during: phase, message)).sentence
         #expect(sentence.contains(text))
@@ -171,10 +175,12 @@ struct OutputTests {
         #expect(server.record.connections == 0)
     }
 
-    @Test(arguments: [
+    private static let offlineShowsWhatWouldArriveArguments: [[String]] = [
         ["raw"], ["raw", "-d", "a=1"], ["raw", "-X", "POST"], ["raw", "-X", "HEAD"], ["submit", "a=1"], ["fetch"],
         ["raw", "-H", "Host: other.example", "-H", "Accept-Encoding: gzip", "-H", "Accept:"],
-    ])
+    ]
+
+    @Test(arguments: Self.offlineShowsWhatWouldArriveArguments)
     func offlineShowsWhatWouldArrive(_ command: [String]) async throws {
         let server = try LoopbackServer(.response(200, [:], ""))
         let arguments = [command[0], "\(server.url)/a/../b/.?c"] + command.dropFirst() + ["-H", "Cookie: a=b"]
@@ -191,12 +197,12 @@ struct OutputTests {
         #expect(json["result"]?["body"] == .string(String(decoding: sent.body, as: UTF8.self)))
     }
 
-    @Test(
-        arguments: [
-            (["-X", "HEAD", "-d", "x"], 43), (["-X", "CONNECT"], 43), (["-H", "Content-Length: 1"], 43),
-            (["-H", "Transfer-Encoding: chunked"], 43), (["-d", "@/"], 26),
-        ] as [([String], Int32)]
-    )
+    private static let offlineRefusesWhatWouldNotBeSentArguments: [([String], Int32)] = [
+        (["-X", "HEAD", "-d", "x"], 43), (["-X", "CONNECT"], 43), (["-H", "Content-Length: 1"], 43),
+        (["-H", "Transfer-Encoding: chunked"], 43), (["-d", "@/"], 26),
+    ]
+
+    @Test(arguments: Self.offlineRefusesWhatWouldNotBeSentArguments)
     func offlineRefusesWhatWouldNotBeSent(_ flags: [String], _ exit: Int32) async throws {
         let run = try await BeagleProcess(["raw", "http://127.0.0.1:1/", "--offline"] + flags).outcome()
         #expect(run.exit == exit)
@@ -217,14 +223,16 @@ struct OutputTests {
         #expect(all.text.split(separator: "hidden", omittingEmptySubsequences: false).count == 5)
     }
 
-    @Test(arguments: [
+    private static let commandLineThatIsWrongIsNotQuotedWithItsSecretsArguments: [[String]] = [
         ["raw", "user:hidden@host"], ["raw", "http://user:hidden@host/"], ["raw", "host/x?token=hidden"],
         ["raw", "/x?token=hidden"], ["raw", "x?token=hidden", "--base", "http://h"],
         ["raw", "/x", "--base", "u:hidden@h"],
         ["raw", "http://h/", "http://u:hidden@h/?token=hidden"], ["raw", "http://h/", "password=hidden"],
         ["raw", "http://h/", "Authorization: hidden"], ["raw", "http://h/", "-H", "Authorization hidden"],
         ["raw", "http://h/", "--max-time=http://u:hidden@h"], ["serve", "http://u:hidden@h"],
-    ])
+    ]
+
+    @Test(arguments: Self.commandLineThatIsWrongIsNotQuotedWithItsSecretsArguments)
     func commandLineThatIsWrongIsNotQuotedWithItsSecrets(_ arguments: [String]) async throws {
         let run = try await BeagleProcess(arguments + ["--json"]).outcome()
         #expect(run.exit == 3 || run.exit == 64)
@@ -256,22 +264,22 @@ struct OutputTests {
         }
     }
 
-    @Test(
-        arguments: [
-            (NetworkError.Kind.timeout, "increase Timeouts.total", [], "allow more time with --max-time"),
-            (
-                .timeout, "increase Timeouts.connect", ["--connect-timeout", "1"],
-                "increase --connect-timeout"
-            ),
-            (.tls, "if this port serves plain HTTP", [], "if this port serves plain HTTP"),
-            (
-                .tls, "trust it with TLSTrust.file", [],
-                "check the certificate and the host name, or name a file of trusted CAs with --cacert"
-            ),
-            (.tls, "trust it with TLSTrust.file", ["--cacert", "a"], "only the CAs in --cacert are trusted"),
-            (.tooLarge, "increase TransferOptions.maxBodyBytes", [], "write the body to a file with -o"),
-        ] as [(NetworkError.Kind, String, [String], String)]
-    )
+    private static let adviceIsInTheToolsWordsArguments: [(NetworkError.Kind, String, [String], String)] = [
+        (NetworkError.Kind.timeout, "increase Timeouts.total", [], "allow more time with --max-time"),
+        (
+            .timeout, "increase Timeouts.connect", ["--connect-timeout", "1"],
+            "increase --connect-timeout"
+        ),
+        (.tls, "if this port serves plain HTTP", [], "if this port serves plain HTTP"),
+        (
+            .tls, "trust it with TLSTrust.file", [],
+            "check the certificate and the host name, or name a file of trusted CAs with --cacert"
+        ),
+        (.tls, "trust it with TLSTrust.file", ["--cacert", "a"], "only the CAs in --cacert are trusted"),
+        (.tooLarge, "increase TransferOptions.maxBodyBytes", [], "write the body to a file with -o"),
+    ]
+
+    @Test(arguments: Self.adviceIsInTheToolsWordsArguments)
     func adviceIsInTheToolsWords(
         _ kind: NetworkError.Kind,
         _ advice: String,
@@ -300,7 +308,11 @@ struct OutputTests {
         }
     }
 
-    @Test(arguments: [("auto", false), ("always", true), ("never", false)])
+    private static let colourIsForTerminalsArguments: [(String, Bool)] = [
+        ("auto", false), ("always", true), ("never", false),
+    ]
+
+    @Test(arguments: Self.colourIsForTerminalsArguments)
     func colourIsForTerminals(_ choice: String, _ isColoured: Bool) async throws {
         try await withBackend { url in
             let run = try await beagle("fetch", "\(url)/home", "--tree", "--color", choice)
@@ -317,7 +329,7 @@ struct OutputTests {
         #expect(!ColorChoice.auto.isOn(for: terminal.slave.fileDescriptor, in: ["TERM": "dumb"]))
     }
 
-    @Test(arguments: [
+    private static let progressIsABarWhereTheEndIsKnownArguments: [(TransferProgress, String)] = [
         (TransferProgress(bytesSent: 0, bytesToSend: nil, bytesReceived: 1_500_000, bytesToReceive: nil), "1.5 MB"),
         (
             TransferProgress(bytesSent: 0, bytesToSend: nil, bytesReceived: 500, bytesToReceive: 1000),
@@ -327,7 +339,9 @@ struct OutputTests {
             TransferProgress(bytesSent: 3000, bytesToSend: 3000, bytesReceived: 0, bytesToReceive: nil),
             "[##############################] 100 %  3.0 kB of 3.0 kB"
         ),
-    ])
+    ]
+
+    @Test(arguments: Self.progressIsABarWhereTheEndIsKnownArguments)
     func progressIsABarWhereTheEndIsKnown(_ progress: TransferProgress, _ text: String) {
         #expect(ProgressBar.text(progress) == text)
     }

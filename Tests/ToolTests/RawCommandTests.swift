@@ -32,12 +32,12 @@ struct RawCommandTests {
         #expect(run.errors.contains("decrease --speed-limit"), "\(run.errors)")
     }
 
-    @Test(
-        arguments: [
-            ["--limit-rate", "0"], ["--limit-rate", "fast"], ["--limit-rate", "-1"], ["--limit-rate", "99999999999G"],
-            ["-Y", "0"], ["-y", "0"], ["-y", "1e9"], ["--limit-rate", "1K", "-Y", "2K"],
-        ]
-    )
+    private static let speedThatIsNoneIsAMistakeArguments: [[String]] = [
+        ["--limit-rate", "0"], ["--limit-rate", "fast"], ["--limit-rate", "-1"], ["--limit-rate", "99999999999G"],
+        ["-Y", "0"], ["-y", "0"], ["-y", "1e9"], ["--limit-rate", "1K", "-Y", "2K"],
+    ]
+
+    @Test(arguments: Self.speedThatIsNoneIsAMistakeArguments)
     func speedThatIsNoneIsAMistake(_ flags: [String]) async throws {
         #expect(try await BeagleProcess(["raw", "http://127.0.0.1:1/"] + flags).outcome().exit == 64)
     }

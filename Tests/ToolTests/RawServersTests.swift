@@ -24,12 +24,14 @@ struct RawServersTests {
 
     private static let pass = ["--pass", "open sesame"]
 
-    @Test(arguments: [
+    private static let serverSeesTheCertificateArguments: [[String]] = [
         ["--cert", certificate("client.pem"), "--key", certificate("client.key.pem")],
         ["--cert", certificate("client.pem"), "--key", certificate("client.encrypted.key.pem")] + pass,
         ["--cert", certificate("client.both.pem")],
         ["--cert", certificate("client.p12"), "--cert-type", "P12"] + pass,
-    ])
+    ]
+
+    @Test(arguments: Self.serverSeesTheCertificateArguments)
     func serverSeesTheCertificate(_ flags: [String]) async throws {
         let run = try await run(ports.mutual, flags)
         #expect(run.exit == 0, "\(run.errors)")
@@ -114,12 +116,14 @@ struct RawServersTests {
 /// `beagle raw --netrc` before lighttpd, which asks who it is.
 @Suite(.timeLimit(.minutes(1)), .enabled(if: LighttpdPeer.isAvailable, "lighttpd is not installed"))
 struct NetrcTests {
-    @Test(arguments: [
+    private static let fileOfTheHomeFolderSaysWhoAsksArguments: [(String, Bool)] = [
         ("machine 127.0.0.1 login user password \"open sesame\"", true),
         ("default login user password \"open sesame\"", true),
         ("machine 127.0.0.1 login user password s3same", false),
         ("machine host.invalid login user password \"open sesame\"", false),
-    ])
+    ]
+
+    @Test(arguments: Self.fileOfTheHomeFolderSaysWhoAsksArguments)
     func fileOfTheHomeFolderSaysWhoAsks(_ text: String, isRight: Bool) async throws {
         let url = "http://\(try LighttpdPeer.shared.get().authority)/basic/file"
         try await withDirectory { home in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import beagle
 
-@Suite struct RecordCommandTests {
+struct RecordCommandTests {
     private func entries(_ path: String) throws -> [LogEntry] { Array(try LogReader(directory: path).entries()) }
 
     @Test func everyCommandThatSendsRecords() async throws {

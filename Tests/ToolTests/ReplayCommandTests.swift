@@ -104,14 +104,14 @@ struct ReplayCommandTests {
         }
     }
 
-    @Test(
-        arguments: [
-            (["--ignore", "$..t", "--ignore", "$.u"], ["a": [["t": 1]], "u": 1], ["a": [["t": 2]], "u": 2]),
-            (["--array-key", "$.a=id"], ["a": [["id": 1], ["id": 2]]], ["a": [["id": 1], ["id": 2]]]),
-            (["--array-set", "$.a"], ["a": [1, 2, 3]], ["a": [3, 1, 2]]), (["--tolerance", "1e-3"], [1000], [1000.5]),
-            (["--types-only"], ["a": 1, "b": "x"], ["a": 2, "b": "y"]),
-        ] as [([String], JSONValue, JSONValue)]
-    )
+    private static let whatCountsCanBeSaidArguments: [([String], JSONValue, JSONValue)] = [
+        (["--ignore", "$..t", "--ignore", "$.u"], ["a": [["t": 1]], "u": 1], ["a": [["t": 2]], "u": 2]),
+        (["--array-key", "$.a=id"], ["a": [["id": 1], ["id": 2]]], ["a": [["id": 1], ["id": 2]]]),
+        (["--array-set", "$.a"], ["a": [1, 2, 3]], ["a": [3, 1, 2]]), (["--tolerance", "1e-3"], [1000], [1000.5]),
+        (["--types-only"], ["a": 1, "b": "x"], ["a": 2, "b": "y"]),
+    ]
+
+    @Test(arguments: Self.whatCountsCanBeSaidArguments)
     func whatCountsCanBeSaid(_ flags: [String], _ recorded: JSONValue, _ answer: JSONValue) async throws {
         #expect(try await replay(recorded, answer, ["--diff"] + flags).exit == 0)
         if flags[0] != "--array-key" { #expect(try await replay(recorded, answer).exit == 104) }
@@ -240,7 +240,7 @@ struct ReplayCommandTests {
         #expect(read.text == "testsuites 1 replay.request $['<&\">']: \"a]]>\\u0001\" → \"b\"\n")
     }
 
-    @Test(arguments: [
+    private static let aWrongCommandLineEndsWith64Arguments: [([String], String)] = [
         (["--target", "staging.example.com"], "has no scheme"), (["--target", "http://h/p"], "has a path"),
         ([], "'--target' is missing"),
         (["--target", "http://a", "--target", "http://b"], "is given twice for all hosts"),
@@ -260,7 +260,9 @@ struct ReplayCommandTests {
         (["--target", "http://h", "--rps", "0"], "'--rps' must be"),
         (["--target", "http://h", "-m", "0"], "--max-time"),
         (["--target", "http://h", "--order", "none"], "must be free, connection or page"),
-    ])
+    ]
+
+    @Test(arguments: Self.aWrongCommandLineEndsWith64Arguments)
     func aWrongCommandLineEndsWith64(_ flags: [String], _ words: String) async throws {
         let run = try await BeagleProcess(["replay", "none.har"] + flags).outcome()
         #expect(run.exit == 64)

@@ -102,15 +102,15 @@ struct SubmitCommandTests {
         }
     }
 
-    @Test(
-        arguments: [
-            (["-F", "f=@/nonexistent/file"], 26, "cannot open /nonexistent/file"),
-            (["-F", "f=@/"], 26, "not a regular file"),
-            (["-F", "=x"], 64, "field 1 is neither"), (["-F", "secret"], 64, "field 1 is neither"),
-            (["-F", "a=b", "--encoding", "json"], 64, "--encoding json"),
-            (["-F", "f=@/etc/passwd", "-X", "get"], 43, "f is a file"),
-        ] as [([String], Int32, String)]
-    )
+    private static let whatCannotBeSentIsSaidBeforeAnythingIsSentArguments: [([String], Int32, String)] = [
+        (["-F", "f=@/nonexistent/file"], 26, "cannot open /nonexistent/file"),
+        (["-F", "f=@/"], 26, "not a regular file"),
+        (["-F", "=x"], 64, "field 1 is neither"), (["-F", "secret"], 64, "field 1 is neither"),
+        (["-F", "a=b", "--encoding", "json"], 64, "--encoding json"),
+        (["-F", "f=@/etc/passwd", "-X", "get"], 43, "f is a file"),
+    ]
+
+    @Test(arguments: Self.whatCannotBeSentIsSaidBeforeAnythingIsSentArguments)
     func whatCannotBeSentIsSaidBeforeAnythingIsSent(_ flags: [String], _ exit: Int32, _ words: String) async throws {
         let server = try LoopbackServer(.response(200))
         let run = try await BeagleProcess(["submit", server.url] + flags).outcome()

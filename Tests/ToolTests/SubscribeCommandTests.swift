@@ -301,15 +301,15 @@ struct SubscribeCommandTests {
         #expect(run.errors.contains("--max-time"))
     }
 
-    @Test(
-        arguments: [
-            ["subscribe"], ["subscribe", "http://h/"], ["subscribe", "http://h/", "-q", "{a}", "--count", "0"],
-            ["subscribe", "http://h/", "-q", "{a}", "-o", "file"],
-            ["subscribe", "http://h/", "-q", "{a}", "--offline"],
-            ["subscribe", "http://h/", "-q", "{a}", "--over", "pigeon"],
-            ["subscribe", "http://h/", "-q", "subscription { a }", "--connection-params", "[]"],
-        ]
-    )
+    private static let wrongUseIsRefusedArguments: [[String]] = [
+        ["subscribe"], ["subscribe", "http://h/"], ["subscribe", "http://h/", "-q", "{a}", "--count", "0"],
+        ["subscribe", "http://h/", "-q", "{a}", "-o", "file"],
+        ["subscribe", "http://h/", "-q", "{a}", "--offline"],
+        ["subscribe", "http://h/", "-q", "{a}", "--over", "pigeon"],
+        ["subscribe", "http://h/", "-q", "subscription { a }", "--connection-params", "[]"],
+    ]
+
+    @Test(arguments: Self.wrongUseIsRefusedArguments)
     func wrongUseIsRefused(_ arguments: [String]) async throws {
         #expect(try await BeagleProcess(arguments).outcome().exit == 64)
     }

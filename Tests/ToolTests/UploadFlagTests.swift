@@ -53,7 +53,9 @@ struct UploadFlagTests {
         #expect(server.record.requestCount == 0)
     }
 
-    @Test(arguments: [("1k", 0), ("1023", 63), ("1K", 0), ("1M", 0)]) func bodyMayBeSoLong(
+    private static let bodyMayBeSoLongArguments: [(String, Int32)] = [("1k", 0), ("1023", 63), ("1K", 0), ("1M", 0)]
+
+    @Test(arguments: Self.bodyMayBeSoLongArguments) func bodyMayBeSoLong(
         _ limit: String,
         _ exit: Int32
     ) async throws {

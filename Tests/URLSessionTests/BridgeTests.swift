@@ -23,22 +23,26 @@ struct BridgeTests {
         #expect(transfer.options.timeouts.idle == .seconds(100))
     }
 
-    @Test(
-        arguments: [
-            (HTTPRequest(method: .get, scheme: "ftp", authority: "a", path: "/"), NetworkError.Kind.unsupportedScheme),
-            (HTTPRequest(method: .get, scheme: "http", authority: "", path: "/"), .badURL),
-            (HTTPRequest(method: .get, scheme: nil, authority: "a", path: "/"), .unsupportedScheme),
-        ]
-    )
+    private static let messageWithoutAnHTTPAddressIsRefusedArguments: [(HTTPRequest, NetworkError.Kind)] = [
+        (HTTPRequest(method: .get, scheme: "ftp", authority: "a", path: "/"), NetworkError.Kind.unsupportedScheme),
+        (HTTPRequest(method: .get, scheme: "http", authority: "", path: "/"), .badURL),
+        (HTTPRequest(method: .get, scheme: nil, authority: "a", path: "/"), .unsupportedScheme),
+    ]
+
+    @Test(arguments: Self.messageWithoutAnHTTPAddressIsRefusedArguments)
     func messageWithoutAnHTTPAddressIsRefused(head: HTTPRequest, kind: NetworkError.Kind) {
         let error = #expect(throws: NetworkError.self) { try URLRequest(head) }
         #expect(error?.kind == kind)
         #expect(error?.phase == .build)
     }
 
-    @Test(arguments: [
+    private static let escapesOfAMessageStayArguments: [(String, String)] = [
         ("/a%20b|c", "/a%20b%7Cc"), ("/?u=%2F|100%", "/?u=%2F%7C100%25"), ("/%C3%A9", "/%C3%A9"),
-    ]) func escapesOfAMessageStay(path: String, expected: String) throws {
+    ]
+
+    @Test(arguments: Self.escapesOfAMessageStayArguments) func escapesOfAMessageStay(path: String, expected: String)
+        throws
+    {
         let head = HTTPRequest(method: .get, scheme: "http", authority: "bücher.de", path: path)
         #expect(try URLRequest(head).url?.absoluteString == "http://xn--bcher-kva.de" + expected)
     }
@@ -109,12 +113,12 @@ struct BridgeTests {
 
     // MARK: errors
 
-    @Test(
-        arguments: [
-            (.timedOut, .timeout), (.cancelled, .cancelled), (.cannotFindHost, .dns), (.cannotConnectToHost, .connect),
-            (.networkConnectionLost, .network), (.secureConnectionFailed, .tls), (.unknown, .other),
-        ] as [(URLError.Code, NetworkError.Kind)]
-    )
+    private static let codeOfTheSessionGivesTheKindArguments: [(URLError.Code, NetworkError.Kind)] = [
+        (.timedOut, .timeout), (.cancelled, .cancelled), (.cannotFindHost, .dns), (.cannotConnectToHost, .connect),
+        (.networkConnectionLost, .network), (.secureConnectionFailed, .tls), (.unknown, .other),
+    ]
+
+    @Test(arguments: Self.codeOfTheSessionGivesTheKindArguments)
     func codeOfTheSessionGivesTheKind(code: URLError.Code, kind: NetworkError.Kind) {
         let error = NetworkError(error: URLError(code), request: URLRequest(url: url))
         #expect(error.kind == kind)

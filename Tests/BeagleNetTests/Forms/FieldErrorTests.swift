@@ -2,37 +2,37 @@ import BeagleNet
 import Foundation
 import Testing
 
-@Suite struct FieldErrorTests {
+struct FieldErrorTests {
     private static let inputs = ["name", "email", "profile.color", "address[city]", "tags", "a/b", "zip"]
 
     private func errors(_ body: String, _ contentType: String = "application/json") -> [FieldError] {
         FieldError.list(in: Data(body.utf8), contentType: contentType, inputs: Self.inputs)
     }
 
-    @Test(
-        arguments: [
-            (#"{"field":"email","message":"m"}"#, "email", nil),
-            (#"{"name":"email","detail":"m"}"#, "email", nil),
-            (#"{"field":"Email","message":"m"}"#, "email", nil),
-            (#"{"field":"profile.color","message":"m"}"#, "profile.color", nil),
-            (#"{"field":"profile[color]","message":"m"}"#, "profile.color", nil),
-            (#"{"field":"address.city","message":"m"}"#, "address[city]", nil),
-            (#"{"field":"tags[0]","message":"m"}"#, "tags", nil),
-            (##"{"pointer":"#/email","detail":"m"}"##, "email", nil),
-            (##"{"pointer":"#/profile/color","detail":"m"}"##, "profile.color", nil),
-            (##"{"pointer":"#/address/city","detail":"m"}"##, "address[city]", nil),
-            (##"{"pointer":"#/tags/0","detail":"m"}"##, "tags", nil),
-            (#"{"pointer":"/data/attributes/zip","detail":"m"}"#, "zip", nil),
-            (##"{"pointer":"#/a~1b","detail":"m"}"##, "a/b", nil),
-            (##"{"pointer":"#/%61~1b","detail":"m"}"##, "a/b", nil),
-            (#"{"field":"age","message":"m"}"#, nil, "age"),
-            (##"{"pointer":"#/age","detail":"m"}"##, nil, "#/age"),
-            (##"{"pointer":"#","detail":"m"}"##, nil, "#"),
-            (#"{"field":"","message":"m"}"#, nil, ""),
-            (#"{"message":"m"}"#, nil, nil),
-            (#""m""#, nil, nil),
-        ] as [(String, String?, String?)]
-    )
+    private static let aFieldIsTheInputThatIsMeantArguments: [(String, String?, String?)] = [
+        (#"{"field":"email","message":"m"}"#, "email", nil),
+        (#"{"name":"email","detail":"m"}"#, "email", nil),
+        (#"{"field":"Email","message":"m"}"#, "email", nil),
+        (#"{"field":"profile.color","message":"m"}"#, "profile.color", nil),
+        (#"{"field":"profile[color]","message":"m"}"#, "profile.color", nil),
+        (#"{"field":"address.city","message":"m"}"#, "address[city]", nil),
+        (#"{"field":"tags[0]","message":"m"}"#, "tags", nil),
+        (##"{"pointer":"#/email","detail":"m"}"##, "email", nil),
+        (##"{"pointer":"#/profile/color","detail":"m"}"##, "profile.color", nil),
+        (##"{"pointer":"#/address/city","detail":"m"}"##, "address[city]", nil),
+        (##"{"pointer":"#/tags/0","detail":"m"}"##, "tags", nil),
+        (#"{"pointer":"/data/attributes/zip","detail":"m"}"#, "zip", nil),
+        (##"{"pointer":"#/a~1b","detail":"m"}"##, "a/b", nil),
+        (##"{"pointer":"#/%61~1b","detail":"m"}"##, "a/b", nil),
+        (#"{"field":"age","message":"m"}"#, nil, "age"),
+        (##"{"pointer":"#/age","detail":"m"}"##, nil, "#/age"),
+        (##"{"pointer":"#","detail":"m"}"##, nil, "#"),
+        (#"{"field":"","message":"m"}"#, nil, ""),
+        (#"{"message":"m"}"#, nil, nil),
+        (#""m""#, nil, nil),
+    ]
+
+    @Test(arguments: Self.aFieldIsTheInputThatIsMeantArguments)
     func aFieldIsTheInputThatIsMeant(_ error: String, _ field: String?, _ serverName: String?) {
         let expected = FieldError(field: field, message: "m", serverName: serverName)
         #expect(errors("{\"errors\":[\(error)]}") == [expected])
@@ -182,12 +182,14 @@ import Testing
         #expect(errors == [FieldError(field: "base", message: "is odd")])
     }
 
+    private static let recordsAndUnknownFormatsAreNoErrorsOfFieldsArguments: [String] = [
+        #"{"id":7,"name":"Ada","email":"a@b.c","tags":["x"]}"#, #"{"unknown":["x"]}"#, #"{"email":"is taken"}"#,
+        #"{"error":"Conflict","message":"exists"}"#, #"{"detail":"d","title":"t"}"#, #"{"email":[7]}"#,
+    ]
+
     @Test(
         "a conflict that tells of the record that is there is no refusal of fields",
-        arguments: [
-            #"{"id":7,"name":"Ada","email":"a@b.c","tags":["x"]}"#, #"{"unknown":["x"]}"#, #"{"email":"is taken"}"#,
-            #"{"error":"Conflict","message":"exists"}"#, #"{"detail":"d","title":"t"}"#, #"{"email":[7]}"#,
-        ]
+        arguments: Self.recordsAndUnknownFormatsAreNoErrorsOfFieldsArguments
     )
     func recordsAndUnknownFormatsAreNoErrorsOfFields(_ body: String) {
         #expect(errors(body).isEmpty)
@@ -203,7 +205,11 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "no JSON", "[]", "{}", #"{"errors":[]}"#, #"{"errors":7}"#]) func otherBodiesTellOfNone(
+    private static let otherBodiesTellOfNoneArguments: [String] = [
+        "", "no JSON", "[]", "{}", #"{"errors":[]}"#, #"{"errors":7}"#,
+    ]
+
+    @Test(arguments: Self.otherBodiesTellOfNoneArguments) func otherBodiesTellOfNone(
         _ body: String
     ) {
         #expect(errors(body).isEmpty)

@@ -40,7 +40,11 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "a/b").path) == ["g.json"])
     }
 
-    @Test(arguments: [("../x", "%2E%2E%2Fx"), ("Sign up", "%53ign%20up"), ("sign-up_1", "sign-up_1"), ("\u{1}", "%01")])
+    private static let anyNameIsAFileArguments: [(String, String)] = [
+        ("../x", "%2E%2E%2Fx"), ("Sign up", "%53ign%20up"), ("sign-up_1", "sign-up_1"), ("\u{1}", "%01"),
+    ]
+
+    @Test(arguments: Self.anyNameIsAFileArguments)
     func anyNameIsAFile(_ group: String, _ name: String) throws {
         defer { remove() }
         let store = DiskFormStore(directory: folder.path)

@@ -100,12 +100,13 @@ import Testing
         #expect(await states(submission, 3) == ["started", "finished", "success"])
     }
 
-    @Test(
-        arguments: [
+    private static let whatMayHaveBeenAcceptedIsSentAgainOnlyWhereThatIsHarmlessArguments:
+        [(FormRemoteAction.Method, Bool, Bool, Bool)] = [
             (.post, false, false, false), (.post, true, false, true), (.post, true, true, false),
             (.put, false, true, true),
-        ] as [(FormRemoteAction.Method, Bool, Bool, Bool)]
-    )
+        ]
+
+    @Test(arguments: Self.whatMayHaveBeenAcceptedIsSentAgainOnlyWhereThatIsHarmlessArguments)
     func whatMayHaveBeenAcceptedIsSentAgainOnlyWhereThatIsHarmless(
         _ method: FormRemoteAction.Method,
         _ hasKey: Bool,

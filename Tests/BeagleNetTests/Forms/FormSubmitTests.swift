@@ -30,15 +30,15 @@ import Testing
 
     // MARK: replies
 
-    @Test(
-        arguments: [
-            (200, "{\"_beagleAction_\":\"beagle:popView\"}", .action(["_beagleAction_": "beagle:popView"])),
-            (201, "{\"id\":7}", .json(["id": 7])), (200, "[]", .json([])),
-            (200, "{\"_beagleAction_\":1}", .json(["_beagleAction_": 1])),
-            (200, "", .empty), (202, "", .empty), (204, "", .empty), (205, "", .empty),
-            (200, "<html>", .other), (200, "{\"cut", .other),
-        ] as [(Int, String, FormReply.Content)]
-    )
+    private static let aSuccessIsOneWhateverItsBodyArguments: [(Int, String, FormReply.Content)] = [
+        (200, "{\"_beagleAction_\":\"beagle:popView\"}", .action(["_beagleAction_": "beagle:popView"])),
+        (201, "{\"id\":7}", .json(["id": 7])), (200, "[]", .json([])),
+        (200, "{\"_beagleAction_\":1}", .json(["_beagleAction_": 1])),
+        (200, "", .empty), (202, "", .empty), (204, "", .empty), (205, "", .empty),
+        (200, "<html>", .other), (200, "{\"cut", .other),
+    ]
+
+    @Test(arguments: Self.aSuccessIsOneWhateverItsBodyArguments)
     func aSuccessIsOneWhateverItsBody(_ status: Int, _ body: String, _ content: FormReply.Content) async throws {
         let server = try serve { _ in .response(status, [:], body) }
         let reply = try await client.submit(Form([Form.Input("a", 1)]), to: "/form")
@@ -60,7 +60,11 @@ import Testing
         #expect(reply.response?.status.code == status)
     }
 
-    @Test(arguments: [(400, "no"), (422, "{}"), (404, #"{"errors":[{"field":"a","message":"m"}]}"#), (409, "")])
+    private static let anyOtherRefusalIsAFailureArguments: [(Int, String)] = [
+        (400, "no"), (422, "{}"), (404, #"{"errors":[{"field":"a","message":"m"}]}"#), (409, ""),
+    ]
+
+    @Test(arguments: Self.anyOtherRefusalIsAFailureArguments)
     func anyOtherRefusalIsAFailure(_ status: Int, _ body: String) async throws {
         let server = try serve { _ in .response(status, [:], body) }
         defer { server.stop() }

@@ -2,7 +2,7 @@ import BeagleNet
 import Foundation
 import Testing
 
-@Suite struct FormTests {
+struct FormTests {
     private func fields(_ form: Form) throws -> [FormField] { try form.data().fields }
 
     @Test func valuesKeepTheirTypes() throws {
@@ -17,11 +17,12 @@ import Testing
         #expect(try fields(form) == expected)
     }
 
-    @Test(
-        arguments: [
+    private static let aListRepeatsItsNameWhereThereIsNoArrayArguments:
+        [(FormRemoteAction.Method, Request.FormData.Encoding, Int)] = [
             (.post, .json, 1), (.post, .urlEncoded, 3), (.put, .multipart, 3), (.get, .json, 3), (.delete, .json, 3),
-        ] as [(FormRemoteAction.Method, Request.FormData.Encoding, Int)]
-    )
+        ]
+
+    @Test(arguments: Self.aListRepeatsItsNameWhereThereIsNoArrayArguments)
     func aListRepeatsItsNameWhereThereIsNoArray(
         _ method: FormRemoteAction.Method,
         _ encoding: Request.FormData.Encoding,

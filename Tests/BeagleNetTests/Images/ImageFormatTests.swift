@@ -10,29 +10,42 @@ struct ImageFormatTests {
         #expect(ImageFormat(of: sample.data.prefix(32)) == sample.header.format)
     }
 
-    @Test(arguments: [
+    private static let anSVGIsTextWhoseRootIsOneArguments: [(String, Bool)] = [
         ("<svg xmlns='http://www.w3.org/2000/svg'/>", true),
         ("\u{FEFF}<?xml version='1.0'?>\n<!-- a > b --> <svg>", true),
         ("<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'svg11.dtd' [<!ENTITY a 'b'>]><svg>", true),
         ("<!DOCTYPE html><html><body><svg></svg></body></html>", false), ("<!-- <svg>", false), ("<?xml <svg", false),
         ("   ", false), ("svg", false), ("<!--" + String(repeating: " ", count: 5000) + "--><svg>", false),
-    ]) func anSVGIsTextWhoseRootIsOne(text: String, _ isOne: Bool) {
+    ]
+
+    @Test(arguments: Self.anSVGIsTextWhoseRootIsOneArguments) func anSVGIsTextWhoseRootIsOne(
+        text: String,
+        _ isOne: Bool
+    ) {
         #expect(ImageFormat(of: Data(text.utf8)) == (isOne ? .svg : nil))
         #expect(ImageHeader(of: Data(text.utf8)) == nil)
     }
 
-    @Test(arguments: [
+    private static let whatIsNoneIsNoneArguments: [String] = [
         "", "G", "GIF88a", "BM is no bitmap, but the beginning of a text", "RIFF\0\0\0\0WAVEfmt ", "\0\0\u{1}\0\0\0",
         "{\"a\":1}", "<!doctype html>", "\u{89}PNG", "\0\0\0\u{18}ftypmp42\0\0\0\0mp42isom", "%PDF-1.7", "II*",
         "PK\u{3}\u{4}",
-    ]) func whatIsNoneIsNone(text: String) {
+    ]
+
+    @Test(arguments: Self.whatIsNoneIsNoneArguments) func whatIsNoneIsNone(text: String) {
         #expect(ImageFormat(of: Data(text.utf8)) == nil)
     }
 
-    @Test(arguments: [
+    private static let brandsTellAVIFFromOthersArguments: [(String, String, ImageFormat)] = [
         ("avif", "mif1", ImageFormat.avif), ("avis", "msf1", .avif), ("mif1", "avif", .avif), ("mif1", "heic", .heic),
         ("heix", "mif1", .heic), ("mif1", "miafavif", .avif), ("msf1", "hevc", .heic), ("mif1", "miaf", .heic),
-    ]) func brandsTellAVIFFromOthers(major: String, _ compatible: String, _ format: ImageFormat) {
+    ]
+
+    @Test(arguments: Self.brandsTellAVIFFromOthersArguments) func brandsTellAVIFFromOthers(
+        major: String,
+        _ compatible: String,
+        _ format: ImageFormat
+    ) {
         #expect(ImageFormat(of: ImageSamples.box("ftyp", Data("\(major)\0\0\0\0\(compatible)".utf8))) == format)
     }
 

@@ -41,12 +41,15 @@ import Testing
         withUnsafeBytes(of: size.bigEndian) { Data($0) } + Data(type.utf8) + content + Data(count: 4)
     }
 
-    /// Xcode puts one of its own before the header, and decoders pass over others.
-    @Test(arguments: [
+    private static let aPNGMayHaveChunksBeforeItsHeaderArguments: [Data] = [
         chunk("CgBI", 4, Data([0x50, 0, 0x20, 2])), chunk("teSt", 0, Data()),
         chunk("teSt", 8, Data([0, 0, 0, 13]) + Data("IHDR".utf8)),
         Data((0..<5000).flatMap { _ in chunk("teSt", 1, Data([1])) }),
-    ]) func aPNGMayHaveChunksBeforeItsHeader(chunks: Data) {
+    ]
+
+    /// Xcode puts one of its own before the header, and decoders pass over others.
+    @Test(arguments: Self.aPNGMayHaveChunksBeforeItsHeaderArguments) func aPNGMayHaveChunksBeforeItsHeader(chunks: Data)
+    {
         let png = ImageSamples.png(37, 23)
         let image = png.prefix(8) + chunks + png.dropFirst(8)
         #expect(ImageHeader(of: image) == ImageHeader(format: .png, width: 37, height: 23))
@@ -62,13 +65,17 @@ import Testing
         #expect(ImageHeader(of: png.prefix(8) + Self.chunk("teSt", size, Data()) + png.dropFirst(8)) == nil)
     }
 
-    @Test(
-        arguments: [
-            // BITMAPCOREHEADER; a height of -23; the lowest height that there is.
-            ([12, 0, 0, 0, 37, 0, 23, 0], 37, 23), ([40, 0, 0, 0, 37, 0, 0, 0, 0xE9, 0xFF, 0xFF, 0xFF], 37, 23),
-            ([124, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x80], 1, 2_147_483_648),
-        ] as [([UInt8], Int, Int)]
-    ) func aBitmapHasTwoKindsOfHeader(header: [UInt8], _ width: Int, _ height: Int) {
+    private static let aBitmapHasTwoKindsOfHeaderArguments: [([UInt8], Int, Int)] = [
+        // BITMAPCOREHEADER; a height of -23; the lowest height that there is.
+        ([12, 0, 0, 0, 37, 0, 23, 0], 37, 23), ([40, 0, 0, 0, 37, 0, 0, 0, 0xE9, 0xFF, 0xFF, 0xFF], 37, 23),
+        ([124, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x80], 1, 2_147_483_648),
+    ]
+
+    @Test(arguments: Self.aBitmapHasTwoKindsOfHeaderArguments) func aBitmapHasTwoKindsOfHeader(
+        header: [UInt8],
+        _ width: Int,
+        _ height: Int
+    ) {
         let bitmap = Data("BM".utf8) + Data(count: 12) + Data(header)
         #expect(ImageHeader(of: bitmap) == ImageHeader(format: .bmp, width: width, height: height))
         for count in bitmap.indices { #expect(ImageHeader(of: bitmap.prefix(count)) == nil) }
@@ -99,8 +106,12 @@ import Testing
         #expect(ImageHeader(of: head + entry(0, 1) + entry(1, 1) + entry(0, 37) + entry(1, 23)) == header)
     }
 
+    private static let theNumbersOfATIFFMayHaveASignArguments: [(UInt8, [UInt8])] = [
+        (6, [37, 0, 0, 0]), (8, [0, 37, 0, 0]), (9, [0, 0, 0, 37]),
+    ]
+
     /// Decoders take them for what they are where they are not below zero.
-    @Test(arguments: [(6, [37, 0, 0, 0]), (8, [0, 37, 0, 0]), (9, [0, 0, 0, 37])] as [(UInt8, [UInt8])])
+    @Test(arguments: Self.theNumbersOfATIFFMayHaveASignArguments)
     func theNumbersOfATIFFMayHaveASign(type: UInt8, _ value: [UInt8]) {
         func entry(_ tag: UInt8) -> Data { Data([1, tag, 0, type, 0, 0, 0, 1]) + Data(value) }
         let head = Data([0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 2])
@@ -138,15 +149,15 @@ import Testing
         for count in screen.count..<gif.count { #expect(ImageHeader(of: gif.prefix(count)) != nil) }
     }
 
+    private static let aGIFReachesAsFarAsItsFramesArguments: [((Int, Int), (Int, Int), (Int, Int), (Int, Int))] = [
+        // Screen, frame at, frame of, all of it.
+        ((1, 1), (3000, 2000), (1, 1), (3001, 2001)), ((16, 8), (5, 7), (20, 10), (25, 17)),
+        ((60, 40), (10, 10), (30, 30), (60, 40)), ((0, 0), (5, 7), (20, 10), (25, 17)),
+        ((10, 500), (0, 0), (40, 1), (40, 500)), ((1, 1), (65_535, 65_535), (65_535, 65_535), (131_070, 131_070)),
+    ]
+
     /// A frame at 3000,2000 on a screen of 1 x 1: browsers make room for the frame where it is.
-    @Test(
-        arguments: [
-            // Screen, frame at, frame of, all of it.
-            ((1, 1), (3000, 2000), (1, 1), (3001, 2001)), ((16, 8), (5, 7), (20, 10), (25, 17)),
-            ((60, 40), (10, 10), (30, 30), (60, 40)), ((0, 0), (5, 7), (20, 10), (25, 17)),
-            ((10, 500), (0, 0), (40, 1), (40, 500)), ((1, 1), (65_535, 65_535), (65_535, 65_535), (131_070, 131_070)),
-        ] as [((Int, Int), (Int, Int), (Int, Int), (Int, Int))]
-    )
+    @Test(arguments: Self.aGIFReachesAsFarAsItsFramesArguments)
     func aGIFReachesAsFarAsItsFrames(_ screen: (Int, Int), _ at: (Int, Int), _ of: (Int, Int), _ all: (Int, Int)) {
         func numbers(_ numbers: Int...) -> Data {
             numbers.reduce(Data()) { $0 + withUnsafeBytes(of: UInt16($1).littleEndian) { Data($0) } }
@@ -173,15 +184,19 @@ import Testing
 
     private static let segment = Data([0xFF, 0xE1, 0, 6, 0xFF, 0xC0, 0xFF, 0xD9])
 
-    /// What a decoder passes over does not hide a frame. Segments that look like frames are none.
-    @Test(arguments: [
+    private static let aFrameIsFoundBehindOtherSegmentsArguments: [Data] = [
         Data(), segment, Data([0xFF, 0xFF, 0xFF]) + segment, segment + Data([1, 2, 3]) + segment,
         Data([0xFF, 0xD0, 0xFF, 1]), Data([0]), Data([0xD8, 1, 2]), Data([0]) + segment,
         Data([0xFF, 0xC4, 0, 4, 0xFF, 0xC0]), Data([0xFF, 0xE0, 0, 0]), Data([0xFF, 0xE0, 0, 1]),
         Data([0xFF, 0xE0, 0, 2]),
         Data((0..<2000).flatMap { _ in segment }), Data(repeating: 0xFF, count: 60_000),
         Data((0..<15_000).flatMap { _ in [0xFF, 0xE0, 0, 0] }),
-    ]) func aFrameIsFoundBehindOtherSegments(segments: Data) {
+    ]
+
+    /// What a decoder passes over does not hide a frame. Segments that look like frames are none.
+    @Test(arguments: Self.aFrameIsFoundBehindOtherSegmentsArguments) func aFrameIsFoundBehindOtherSegments(
+        segments: Data
+    ) {
         let jpeg = ImageSamples.jpeg(segments)
         #expect(ImageHeader(of: jpeg) == ImageHeader(format: .jpeg, width: 37, height: 23))
         #expect(ImageHeader(of: jpeg.dropLast()) == nil)

@@ -276,10 +276,12 @@ import Testing
 
     // MARK: - What is stored
 
-    @Test(arguments: [
+    private static let whatMustNotBeStoredIsNotArguments: [String] = [
         "no-store", "private, no-store", "NO-STORE", "max-age=60, No-Cache", "no-cache=\"x\"", " no-store ,private",
         "max-age=0", "max-age=\"0\"", "private, max-age=60, Must-Revalidate",
-    ])
+    ]
+
+    @Test(arguments: Self.whatMustNotBeStoredIsNotArguments)
     func whatMustNotBeStoredIsNot(directives: String) async {
         let world = StoreWorld()
         _ = await world.heard(.asking())
@@ -327,11 +329,13 @@ import Testing
         #expect(world.store.count == 0)
     }
 
-    @Test(arguments: [
+    private static let aQueryThatFailedIsNotStoredArguments: [String] = [
         #"{"data":null,"errors":[]}"#, #" { "errors" : null } "#, #"{"data":{"a":["}]"]},"errors":[]}"#,
         #"{"data":"\"","errors":[]}"#, #"{"\u0065rrors":[]}"#, "\u{FEFF}{\"errors\":[]}", "no JSON", "", "[]", "1",
         #""errors""#, #"{"data":1"#, #"{"data":"}"#, #"{"data":1}}"#, #"{"data":1},"#, #"{"data":1} 2"#,
-    ])
+    ]
+
+    @Test(arguments: Self.aQueryThatFailedIsNotStoredArguments)
     func aQueryThatFailedIsNotStored(body: String) async {
         let world = StoreWorld()
         world.answers(.text(body))
@@ -339,11 +343,13 @@ import Testing
         #expect(world.store.count == 0)
     }
 
-    @Test(arguments: [
+    private static let aQueryThatSucceededIsStoredArguments: [String] = [
         "{}", #"{"data":{"errors":[]}}"#, #"{"data":"errors"}"#, #"{"data":["a","errors"]}"#,
         #"{"error":1,"errorsX":2}"#,
         #"{"data":"\\","a":"\"errors\":"} "#, "\u{FEFF}{}\n",
-    ])
+    ]
+
+    @Test(arguments: Self.aQueryThatSucceededIsStoredArguments)
     func aQueryThatSucceededIsStored(body: String) async {
         let world = StoreWorld()
         world.answers(.text(body))

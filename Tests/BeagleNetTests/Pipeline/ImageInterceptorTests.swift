@@ -113,14 +113,14 @@ import Testing
 
     // MARK: - The limit
 
-    @Test(
-        arguments: [
-            // Exactly as many as allowed; one more; none; a limit that was raised, and one that was lifted.
-            (100_000_000, 10_000, 10_000, true), (100_000_000, 100_000_001, 1, false), (0, 0, 1, true),
-            (0, 1, 1, false),
-            (200_000_000, 20_000, 10_000, true), (nil, 2_147_483_647, 2_147_483_647, true),
-        ] as [(Int?, Int, Int, Bool)]
-    )
+    private static let asManyPixelsAsAllowedArguments: [(Int?, Int, Int, Bool)] = [
+        // Exactly as many as allowed; one more; none; a limit that was raised, and one that was lifted.
+        (100_000_000, 10_000, 10_000, true), (100_000_000, 100_000_001, 1, false), (0, 0, 1, true),
+        (0, 1, 1, false),
+        (200_000_000, 20_000, 10_000, true), (nil, 2_147_483_647, 2_147_483_647, true),
+    ]
+
+    @Test(arguments: Self.asManyPixelsAsAllowedArguments)
     func asManyPixelsAsAllowed(limit: Int?, _ width: Int, _ height: Int, _ isAllowed: Bool) async throws {
         Beagle.dependencies.interceptors.replace(with: ImageInterceptor(maxPixels: limit))
         let data = ImageSamples.png(width, height)

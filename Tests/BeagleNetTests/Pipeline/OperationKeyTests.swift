@@ -4,7 +4,7 @@ import Testing
 @testable import BeagleNet
 
 /// What tells operations apart.
-@Suite struct OperationKeyTests {
+struct OperationKeyTests {
     private func operation(
         _ options: TransferOptions = .standard,
         _ name: String = "",

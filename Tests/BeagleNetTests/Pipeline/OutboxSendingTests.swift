@@ -185,12 +185,14 @@ private struct Unreadable: Interceptor {
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
     }
 
-    @Test(arguments: [
+    private static let onlyTheServersAnswerCountsArguments: [NetworkOperation.Result] = [
         NetworkOperation.Result("stored", from: .cache), NetworkOperation.Result("likely", from: .optimistic),
         NetworkOperation.Result(
             .progress(TransferProgress(bytesSent: 1, bytesToSend: 1, bytesReceived: 1, bytesToReceive: 1))
         ),
-    ])
+    ]
+
+    @Test(arguments: Self.onlyTheServersAnswerCountsArguments)
     func onlyTheServersAnswerCounts(result: NetworkOperation.Result) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)

@@ -100,14 +100,16 @@ extension NetworkOperation {
         #expect(try outbox.entries().map(\.state) == [.waiting])
     }
 
-    @Test(arguments: [
+    private static let aFailureKeepsTheEntryAndSaysSoArguments: [NetworkError] = [
         NetworkError.refused, .lost, NetworkError(.timeout, during: .firstByte, ""),
         NetworkError(.tls, during: .tls, ""),
         NetworkError(.shutdown, during: .queue, ""), NetworkError(.other, during: .response, ""),
         NetworkError(.tooLarge, during: .body, ""), NetworkError(.cancelled, during: .body, ""),
         // A network that asks people to sign in answers for everybody, from an address of its own.
         NetworkError(.blocked, during: .connect, ""),
-    ])
+    ]
+
+    @Test(arguments: Self.aFailureKeepsTheEntryAndSaysSoArguments)
     func aFailureKeepsTheEntryAndSaysSo(failure: NetworkError) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
@@ -149,7 +151,8 @@ extension NetworkOperation {
             #expect(asked.allSatisfy { $0.transfer.head.headerFields[.contentType] == "application/json" })
             #expect(asked.allSatisfy { $0.transfer.head.headerFields[HTTPField.Name("X-Trace")!] == "7" })
             #expect(asked.allSatisfy { $0.kind == .form && $0.sentKey != nil })
-            #expect(Set(asked.map(\.sentKey)).count == 3)
+            let keys = Set(asked.map(\.sentKey))
+            #expect(keys.count == 3)
         }
         // The first was tried with the key that it was sent with now; those behind it not at all.
         let tried = answers.asked.withLock { $0.map(\.sentKey) }
@@ -403,13 +406,13 @@ extension NetworkOperation {
         #expect(folder.names("\(folder.path)/damaged") == names.sorted())
     }
 
+    private static let anEntryOfAbsurdSizeIsMovedAsideUnreadArguments: [String?] = [
+        nil, "", "beagle-outbox 1 abc\n", "beagle-outbox 1 abc\n{\"length\":4}\nabcd",
+        "beagle-outbox 2 aes-256-gcm abc 4\nabcd", "beagle-outbox 2 aes-256-gcm abc -9223372036854775808\nabcd",
+    ]
+
     /// Files of 4 TiB that take no room on the disk, in place of an entry, a piece behind it, and beside it.
-    @Test(
-        arguments: [
-            nil, "", "beagle-outbox 1 abc\n", "beagle-outbox 1 abc\n{\"length\":4}\nabcd",
-            "beagle-outbox 2 aes-256-gcm abc 4\nabcd", "beagle-outbox 2 aes-256-gcm abc -9223372036854775808\nabcd",
-        ]
-    )
+    @Test(arguments: Self.anEntryOfAbsurdSizeIsMovedAsideUnreadArguments)
     func anEntryOfAbsurdSizeIsMovedAsideUnread(_ text: String?) async throws {
         defer { folder.remove() }
         await keep(1...2, in: Outbox(directory: folder.path))

@@ -25,7 +25,7 @@ import Testing
         return try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(outcome)))
     }
 
-    @Test(arguments: [
+    private static let aPageElsewhereIsAnAnswerAfterSeeOtherAloneArguments: [([(String, Int)], Bool)] = [
         ([("POST", 303)], true), ([("PUT", 303)], true), ([("POST", 303), ("GET", 302)], true),
         ([("POST", 302)], false), ([("POST", 301)], false), ([("POST", 302), ("GET", 303)], false),
         ([("POST", 307), ("POST", 302)], false), ([("POST", 307), ("POST", 303)], true),
@@ -33,7 +33,9 @@ import Testing
         ([("POST", 307)], true), ([("POST", 308)], true), ([("PUT", 302)], true), ([("GET", 302)], true),
         // Credentials were asked for.
         ([("POST", 401)], true),
-    ])
+    ]
+
+    @Test(arguments: Self.aPageElsewhereIsAnAnswerAfterSeeOtherAloneArguments)
     func aPageElsewhereIsAnAnswerAfterSeeOtherAlone(hops: [(String, Int)], isDelivered: Bool) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BeagleNet
 
-@Suite struct TableHashTests {
+struct TableHashTests {
     private func bits(_ combine: (inout TableHash) -> Void) -> UInt64 {
         var hash = TableHash()
         combine(&hash)

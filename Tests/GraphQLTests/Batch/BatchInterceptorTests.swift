@@ -115,10 +115,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let answerThatIsNoneForAllIsToldToAllArguments: [(String, String)] = [
         ("[{}]", "has 1 elements"), (#"{"errors":[]}"#, "not a list"), ("<html>", "not valid JSON"),
         (#"[{"data":1},{"data":2},{"data":3}]"#, "has 3 elements"),
-    ])
+    ]
+
+    @Test(arguments: Self.answerThatIsNoneForAllIsToldToAllArguments)
     func answerThatIsNoneForAllIsToldToAll(body: String, words: String) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], body))
         let errors = await errorsOfTwo(at: GraphQLEndpoint(server.url))
@@ -247,13 +249,13 @@ import Testing
         #expect(heard.withLock { $0 } > 1 << 20)
     }
 
+    private static let refusalIsKeptInEachErrorArguments: [(String, Set<String>)] = [
+        ("no batches here", ["no batches here"]), (#"[{"a":1}, {"b":2}]"#, [#"{"a":1}"#, #"{"b":2}"#]),
+        (#"[{"a":1}]"#, [#"[{"a":1}]"#]),
+    ]
+
     /// A list with one answer for each is taken apart; of anything else each has all.
-    @Test(
-        arguments: [
-            ("no batches here", ["no batches here"]), (#"[{"a":1}, {"b":2}]"#, [#"{"a":1}"#, #"{"b":2}"#]),
-            (#"[{"a":1}]"#, [#"[{"a":1}]"#]),
-        ] as [(String, Set<String>)]
-    )
+    @Test(arguments: Self.refusalIsKeptInEachErrorArguments)
     func refusalIsKeptInEachError(body: String, kept: Set<String>) async throws {
         let server = try LoopbackServer(.response(400, ["Content-Type": "application/json"], body))
         let errors = await errorsOfTwo(at: GraphQLEndpoint(server.url))

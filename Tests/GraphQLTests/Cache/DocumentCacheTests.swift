@@ -112,8 +112,7 @@ import Testing
         #expect(server.requests.count { !isMutation($0) } == 2)
     }
 
-    /// Of such an answer the cache sees the head alone. A server that knows no pieces sends one whole.
-    @Test(arguments: [
+    private static let typesInPiecesCountArguments: [(String, String)] = [
         (
             "application/jsonl",
             #"{"data":{"like":{"__typename":"Post","id":"1","likes":1}},"hasNext":true}"# + "\n"
@@ -123,7 +122,10 @@ import Testing
             "application/json",
             #"{"data":{"like":{"__typename":"Post","id":"1","likes":1,"by":{"__typename":"Author"}}}}"#
         ),
-    ])
+    ]
+
+    /// Of such an answer the cache sees the head alone. A server that knows no pieces sends one whole.
+    @Test(arguments: Self.typesInPiecesCountArguments)
     func typesInPiecesCount(type: String, body: String) async throws {
         let likes = try Likes()
         let server = try LoopbackServer { request in
@@ -223,8 +225,12 @@ import Testing
         token?.cancel()
     }
 
+    private static let answerThatWasOnItsWayWhileItsTypeChangedIsNotStoredArguments: [([String], Int)] = [
+        (["Author"], 1), (["Post"], 2), (["A", "B", "C", "D", "E"], 2),
+    ]
+
     /// The last are more than the cache keeps in mind: then nothing under way is trusted.
-    @Test(arguments: [(["Author"], 1), (["Post"], 2), (["A", "B", "C", "D", "E"], 2)])
+    @Test(arguments: Self.answerThatWasOnItsWayWhileItsTypeChangedIsNotStoredArguments)
     func answerThatWasOnItsWayWhileItsTypeChangedIsNotStored(types: [String], asked: Int) async throws {
         let gate = try LoopbackServer.Gate()
         let json = #"{"data":{"it":{"__typename":"Post","id":"1","likes":0}}}"#
@@ -295,7 +301,7 @@ import Testing
         #expect(server.requests.count == 6)
     }
 
-    @Test(arguments: [
+    private static let typenamesAreAskedForInSelectionsArguments: [(String, String)] = [
         ("{ a { b } }", "{ a {__typename  b } }"), ("{a}", "{a}"),
         (
             "query($i: In = {x: {y: 1}}) { a(i: {z: 2}) { b } }",
@@ -305,7 +311,9 @@ import Testing
             "{ ...F ... on Q { c } } fragment F on T { d }",
             "{ ...F ... on Q {__typename  c } } fragment F on T {__typename  d }"
         ),
-    ])
+    ]
+
+    @Test(arguments: Self.typenamesAreAskedForInSelectionsArguments)
     func typenamesAreAskedForInSelections(text: String, expected: String) throws {
         let document = try GraphQLDocument(parsing: text)
         #expect(document.withTypenames == expected)

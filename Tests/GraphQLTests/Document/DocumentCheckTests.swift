@@ -2,8 +2,8 @@ import BeagleNetGraphQL
 import Testing
 
 /// Rules that need no schema (GraphQL specification, 5.2 to 5.8).
-@Suite struct DocumentCheckTests {
-    @Test(arguments: [
+struct DocumentCheckTests {
+    private static let isBrokenArguments: [(String, Int, String)] = [
         ("query A { a } query A { b }", 21, "there is more than one operation named A"),
         ("query A { a } { b }", 15, "an unnamed operation must be the only operation in its document"),
         ("{ a } { b }", 1, "an unnamed operation must be the only operation in its document"),
@@ -23,7 +23,9 @@ import Testing
             99,
             "$c is not declared by B"
         ),
-    ])
+    ]
+
+    @Test(arguments: Self.isBrokenArguments)
     func isBroken(_ text: String, column: Int, reason: String) {
         let error = #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: text) }
         #expect(error?.message == "the document is not valid GraphQL at line 1, column \(column): \(reason)")

@@ -1,8 +1,8 @@
 import BeagleNetGraphQL
 import Testing
 
-@Suite struct DocumentMinifierTests {
-    @Test(arguments: [
+struct DocumentMinifierTests {
+    private static let isTheShortestTextThatMeansTheSameArguments: [(String, String)] = [
         ("{ a }", "{a}"),
         ("\u{FEFF}{ a, b # c\n , d }", "{a b d}"),
         ("query A ( $b : [ Int ! ] = [ 1 , 2 ] ) @c { d }", "query A($b:[Int!]=[1 2])@c{d}"),
@@ -20,7 +20,9 @@ import Testing
             "\"Tells\" query A(\"of it\" $b: String = \"x\" \"of that\" $c: Int) { d }",
             #"query A($b:String="x"$c:Int){d}"#
         ),
-    ])
+    ]
+
+    @Test(arguments: Self.isTheShortestTextThatMeansTheSameArguments)
     func isTheShortestTextThatMeansTheSame(_ text: String, minified: String) throws {
         let document = try GraphQLDocument(parsing: text)
         #expect(document.minified == minified)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BeagleNetGraphQL
 
-@Suite struct GraphQLDocumentCacheTests {
+struct GraphQLDocumentCacheTests {
     @Test func sameTextIsReadOnce() throws {
         let text = "query CachedOnce { a }"
         let first = try GraphQLDocument.cached(text)

@@ -1,7 +1,7 @@
 import BeagleNetGraphQL
 import Testing
 
-@Suite struct GraphQLDocumentTests {
+struct GraphQLDocumentTests {
     @Test func shorthandIsAQueryWithoutName() throws {
         let operation = try GraphQLDocument(parsing: "{ post { id } }").operation()
         #expect(operation.name == nil)

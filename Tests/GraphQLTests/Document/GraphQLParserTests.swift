@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import Testing
 
 /// What is GraphQL and what is not, by the clauses of the specification.
-@Suite struct GraphQLParserTests {
+struct GraphQLParserTests {
     static let kitchenSink = """
         # Everything that a document may have
         query Everything($a: Int = -1, $b: [Float!]! = [1.5e+3, 0.0] @dir(x: {y: [null, true]}), $c: In = {k: "v"})
@@ -29,7 +29,7 @@ import Testing
         #expect(document.operations[0].usesDefer && document.operations[0].usesStream)
     }
 
-    @Test(arguments: [
+    private static let isGraphQLArguments: [String] = [
         "\u{FEFF}{ a }", "{a}", "{a,b,,c}", "\r\n{\ra\r\n}", "{ a # }\n }", "query { a }", "query @d { a }",
         "query A($x: [[Int]!]) { a(x: $x) }", "{ a(b: [], c: {}) }", "{ a(b: \"\") }", "{ a(b: \"\"\"\"\"\") }",
         "{ a(b: [\"\" \"x\"]) }", "{ a(b: -0) }", "{ a(b: 0e0) }", "{ a(b: \"\\\\\\/\\b\\f\\n\\r\\t\\\"\") }",
@@ -38,12 +38,14 @@ import Testing
         "query Q($on: Int, $type: Int) { a(b: $on, c: $type) }", "{ a(b: \"\\u{0}\\u{10FFFF}\") }",
         "{ a(b: \"\u{0}\") }", "{ ...A } fragment A on B { c }", "{ a } fragment Unused on B { c }",
         "query Q($unused: Int) { a }", "{ ... { a } ... on B { a } }", "{ a(b: ENUM, c: true_, d: nullx) }",
-    ])
+    ]
+
+    @Test(arguments: Self.isGraphQLArguments)
     func isGraphQL(_ text: String) throws {
         #expect(try GraphQLDocument(parsing: text).text == text)
     }
 
-    @Test(arguments: [
+    private static let isNotArguments: [(String, Int, Int, String)] = [
         ("", 1, 1, #"expected query, mutation, subscription, fragment or "{", found the end of the text"#),
         (
             "# only this", 1, 12,
@@ -105,18 +107,22 @@ import Testing
         ("{\n  a\r\n  é\r  b: 😀 }", 3, 3, #""é" is not allowed here"#),
         ("{\r\r\n\n \"é😀\" }", 4, 2, "expected a field, found a string"),
         ("\u{FEFF}?", 1, 1, #""?" is not allowed here"#),
-    ])
+    ]
+
+    @Test(arguments: Self.isNotArguments)
     func isNot(_ text: String, line: Int, column: Int, reason: String) {
         let error = #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: text) }
         #expect(error?.message == "the document is not valid GraphQL at line \(line), column \(column): \(reason)")
         #expect(error?.kind == .badRequest && error?.phase == .build && error?.advice != nil)
     }
 
-    @Test(arguments: [
+    private static let aSchemaIsNothingToRunArguments: [String] = [
         "schema { query: Q }", "scalar Date", "type A { b: C }", "interface A { b: C }", "union A = B | C",
         "enum A { B }", "input A { b: C }", "directive @a on FIELD", "extend type A { b: C }",
         "\"Told\" type A { b: C }",
-    ])
+    ]
+
+    @Test(arguments: Self.aSchemaIsNothingToRunArguments)
     func aSchemaIsNothingToRun(_ text: String) {
         let error = #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: "{ a }\n" + text) }
         #expect(error?.message.contains("line 2") == true)

@@ -3,13 +3,15 @@ import BeagleNetTesting
 import Testing
 
 /// No text is a trap: it is read or refused.
-@Suite struct HostileDocumentTests {
-    @Test(arguments: [
+struct HostileDocumentTests {
+    private static let isRefusedArguments: [(String, String)] = [
         ("{", "}"), ("{a", "}"), ("{...", "}"), ("{a(b:[", "])}"), ("{a(b:{c:", "})}"), ("query($a:[", "]){b}"),
         ("[", "]"),
         ("(", ")"), ("@", ""), ("...", ""), ("\"", ""), ("\"\"\"", ""), ("#", ""), ("\u{FEFF}", ""), ("\u{0}", ""),
         ("{a(b:", ")}"), ("$", ""), ("-", ""), ("é", ""), ("\"\\u", ""),
-    ])
+    ]
+
+    @Test(arguments: Self.isRefusedArguments)
     func isRefused(_ open: String, close: String) {
         for count in [1_000, 100_000] {
             let text = String(repeating: open, count: count)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Statuses, media types and bodies of every kind (GraphQL over HTTP, 7).
-@Suite struct GraphQLAnswerTests {
+struct GraphQLAnswerTests {
     private static let ours = "application/graphql-response+json"
     private static let json = "application/json; charset=utf-8"
     private static let data = #"{"data":{"post":{"id":"1","title":"First"}}}"#
@@ -41,10 +41,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let dataIsReadWhereTheAnswerIsOfGraphQLArguments: [(Int, String?)] = [
         (200, ours), (294, ours), (400, ours), (500, ours), (200, json), (201, json), (200, "application/problem+json"),
         (200, nil),
-    ])
+    ]
+
+    @Test(arguments: Self.dataIsReadWhereTheAnswerIsOfGraphQLArguments)
     func dataIsReadWhereTheAnswerIsOfGraphQL(status: Int, type: String?) async throws {
         let response = try await execute(Self.data, status: status, type: type)
         #expect(response.data == Post(id: "1", title: "First"))
@@ -59,7 +61,11 @@ import Testing
         #expect(error.advice == "see all errors in graphQLErrors")
     }
 
-    @Test(arguments: [(200, ours), (400, ours), (422, ours), (200, json)])
+    private static let errorsWithoutDataAreTheServersArguments: [(Int, String)] = [
+        (200, ours), (400, ours), (422, ours), (200, json),
+    ]
+
+    @Test(arguments: Self.errorsWithoutDataAreTheServersArguments)
     func errorsWithoutDataAreTheServers(status: Int, type: String) async throws {
         let error = try #require(await failure(Self.refused, status: status, type: type))
         #expect(error.kind == .graphQL)
@@ -81,7 +87,7 @@ import Testing
         #expect(error.kind == .status)
     }
 
-    @Test(arguments: [
+    private static let badAnswersAreToldApartArguments: [(String, Int, String, String)] = [
         ("<html>", 500, "text/html", "status"), ("<html>", 200, "text/html", "decoding"),
         ("", 200, json, "decoding"), ("", 500, json, "status"), ("null", 200, json, "decoding"),
         ("[1]", 200, json, "decoding"), ("{}", 200, json, "decoding"), (#"{"data":null}"#, 200, ours, "decoding"),
@@ -89,7 +95,9 @@ import Testing
         (#"{"data":{"post":{"id":"1""#, 200, ours, "decoding"), (#"{"data":{}}"#, 200, ours, "decoding"),
         (#"{"data":{"post":null}}"#, 200, ours, "none"), (#"{"data":{"post":{"id":7}}}"#, 200, ours, "decoding"),
         ("\u{FEFF}" + #"{"data":{"post":null}}"#, 200, ours, "none"),
-    ])
+    ]
+
+    @Test(arguments: Self.badAnswersAreToldApartArguments)
     func badAnswersAreToldApart(body: String, status: Int, type: String, kind: String) async throws {
         let error = await failure(body, status: status, type: type)
         #expect(error?.kind.rawValue ?? "none" == kind)

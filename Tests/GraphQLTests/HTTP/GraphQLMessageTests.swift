@@ -124,11 +124,13 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
-    @Test(arguments: [
+    private static let variablesThatAreNoObjectAreNotSentArguments: [(String, String)] = [
         ("[1]", "the variables are not a JSON object"), ("7", "the variables are not a JSON object"),
         ("null", "the variables are not a JSON object"), ("{bad", "the variables are not valid JSON"),
         ("{} {}", "the variables are not valid JSON"),
-    ])
+    ]
+
+    @Test(arguments: Self.variablesThatAreNoObjectAreNotSentArguments)
     func variablesThatAreNoObjectAreNotSent(text: String, words: String) async throws {
         let server = try LoopbackServer(answer)
         let endpoint = GraphQLEndpoint(server.url)

@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import BeagleNetHTTP
 import Testing
 
-@Suite struct GraphQLPayloadReaderTests {
+struct GraphQLPayloadReaderTests {
     /// What is read of a body that comes in pieces.
     private struct Reading: Equatable {
         var payloads: [String] = []
@@ -45,35 +45,37 @@ import Testing
         """
     private static let twoPayloads = [#"{"data":{"a":"}\"\\"},"n":[{}]}"#, #"{"hasNext":false}"#]
 
+    private static let partsArguments: [(String, String, [String])] = [
+        (strawberry, #"multipart/mixed; boundary="-""#, twoPayloads),
+        (strawberry, "multipart/mixed;boundary=-", twoPayloads),
+        // A boundary in a text is none, as line ends in texts are escaped; after the last one nothing counts.
+        (
+            "about\r\n--b\r\n\r\n{\"a\":\"\\r\\n--b--\"}\r\n--b--\r\nend\r\n--b\r\n\r\n{}",
+            "multipart/mixed; boundary=b; deferSpec=20220824", [#"{"a":"\r\n--b--"}"#]
+        ),
+        // Heartbeats, what is empty, and lines that end in line feeds.
+        (
+            "--b\n\n{}\n--b\r\nA: 1\r\n\r\n { }\r\n \r\n--b\n\n\n--b\n\n{\"a\":1}\n\n--b\n--b--",
+            "multipart/mixed; boundary=b", [#"{"a":1}"#]
+        ),
+        // Strawberry's subscriptions begin with a heartbeat that no boundary begins, and end with a part of nothing.
+        (
+            """
+            \r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}\r\n--graphql\r\n\
+            Content-Type: application/json; charset=utf-8\r\nContent-Length: 32\r\n\r\n\
+            {"payload":{"data":{"count":1}}}\r\n--graphql\r\n--graphql--\r\n
+            """,
+            "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json",
+            [#"{"payload":{"data":{"count":1}}}"#]
+        ),
+        // What is no object is for the parser to judge.
+        ("--b\r\n\r\nnull\r\n--b\r\n\r\n{\"a\":\r\n--b--", "multipart/mixed; boundary=b", ["null", #"{"a":"#]),
+        ("--b--", "multipart/mixed; boundary=b", []),
+    ]
+
     @Test(
         "parts are payloads",
-        arguments: [
-            (strawberry, #"multipart/mixed; boundary="-""#, twoPayloads),
-            (strawberry, "multipart/mixed;boundary=-", twoPayloads),
-            // A boundary in a text is none, as line ends in texts are escaped; after the last one nothing counts.
-            (
-                "about\r\n--b\r\n\r\n{\"a\":\"\\r\\n--b--\"}\r\n--b--\r\nend\r\n--b\r\n\r\n{}",
-                "multipart/mixed; boundary=b; deferSpec=20220824", [#"{"a":"\r\n--b--"}"#]
-            ),
-            // Heartbeats, what is empty, and lines that end in line feeds.
-            (
-                "--b\n\n{}\n--b\r\nA: 1\r\n\r\n { }\r\n \r\n--b\n\n\n--b\n\n{\"a\":1}\n\n--b\n--b--",
-                "multipart/mixed; boundary=b", [#"{"a":1}"#]
-            ),
-            // Strawberry's subscriptions begin with a heartbeat that no boundary begins, and end with a part of nothing.
-            (
-                """
-                \r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}\r\n--graphql\r\n\
-                Content-Type: application/json; charset=utf-8\r\nContent-Length: 32\r\n\r\n\
-                {"payload":{"data":{"count":1}}}\r\n--graphql\r\n--graphql--\r\n
-                """,
-                "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json",
-                [#"{"payload":{"data":{"count":1}}}"#]
-            ),
-            // What is no object is for the parser to judge.
-            ("--b\r\n\r\nnull\r\n--b\r\n\r\n{\"a\":\r\n--b--", "multipart/mixed; boundary=b", ["null", #"{"a":"#]),
-            ("--b--", "multipart/mixed; boundary=b", []),
-        ]
+        arguments: Self.partsArguments
     )
     func parts(text: String, contentType: String, expected: [String]) {
         let reading = read(text, contentType)
@@ -81,31 +83,35 @@ import Testing
         #expect(reading.kind == nil)
     }
 
+    private static let eventsArguments: [(String, [String])] = [
+        (
+            ": hi\r\n\r\nevent: next\r\ndata: {\"a\":1}\r\n\r\nevent: complete\r\ndata: \r\n\r\nevent: next\ndata: {\"b\":1}\n\n",
+            [#"{"a":1}"#]
+        ),
+        (
+            "data: {\"a\":\ndata: 1}\n\nevent: ping\ndata: {\"x\":1}\n\nevent: next\n\nevent: complete\n\ndata: {}\n\n",
+            ["{\"a\":\n1}"]
+        ),
+        ("event: next\rdata: {}\r\revent: next\rdata:{\"a\":1}\r\revent: complete\rdata:\r\r", [#"{"a":1}"#]),
+    ]
+
     @Test(
         "events are payloads",
-        arguments: [
-            (
-                ": hi\r\n\r\nevent: next\r\ndata: {\"a\":1}\r\n\r\nevent: complete\r\ndata: \r\n\r\nevent: next\ndata: {\"b\":1}\n\n",
-                [#"{"a":1}"#]
-            ),
-            (
-                "data: {\"a\":\ndata: 1}\n\nevent: ping\ndata: {\"x\":1}\n\nevent: next\n\nevent: complete\n\ndata: {}\n\n",
-                ["{\"a\":\n1}"]
-            ),
-            ("event: next\rdata: {}\r\revent: next\rdata:{\"a\":1}\r\revent: complete\rdata:\r\r", [#"{"a":1}"#]),
-        ]
+        arguments: Self.eventsArguments
     )
     func events(text: String, expected: [String]) {
         let reading = read(text, "text/event-stream; charset=utf-8")
         #expect(reading.payloads == expected)
     }
 
+    private static let linesArguments: [(String, [String])] = [
+        ("{\"a\":1}\n{\"b\":2}\r\n\n{}\n{\"c\":3}", ["{\"a\":1}", "{\"b\":2}", "{\"c\":3}"]), ("\n\r\n", []),
+        ("{\"a\":1}\n", ["{\"a\":1}"]),
+    ]
+
     @Test(
         "lines are payloads",
-        arguments: [
-            ("{\"a\":1}\n{\"b\":2}\r\n\n{}\n{\"c\":3}", ["{\"a\":1}", "{\"b\":2}", "{\"c\":3}"]), ("\n\r\n", []),
-            ("{\"a\":1}\n", ["{\"a\":1}"]),
-        ]
+        arguments: Self.linesArguments
     )
     func lines(text: String, expected: [String]) {
         let reading = read(text, "application/jsonl")
@@ -123,14 +129,16 @@ import Testing
         #expect(!GraphQLPayloadReader.isStream(contentType))
     }
 
+    private static let truncatedArguments: [(String, String)] = [
+        ("--b\r\n\r\n{\"a\":1}\r\n--b\r\n\r\n{\"b\"", "multipart/mixed; boundary=b"),
+        ("--b\r\n\r\n{\"a\":1}", "multipart/mixed; boundary=b"),
+        ("event: next\ndata: {\"a\":1}\n\nevent: next\ndata: {\"b\":1}\n", "text/event-stream"),
+        ("event: next\ndata: {\"a\":1}\n\nevent: complete", "text/event-stream"),
+    ]
+
     @Test(
         "a stream that ends before it said so is cut off, and gives what came whole",
-        arguments: [
-            ("--b\r\n\r\n{\"a\":1}\r\n--b\r\n\r\n{\"b\"", "multipart/mixed; boundary=b"),
-            ("--b\r\n\r\n{\"a\":1}", "multipart/mixed; boundary=b"),
-            ("event: next\ndata: {\"a\":1}\n\nevent: next\ndata: {\"b\":1}\n", "text/event-stream"),
-            ("event: next\ndata: {\"a\":1}\n\nevent: complete", "text/event-stream"),
-        ]
+        arguments: Self.truncatedArguments
     )
     func truncated(text: String, contentType: String) {
         let reading = read(text, contentType)
@@ -138,13 +146,15 @@ import Testing
         #expect(reading.kind == .truncated)
     }
 
+    private static let brokenArguments: [(String, String, NetworkError.Kind)] = [
+        ("--b\r\n\r\n{\"a\":1} x\r\n--b--", "multipart/mixed; boundary=b", NetworkError.Kind.decoding),
+        ("--b\r\n\r\n{\"a\":1}\r\n{\"b\":1}\r\n--b--", "multipart/mixed; boundary=b", .decoding),
+        ("--b\r\n\r\n{\"a\":1}\r\n--b\r\nno field\r\n\r\n", "multipart/mixed; boundary=b", .protocol),
+    ]
+
     @Test(
         "what is broken is refused, after what came before",
-        arguments: [
-            ("--b\r\n\r\n{\"a\":1} x\r\n--b--", "multipart/mixed; boundary=b", NetworkError.Kind.decoding),
-            ("--b\r\n\r\n{\"a\":1}\r\n{\"b\":1}\r\n--b--", "multipart/mixed; boundary=b", .decoding),
-            ("--b\r\n\r\n{\"a\":1}\r\n--b\r\nno field\r\n\r\n", "multipart/mixed; boundary=b", .protocol),
-        ]
+        arguments: Self.brokenArguments
     )
     func broken(text: String, contentType: String, kind: NetworkError.Kind) throws {
         for size in 1...text.utf8.count {
@@ -155,13 +165,15 @@ import Testing
         #expect(throws: NetworkError.self) { try GraphQLPayloadReader(contentType: "multipart/mixed") }
     }
 
+    private static let limitArguments: [(String, String, String)] = [
+        ("--b\r\n\r\n", "\r\n--b--", "multipart/mixed; boundary=b"),
+        ("data: ", "\n\nevent: complete\ndata:\n\n", "text/event-stream"),
+        ("", "\n", "application/jsonl"), ("", "", "application/jsonl"), ("", "", "application/json"),
+    ]
+
     @Test(
         "a payload has a limit",
-        arguments: [
-            ("--b\r\n\r\n", "\r\n--b--", "multipart/mixed; boundary=b"),
-            ("data: ", "\n\nevent: complete\ndata:\n\n", "text/event-stream"),
-            ("", "\n", "application/jsonl"), ("", "", "application/jsonl"), ("", "", "application/json"),
-        ]
+        arguments: Self.limitArguments
     )
     func limit(before: String, after: String, contentType: String) {
         let payload = #"{"a":"\#(String(repeating: "x", count: 92))"}"#
@@ -174,13 +186,15 @@ import Testing
         #expect(read(text, contentType, maxPayloadBytes: 99).kind == .tooLarge)
     }
 
+    private static let atOnceArguments: [(String, String)] = [
+        ("--b\r\n\r\n{\"a\":[]}", "multipart/mixed; boundary=b"),
+        ("--b\r\n\r\n{\"a\":[]}\r\n--b", "multipart/mixed; boundary=b"),
+        ("event: next\ndata: {\"a\":[]}\n\n", "text/event-stream"), ("{\"a\":[]}\n", "application/jsonl"),
+    ]
+
     @Test(
         "a payload is there when its last byte has come",
-        arguments: [
-            ("--b\r\n\r\n{\"a\":[]}", "multipart/mixed; boundary=b"),
-            ("--b\r\n\r\n{\"a\":[]}\r\n--b", "multipart/mixed; boundary=b"),
-            ("event: next\ndata: {\"a\":[]}\n\n", "text/event-stream"), ("{\"a\":[]}\n", "application/jsonl"),
-        ]
+        arguments: Self.atOnceArguments
     )
     func atOnce(text: String, contentType: String) throws {
         var reader = try GraphQLPayloadReader(contentType: contentType)

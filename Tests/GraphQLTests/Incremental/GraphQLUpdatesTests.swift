@@ -174,19 +174,21 @@ struct GraphQLUpdatesTests {
         #expect(typed == 1)
     }
 
+    private static let noAnswerArguments: [(String, NetworkError.Kind)] = [
+        ("/html", NetworkError.Kind.status), ("/empty", .decoding), ("/odd?type=text/plain&body=x", .decoding),
+        ("/odd?body=[]", .decoding), ("/odd?body=%7B%7D", .decoding),
+        ("/odd?type=text/event-stream&body=data:%20x%0A%0A", .decoding),
+        ("/odd?type=text/event-stream&body=data:%20x%0A%0A&status=500", .status),
+        ("/odd?type=multipart/mixed&body=x", .protocol),
+        ("/odd?type=application/jsonl&body=%7B%22a%22:1%7D", .decoding),
+        ("/odd?type=text/event-stream&body=event:%20complete%0Adata:%0A%0A", .decoding),
+        ("/odd?type=text/event-stream&body=x", .truncated),
+        ("/odd?type=application/jsonl&body=x&cut=1", .truncated),
+    ]
+
     @Test(
         "what is no answer is an error as of any operation",
-        arguments: [
-            ("/html", NetworkError.Kind.status), ("/empty", .decoding), ("/odd?type=text/plain&body=x", .decoding),
-            ("/odd?body=[]", .decoding), ("/odd?body=%7B%7D", .decoding),
-            ("/odd?type=text/event-stream&body=data:%20x%0A%0A", .decoding),
-            ("/odd?type=text/event-stream&body=data:%20x%0A%0A&status=500", .status),
-            ("/odd?type=multipart/mixed&body=x", .protocol),
-            ("/odd?type=application/jsonl&body=%7B%22a%22:1%7D", .decoding),
-            ("/odd?type=text/event-stream&body=event:%20complete%0Adata:%0A%0A", .decoding),
-            ("/odd?type=text/event-stream&body=x", .truncated),
-            ("/odd?type=application/jsonl&body=x&cut=1", .truncated),
-        ]
+        arguments: Self.noAnswerArguments
     )
     func noAnswer(path: String, kind: NetworkError.Kind) async throws {
         let endpoint = try await endpoint(path)

@@ -1,7 +1,7 @@
 import BeagleNetGraphQL
 import Testing
 
-@Suite struct IncrementalMergeTests {
+struct IncrementalMergeTests {
     /// What comes of payloads, one after another.
     private struct Merged {
         var merge = IncrementalMerge()
@@ -17,121 +17,123 @@ import Testing
         }
     }
 
+    private static let responseArguments: [([String], String)] = [
+        // Several pieces of one fragment; what has a subPath goes below what is announced, whatever its path says.
+        (
+            [
+                #"{"data":{"a":{}},"pending":[{"id":"0","path":["a"],"label":"x"}],"hasNext":true}"#,
+                #"""
+                {"hasNext":true,"extensions":null,"completed":[{"id":"0"}],"incremental":[
+                {"data":{"b":{"c":{}}},"id":"0","path":["a"],"label":"x"},
+                {"data":{"f":"f"},"id":"0","path":["a"],"label":"x"},
+                {"data":{"d":"d"},"id":"0","subPath":["b","c"],"path":["a"],"label":"x"}]}
+                """#,
+                #"{"hasNext":false}"#,
+            ],
+            #"{"data":{"a":{"b":{"c":{"d":"d"}},"f":"f"}}}"#
+        ),
+        // What fails is told, and all else stays.
+        (
+            [
+                #"{"data":{"post":{"id":"1"}},"hasNext":true,"pending":[{"id":"0","path":["post"],"label":"s"}]}"#,
+                #"{"completed":[{"id":"0","errors":[{"message":"no","path":["post","x"]}]}],"hasNext":false}"#,
+            ],
+            #"{"data":{"post":{"id":"1"}},"errors":[{"message":"no","path":["post","x"]}]}"#
+        ),
+        // What is announced later, in what has come just now.
+        (
+            [
+                #"{"data":{"post":{"id":"1"}},"hasNext":true,"pending":[{"id":"0","path":["post"]}]}"#,
+                #"""
+                {"hasNext":true,"pending":[{"id":"1","path":["post","author"]}],"completed":[{"id":"0"}],
+                "incremental":[{"data":{"author":{"name":"Ann"}},"id":"0"}]}
+                """#,
+                #"{"hasNext":false,"completed":[{"id":"1"}],"incremental":[{"data":{"bio":"writes"},"id":"1"}]}"#,
+            ],
+            #"{"data":{"post":{"author":{"bio":"writes","name":"Ann"},"id":"1"}}}"#
+        ),
+        // Items go to the end; below them something is deferred, and something fails.
+        (
+            [
+                #"{"data":{"a":{"items":[{"n":0}]}},"hasNext":true,"pending":[{"id":"0","path":["a","items"]}]}"#,
+                #"""
+                {"hasNext":true,"pending":[{"id":"1","path":["a","items",1]}],
+                "incremental":[{"items":[{"n":1}],"id":"0","errors":[{"message":"no likes"}]}]}
+                """#,
+                #"""
+                {"hasNext":true,"incremental":[{"data":{"late":true},"id":"1"},{"items":[{"n":2},null],"id":"0"}],
+                "completed":[{"id":"1"}]}
+                """#,
+                #"{"hasNext":false,"completed":[{"id":"0","errors":[{"message":"the list ends here"}]}]}"#,
+            ],
+            #"""
+            {"data":{"a":{"items":[{"n":0},{"late":true,"n":1},{"n":2},null]}},
+            "errors":[{"message":"no likes"},{"message":"the list ends here"}]}
+            """#
+        ),
+        // All at once, in the first payload.
+        (
+            [
+                #"""
+                {"data":{"a":{}},"pending":[{"id":"0","path":[]}],"incremental":[{"id":"0","data":{"b":1}}],
+                "completed":[{"id":"0"}],"hasNext":false,"later":"unknown"}
+                """#
+            ],
+            #"{"data":{"a":{},"b":1}}"#
+        ),
+        // Errors and extensions of every payload count.
+        (
+            [
+                #"{"data":{"a":null},"errors":[{"message":"1"}],"extensions":{"x":1,"y":1},"hasNext":true}"#,
+                #"{"errors":[{"message":"2"}],"extensions":{"y":2},"hasNext":false}"#,
+            ],
+            #"{"data":{"a":null},"errors":[{"message":"1"},{"message":"2"}],"extensions":{"x":1,"y":2}}"#
+        ),
+        // The form before: paths, and items from an index on.
+        (
+            [
+                #"{"data":{"hero":{"name":"R2-D2","friends":[{"name":"Luke"}],"tags":["a"]}},"hasNext":true}"#,
+                #"""
+                {"incremental":[
+                {"label":"f","path":["hero"],"data":{"height":1.72,"friends":[{"id":"1"}],"tags":["a"]}},
+                {"path":["hero","friends",0],"data":{"id":"1000"},"extensions":{"cost":2}},
+                {"path":["hero","friends",1],"items":[{"name":"Han"},{"name":"Leia"}]}],"hasNext":true}
+                """#,
+                #"""
+                {"incremental":[{"path":["hero"],"data":null,"errors":[{"message":"gone"}]},
+                {"path":["hero","friends",3],"items":null,"errors":[{"message":"no more"}]}],"hasNext":true}
+                """#,
+                #"{"hasNext":false}"#,
+            ],
+            #"""
+            {"data":{"hero":{
+            "friends":[{"id":"1000","name":"Luke"},{"name":"Han"},{"name":"Leia"}],"height":1.72,"name":"R2-D2","tags":["a"]}},
+            "errors":[{"message":"gone"},{"message":"no more"}],"extensions":{"cost":2}}
+            """#
+        ),
+        // Relay's own, also several in one payload.
+        (
+            [
+                #"{"data":{"hero":{"id":"1"},"posts":[{"id":"1"}]},"extensions":{"is_final":false}}"#,
+                #"{"label":"A","path":["hero"],"data":{"name":"R2-D2"},"extensions":{"is_final":false}}"#,
+                #"""
+                [{"label":"B","path":["posts",1],"data":{"id":"2"},"extensions":{"is_final":false}},
+                {"label":"C","path":["posts",1],"data":{"title":"Second"},"extensions":{"is_final":true,"x":1}}]
+                """#,
+            ],
+            #"""
+            {"data":{"hero":{"id":"1","name":"R2-D2"},"posts":[{"id":"1"},{"id":"2","title":"Second"}]},
+            "extensions":{"x":1}}
+            """#
+        ),
+        // A payload with data alone begins anew.
+        ([#"{"data":{"n":1},"errors":[{"message":"1"}]}"#, #"{"data":{"n":2}}"#], #"{"data":{"n":2}}"#),
+        ([#"{"errors":[{"message":"no such field"}]}"#], #"{"errors":[{"message":"no such field"}]}"#),
+    ]
+
     @Test(
         "payloads make one response",
-        arguments: [
-            // Several pieces of one fragment; what has a subPath goes below what is announced, whatever its path says.
-            (
-                [
-                    #"{"data":{"a":{}},"pending":[{"id":"0","path":["a"],"label":"x"}],"hasNext":true}"#,
-                    #"""
-                    {"hasNext":true,"extensions":null,"completed":[{"id":"0"}],"incremental":[
-                    {"data":{"b":{"c":{}}},"id":"0","path":["a"],"label":"x"},
-                    {"data":{"f":"f"},"id":"0","path":["a"],"label":"x"},
-                    {"data":{"d":"d"},"id":"0","subPath":["b","c"],"path":["a"],"label":"x"}]}
-                    """#,
-                    #"{"hasNext":false}"#,
-                ],
-                #"{"data":{"a":{"b":{"c":{"d":"d"}},"f":"f"}}}"#
-            ),
-            // What fails is told, and all else stays.
-            (
-                [
-                    #"{"data":{"post":{"id":"1"}},"hasNext":true,"pending":[{"id":"0","path":["post"],"label":"s"}]}"#,
-                    #"{"completed":[{"id":"0","errors":[{"message":"no","path":["post","x"]}]}],"hasNext":false}"#,
-                ],
-                #"{"data":{"post":{"id":"1"}},"errors":[{"message":"no","path":["post","x"]}]}"#
-            ),
-            // What is announced later, in what has come just now.
-            (
-                [
-                    #"{"data":{"post":{"id":"1"}},"hasNext":true,"pending":[{"id":"0","path":["post"]}]}"#,
-                    #"""
-                    {"hasNext":true,"pending":[{"id":"1","path":["post","author"]}],"completed":[{"id":"0"}],
-                    "incremental":[{"data":{"author":{"name":"Ann"}},"id":"0"}]}
-                    """#,
-                    #"{"hasNext":false,"completed":[{"id":"1"}],"incremental":[{"data":{"bio":"writes"},"id":"1"}]}"#,
-                ],
-                #"{"data":{"post":{"author":{"bio":"writes","name":"Ann"},"id":"1"}}}"#
-            ),
-            // Items go to the end; below them something is deferred, and something fails.
-            (
-                [
-                    #"{"data":{"a":{"items":[{"n":0}]}},"hasNext":true,"pending":[{"id":"0","path":["a","items"]}]}"#,
-                    #"""
-                    {"hasNext":true,"pending":[{"id":"1","path":["a","items",1]}],
-                    "incremental":[{"items":[{"n":1}],"id":"0","errors":[{"message":"no likes"}]}]}
-                    """#,
-                    #"""
-                    {"hasNext":true,"incremental":[{"data":{"late":true},"id":"1"},{"items":[{"n":2},null],"id":"0"}],
-                    "completed":[{"id":"1"}]}
-                    """#,
-                    #"{"hasNext":false,"completed":[{"id":"0","errors":[{"message":"the list ends here"}]}]}"#,
-                ],
-                #"""
-                {"data":{"a":{"items":[{"n":0},{"late":true,"n":1},{"n":2},null]}},
-                "errors":[{"message":"no likes"},{"message":"the list ends here"}]}
-                """#
-            ),
-            // All at once, in the first payload.
-            (
-                [
-                    #"""
-                    {"data":{"a":{}},"pending":[{"id":"0","path":[]}],"incremental":[{"id":"0","data":{"b":1}}],
-                    "completed":[{"id":"0"}],"hasNext":false,"later":"unknown"}
-                    """#
-                ],
-                #"{"data":{"a":{},"b":1}}"#
-            ),
-            // Errors and extensions of every payload count.
-            (
-                [
-                    #"{"data":{"a":null},"errors":[{"message":"1"}],"extensions":{"x":1,"y":1},"hasNext":true}"#,
-                    #"{"errors":[{"message":"2"}],"extensions":{"y":2},"hasNext":false}"#,
-                ],
-                #"{"data":{"a":null},"errors":[{"message":"1"},{"message":"2"}],"extensions":{"x":1,"y":2}}"#
-            ),
-            // The form before: paths, and items from an index on.
-            (
-                [
-                    #"{"data":{"hero":{"name":"R2-D2","friends":[{"name":"Luke"}],"tags":["a"]}},"hasNext":true}"#,
-                    #"""
-                    {"incremental":[
-                    {"label":"f","path":["hero"],"data":{"height":1.72,"friends":[{"id":"1"}],"tags":["a"]}},
-                    {"path":["hero","friends",0],"data":{"id":"1000"},"extensions":{"cost":2}},
-                    {"path":["hero","friends",1],"items":[{"name":"Han"},{"name":"Leia"}]}],"hasNext":true}
-                    """#,
-                    #"""
-                    {"incremental":[{"path":["hero"],"data":null,"errors":[{"message":"gone"}]},
-                    {"path":["hero","friends",3],"items":null,"errors":[{"message":"no more"}]}],"hasNext":true}
-                    """#,
-                    #"{"hasNext":false}"#,
-                ],
-                #"""
-                {"data":{"hero":{
-                "friends":[{"id":"1000","name":"Luke"},{"name":"Han"},{"name":"Leia"}],"height":1.72,"name":"R2-D2","tags":["a"]}},
-                "errors":[{"message":"gone"},{"message":"no more"}],"extensions":{"cost":2}}
-                """#
-            ),
-            // Relay's own, also several in one payload.
-            (
-                [
-                    #"{"data":{"hero":{"id":"1"},"posts":[{"id":"1"}]},"extensions":{"is_final":false}}"#,
-                    #"{"label":"A","path":["hero"],"data":{"name":"R2-D2"},"extensions":{"is_final":false}}"#,
-                    #"""
-                    [{"label":"B","path":["posts",1],"data":{"id":"2"},"extensions":{"is_final":false}},
-                    {"label":"C","path":["posts",1],"data":{"title":"Second"},"extensions":{"is_final":true,"x":1}}]
-                    """#,
-                ],
-                #"""
-                {"data":{"hero":{"id":"1","name":"R2-D2"},"posts":[{"id":"1"},{"id":"2","title":"Second"}]},
-                "extensions":{"x":1}}
-                """#
-            ),
-            // A payload with data alone begins anew.
-            ([#"{"data":{"n":1},"errors":[{"message":"1"}]}"#, #"{"data":{"n":2}}"#], #"{"data":{"n":2}}"#),
-            ([#"{"errors":[{"message":"no such field"}]}"#], #"{"errors":[{"message":"no such field"}]}"#),
-        ]
+        arguments: Self.responseArguments
     )
     func response(payloads: [String], expected: String) throws {
         let merged = Merged(payloads)
@@ -181,39 +183,41 @@ import Testing
         #expect(merge.hasNext == false)
     }
 
+    private static let finishedArguments: [([String], Bool)] = [
+        ([#"{"data":{"a":{}},"pending":[{"id":"0","path":[]}],"hasNext":false}"#], true),
+        (
+            [
+                #"{"data":{"a":{}},"pending":[{"id":"0","path":[]}],"hasNext":true}"#,
+                #"{"incremental":[{"id":"0","data":{"b":1}}],"hasNext":false}"#,
+            ], true
+        ),
+        (
+            [
+                #"{"data":{"a":{}},"pending":[{"id":"0","path":[]},{"id":"1","path":["a"]}],"hasNext":true}"#,
+                #"{"completed":[{"id":"1"}],"hasNext":false}"#,
+            ], true
+        ),
+        (
+            [
+                #"{"data":{"a":{}},"pending":[{"id":"0","path":[]}],"hasNext":true}"#,
+                #"{"completed":[{"id":"0","errors":[{"message":"no"}]}],"hasNext":false}"#,
+            ], false
+        ),
+        (
+            [
+                #"{"data":{"a":{}},"pending":[{"id":"0","path":[]}]}"#,
+                #"{"incremental":[{"id":"0","data":{"b":1}}],"completed":[{"id":"0"}]}"#,
+            ], false
+        ),
+        // What announces nothing.
+        ([#"{"data":{"a":{}},"hasNext":true}"#], true),
+        ([#"{"data":{"a":{}},"hasNext":true}"#, #"{"path":["a"],"data":{"b":1},"hasNext":false}"#], false),
+        ([#"{"data":{"a":{}},"extensions":{"is_final":true}}"#], false), ([#"{"data":{"a":{}}}"#], false),
+    ]
+
     @Test(
         "a response is finished when the server says so, and all that it announced is completed",
-        arguments: [
-            ([#"{"data":{"a":{}},"pending":[{"id":"0","path":[]}],"hasNext":false}"#], true),
-            (
-                [
-                    #"{"data":{"a":{}},"pending":[{"id":"0","path":[]}],"hasNext":true}"#,
-                    #"{"incremental":[{"id":"0","data":{"b":1}}],"hasNext":false}"#,
-                ], true
-            ),
-            (
-                [
-                    #"{"data":{"a":{}},"pending":[{"id":"0","path":[]},{"id":"1","path":["a"]}],"hasNext":true}"#,
-                    #"{"completed":[{"id":"1"}],"hasNext":false}"#,
-                ], true
-            ),
-            (
-                [
-                    #"{"data":{"a":{}},"pending":[{"id":"0","path":[]}],"hasNext":true}"#,
-                    #"{"completed":[{"id":"0","errors":[{"message":"no"}]}],"hasNext":false}"#,
-                ], false
-            ),
-            (
-                [
-                    #"{"data":{"a":{}},"pending":[{"id":"0","path":[]}]}"#,
-                    #"{"incremental":[{"id":"0","data":{"b":1}}],"completed":[{"id":"0"}]}"#,
-                ], false
-            ),
-            // What announces nothing.
-            ([#"{"data":{"a":{}},"hasNext":true}"#], true),
-            ([#"{"data":{"a":{}},"hasNext":true}"#, #"{"path":["a"],"data":{"b":1},"hasNext":false}"#], false),
-            ([#"{"data":{"a":{}},"extensions":{"is_final":true}}"#], false), ([#"{"data":{"a":{}}}"#], false),
-        ]
+        arguments: Self.finishedArguments
     )
     func finished(payloads: [String], isUnfinished: Bool) {
         let merged = Merged(payloads)
@@ -260,30 +264,32 @@ import Testing
         #expect(try payloads.map { try $0.text() } == expected)
     }
 
+    private static let misplacedArguments: [(String, String)] = [
+        (#"5"#, "not an object"), (#"{"pending":{}}"#, "pending"), (#"{"incremental":[1]}"#, "incremental"),
+        (#"{"completed":"x"}"#, "completed"), (#"{"pending":[{"path":["a"]}]}"#, "id"),
+        (#"{"pending":[{"id":"p","path":["a"]}]}"#, "p"), (#"{"pending":[{"id":"q","path":"a"}]}"#, "path"),
+        (#"{"pending":[{"id":"q","path":[true]}]}"#, "path"), (#"{"pending":[{"id":"q","path":[-1]}]}"#, "path"),
+        (#"{"pending":[{"id":"q","path":[1.5]}]}"#, "path"), (#"{"data":[]}"#, "data"),
+        (#"{"incremental":[{"data":{}}]}"#, "neither id nor path"),
+        (#"{"incremental":[{"id":"none","data":{}}]}"#, #""none""#),
+        (#"{"incremental":[{"id":1,"data":{}}]}"#, "1"),
+        (#"{"incremental":[{"id":"p","subPath":["b","c"],"data":{}}]}"#, "b.c"),
+        (#"{"incremental":[{"id":"p","subPath":5,"data":{}}]}"#, "subPath"),
+        (#"{"incremental":[{"id":"p","subPath":["n"],"data":{}}]}"#, "a.n"),
+        (#"{"incremental":[{"id":"p","data":5}]}"#, "a"), (#"{"incremental":[{"id":"p","data":[1]}]}"#, "a"),
+        (#"{"incremental":[{"id":"p","items":[1]}]}"#, "a is not a list"),
+        (#"{"incremental":[{"id":"p","items":{}}]}"#, "items"),
+        (#"{"incremental":[{"id":"p","subPath":["list",7],"data":{}}]}"#, "7"),
+        (#"{"incremental":[{"path":["list",9],"items":[1]}]}"#, "list"),
+        (#"{"incremental":[{"path":["a",0],"items":[1]}]}"#, "a"),
+        (#"{"path":["list",9],"data":{}}"#, "9"), (#"{"path":["list",0],"data":{}}"#, "list.0"),
+        (#"{"path":["list","x"],"data":{}}"#, "x"),
+        (#"{"path":[9223372036854775807],"data":{}}"#, "9223372036854775807"), (#"{"path":{},"data":{}}"#, "path"),
+    ]
+
     @Test(
         "what belongs nowhere is an error that names the place, and what was there stays",
-        arguments: [
-            (#"5"#, "not an object"), (#"{"pending":{}}"#, "pending"), (#"{"incremental":[1]}"#, "incremental"),
-            (#"{"completed":"x"}"#, "completed"), (#"{"pending":[{"path":["a"]}]}"#, "id"),
-            (#"{"pending":[{"id":"p","path":["a"]}]}"#, "p"), (#"{"pending":[{"id":"q","path":"a"}]}"#, "path"),
-            (#"{"pending":[{"id":"q","path":[true]}]}"#, "path"), (#"{"pending":[{"id":"q","path":[-1]}]}"#, "path"),
-            (#"{"pending":[{"id":"q","path":[1.5]}]}"#, "path"), (#"{"data":[]}"#, "data"),
-            (#"{"incremental":[{"data":{}}]}"#, "neither id nor path"),
-            (#"{"incremental":[{"id":"none","data":{}}]}"#, #""none""#),
-            (#"{"incremental":[{"id":1,"data":{}}]}"#, "1"),
-            (#"{"incremental":[{"id":"p","subPath":["b","c"],"data":{}}]}"#, "b.c"),
-            (#"{"incremental":[{"id":"p","subPath":5,"data":{}}]}"#, "subPath"),
-            (#"{"incremental":[{"id":"p","subPath":["n"],"data":{}}]}"#, "a.n"),
-            (#"{"incremental":[{"id":"p","data":5}]}"#, "a"), (#"{"incremental":[{"id":"p","data":[1]}]}"#, "a"),
-            (#"{"incremental":[{"id":"p","items":[1]}]}"#, "a is not a list"),
-            (#"{"incremental":[{"id":"p","items":{}}]}"#, "items"),
-            (#"{"incremental":[{"id":"p","subPath":["list",7],"data":{}}]}"#, "7"),
-            (#"{"incremental":[{"path":["list",9],"items":[1]}]}"#, "list"),
-            (#"{"incremental":[{"path":["a",0],"items":[1]}]}"#, "a"),
-            (#"{"path":["list",9],"data":{}}"#, "9"), (#"{"path":["list",0],"data":{}}"#, "list.0"),
-            (#"{"path":["list","x"],"data":{}}"#, "x"),
-            (#"{"path":[9223372036854775807],"data":{}}"#, "9223372036854775807"), (#"{"path":{},"data":{}}"#, "path"),
-        ]
+        arguments: Self.misplacedArguments
     )
     func misplaced(payload: String, place: String) throws {
         var merge = IncrementalMerge()
@@ -298,12 +304,14 @@ import Testing
         #expect(merge.hasNext == true)
     }
 
+    private static let firstArguments: [String] = [
+        #"{"incremental":[]}"#, #"{"path":["a"],"data":{}}"#, #"{"completed":[{"id":"0"}]}"#, "null",
+        #"{"data":1}"#, #"{"data":1,"errors":[]}"#,
+    ]
+
     @Test(
         "the first payload has data, or errors",
-        arguments: [
-            #"{"incremental":[]}"#, #"{"path":["a"],"data":{}}"#, #"{"completed":[{"id":"0"}]}"#, "null",
-            #"{"data":1}"#, #"{"data":1,"errors":[]}"#,
-        ]
+        arguments: Self.firstArguments
     )
     func first(payload: String) {
         #expect(Merged([payload]).error?.kind == .decoding)
@@ -321,13 +329,15 @@ import Testing
         for text in [first, piece] { _ = try unlimited.take(text: text) }
     }
 
-    @Test(arguments: [
+    private static let textOfTheLastPayloadMayBeAllThereIsArguments: [([String], Bool)] = [
         ([#"{"data":{"a":1}}"#], true), ([#"{"data":null,"errors":[{"message":"x"}],"hasNext":false}"#], true),
         ([#"{"data":{"a":1},"hasNext":true}"#], false), ([#"{"data":{"a":1}}"#, #"{"hasNext":false}"#], false),
         ([#"{"data":{"a":1},"extensions":{"is_final":true}}"#], false), ([#"[{"data":{"a":1}}]"#], false),
         ([#"{"data":{},"pending":[{"id":"0","path":[]}],"completed":[{"id":"0"}],"hasNext":false}"#], false),
         ([#"{"data":{"a":1}}"#, #"{"data":{"a":2}}"#], true),
-    ])
+    ]
+
+    @Test(arguments: Self.textOfTheLastPayloadMayBeAllThereIsArguments)
     func textOfTheLastPayloadMayBeAllThereIs(payloads: [String], isWhole: Bool) {
         #expect(Merged(payloads).merge.isWhole == isWhole)
     }

@@ -53,11 +53,13 @@ import Testing
     private static let wrong = #"{"incremental":[{"path":["nowhere"],"data":{}}],"hasNext":true}"#
     private static let part = "\r\n--b\r\nContent-Type: application/json\r\n\r\n"
 
-    @Test(arguments: [
+    private static let brokenPieceIsKeptBehindWhatCameArguments: [(String, String, String)] = [
         ("application/jsonl", "\(first)\n\(wrong)\n", wrong), ("application/jsonl", "\(first)\n{\"incr", "{\"incr"),
         ("text/event-stream", "data: \(first)\n\ndata: <html>\n\n", "<html>"),
         ("multipart/mixed; boundary=b", "\(part)\(first)\(part){\"incr\r\n--b--\r\n", "{\"incr"),
-    ])
+    ]
+
+    @Test(arguments: Self.brokenPieceIsKeptBehindWhatCameArguments)
     func brokenPieceIsKeptBehindWhatCame(type: String, body: String, kept: String) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": type], body))
         var iterator = try updates(server)

@@ -2,34 +2,34 @@ import BeagleNetGraphQL
 import Foundation
 import Testing
 
-@Suite struct RelayPayloadTests {
-    @Test(
-        arguments: [
-            (#"{"data":null,"errors":[{"message":"no"}]}"#, #"{"errors":[{"message":"no"}]}"#),
-            (#"{"errors":[1],"data":null}"#, #"{"errors":[1]}"#),
-            (#"{"data":{"a":1},"errors":null,"extensions":null}"#, #"{"data":{"a":1}}"#),
-            (#"{"errors":null,"data":{"a":1},"extensions":null}"#, #"{"data":{"a":1}}"#),
-            (#"{"errors":null,"extensions":null,"data":{}}"#, #"{"data":{}}"#),
-            (#"{"data":null,"errors":null,"extensions":null}"#, "{}"),
-            (#"{"data":null}"#, "{}"),
-            ("{ \"data\" : null ,\n \"x\" : 1.50 }", "{\n \"x\" : 1.50 }"),
-            ("\u{FEFF}{\"data\":null,\"a\":[{}]}", "\u{FEFF}{\"a\":[{}]}"),
-            ("{ \"x\" : [ null ] ,\n \"data\" : null }", "{ \"x\" : [ null ] }"),
-            (#"{"\u0064ata":null,"errors":[]}"#, #"{"errors":[]}"#),
-        ]
-    )
+struct RelayPayloadTests {
+    private static let nullsOfTheOutermostObjectAreLeftOutArguments: [(String, String)] = [
+        (#"{"data":null,"errors":[{"message":"no"}]}"#, #"{"errors":[{"message":"no"}]}"#),
+        (#"{"errors":[1],"data":null}"#, #"{"errors":[1]}"#),
+        (#"{"data":{"a":1},"errors":null,"extensions":null}"#, #"{"data":{"a":1}}"#),
+        (#"{"errors":null,"data":{"a":1},"extensions":null}"#, #"{"data":{"a":1}}"#),
+        (#"{"errors":null,"extensions":null,"data":{}}"#, #"{"data":{}}"#),
+        (#"{"data":null,"errors":null,"extensions":null}"#, "{}"),
+        (#"{"data":null}"#, "{}"),
+        ("{ \"data\" : null ,\n \"x\" : 1.50 }", "{\n \"x\" : 1.50 }"),
+        ("\u{FEFF}{\"data\":null,\"a\":[{}]}", "\u{FEFF}{\"a\":[{}]}"),
+        ("{ \"x\" : [ null ] ,\n \"data\" : null }", "{ \"x\" : [ null ] }"),
+        (#"{"\u0064ata":null,"errors":[]}"#, #"{"errors":[]}"#),
+    ]
+
+    @Test(arguments: Self.nullsOfTheOutermostObjectAreLeftOutArguments)
     func nullsOfTheOutermostObjectAreLeftOut(text: String, expected: String) {
         #expect(String(decoding: RelayPayload(Data(text.utf8)).withoutNulls, as: UTF8.self) == expected)
     }
 
-    @Test(
-        arguments: [
-            #"{"data":{"data":null,"errors":null},"extensions":{"extensions":null}}"#,
-            #"{"hasNext":null,"label":null}"#,
-            " {\n\"data\" : {\"n\" : 1.0e2, \"é\" : \"\\u00e9\"} }\n", "[null]", #"[{"data":null}]"#, "null", "{}",
-            #"{"data":null"#, "<html>", "",
-        ]
-    )
+    private static let allElseStaysAsItIsArguments: [String] = [
+        #"{"data":{"data":null,"errors":null},"extensions":{"extensions":null}}"#,
+        #"{"hasNext":null,"label":null}"#,
+        " {\n\"data\" : {\"n\" : 1.0e2, \"é\" : \"\\u00e9\"} }\n", "[null]", #"[{"data":null}]"#, "null", "{}",
+        #"{"data":null"#, "<html>", "",
+    ]
+
+    @Test(arguments: Self.allElseStaysAsItIsArguments)
     func allElseStaysAsItIs(text: String) {
         #expect(RelayPayload(Data(text.utf8)).withoutNulls == Data(text.utf8))
     }
@@ -39,14 +39,14 @@ import Testing
         #expect(RelayPayload(bytes).withoutNulls == Data(#"{"errors":[]}"#.utf8))
     }
 
-    @Test(
-        arguments: [
-            (#"{"data":{}}"#, #"{"data":{},"extensions":{"cacheTimestamp":7}}"#),
-            (#"{"data":{}, "extensions":{"a":1} }"#, #"{"data":{}, "extensions":{"cacheTimestamp":7,"a":1} }"#),
-            (#"{"extensions":{ },"data":{}}"#, #"{"extensions":{"cacheTimestamp":7 },"data":{}}"#),
-            (#"{"data":{"extensions":{}}}"#, #"{"data":{"extensions":{}},"extensions":{"cacheTimestamp":7}}"#),
-        ]
-    )
+    private static let stampIsAnExtensionArguments: [(String, String)] = [
+        (#"{"data":{}}"#, #"{"data":{},"extensions":{"cacheTimestamp":7}}"#),
+        (#"{"data":{}, "extensions":{"a":1} }"#, #"{"data":{}, "extensions":{"cacheTimestamp":7,"a":1} }"#),
+        (#"{"extensions":{ },"data":{}}"#, #"{"extensions":{"cacheTimestamp":7 },"data":{}}"#),
+        (#"{"data":{"extensions":{}}}"#, #"{"data":{"extensions":{}},"extensions":{"cacheTimestamp":7}}"#),
+    ]
+
+    @Test(arguments: Self.stampIsAnExtensionArguments)
     func stampIsAnExtension(text: String, expected: String) {
         #expect(String(decoding: RelayPayload(Data(text.utf8)).stamped(at: 7), as: UTF8.self) == expected)
     }

@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import Foundation
 import Testing
 
-@Suite struct RelayResponseCacheTests {
+struct RelayResponseCacheTests {
     private let time = Lock(Date(timeIntervalSince1970: 1_000))
     private let answer = Data(#"{"data":{}}"#.utf8)
 

@@ -1,7 +1,7 @@
 import BeagleNetGraphQL
 import Testing
 
-@Suite struct RequestParametersTests {
+struct RequestParametersTests {
     @Test func onlyNameAndKindAreNeeded() {
         let request = RequestParameters(name: "Posts", operationKind: .query)
         #expect(request == RequestParameters(name: "Posts", operationKind: .query, text: nil, id: nil))

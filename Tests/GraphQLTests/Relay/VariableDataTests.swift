@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import Foundation
 import Testing
 
-@Suite struct VariableDataTests {
+struct VariableDataTests {
     private enum Order: String, VariableValueConvertible { case newest = "NEWEST" }
     private enum Level: Int, VariableValueConvertible { case high = 3 }
 
@@ -79,24 +79,24 @@ import Testing
         #expect(VariableData().description == "")
     }
 
-    @Test(
-        arguments: [
-            ("s"[...], .string("s")), (Order.newest, .string("NEWEST")), (Level.high, .int(3)),
-            (Float(0.1), .float(0.1)), (Int8(-1), .int(-1)), (Int64.max, .int(.max)), (UInt(7), .int(7)),
-            (UInt64.max, .string("18446744073709551615")),
-            (Decimal(string: "1234567890123456789.01"), .string("1234567890123456789.01")),
-            (URL(string: "https://a.example/b?c=d"), .string("https://a.example/b?c=d")),
-            (
-                UUID(uuidString: "6F9619FF-8B86-D011-B42D-00C04FC964FF"),
-                .string("6F9619FF-8B86-D011-B42D-00C04FC964FF")
-            ),
-            (Date(timeIntervalSince1970: 1_795_335_330), .string("2026-11-22T08:15:30Z")),
-            (Date(timeIntervalSince1970: 1_795_335_330.25), .string("2026-11-22T08:15:30.250Z")),
-            (Date(timeIntervalSince1970: 1_795_335_329.99999), .string("2026-11-22T08:15:30Z")),
-            (nil as URL?, .null), ([Order.newest, nil], .array([.string("NEWEST"), .null])),
-            (JSONValue.object(["a": [1, 1.5, nil]]), .object(["a": [1, 1.5, nil as Int?] as VariableValue])),
-        ] as [(any VariableValueConvertible & Sendable, VariableValue)]
-    )
+    private static let valuesOfManyTypesArguments: [(any VariableValueConvertible & Sendable, VariableValue)] = [
+        ("s"[...], .string("s")), (Order.newest, .string("NEWEST")), (Level.high, .int(3)),
+        (Float(0.1), .float(0.1)), (Int8(-1), .int(-1)), (Int64.max, .int(.max)), (UInt(7), .int(7)),
+        (UInt64.max, .string("18446744073709551615")),
+        (Decimal(string: "1234567890123456789.01"), .string("1234567890123456789.01")),
+        (URL(string: "https://a.example/b?c=d"), .string("https://a.example/b?c=d")),
+        (
+            UUID(uuidString: "6F9619FF-8B86-D011-B42D-00C04FC964FF"),
+            .string("6F9619FF-8B86-D011-B42D-00C04FC964FF")
+        ),
+        (Date(timeIntervalSince1970: 1_795_335_330), .string("2026-11-22T08:15:30Z")),
+        (Date(timeIntervalSince1970: 1_795_335_330.25), .string("2026-11-22T08:15:30.250Z")),
+        (Date(timeIntervalSince1970: 1_795_335_329.99999), .string("2026-11-22T08:15:30Z")),
+        (nil as URL?, .null), ([Order.newest, nil], .array([.string("NEWEST"), .null])),
+        (JSONValue.object(["a": [1, 1.5, nil]]), .object(["a": [1, 1.5, nil as Int?] as VariableValue])),
+    ]
+
+    @Test(arguments: Self.valuesOfManyTypesArguments)
     func valuesOfManyTypes(value: any VariableValueConvertible & Sendable, expected: VariableValue) {
         #expect(value.variableValue == expected)
     }

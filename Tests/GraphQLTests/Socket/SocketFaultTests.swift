@@ -290,14 +290,16 @@ struct SocketFaultTests {
         await server.heard.until { $0.closes.map(\.code.rawValue) == [1009] }
     }
 
+    private static let refusalOfTheOlderProtocolArguments: [(String?, String)] = [
+        (#"{"message":"not you"}"#, ": not you"),
+        (#"{"reason":"no entry"}"#, #": an error without a message: {"reason":"no entry"}"#),
+        (#""no entry""#, ": no entry"), ("[]", ""), ("7", ": an error without a message: 7"),
+        (#"[{"message":"one"},{"message":"two"}]"#, ": one: two"), (nil, ""),
+    ]
+
     @Test(
         "the payload of connection_error is shown, without secrets",
-        arguments: [
-            (#"{"message":"not you"}"#, ": not you"),
-            (#"{"reason":"no entry"}"#, #": an error without a message: {"reason":"no entry"}"#),
-            (#""no entry""#, ": no entry"), ("[]", ""), ("7", ": an error without a message: 7"),
-            (#"[{"message":"one"},{"message":"two"}]"#, ": one: two"), (nil, ""),
-        ] as [(String?, String)]
+        arguments: Self.refusalOfTheOlderProtocolArguments
     )
     func refusalOfTheOlderProtocol(payload: String?, text: String) async throws {
         let server = try SocketServer("graphql-ws") { peer in

@@ -19,7 +19,7 @@ struct SocketMessageTests {
         #expect(throws: SocketFault.self) { try SocketMessage(#"{"type":"complete","id":1}"#, .graphQLTransportWS) }
     }
 
-    @Test(arguments: [
+    private static let messagesOfTheProtocolAreReadArguments: [(String, SocketMessage)] = [
         (#"{"type":"connection_ack"}"#, SocketMessage.acknowledgement(nil)),
         (#"{"type":"connection_ack","payload":null}"#, .acknowledgement(nil)),
         (#" { "payload" : {"a":[1,{}]} , "type" : "connection_ack" } "#, .acknowledgement(Data(#"{"a":[1,{}]}"#.utf8))),
@@ -40,12 +40,14 @@ struct SocketMessageTests {
             #"{"id":"1","type":"error","payload":[{"message":"no"}]}"#,
             .failure(id: 1, Data(#"[{"message":"no"}]"#.utf8))
         ),
-    ])
+    ]
+
+    @Test(arguments: Self.messagesOfTheProtocolAreReadArguments)
     func messagesOfTheProtocolAreRead(text: String, expected: SocketMessage) throws {
         #expect(try SocketMessage(text, Self.current) == expected)
     }
 
-    @Test(arguments: [
+    private static let messagesOfTheOlderProtocolAreReadArguments: [(String, SocketMessage)] = [
         (#"{"type":"connection_ack"}"#, SocketMessage.acknowledgement(nil)),
         (#"{"type":"ka"}"#, .signOfLife(nil)),
         (#"{"type":"connection_error","payload":{"message":"no"}}"#, .refusal(Data(#"{"message":"no"}"#.utf8))),
@@ -53,7 +55,9 @@ struct SocketMessageTests {
         (#"{"id":"1","type":"data","payload":{"data":{}}}"#, .result(id: 1, Data(#"{"data":{}}"#.utf8))),
         (#"{"id":"1","type":"error","payload":{"message":"no"}}"#, .failure(id: 1, Data(#"{"message":"no"}"#.utf8))),
         (#"{"id":"1","type":"complete","payload":null}"#, .completion(id: 1)),
-    ])
+    ]
+
+    @Test(arguments: Self.messagesOfTheOlderProtocolAreReadArguments)
     func messagesOfTheOlderProtocolAreRead(text: String, expected: SocketMessage) throws {
         #expect(try SocketMessage(text, Self.older) == expected)
     }
@@ -112,7 +116,7 @@ struct SocketMessageTests {
         }
     }
 
-    @Test(arguments: [
+    private static let requestsAreWrittenAsEachProtocolWantsThemArguments: [(SocketRequest, String, String)] = [
         (SocketRequest.initialisation(nil), #"{"type":"connection_init"}"#, #"{"type":"connection_init"}"#),
         (
             .initialisation(Data(#"{"a":1}"#.utf8)), #"{"type":"connection_init","payload":{"a":1}}"#,
@@ -128,7 +132,9 @@ struct SocketMessageTests {
             .pong(Data(#"{"a": 1}"#.utf8)), #"{"type":"pong","payload":{"a": 1}}"#,
             #"{"type":"pong","payload":{"a": 1}}"#
         ),
-    ])
+    ]
+
+    @Test(arguments: Self.requestsAreWrittenAsEachProtocolWantsThemArguments)
     func requestsAreWrittenAsEachProtocolWantsThem(request: SocketRequest, current: String, older: String) {
         #expect(request.text(Self.current) == current)
         #expect(request.text(Self.older) == older)

@@ -251,13 +251,15 @@ import Testing
         #expect(world.server.requests.map { $0["Authorization"] } == ["old", "new"])
     }
 
+    private static let errorsArguments: [(Int, String, NetworkError.Kind)] = [
+        (200, "application/json", NetworkError.Kind.graphQL), (400, "application/json", .status),
+        (422, "application/graphql-response+json", .graphQL), (404, "application/graphql-response+json", .graphQL),
+        (401, "application/graphql-response+json", .status), (404, "application/json", .status),
+    ]
+
     @Test(
         "what a server says is wrong with the operation is what is told, and no other way is tried",
-        arguments: [
-            (200, "application/json", NetworkError.Kind.graphQL), (400, "application/json", .status),
-            (422, "application/graphql-response+json", .graphQL), (404, "application/graphql-response+json", .graphQL),
-            (401, "application/graphql-response+json", .status), (404, "application/json", .status),
-        ]
+        arguments: Self.errorsArguments
     )
     func errors(status: Int, type: String, kind: NetworkError.Kind) async throws {
         let body = #"{"errors":[{"message":"no such field","extensions":{"code":"BAD"}}]}"#
@@ -314,15 +316,17 @@ import Testing
         #expect(world.server.requests.count == 2)
     }
 
+    private static let fallsBackArguments: [LoopbackServer.Answer] = [
+        LoopbackServer.Answer.response(404), .response(405), .response(406, ["Content-Type": "text/plain"], "?"),
+        .json(#"{"errors":[{"message":"accept header"}]}"#, status: 406), .response(415), .response(501),
+        .response(200, ["Content-Type": "text/html"], "<html>"), .json(#"{"data":{"count":null}}"#), .json("[]"),
+        .json("not JSON"), .json(""),
+        .response(200, ["Content-Type": "application/json"], #"{"status":"ok"}"#),
+    ]
+
     @Test(
         "where the server does not know event streams the next way is tried, and that is remembered",
-        arguments: [
-            LoopbackServer.Answer.response(404), .response(405), .response(406, ["Content-Type": "text/plain"], "?"),
-            .json(#"{"errors":[{"message":"accept header"}]}"#, status: 406), .response(415), .response(501),
-            .response(200, ["Content-Type": "text/html"], "<html>"), .json(#"{"data":{"count":null}}"#), .json("[]"),
-            .json("not JSON"), .json(""),
-            .response(200, ["Content-Type": "application/json"], #"{"status":"ok"}"#),
-        ]
+        arguments: Self.fallsBackArguments
     )
     func fallsBack(answer: LoopbackServer.Answer) async throws {
         let world = try SubscriptionWorld([.events(), .multipart]) { request in
@@ -333,12 +337,14 @@ import Testing
         #expect(world.server.requests.map { $0["Accept"]?.prefix(4) } == ["text", "mult", "mult"])
     }
 
+    private static let mutationArguments: [(LoopbackServer.Answer, Bool)] = [
+        (LoopbackServer.Answer.response(204), false), (.response(200, ["Content-Type": "text/plain"], "ok"), false),
+        (.json(#"{"status":"ok"}"#), false), (.response(404), true), (.response(405), true), (.response(415), true),
+    ]
+
     @Test(
         "a mutation goes no other way where the server may have done it",
-        arguments: [
-            (LoopbackServer.Answer.response(204), false), (.response(200, ["Content-Type": "text/plain"], "ok"), false),
-            (.json(#"{"status":"ok"}"#), false), (.response(404), true), (.response(405), true), (.response(415), true),
-        ]
+        arguments: Self.mutationArguments
     )
     func mutation(answer: LoopbackServer.Answer, goesOn: Bool) async throws {
         var world = try SubscriptionWorld([.multipart, .events()]) { request in

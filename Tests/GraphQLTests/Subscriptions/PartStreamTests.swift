@@ -10,19 +10,21 @@ import Testing
     private static let part =
         "\r\nContent-Type: application/json\r\n\r\n{\"payload\":{\"data\":{\"count\":1}}}\r\n--graphql"
 
+    private static let resultsArguments: [String] = [
+        "--graphql\(part)\(part)--",
+        // Heartbeats, and what Strawberry writes: a first part that nothing begins, and a last of nothing.
+        """
+        \r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}\r\n--graphql\(part)\
+        \r\n\r\n{}\r\n--graphql\(part)\r\n--graphql--\r\n
+        """,
+        "--graphql\(part)\r\n\r\n{ \"payload\": null }\r\n--graphql\(part)\r\n\r\n{\"payload\":null,\"errors\":[]}\r\n--graphql--",
+        // What is not wrapped is a result itself.
+        "--graphql\r\n\r\n{\"data\":{\"count\":1}}\r\n--graphql\(part)--",
+    ]
+
     @Test(
         "results are what parts have as payload",
-        arguments: [
-            "--graphql\(part)\(part)--",
-            // Heartbeats, and what Strawberry writes: a first part that nothing begins, and a last of nothing.
-            """
-            \r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}\r\n--graphql\(part)\
-            \r\n\r\n{}\r\n--graphql\(part)\r\n--graphql--\r\n
-            """,
-            "--graphql\(part)\r\n\r\n{ \"payload\": null }\r\n--graphql\(part)\r\n\r\n{\"payload\":null,\"errors\":[]}\r\n--graphql--",
-            // What is not wrapped is a result itself.
-            "--graphql\r\n\r\n{\"data\":{\"count\":1}}\r\n--graphql\(part)--",
-        ]
+        arguments: Self.resultsArguments
     )
     func results(text: String) async throws {
         let world = try SubscriptionWorld([.multipart], answers: .parts(text))

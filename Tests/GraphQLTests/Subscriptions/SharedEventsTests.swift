@@ -266,15 +266,17 @@ import Testing
         while transport != nil { await Task.yield() }
     }
 
+    private static let fallsBackArguments: [(String, LoopbackServer.Answer)] = [
+        ("PUT", LoopbackServer.Answer.response(405)), ("PUT", .response(404)), ("PUT", .response(400)),
+        ("PUT", .response(501)), ("PUT", .response(200, ["Content-Type": "text/html"], "<html>")),
+        ("PUT", .json(#"{"errors":[{"message":"POST or GET"}]}"#, status: 400)), ("PUT", .response(201)),
+        ("PUT", .response(201, [:], "two words")), ("GET", .response(404)), ("GET", .json("{}")),
+        ("POST", .response(405)),
+    ]
+
     @Test(
         "where the server does not know it the next way is tried",
-        arguments: [
-            ("PUT", LoopbackServer.Answer.response(405)), ("PUT", .response(404)), ("PUT", .response(400)),
-            ("PUT", .response(501)), ("PUT", .response(200, ["Content-Type": "text/html"], "<html>")),
-            ("PUT", .json(#"{"errors":[{"message":"POST or GET"}]}"#, status: 400)), ("PUT", .response(201)),
-            ("PUT", .response(201, [:], "two words")), ("GET", .response(404)), ("GET", .json("{}")),
-            ("POST", .response(405)),
-        ]
+        arguments: Self.fallsBackArguments
     )
     func fallsBack(method: String, answer: LoopbackServer.Answer) async throws {
         let world = try SubscriptionWorld([.events(.single), .events()]) { request in
@@ -317,9 +319,13 @@ import Testing
         #expect(methods(world) == ["PUT", "GET", "POST", "PUT", "GET", "POST"])
     }
 
+    private static let brokenArguments: [String] = [
+        "x", "[]", "{}", #"{"id":1,"payload":{}}"#, #"{"id":"1","payload":null}"#, #"{"id":"1"}"#,
+    ]
+
     @Test(
         "events that are none break the stream",
-        arguments: ["x", "[]", "{}", #"{"id":1,"payload":{}}"#, #"{"id":"1","payload":null}"#, #"{"id":"1"}"#]
+        arguments: Self.brokenArguments
     )
     func broken(data: String) async throws {
         let world = try world(.sequence([.begun("event: next\ndata: \(data)\n\n"), .stall]))

@@ -39,24 +39,24 @@ struct SubscriptionServersTests {
 
     private func counts(_ numbers: ClosedRange<Int>) -> [String] { numbers.map { #"{"count":\#($0)}"# } }
 
-    @Test(
-        arguments: [
-            ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
-            ("/single", .events(.single)),
-        ]
-    )
+    private static let resultsComeUntilTheServerEndsArguments: [(String, GraphQLSubscriptionTransport)] = [
+        ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
+        ("/single", .events(.single)),
+    ]
+
+    @Test(arguments: Self.resultsComeUntilTheServerEndsArguments)
     func resultsComeUntilTheServerEnds(path: String, way: GraphQLSubscriptionTransport) async throws {
         let heard = await Heard(try subscription("subscription { count(to: 5) }", endpoint(path, [way])).events)
         #expect(heard.events == ["open"] + counts(1...5))
         #expect(heard.error == nil)
     }
 
-    @Test(
-        arguments: [
-            ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
-            ("/single", .events(.single)),
-        ]
-    )
+    private static let leavingEndsItOnTheServerTooArguments: [(String, GraphQLSubscriptionTransport)] = [
+        ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
+        ("/single", .events(.single)),
+    ]
+
+    @Test(arguments: Self.leavingEndsItOnTheServerTooArguments)
     func leavingEndsItOnTheServerToo(path: String, way: GraphQLSubscriptionTransport) async throws {
         let test = "leaving \(path) \(way.word)"
         let endpoint = try await endpoint(path, [way], test: test)
@@ -76,12 +76,14 @@ struct SubscriptionServersTests {
         #expect(heard.events.contains { $0.contains("boom") } || heard.error?.graphQLErrors.first?.message == "boom")
     }
 
+    private static let refusedArguments: [(String, GraphQLSubscriptionTransport)] = [
+        ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
+        ("/single", .events(.single)),
+    ]
+
     @Test(
         "an operation that is refused tells why, and no other way is tried",
-        arguments: [
-            ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
-            ("/single", .events(.single)),
-        ]
+        arguments: Self.refusedArguments
     )
     func refused(path: String, way: GraphQLSubscriptionTransport) async throws {
         let test = "refused \(path) \(way.word)"

@@ -7,7 +7,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct GraphQLNullableTests {
+struct GraphQLNullableTests {
     private struct Change: Encodable {
         var title: GraphQLNullable<String> = .none
         var count: GraphQLNullable<Int> = .none

@@ -1,7 +1,7 @@
 import BeagleNetGraphQL
 import Testing
 
-@Suite struct GraphQLQueryTests {
+struct GraphQLQueryTests {
     @Test func selectionsAreWrittenInOrder() throws {
         let avatar = GraphQLFragment("Avatar", on: "Image", "{ url }")
         let wantsBody = true

@@ -7,7 +7,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct GraphQLSelectionTests {
+struct GraphQLSelectionTests {
     private struct Author: Decodable {
         let name: String
         let age: Int?

@@ -7,7 +7,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct GraphQLTemplateTests {
+struct GraphQLTemplateTests {
     private struct Post: Decodable {
         let id: String
     }

@@ -1,7 +1,7 @@
 import BeagleNetGraphQL
 import Testing
 
-@Suite struct GraphQLTextTests {
+struct GraphQLTextTests {
     private struct Author: Decodable {
         let id: String
         let name: String

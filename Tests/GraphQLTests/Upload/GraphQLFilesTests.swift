@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Files among variables.
-@Suite struct GraphQLFilesTests {
+struct GraphQLFilesTests {
     private let file = FormFile(Data("a".utf8), filename: "a.txt")
 
     private func attached(_ path: String, to variables: String) throws -> (text: String, files: [GraphQLRequest.File]) {
@@ -13,25 +13,25 @@ import Testing
         return (String(decoding: request.variables, as: UTF8.self), request.files)
     }
 
-    @Test(
-        arguments: [
-            ("", "file", #"{"file":null}"#),
-            ("{ }", "file", #"{"file":null }"#),
-            (#"{"file": null}"#, "file", #"{"file": null}"#),
-            (#"{"file": null}"#, "variables.file", #"{"file": null}"#),
-            (#"{"file": null}"#, "file.0", #"{"file": [null]}"#),
-            (#"{"a": 1 }"#, "b.c.0.d", #"{"a": 1,"b":{"c":[{"d":null}]} }"#),
-            (#"{"l": [ ]}"#, "l.0", #"{"l": [null ]}"#),
-            (#"{"l": [1, {}]}"#, "l.1.x", #"{"l": [1, {"x":null}]}"#),
-            (#"{"l": [1, {}]}"#, "l.2", #"{"l": [1, {},null]}"#),
-            (#"{"a":{"0":null},"z":1}"#, "a.0", #"{"a":{"0":null},"z":1}"#),
-            (#"{"a":{}}"#, #"a.b"c"#, #"{"a":{"b\"c":null}}"#),
-            (
-                #"{"n":18446744073709551615,"d":0.10000000000000000001}"#, "f",
-                #"{"n":18446744073709551615,"d":0.10000000000000000001,"f":null}"#
-            ),
-        ]
-    )
+    private static let nullStandsInTheFilesPlaceArguments: [(String, String, String)] = [
+        ("", "file", #"{"file":null}"#),
+        ("{ }", "file", #"{"file":null }"#),
+        (#"{"file": null}"#, "file", #"{"file": null}"#),
+        (#"{"file": null}"#, "variables.file", #"{"file": null}"#),
+        (#"{"file": null}"#, "file.0", #"{"file": [null]}"#),
+        (#"{"a": 1 }"#, "b.c.0.d", #"{"a": 1,"b":{"c":[{"d":null}]} }"#),
+        (#"{"l": [ ]}"#, "l.0", #"{"l": [null ]}"#),
+        (#"{"l": [1, {}]}"#, "l.1.x", #"{"l": [1, {"x":null}]}"#),
+        (#"{"l": [1, {}]}"#, "l.2", #"{"l": [1, {},null]}"#),
+        (#"{"a":{"0":null},"z":1}"#, "a.0", #"{"a":{"0":null},"z":1}"#),
+        (#"{"a":{}}"#, #"a.b"c"#, #"{"a":{"b\"c":null}}"#),
+        (
+            #"{"n":18446744073709551615,"d":0.10000000000000000001}"#, "f",
+            #"{"n":18446744073709551615,"d":0.10000000000000000001,"f":null}"#
+        ),
+    ]
+
+    @Test(arguments: Self.nullStandsInTheFilesPlaceArguments)
     func nullStandsInTheFilesPlace(variables: String, path: String, expected: String) throws {
         let (text, files) = try attached(path, to: variables)
         #expect(text == expected)

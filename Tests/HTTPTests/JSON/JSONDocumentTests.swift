@@ -2,7 +2,7 @@ import Testing
 
 @testable import BeagleNetHTTP
 
-@Suite struct JSONDocumentTests {
+struct JSONDocumentTests {
     private let text =
         #" {"b": [1.10, 12345678901234567890123, -0, 1e3], "a": {"": null, "x": true}, "b2": "\u0041\ud83d\ude00\/\n", "e": [], "o": {}} "#
 
@@ -36,22 +36,24 @@ import Testing
         #expect(try document(#"{"\u00e9":1}"#).root["é"]?.integer == 1)
     }
 
-    @Test(
-        arguments: [
-            ("9007199254740993.0", 9_007_199_254_740_993), ("9223372036854775807.0", Int64.max),
-            ("1e18", 1_000_000_000_000_000_000),
-            ("-9223372036854775808e0", .min), ("9223372036854775808", nil), ("1.5", nil), ("1e-1", nil), ("10E-1", 1),
-            ("-0.0", 0), ("1e400", nil),
-        ] as [(String, Int64?)]
-    )
+    private static let aWholeNumberIsExactHoweverItIsWrittenArguments: [(String, Int64?)] = [
+        ("9007199254740993.0", 9_007_199_254_740_993), ("9223372036854775807.0", Int64.max),
+        ("1e18", 1_000_000_000_000_000_000),
+        ("-9223372036854775808e0", .min), ("9223372036854775808", nil), ("1.5", nil), ("1e-1", nil), ("10E-1", 1),
+        ("-0.0", 0), ("1e400", nil),
+    ]
+
+    @Test(arguments: Self.aWholeNumberIsExactHoweverItIsWrittenArguments)
     func aWholeNumberIsExactHoweverItIsWritten(_ text: String, _ expected: Int64?) throws {
         #expect(try document(text).root.integer == expected)
     }
 
-    @Test(arguments: [
+    private static let halfOfASurrogatePairIsReplacedArguments: [(String, String)] = [
         (#""\ud83d x""#, "\u{FFFD} x"), (#""\ude00""#, "\u{FFFD}"), (#""\ud83d\ud83d\ude00""#, "\u{FFFD}😀"),
         (#""\u00e9\"\\""#, "é\"\\"),
-    ])
+    ]
+
+    @Test(arguments: Self.halfOfASurrogatePairIsReplacedArguments)
     func halfOfASurrogatePairIsReplaced(_ text: String, _ meant: String) throws {
         #expect(try document(text).root.string == meant)
     }
@@ -60,12 +62,14 @@ import Testing
         #expect(try JSONDocument([0xEF, 0xBB, 0xBF, 0x5B, 0x5D]).root.kind == .array)
     }
 
-    @Test(arguments: [
+    private static let aFaultIsLocatedArguments: [(String, Int, String)] = [
         (#"{"log":{"entries":[{},{"time":}]}}"#, 30, "$.log.entries[1].time"), ("", 0, "$"), ("[1,]", 3, "$[1]"),
         (#"{"a":1 "b":2}"#, 7, "$.a"), ("[01]", 2, "$[1]"), ("nul", 0, "$"), ("[1] x", 4, "$"), (#"{"a":"x"#, 7, "$.a"),
         ("[\"\u{1}\"]", 2, "$[0]"), (#"["\x"]"#, 3, "$[0]"), ("-", 1, "$"), ("1.", 2, "$"), ("1e+", 3, "$"),
         (#"["\u12G4"]"#, 6, "$[0]"), ("{1:2}", 1, "$"), ("[1}", 2, "$[1]"),
-    ])
+    ]
+
+    @Test(arguments: Self.aFaultIsLocatedArguments)
     func aFaultIsLocated(_ text: String, _ offset: Int, _ path: String) {
         let fault = #expect(throws: JSONFault.self) { try document(text) }
         #expect(fault?.offset == offset)

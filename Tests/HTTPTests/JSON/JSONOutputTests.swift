@@ -1,19 +1,21 @@
 import BeagleNetHTTP
 import Testing
 
-@Suite struct JSONOutputTests {
+struct JSONOutputTests {
     private func written(_ write: (inout JSONOutput) -> Void) -> String {
         var output = JSONOutput()
         write(&output)
         return String(decoding: output.bytes, as: UTF8.self)
     }
 
-    /// Long texts are written piece by piece.
-    @Test(arguments: [
+    private static let aTextIsWrittenAsAnywhereElseArguments: [String] = [
         "", "a", "1234567", "12345678", "123456789", "\"", "\\\u{0}\u{1F} \u{7F}é\u{1F600}",
         String(repeating: "\u{1}", count: 3_000), String(repeating: "a", count: 1_023) + "\"\"" + "b",
         String(repeating: "é\"", count: 2_000),
-    ])
+    ]
+
+    /// Long texts are written piece by piece.
+    @Test(arguments: Self.aTextIsWrittenAsAnywhereElseArguments)
     func aTextIsWrittenAsAnywhereElse(_ text: String) throws {
         var expected: [UInt8] = []
         JSONText.append(text, to: &expected)
@@ -39,13 +41,13 @@ import Testing
         #expect(text == #"{"a":1,"b\"":"c","d":[{},true,null,[1]]}"#)
     }
 
-    @Test(
-        arguments: [
-            (0, 0, "0"), (-7, 0, "-7"), (.min, 0, "\(Int64.min)"), (.max, 0, "\(Int64.max)"), (0, 3, "0.000"),
-            (5, 3, "0.005"),
-            (-500, 3, "-0.500"), (12_345, 3, "12.345"), (.min, 18, "-9.223372036854775808"),
-        ] as [(Int64, Int, String)]
-    )
+    private static let decimalsHaveTheirPointArguments: [(Int64, Int, String)] = [
+        (0, 0, "0"), (-7, 0, "-7"), (.min, 0, "\(Int64.min)"), (.max, 0, "\(Int64.max)"), (0, 3, "0.000"),
+        (5, 3, "0.005"),
+        (-500, 3, "-0.500"), (12_345, 3, "12.345"), (.min, 18, "-9.223372036854775808"),
+    ]
+
+    @Test(arguments: Self.decimalsHaveTheirPointArguments)
     func decimalsHaveTheirPoint(_ number: Int64, _ places: Int, _ text: String) {
         #expect(written { $0.decimal(number, places: places) } == text)
     }

@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 import Testing
 
-@Suite struct JSONParserTests {
+struct JSONParserTests {
     @Test(
         "every value of RFC 8259 is read",
         arguments: [
@@ -27,14 +27,16 @@ import Testing
         #expect(try JSONValue(parsing: Data(text.utf8)) == expected)
     }
 
+    private static let readsAsNearlyAsItCanArguments: [(String, JSONValue)] = [
+        ("1e999", .number(.greatestFiniteMagnitude)), ("-1e999", .number(-.greatestFiniteMagnitude)),
+        ("1e-999", .number(0)), (#""\uD83D""#, "\u{FFFD}"), (#""\uDE00a""#, "\u{FFFD}a"),
+        (#""\uD83D\u0041""#, "\u{FFFD}A"), (#"{"\uD83D":1}"#, ["\u{FFFD}": 1]),
+        (#"[1e999,"\uD83D","x"]"#, [.number(.greatestFiniteMagnitude), "\u{FFFD}", "x"]),
+    ]
+
     @Test(
         "what cannot be read exactly is read as nearly as can be, and can be written again",
-        arguments: [
-            ("1e999", .number(.greatestFiniteMagnitude)), ("-1e999", .number(-.greatestFiniteMagnitude)),
-            ("1e-999", .number(0)), (#""\uD83D""#, "\u{FFFD}"), (#""\uDE00a""#, "\u{FFFD}a"),
-            (#""\uD83D\u0041""#, "\u{FFFD}A"), (#"{"\uD83D":1}"#, ["\u{FFFD}": 1]),
-            (#"[1e999,"\uD83D","x"]"#, [.number(.greatestFiniteMagnitude), "\u{FFFD}", "x"]),
-        ] as [(String, JSONValue)]
+        arguments: Self.readsAsNearlyAsItCanArguments
     )
     func readsAsNearlyAsItCan(text: String, expected: JSONValue) throws {
         let value = try JSONValue(parsing: text)
@@ -44,20 +46,22 @@ import Testing
         #expect(try TapeDecoder.decode([JSONValue].self, from: Data("[\(text)]".utf8)).first?.string == expected.string)
     }
 
+    private static let refusesArguments: [(String, String)] = [
+        ("", "line 1, column 1"), ("  ", "line 1, column 3"), ("nul", "line 1, column 1"),
+        ("truE", "line 1, column 1"), ("1 2", "line 1, column 3"), ("01", "line 1, column 2"),
+        ("-", "line 1, column 2"), ("+1", "line 1, column 1"), (".5", "line 1, column 1"),
+        ("1.", "line 1, column 3"), ("1e", "line 1, column 3"),
+        ("NaN", "line 1, column 1"), ("[1,]", "line 1, column 4"), ("[1 2]", "line 1, column 4"),
+        ("[", "line 1, column 2"), ("{\n  \"a\": x\n}", "line 2, column 8"), ("{\"a\" 1}", "line 1, column 6"),
+        ("{a:1}", "line 1, column 2"), ("{\"a\":1,}", "line 1, column 8"), ("'a'", "line 1, column 1"),
+        (#""a"#, "line 1, column 3"), (#""\x""#, "line 1, column 3"), (#""\u12g4""#, "line 1, column 6"),
+        ("\"\n\"", "line 1, column 2"), ("\"\t\"", "line 1, column 2"),
+        ("// c\n1", "line 1, column 1"),
+    ]
+
     @Test(
         "what is no JSON is refused with its place",
-        arguments: [
-            ("", "line 1, column 1"), ("  ", "line 1, column 3"), ("nul", "line 1, column 1"),
-            ("truE", "line 1, column 1"), ("1 2", "line 1, column 3"), ("01", "line 1, column 2"),
-            ("-", "line 1, column 2"), ("+1", "line 1, column 1"), (".5", "line 1, column 1"),
-            ("1.", "line 1, column 3"), ("1e", "line 1, column 3"),
-            ("NaN", "line 1, column 1"), ("[1,]", "line 1, column 4"), ("[1 2]", "line 1, column 4"),
-            ("[", "line 1, column 2"), ("{\n  \"a\": x\n}", "line 2, column 8"), ("{\"a\" 1}", "line 1, column 6"),
-            ("{a:1}", "line 1, column 2"), ("{\"a\":1,}", "line 1, column 8"), ("'a'", "line 1, column 1"),
-            (#""a"#, "line 1, column 3"), (#""\x""#, "line 1, column 3"), (#""\u12g4""#, "line 1, column 6"),
-            ("\"\n\"", "line 1, column 2"), ("\"\t\"", "line 1, column 2"),
-            ("// c\n1", "line 1, column 1"),
-        ]
+        arguments: Self.refusesArguments
     )
     func refuses(text: String, place: String) {
         let error = #expect(throws: NetworkError.self) { try JSONValue(parsing: text) }

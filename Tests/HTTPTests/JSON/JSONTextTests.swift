@@ -2,7 +2,7 @@ import Testing
 
 @testable import BeagleNetHTTP
 
-@Suite struct JSONTextTests {
+struct JSONTextTests {
     private static let ends = Set<UInt8>(0..<0x20).union([UInt8(ascii: "\""), UInt8(ascii: "\\")])
 
     /// Eight bytes are looked at together: each byte is put at each place of two such words and a bit.

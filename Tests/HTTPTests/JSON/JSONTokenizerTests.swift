@@ -2,7 +2,7 @@ import Testing
 
 @testable import BeagleNetHTTP
 
-@Suite struct JSONTokenizerTests {
+struct JSONTokenizerTests {
     private static let text = #"{"a\n":[1.5e-3,-0,true,false,null,"x\u00e9\\"],"b":{"c":"é"}} "#
 
     private func tokens(_ pieces: [ArraySlice<UInt8>]) throws -> [JSONTokenizer.Token] {
@@ -51,9 +51,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let halfOfAByteOrderMarkIsAFaultArguments: [[UInt8]] = [
         [0xEF], [0xEF, 0xBB], [0xEF, 0x20], [0xEF, 0xBB, 0x20], [0x20, 0xBB, 0xBF], [0x20, 0xEF, 0xBB, 0xBF],
-    ])
+    ]
+
+    @Test(arguments: Self.halfOfAByteOrderMarkIsAFaultArguments)
     func halfOfAByteOrderMarkIsAFault(mark: [UInt8]) {
         #expect(throws: JSONFault.self) { try tokens([(mark + [0x31])[...]]) }
         #expect(throws: JSONFault.self) { try tokens(mark.map { [$0] } + [[0x31]]) }

@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import Foundation
 import Testing
 
-@Suite struct JSONValueTests {
+struct JSONValueTests {
     private let value: JSONValue = ["list": [1, 2.5, "x", true, nil], "name": "Ana"]
 
     @Test func partsAreReachedByNameAndPosition() {
@@ -60,15 +60,17 @@ import Testing
         var price = 1.0
     }
 
+    private static let writesNumbersOfTreesArguments: [(any Sendable, String)] = [
+        (1.0, "1"), (-0.0, "-0"), (0.1, "0.1"), (1e20, "1e+20"), (1e-7, "1e-07"), (1e15, "1000000000000000"),
+        (Float(0.1), "0.1"), (Float(1), "1"), (Float(3e10), "3e+10"), (UInt64.max, "18446744073709551615"),
+        (Int64.min, "-9223372036854775808"), (Int8(-3), "-3"),
+        (Decimal(string: "12345678901234567890.25") ?? 0, "12345678901234567890.25"),
+        (Order(), #"{"id":18446744073709551615,"price":1}"#),
+    ]
+
     @Test(
         "numbers of a tree keep their digits, and lose a fraction of zero",
-        arguments: [
-            (1.0, "1"), (-0.0, "-0"), (0.1, "0.1"), (1e20, "1e+20"), (1e-7, "1e-07"), (1e15, "1000000000000000"),
-            (Float(0.1), "0.1"), (Float(1), "1"), (Float(3e10), "3e+10"), (UInt64.max, "18446744073709551615"),
-            (Int64.min, "-9223372036854775808"), (Int8(-3), "-3"),
-            (Decimal(string: "12345678901234567890.25") ?? 0, "12345678901234567890.25"),
-            (Order(), #"{"id":18446744073709551615,"price":1}"#),
-        ] as [(any Sendable, String)]
+        arguments: Self.writesNumbersOfTreesArguments
     )
     func writesNumbersOfTrees(number: any Sendable, expected: String) throws {
         let tree = try JSONTree(converting: [number])
@@ -88,13 +90,15 @@ import Testing
         func encode(to encoder: any Encoder) throws { throw CancellationError() }
     }
 
+    private static let refusesForeignValuesArguments: [(any Sendable, String)] = [
+        (Plain(), "$"), (["a": [1, Plain()] as [any Sendable]], "$.a[1]"), ([Date()], "$[0]"),
+        (["d": Data()], "$.d"),
+        (["f": Failing()], "$.f"), ([1: Plain()], "$"),
+    ]
+
     @Test(
         "what has no JSON form is refused with its place",
-        arguments: [
-            (Plain(), "$"), (["a": [1, Plain()] as [any Sendable]], "$.a[1]"), ([Date()], "$[0]"),
-            (["d": Data()], "$.d"),
-            (["f": Failing()], "$.f"), ([1: Plain()], "$"),
-        ] as [(any Sendable, String)]
+        arguments: Self.refusesForeignValuesArguments
     )
     func refusesForeignValues(tree: any Sendable, place: String) {
         let error = #expect(throws: NetworkError.self) { try JSONTree(converting: tree) }

@@ -1,18 +1,20 @@
 import BeagleNetHTTP
 import Testing
 
-@Suite struct JSONWriterTests {
+struct JSONWriterTests {
+    private static let writesArguments: [(JSONValue, String)] = [
+        (.null, "null"), (.bool(true), "true"), (.integer(.min), "-9223372036854775808"), (.number(1), "1.0"),
+        (.number(1e20), "1e+20"), (.number(0.1), "0.1"), (.number(-0.0), "-0.0"),
+        (
+            .string("a\"\\/\u{8}\t\n\u{C}\r\u{1}\u{1F}é😀\u{2028}"),
+            #""a\"\\/\b\t\n\f\r\u0001\u001fé😀"# + "\u{2028}\""
+        ),
+        (["b": 1, "a": [true, nil], "B": [:], "c": []], #"{"B":{},"a":[true,null],"b":1,"c":[]}"#),
+    ]
+
     @Test(
         "values are written in one way",
-        arguments: [
-            (.null, "null"), (.bool(true), "true"), (.integer(.min), "-9223372036854775808"), (.number(1), "1.0"),
-            (.number(1e20), "1e+20"), (.number(0.1), "0.1"), (.number(-0.0), "-0.0"),
-            (
-                .string("a\"\\/\u{8}\t\n\u{C}\r\u{1}\u{1F}é😀\u{2028}"),
-                #""a\"\\/\b\t\n\f\r\u0001\u001fé😀"# + "\u{2028}\""
-            ),
-            (["b": 1, "a": [true, nil], "B": [:], "c": []], #"{"B":{},"a":[true,null],"b":1,"c":[]}"#),
-        ] as [(JSONValue, String)]
+        arguments: Self.writesArguments
     )
     func writes(value: JSONValue, expected: String) throws {
         #expect(try value.text() == expected)

@@ -4,7 +4,7 @@ import Testing
 @testable import BeagleNetHTTP
 
 /// What a `TapeDecoder` makes of a text is what a `JSONDecoder` makes of it.
-@Suite struct TapeDecoderTests {
+struct TapeDecoderTests {
     /// Whether both make the same, or fail with the same case of `DecodingError` at the same place.
     ///
     /// - Parameter failsAlike: no where a `JSONDecoder` goes through members in any order, or blames what came first.
@@ -20,11 +20,13 @@ import Testing
         #expect(found == expected, "\(type) of \(text)", sourceLocation: location)
     }
 
-    /// What is kept to a depth is where it is where all is kept.
-    @Test(arguments: [
+    private static let depthOfATapeMakesNoDifferenceToWhatItKeepsArguments: [String] = [
         #"{"a":[1,{"b":[]}],"c":{"d":{"e":{}},"f":"g"},"a":"\u0041"}"#, "[[[[]],[]]]", "17", #""text""#, "{}",
         "\u{FEFF} { \"a\" : { \"b\" : [ 1 , 2 ] , \"c\" : { \"d\" : 3 } } } ",
-    ])
+    ]
+
+    /// What is kept to a depth is where it is where all is kept.
+    @Test(arguments: Self.depthOfATapeMakesNoDifferenceToWhatItKeepsArguments)
     func depthOfATapeMakesNoDifferenceToWhatItKeeps(text: String) throws {
         let whole = try JSONTape(Data(text.utf8))
         for range in ranges(in: whole, 0, 4) { _ = try JSONValue(parsing: Data(Array(text.utf8)[range])) }
@@ -133,13 +135,15 @@ import Testing
         expectTheSame(Choice.self, text)
     }
 
-    @Test(arguments: [
+    private static let containersAreGoneThroughByHandArguments: [String] = [
         #"{"name":"x","inner":{"numbers":[1,2.5],"flag":true},"list":[{"a":1},[2,[3]],4]}"#,
         #"{"name":"x","inner":{"numbers":[1,"2"]},"list":[]}"#,
         #"{"name":"x","inner":{"numbers":[1]},"list":[{"a":1}]}"#,
         #"{"name":"x","inner":{},"list":[[]]}"#, #"{"name":1}"#, #"{"super":{"name":"y"},"name":"x"}"#,
         #"{"name":"x","inner":null}"#, #"{"name":"x","inner":{"numbers":{}},"list":[1,2,3,4,5]}"#,
-    ])
+    ]
+
+    @Test(arguments: Self.containersAreGoneThroughByHandArguments)
     func containersAreGoneThroughByHand(_ text: String) {
         expectTheSame(ByHand.self, text)
     }

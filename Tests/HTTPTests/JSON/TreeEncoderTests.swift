@@ -4,7 +4,7 @@ import Testing
 @testable import BeagleNetHTTP
 
 /// What a `TreeEncoder` writes is what a `JSONEncoder` writes with its keys sorted.
-@Suite struct TreeEncoderTests {
+struct TreeEncoderTests {
     private func expectTheSame(_ value: some Encodable, _ location: SourceLocation = #_sourceLocation) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -59,14 +59,14 @@ struct WebSocketHandshakeTests {
         #expect(try WebSocketHandshake.accept("dGhlIHNhbXBsZSBub25jZQ==") == Self.accept)
     }
 
-    @Test(
-        arguments: [
-            agreement, "HTTP/1.1 100 Continue\r\n\r\n" + agreement,
-            agreement.replacing("Upgrade: websocket", with: "upgrade: foo, WebSocket")
-                .replacing("Connection: Upgrade", with: "connection: keep-alive, upgrade"),
-            agreement + "Sec-WebSocket-Protocol: chat\r\n",
-        ]
-    )
+    private static let serverThatAgreesIsUnderstoodAtEverySplitArguments: [String] = [
+        agreement, "HTTP/1.1 100 Continue\r\n\r\n" + agreement,
+        agreement.replacing("Upgrade: websocket", with: "upgrade: foo, WebSocket")
+            .replacing("Connection: Upgrade", with: "connection: keep-alive, upgrade"),
+        agreement + "Sec-WebSocket-Protocol: chat\r\n",
+    ]
+
+    @Test(arguments: Self.serverThatAgreesIsUnderstoodAtEverySplitArguments)
     func serverThatAgreesIsUnderstoodAtEverySplit(_ head: String) throws {
         let bytes = Array((head + "\r\n").utf8) + [0x81, 1, 0x61]
         for point in 0...bytes.count {
@@ -86,23 +86,23 @@ struct WebSocketHandshakeTests {
         }
     }
 
-    @Test(
-        arguments: [
-            ("another protocol", agreement.replacing("Upgrade: websocket", with: "Upgrade: h2c"), .protocol),
-            ("no Connection", agreement.replacing("Connection: Upgrade\r\n", with: ""), .protocol),
-            ("no Accept", agreement.replacing("Accept", with: "Other"), .protocol),
-            ("wrong Accept", agreement.replacing(accept, with: "dGhlIHNhbXBsZSBub25jZQ=="), .protocol),
-            ("two Accepts", agreement + "Sec-WebSocket-Accept: \(accept)\r\n", .protocol),
-            ("extension", agreement + "Sec-WebSocket-Extensions: permessage-deflate\r\n", .protocol),
-            ("subprotocol", agreement + "Sec-WebSocket-Protocol: other\r\n", .protocol),
-            ("two subprotocols", agreement + "Sec-WebSocket-Protocol: chat, chat\r\n", .protocol),
-            ("200", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", .status),
-            ("401", "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n", .status),
-            ("no HTTP", "SSH-2.0-OpenSSH_9.2\r\n", .protocol),
-            ("folded", agreement + " folded\r\n", .protocol),
-            ("endless head", agreement + String(repeating: "A: b\r\n", count: 20_000), .tooLarge),
-        ] as [(String, String, NetworkError.Kind)]
-    )
+    private static let serverThatDoesNotAgreeIsAnErrorArguments: [(String, String, NetworkError.Kind)] = [
+        ("another protocol", agreement.replacing("Upgrade: websocket", with: "Upgrade: h2c"), .protocol),
+        ("no Connection", agreement.replacing("Connection: Upgrade\r\n", with: ""), .protocol),
+        ("no Accept", agreement.replacing("Accept", with: "Other"), .protocol),
+        ("wrong Accept", agreement.replacing(accept, with: "dGhlIHNhbXBsZSBub25jZQ=="), .protocol),
+        ("two Accepts", agreement + "Sec-WebSocket-Accept: \(accept)\r\n", .protocol),
+        ("extension", agreement + "Sec-WebSocket-Extensions: permessage-deflate\r\n", .protocol),
+        ("subprotocol", agreement + "Sec-WebSocket-Protocol: other\r\n", .protocol),
+        ("two subprotocols", agreement + "Sec-WebSocket-Protocol: chat, chat\r\n", .protocol),
+        ("200", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", .status),
+        ("401", "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n", .status),
+        ("no HTTP", "SSH-2.0-OpenSSH_9.2\r\n", .protocol),
+        ("folded", agreement + " folded\r\n", .protocol),
+        ("endless head", agreement + String(repeating: "A: b\r\n", count: 20_000), .tooLarge),
+    ]
+
+    @Test(arguments: Self.serverThatDoesNotAgreeIsAnErrorArguments)
     func serverThatDoesNotAgreeIsAnError(_ name: String, _ head: String, _ kind: NetworkError.Kind) throws {
         var handshake = try Self.handshake(["chat"])
         let bytes = Array((head + (kind == .tooLarge ? "" : "\r\n")).utf8)
@@ -153,19 +153,19 @@ struct WebSocketHandshakeTests {
         }
     }
 
-    @Test(
-        arguments: [
-            BadValue("scheme") { $0.head.scheme = "ftp" }, BadValue("GET") { $0.head.method = .post },
-            BadValue("Upgrade") { $0.head.headerFields[.upgrade] = "h2c" },
-            BadValue("Sec-WebSocket-Key") { $0.head.headerFields[.secWebSocketKey] = "x" },
-            BadValue("subprotocols") { $0.subprotocols = ["a", "a"] },
-            BadValue("subprotocols") { $0.subprotocols = ["a b"] }, BadValue("subprotocols") { $0.subprotocols = [""] },
-            BadValue("maxMessageBytes") { $0.maxMessageBytes = 0 },
-            BadValue("pingInterval") { $0.pingInterval = .zero },
-            BadValue("pongTimeout") { $0.pongTimeout = .seconds(-1) },
-            BadValue("closeTimeout") { $0.closeTimeout = .zero },
-        ]
-    )
+    private static let badValueIsNamedArguments: [BadValue] = [
+        BadValue("scheme") { $0.head.scheme = "ftp" }, BadValue("GET") { $0.head.method = .post },
+        BadValue("Upgrade") { $0.head.headerFields[.upgrade] = "h2c" },
+        BadValue("Sec-WebSocket-Key") { $0.head.headerFields[.secWebSocketKey] = "x" },
+        BadValue("subprotocols") { $0.subprotocols = ["a", "a"] },
+        BadValue("subprotocols") { $0.subprotocols = ["a b"] }, BadValue("subprotocols") { $0.subprotocols = [""] },
+        BadValue("maxMessageBytes") { $0.maxMessageBytes = 0 },
+        BadValue("pingInterval") { $0.pingInterval = .zero },
+        BadValue("pongTimeout") { $0.pongTimeout = .seconds(-1) },
+        BadValue("closeTimeout") { $0.closeTimeout = .zero },
+    ]
+
+    @Test(arguments: Self.badValueIsNamedArguments)
     func badValueIsNamed(_ value: BadValue) throws {
         var request = Self.request()
         try request.validate()

@@ -2,15 +2,15 @@ import Testing
 
 @testable import BeagleNetReplay
 
-@Suite struct AlignmentTests {
-    @Test(
-        arguments: [
-            ([], [], [], []), ([1], [], [nil], []), ([], [1], [], [0]), ([1, 2, 3], [1, 2, 3], [0, 1, 2], []),
-            ([1, 2, 3], [3, 1, 2], [1, 2, nil], [0]), ([1, 1, 2], [1, 2], [0, nil, 1], []),
-            ([1, 2, 3], [1, 9, 3], [0, 1, 2], []),
-            ([1, 2, 3, 4], [2, 9, 4, 8], [nil, 0, 1, 2], [3]),
-        ] as [([Int], [Int], [Int?], [Int])]
-    )
+struct AlignmentTests {
+    private static let elementsAreMatchedInOrderArguments: [([Int], [Int], [Int?], [Int])] = [
+        ([], [], [], []), ([1], [], [nil], []), ([], [1], [], [0]), ([1, 2, 3], [1, 2, 3], [0, 1, 2], []),
+        ([1, 2, 3], [3, 1, 2], [1, 2, nil], [0]), ([1, 1, 2], [1, 2], [0, nil, 1], []),
+        ([1, 2, 3], [1, 9, 3], [0, 1, 2], []),
+        ([1, 2, 3, 4], [2, 9, 4, 8], [nil, 0, 1, 2], [3]),
+    ]
+
+    @Test(arguments: Self.elementsAreMatchedInOrderArguments)
     func elementsAreMatchedInOrder(_ one: [Int], _ other: [Int], _ partners: [Int?], _ added: [Int]) {
         let alignment = Alignment(inOrder: one, other)
         #expect(alignment.partners == partners)
@@ -18,20 +18,22 @@ import Testing
         #expect(alignment.moved.isEmpty)
     }
 
-    @Test(
-        arguments: [
-            ([1, 2, 3], [3, 1, 2], [2]), ([1, 2, 3, 4], [2, 3, 4, 1], [0]), ([1, 2, 3], [1, 2, 3], []),
-            ([1, 1], [1, 1], []),
-            ([4, 3, 2, 1], [1, 2, 3, 4], [0, 1, 2]),
-        ] as [([Int], [Int], Set<Int>)]
-    )
+    private static let asFewAsCanBeHaveMovedArguments: [([Int], [Int], Set<Int>)] = [
+        ([1, 2, 3], [3, 1, 2], [2]), ([1, 2, 3, 4], [2, 3, 4, 1], [0]), ([1, 2, 3], [1, 2, 3], []),
+        ([1, 1], [1, 1], []),
+        ([4, 3, 2, 1], [1, 2, 3, 4], [0, 1, 2]),
+    ]
+
+    @Test(arguments: Self.asFewAsCanBeHaveMovedArguments)
     func asFewAsCanBeHaveMoved(_ one: [Int], _ other: [Int], _ moved: Set<Int>) {
         #expect(Alignment([(one, other)]).moved.count == moved.count)
     }
 
-    @Test(arguments: [
+    private static let theLongestIncreasingSubsequenceIsFoundArguments: [([Int], [Int])] = [
         ([], []), ([1], [0]), ([3, 1, 2], [1, 2]), ([5, 6, 1, 2, 3], [2, 3, 4]), ([1, 1, 1], [2]), ([9, 8, 7], [2]),
-    ])
+    ]
+
+    @Test(arguments: Self.theLongestIncreasingSubsequenceIsFoundArguments)
     func theLongestIncreasingSubsequenceIsFound(_ list: [Int], _ places: [Int]) {
         let found = Alignment.longestIncreasing(list)
         #expect(found.count == places.count)

@@ -5,7 +5,7 @@ import Testing
 @testable import BeagleNetReplay
 
 /// Random documents and edits, the same in each run.
-@Suite struct ComparisonPropertyTests {
+struct ComparisonPropertyTests {
     private indirect enum Value {
         case scalar(String), array([Value]), object([(String, Value)])
 

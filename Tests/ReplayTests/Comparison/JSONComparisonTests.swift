@@ -3,7 +3,7 @@ import Testing
 
 @testable import BeagleNetReplay
 
-@Suite struct JSONComparisonTests {
+struct JSONComparisonTests {
     private func document(_ text: String) throws -> JSONDocument { try JSONDocument(Array(text.utf8)) }
 
     private func differences(_ one: String, _ other: String, _ rules: ComparisonRules = .init()) throws -> [String] {
@@ -26,19 +26,21 @@ import Testing
         #expect(back == reversed, sourceLocation: location)
     }
 
-    @Test(arguments: [
+    private static let whatMeansTheSameIsTheSameArguments: [(String, String)] = [
         (#"{"a":1,"b":[true,null]}"#, #" { "b" : [ true,null ] , "a":1 } "#), ("1", "1.0"), ("1", "1e0"),
         ("100", "1E+2"), ("0", "-0.0e5"), ("0.1", "1e-1"), ("-10.50", "-105e-1"),
         ("12345678901234567890123", "12345678901234567890123.0"), (#""\u0041\/\n""#, "\"A/\\u000a\""),
         (#""\ud83d\ude00""#, "\"😀\""), (#"{"a":1,"a":2}"#, #"{"a":2}"#),
         ("1e99999999999999999999", "1E99999999999999999999"), ("1e-9223372036854775808", "1E-9223372036854775808"),
         ("10e1152921504606846975", "1e1152921504606846976"),
-    ])
+    ]
+
+    @Test(arguments: Self.whatMeansTheSameIsTheSameArguments)
     func whatMeansTheSameIsTheSame(_ one: String, _ other: String) throws {
         try expect(one, other, .init(), [])
     }
 
-    @Test(arguments: [
+    private static let whatMeansSomethingElseDiffersArguments: [(String, String, [String])] = [
         ("1", "2", ["$: 1 → 2"]),
         (
             "12345678901234567890123", "12345678901234567890124",
@@ -55,12 +57,14 @@ import Testing
         (#"{"a":{"b":[0,{"c d":1}]}}"#, #"{"a":{"b":[0,{"c d":2}]}}"#, ["$.a.b[1]['c d']: 1 → 2"]),
         (#"{"a":1}"#, #"{"b":1}"#, ["$.a: removed 1", "$.b: added 1"]), (#"{"a":null}"#, "{}", ["$.a: removed null"]),
         (#"{"a":"x"}"#, #"{"a":null}"#, [#"$.a: "x" → null"#]),
-    ])
+    ]
+
+    @Test(arguments: Self.whatMeansSomethingElseDiffersArguments)
     func whatMeansSomethingElseDiffers(_ one: String, _ other: String, _ expected: [String]) throws {
         try expect(one, other, .init(), expected)
     }
 
-    @Test(arguments: [
+    private static let arraysAreComparedInOrderArguments: [(String, String, [String], [String]?)] = [
         ("[1,2,3]", "[1,3]", ["$[1]: removed 2"], ["$[1]: added 2"]),
         ("[1,2]", "[0,1,2]", ["$[0]: added 0"], ["$[0]: removed 0"]),
         ("[1,2,3,4]", "[1,9,3,4]", ["$[1]: 2 → 9"], ["$[1]: 9 → 2"]),
@@ -70,7 +74,9 @@ import Testing
             #"[{"n":1},{"n":2},{"n":3},{"n":4}]"#, #"[{"n":0},{"n":1},{"n":3},{"n":4,"x":5}]"#,
             ["$[1]: removed {\"n\": 2}", "$[3].x: added 5", "$[0]: added {\"n\": 0}"], nil
         ),
-    ])
+    ]
+
+    @Test(arguments: Self.arraysAreComparedInOrderArguments)
     func arraysAreComparedInOrder(_ one: String, _ other: String, _ expected: [String], _ back: [String]?) throws {
         try expect(one, other, .init(), expected, back)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BeagleNetReplay
 
-@Suite struct ResponseComparisonTests {
+struct ResponseComparisonTests {
     private func response(
         _ status: Int = 200,
         _ fields: [(String, String)] = [],
@@ -54,30 +54,30 @@ import Testing
         )
     }
 
-    @Test(
-        arguments: [
-            ([("X-A", "1")], [("x-a", "2")], ["headers.X-A: 1 → 2"]), ([("X-A", "1")], [], ["headers.X-A: removed 1"]),
-            ([], [("X-A", "1")], ["headers.X-A: added 1"]),
-            ([("X-A", "1"), ("X-A", "1")], [("X-A", "1")], ["headers.X-A: removed 1"]),
-            ([("X-A", "1")], [("X-A", "1"), ("X-A", "2")], ["headers.X-A: added 2"]),
-            ([("Date", "a")], [("date", "b")], []),
-            ([("Server", "a")], [], []), ([], [("X-Request-ID", "b")], []),
-            (
-                [("Set-Cookie", "b=REDACTED; Path=/"), ("Set-Cookie", "a=REDACTED")],
-                [("Set-Cookie", "a=canary"), ("Set-Cookie", "b=canary; Path=/")], []
-            ),
-            (
-                [("Set-Cookie", "a=REDACTED")], [("Set-Cookie", "z=canary; Secure")],
-                ["headers.Set-Cookie: a=REDACTED → z=REDACTED; Secure"]
-            ),
-            ([("X-Api-Key", "canary1")], [("X-Api-Key", "canary2")], ["headers.X-Api-Key: REDACTED → REDACTED"]),
-            (
-                [("Location", "/a?token=canary1")], [("Location", "/b?token=canary2")],
-                ["headers.Location: /a?token=REDACTED → /b?token=REDACTED"]
-            ),
-            ([("Not a name", "canary")], [], ["headers.Not a name: removed REDACTED"]),
-        ] as [([(String, String)], [(String, String)], [String])]
-    )
+    private static let differentFieldsAreToldArguments: [([(String, String)], [(String, String)], [String])] = [
+        ([("X-A", "1")], [("x-a", "2")], ["headers.X-A: 1 → 2"]), ([("X-A", "1")], [], ["headers.X-A: removed 1"]),
+        ([], [("X-A", "1")], ["headers.X-A: added 1"]),
+        ([("X-A", "1"), ("X-A", "1")], [("X-A", "1")], ["headers.X-A: removed 1"]),
+        ([("X-A", "1")], [("X-A", "1"), ("X-A", "2")], ["headers.X-A: added 2"]),
+        ([("Date", "a")], [("date", "b")], []),
+        ([("Server", "a")], [], []), ([], [("X-Request-ID", "b")], []),
+        (
+            [("Set-Cookie", "b=REDACTED; Path=/"), ("Set-Cookie", "a=REDACTED")],
+            [("Set-Cookie", "a=canary"), ("Set-Cookie", "b=canary; Path=/")], []
+        ),
+        (
+            [("Set-Cookie", "a=REDACTED")], [("Set-Cookie", "z=canary; Secure")],
+            ["headers.Set-Cookie: a=REDACTED → z=REDACTED; Secure"]
+        ),
+        ([("X-Api-Key", "canary1")], [("X-Api-Key", "canary2")], ["headers.X-Api-Key: REDACTED → REDACTED"]),
+        (
+            [("Location", "/a?token=canary1")], [("Location", "/b?token=canary2")],
+            ["headers.Location: /a?token=REDACTED → /b?token=REDACTED"]
+        ),
+        ([("Not a name", "canary")], [], ["headers.Not a name: removed REDACTED"]),
+    ]
+
+    @Test(arguments: Self.differentFieldsAreToldArguments)
     func differentFieldsAreTold(_ one: [(String, String)], _ other: [(String, String)], _ expected: [String]) {
         #expect(differences(response(200, one), response(200, other)) == expected)
     }
@@ -132,11 +132,13 @@ import Testing
         #expect(bodies("<svg/>", "<svg></svg>", "image/svg+xml") == ["body line 1: <svg/> → <svg></svg>"])
     }
 
-    @Test(arguments: [
+    private static let aBodyThatWasNotKeptIsNotedArguments: [(LoggedBody, String)] = [
         (LoggedBody(.omitted("too large")), "too large"),
         (LoggedBody(.data(Data("a".utf8)), isTruncated: true), "only the beginning"),
         (LoggedBody(.file("none")), "no directory"),
-    ])
+    ]
+
+    @Test(arguments: Self.aBodyThatWasNotKeptIsNotedArguments)
     func aBodyThatWasNotKeptIsNoted(_ body: LoggedBody, _ note: String) {
         let found = found(response(200, [], body), response(200, [], LoggedBody(.data(Data("x".utf8)))), .init())
         #expect(found.isEmpty)

@@ -9,7 +9,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct BodySinkTests {
+struct BodySinkTests {
     private func sink(_ path: String, limit: Int, _ mediaType: String = "application/json") -> BodySink {
         var options = RequestLog.Options()
         options.maxBodyBytes = limit

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BeagleNetReplay
 
-@Suite struct HarmlessTextsTests {
+struct HarmlessTextsTests {
     @Test func aTextIsKnownUnderItsNameAlone() {
         let texts = HarmlessTexts()
         #expect(!texts.contain("nginx", .field, name: "Server"))

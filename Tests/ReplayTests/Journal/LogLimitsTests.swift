@@ -14,7 +14,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct LogLimitsTests {
+struct LogLimitsTests {
     private static let bodyBytes = 20_000
 
     /// Makes a log with one body, of its own, in each of so many segments; the last says that it was closed.

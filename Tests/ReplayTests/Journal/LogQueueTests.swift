@@ -10,7 +10,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct LogQueueTests {
+struct LogQueueTests {
     private static let draft = LogJob.Draft(redactor: Redactor()) { .sample() }
 
     private func end(_ exchange: Int, bytes: Int = 10, isFailure: Bool = false) -> LogJob {

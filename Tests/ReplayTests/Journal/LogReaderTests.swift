@@ -10,7 +10,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct LogReaderTests {
+struct LogReaderTests {
     /// A log of these lines, and more segments.
     private func withLog<R>(_ segments: [Data], _ body: (_ path: String) async throws -> R) async throws -> R {
         try await withLogDirectory { path in
@@ -70,11 +70,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let whatThereWasNoRoomForIsToldArguments: [(String, String)] = [
         (#""lostRecords":3,"lostBodies":1"#, "missing before this record: 3 records and 1 body"),
         (#""lostRecords":1,"lostBodies":0"#, "missing before this record: 1 record"),
         (#""lostRecords":0,"lostBodies":2"#, "missing before this record: 2 bodies"),
-    ])
+    ]
+
+    @Test(arguments: Self.whatThereWasNoRoomForIsToldArguments)
     func whatThereWasNoRoomForIsTold(_ members: String, _ words: String) async throws {
         let note = #"{"k":"note","time":"2026-11-22T08:15:30Z","text":"there was no room for everything",\#(members)}"#
         try await withLog([record("end", id: "s-1") + Data("\n\(note)\n".utf8)]) { path in

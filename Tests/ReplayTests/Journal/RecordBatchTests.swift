@@ -3,7 +3,7 @@ import Testing
 
 @testable import BeagleNetReplay
 
-@Suite struct RecordBatchTests {
+struct RecordBatchTests {
     private static let records = [#"{"k":"start"}"#, "{}", #"{"k":"end","entry":{}}"#]
 
     private func batch(_ records: [String]) -> RecordBatch {

@@ -9,7 +9,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct RequestLogTests {
+struct RequestLogTests {
     @Test func whatWasAppendedIsReadOnceItIsFlushed() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)

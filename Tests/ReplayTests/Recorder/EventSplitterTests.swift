@@ -8,7 +8,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct EventSplitterTests {
+struct EventSplitterTests {
     static let rows: [(String, [String])] = [
         ("data: a\n\n", ["data: a"]),
         ("data: a\r\n\r\ndata: b\r\r", ["data: a", "data: b"]),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BeagleNetReplay
 
-@Suite struct LogTimingsTests {
+struct LogTimingsTests {
     private static func metrics(_ change: (inout TransferMetrics) -> Void) -> TransferMetrics {
         var metrics = TransferMetrics()
         change(&metrics)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BeagleNetReplay
 
-@Suite struct ComparisonReportTests {
+struct ComparisonReportTests {
     private func entry(_ number: Int, _ outcome: ReissuedEntry.Outcome) -> ReissuedEntry {
         var entry = ReissuedEntry(
             entry: number,

@@ -10,29 +10,31 @@ import Testing
 #endif
 
 /// Which messages to a GraphQL server change nothing.
-@Suite struct GraphQLOperationsTests {
-    @Test(
-        arguments: [
-            ("{ a }", ["query"]), ("query { a }", ["query"]),
-            ("query A($b: [B!]! = [{c: 1}]) @d(e: {f: 2}) { g }", ["query"]),
-            ("# mutation\n\u{FEFF} query{a}", ["query"]), (#"{ a(b: "} mutation { c }") }"#, ["query"]),
-            (#"{ a(b: """} mutation { c } \""" """) }"#, ["query"]),
-            ("fragment F on T { a } query Q { ...F }", ["query"]),
-            ("query A { a } query B { mutation }", ["query"]), ("mutation { a }", ["mutation"]),
-            ("mutation M($a: I = {b: 1}) { c { d } }", ["mutation"]), ("subscription { a }", ["subscription"]),
-            ("query A { a } mutation B { b }", ["query", "mutation"]),
-            ("fragment F on T { a } mutation B { ...F }", ["mutation"]),
-            ("query A { a }, mutation B { b }", ["query", "mutation"]),
-        ] as [(String, Set<String>)]
-    )
+struct GraphQLOperationsTests {
+    private static let operationsAreFoundArguments: [(String, Set<String>)] = [
+        ("{ a }", ["query"]), ("query { a }", ["query"]),
+        ("query A($b: [B!]! = [{c: 1}]) @d(e: {f: 2}) { g }", ["query"]),
+        ("# mutation\n\u{FEFF} query{a}", ["query"]), (#"{ a(b: "} mutation { c }") }"#, ["query"]),
+        (#"{ a(b: """} mutation { c } \""" """) }"#, ["query"]),
+        ("fragment F on T { a } query Q { ...F }", ["query"]),
+        ("query A { a } query B { mutation }", ["query"]), ("mutation { a }", ["mutation"]),
+        ("mutation M($a: I = {b: 1}) { c { d } }", ["mutation"]), ("subscription { a }", ["subscription"]),
+        ("query A { a } mutation B { b }", ["query", "mutation"]),
+        ("fragment F on T { a } mutation B { ...F }", ["mutation"]),
+        ("query A { a }, mutation B { b }", ["query", "mutation"]),
+    ]
+
+    @Test(arguments: Self.operationsAreFoundArguments)
     func operationsAreFound(_ document: String, _ operations: Set<String>) {
         #expect(GraphQLText.operations(in: document) == operations)
     }
 
-    @Test(arguments: [
+    private static let whatIsNoDocumentHasNoneArguments: [String] = [
         "", "shoes", "query", "query {", "{ a } }", "fragment F on T { a }", "type Query { a: Int }", "{ a } mutation",
         "queryable { a }", #"{ a(b: "} "#,
-    ])
+    ]
+
+    @Test(arguments: Self.whatIsNoDocumentHasNoneArguments)
     func whatIsNoDocumentHasNone(_ text: String) {
         #expect(GraphQLText.operations(in: text) == nil)
     }
@@ -71,7 +73,7 @@ import Testing
 
     private static let json = "application/json; charset=utf-8"
 
-    @Test(arguments: [
+    private static let queriesByPOSTAreSafeArguments: [(String, String, Bool)] = [
         (json, #"{"query":"{ a }"}"#, true),
         (json, #"{"query":"query A { a }","operationName":"A","variables":{"x":1}}"#, true),
         ("application/graphql+json", #"{"query":"{ a }"}"#, true), ("application/graphql", "{ a }", true),
@@ -83,7 +85,9 @@ import Testing
         (json, #"{"query":{"match":{}}}"#, false), (json, #"{"query":"shoes"}"#, false), (json, "{", false),
         ("text/plain", #"{"query":"{ a }"}"#, false), ("multipart/form-data; boundary=b", #"{"query":"{ a }"}"#, false),
         (json, "", false),
-    ])
+    ]
+
+    @Test(arguments: Self.queriesByPOSTAreSafeArguments)
     func queriesByPOSTAreSafe(_ type: String, _ body: String, _ isSafe: Bool) throws {
         #expect(try isSent(type, Data(body.utf8)) == isSafe)
         #expect(try !isSent(type, Data(body.utf8), "PUT"))
@@ -95,11 +99,13 @@ import Testing
         #expect(try isSent("application/json; charset=utf-16", query))
     }
 
-    @Test(arguments: [
+    private static let aMutationByGETIsNotSafeArguments: [(String, Bool)] = [
         ("https://h/graphql?query=%7Ba%7D", true), ("https://h/graphql?query=mutation%7Ba%7D", false),
         ("https://h/graphql?query=mutation+%7B+a+%7D&operationName=x", false),
         ("https://h/search?query=mutation", true),
-    ])
+    ]
+
+    @Test(arguments: Self.aMutationByGETIsNotSafeArguments)
     func aMutationByGETIsNotSafe(_ url: String, _ isSafe: Bool) throws {
         #expect(try isSent("", Data(), "GET", url) == isSafe)
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BeagleNetReplay
 
-@Suite struct LatencyHistogramTests {
+struct LatencyHistogramTests {
     @Test func nothingIsCounted() {
         let histogram = LatencyHistogram()
         #expect(histogram.count == 0)
@@ -39,11 +39,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let whatIsBeyondCountsAsTheNearestArguments: [(Duration, Duration)] = [
         (Duration.zero, Duration.microseconds(1)), (.seconds(-5), .microseconds(1)),
         (.nanoseconds(1), .microseconds(1)),
         (.seconds(1_000_000_000_000), .seconds(3600)), (.milliseconds(3_600_001), .seconds(3600)),
-    ])
+    ]
+
+    @Test(arguments: Self.whatIsBeyondCountsAsTheNearestArguments)
     func whatIsBeyondCountsAsTheNearest(_ duration: Duration, _ counted: Duration) {
         var histogram = LatencyHistogram()
         histogram.add(duration)

@@ -9,7 +9,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct ReissueMessageTests {
+struct ReissueMessageTests {
     private func entry(
         _ method: String = "GET",
         _ url: String = "https://api.example.com/a?b=c%20d#f",
@@ -52,11 +52,16 @@ import Testing
         #expect(try request(entry("GET", "https://h/"), hosts: hosts).head.urlText == "http://127.0.0.1:81/")
     }
 
-    /// Recorders write URLs as they were typed.
-    @Test(arguments: [
+    private static let urlThatCannotBeSentIsEncodedArguments: [(String, String)] = [
         ("/a b?q=c d%2F", "/a%20b?q=c%20d%2F"), ("/x?a=b|c&s=%3D", "/x?a=b%7Cc&s=%3D"), ("/é/%C3%A9", "/%C3%A9/%C3%A9"),
         ("/s?d=100%", "/s?d=100%25"),
-    ]) func urlThatCannotBeSentIsEncoded(target: String, sent: String) throws {
+    ]
+
+    /// Recorders write URLs as they were typed.
+    @Test(arguments: Self.urlThatCannotBeSentIsEncodedArguments) func urlThatCannotBeSentIsEncoded(
+        target: String,
+        sent: String
+    ) throws {
         #expect(
             try request(entry("GET", "https://api.example.com\(target)")).head.urlText == "http://127.0.0.1:81\(sent)"
         )
@@ -154,11 +159,13 @@ import Testing
         #expect(throws: SkippedEntry.self) { try request(entry("GET", "https://h/", [("A", "1\r\nB: 2")])) }
     }
 
-    @Test(arguments: [
+    private static let aTargetThatIsNoneIsRefusedArguments: [(String, String)] = [
         ("staging.example.com", "no scheme"), ("", "no scheme"), ("https://", "no scheme"), ("ftp://h", "neither http"),
         ("https://u:canary@h", "has a user"), ("https://h/path", "path"), ("https://h?q=1", "path"),
         ("https://:80", "has no host"),
-    ])
+    ]
+
+    @Test(arguments: Self.aTargetThatIsNoneIsRefusedArguments)
     func aTargetThatIsNoneIsRefused(_ url: String, _ reason: String) {
         let error = #expect(throws: NetworkError.self) { try ReissueTarget(url) }
         #expect(error?.kind == .badURL)
@@ -171,11 +178,13 @@ import Testing
         #expect(try ReissueTarget("http://[::1]:80").description == "http://[::1]:80")
     }
 
-    @Test(arguments: [
+    private static let aMappingThatIsNoneIsRefusedArguments: [(String, String)] = [
         ("Authorization", "must be Name=value"), ("a b=c", "must be Name=value"), ("=x", "must be Name=value"),
         ("Authorization=env:NONE", "variable NONE"), ("Authorization=env:EMPTY", "variable EMPTY"),
         ("Authorization=env:FEED", "cannot be sent"),
-    ])
+    ]
+
+    @Test(arguments: Self.aMappingThatIsNoneIsRefusedArguments)
     func aMappingThatIsNoneIsRefused(_ text: String, _ reason: String) {
         let environment = ["EMPTY": "", "FEED": "canary\ncanary"]
         let error = #expect(throws: NetworkError.self) { try HeaderMapping(text, environment: environment) }
@@ -184,10 +193,12 @@ import Testing
         #expect(error?.description.contains("canary") == false)
     }
 
-    @Test(arguments: [
+    private static let aMappingHasAValueOrAVariableArguments: [(String, String)] = [
         ("X=1", "1"), ("X=a=b", "a=b"), ("X=env:T", "t"), ("X=Bearer env:T", "Bearer t"), ("X=", ""),
         ("X=myenv:T", "myenv:T"),
-    ])
+    ]
+
+    @Test(arguments: Self.aMappingHasAValueOrAVariableArguments)
     func aMappingHasAValueOrAVariable(_ text: String, _ value: String) throws {
         #expect(try HeaderMapping(text, environment: ["T": "t"]).value == value)
     }

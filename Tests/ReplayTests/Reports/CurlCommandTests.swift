@@ -60,12 +60,14 @@ import Testing
         #expect(request.values(of: "Content-Length") == ["\(body.count)"])
     }
 
+    private static let fieldsAndTargetsArriveAsTheyAreArguments: [String] = [
+        "it's", "$(exit 9)", "`exit 9`", "a  b", "\\", "\"", "*", "~", "a;b", "'\u{301}", "é", "-x", "@/etc/passwd",
+        "!!", "",
+    ]
+
     @Test(
         .enabled(if: hasCurl, "curl is not installed"),
-        arguments: [
-            "it's", "$(exit 9)", "`exit 9`", "a  b", "\\", "\"", "*", "~", "a;b", "'\u{301}", "é", "-x", "@/etc/passwd",
-            "!!", "",
-        ]
+        arguments: Self.fieldsAndTargetsArriveAsTheyAreArguments
     )
     func fieldsAndTargetsArriveAsTheyAre(value: String) throws {
         let server = try LoopbackServer(.response(200))

@@ -2,7 +2,7 @@ import BeagleNetReplay
 import Foundation
 import Testing
 
-@Suite struct EntryFilterTests {
+struct EntryFilterTests {
     private let form = LogEntry(
         id: "s-7",
         started: Date(timeIntervalSince1970: 0),
@@ -27,7 +27,7 @@ import Testing
         error: "timeout: nothing came"
     )
 
-    @Test(arguments: [
+    private static let tellsArguments: [(String, Bool)] = [
         (#"type==submitForm && host~"*.x.com" && status>=400 && time>500ms && body~"token""#, true),
         ("kind==form", true), ("type==FORM", true), ("type!=fetchImage", true), ("type==fetchImage", false),
         ("method==post", true), ("method~po", true), ("host==api.x.com", true), ("host~x.com", true),
@@ -48,22 +48,26 @@ import Testing
         ("method==POST & !error | status==1", true),
         ("~m post ~c 422", true), ("~u q=a & ~d x.com", true), ("~t json", true), ("~b token", true), ("~b to*n", true),
         ("~e", false), ("!~e", true), ("~c 404", false), ("  status == 422  ", true), (#"host=="""#, false),
-    ])
+    ]
+
+    @Test(arguments: Self.tellsArguments)
     func tells(text: String, isWanted: Bool) throws {
         #expect(try EntryFilter(text).matches(form) == isWanted)
     }
 
-    @Test(arguments: [
+    private static let whatIsNotThereComparesAsNothingArguments: [(String, Bool)] = [
         ("error", true), ("~e", true), ("error~timeout*", true), ("status", false), ("status!=404", true),
         ("status<500", false), ("status==0", false), ("host==::1", true), ("path==/", true), ("type==raw", false),
         ("type!=raw", true), ("id", false), ("id!=a", true), ("size>=0", false), ("body", false), ("operation", false),
         ("time==0", true),
-    ])
+    ]
+
+    @Test(arguments: Self.whatIsNotThereComparesAsNothingArguments)
     func whatIsNotThereComparesAsNothing(text: String, isWanted: Bool) throws {
         #expect(try EntryFilter(text).matches(failed) == isWanted)
     }
 
-    @Test(arguments: [
+    private static let faultsSayWhereAndWhatArguments: [(String, Int, String)] = [
         ("", 1, "expected a field"), ("statu==1", 1, "'statu' is not a field"), ("status==abc", 9, "a status"),
         ("status==", 9, "expected a value"), ("status>=4xx", 9, "a status"), ("time>5x", 6, "500ms"),
         ("time~5", 6, "numbers can be compared only with"), ("host>5", 7, "'==', '!=' and '~'"), ("size>big", 6, "10k"),
@@ -71,7 +75,9 @@ import Testing
         ("status==1 &&", 13, "a field"), ("header", 7, "'('"), ("header()==1", 8, "a header name"), ("~x 1", 2, "~u"),
         ("status==1 || || 2", 14, "a field"), ("method==GET )", 13, "unexpected ')'"), ("!", 2, "a field"),
         ("né==1", 1, "is not a field"), ("status==1.2.3", 9, "a status"), ("host==a\u{301}b \"", 11, "a field"),
-    ])
+    ]
+
+    @Test(arguments: Self.faultsSayWhereAndWhatArguments)
     func faultsSayWhereAndWhat(text: String, column: Int, reason: String) throws {
         let error = try #require(throws: NetworkError.self) { try EntryFilter(text) }
         #expect(error.kind == .badConfiguration)

@@ -2,7 +2,7 @@ import BeagleNetReplay
 import Foundation
 import Testing
 
-@Suite struct EntryRedactionTests {
+struct EntryRedactionTests {
     private func planted() -> LogEntry {
         let secret = SampleRecording.secret
         var entry = SampleRecording.exchange(

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `RecordedTests.swift` beside this file was generated, and is compiled and run with the others.
-@Suite struct GeneratedTestsTests {
+struct GeneratedTestsTests {
     @Test func whatIsGeneratedIsWhatRunsHere() throws {
         let path = #filePath.replacing("GeneratedTestsTests.swift", with: "RecordedTests.swift")
         var awkward = SampleRecording.exchange("https://fonts.example.com/css?family=Roboto|Open+Sans", at: 60_000)

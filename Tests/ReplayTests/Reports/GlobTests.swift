@@ -3,15 +3,17 @@ import Testing
 
 @testable import BeagleNetReplay
 
-@Suite struct GlobTests {
-    @Test(arguments: [
+struct GlobTests {
+    private static let matchesArguments: [(String, String, Bool)] = [
         ("abc", "xAbCx", true), ("abc", "ab", false), ("", "", true), ("", "x", true), ("*", "", true),
         ("?", "", false),
         ("*.x.com", "api.x.com", true), ("*.x.com", "x.com", false), ("*.x.com", "api.x.com.evil", false),
         ("a*b*c", "a1b2b3c", true), ("a*b*c", "a1c2b", false), ("a?c", "aéc", true), ("a?c", "ac", false),
         ("a??c", "aéc", false), ("**a**", "xax", true), (#"a\*b"#, "xa*bx", true), (#"a\*b"#, "xaabx", false),
         (#"\?*"#, "?x", true), (#"\?*"#, "xx", false), (#"a\"#, #"xa\"#, true), ("É", "é", false), ("a*", "ba", false),
-    ])
+    ]
+
+    @Test(arguments: Self.matchesArguments)
     func matches(pattern: String, text: String, isMatch: Bool) {
         #expect(Glob(pattern).matches(text) == isMatch)
         #expect(Glob(pattern).matches(Data(text.utf8)) == isMatch)

@@ -2,7 +2,7 @@ import BeagleNetReplay
 import Foundation
 import Testing
 
-@Suite struct HTMLReportTests {
+struct HTMLReportTests {
     private func text(of report: HTMLReport) throws -> String {
         String(decoding: try report.page(), as: UTF8.self)
     }
@@ -101,12 +101,14 @@ import Testing
             #expect(!page.notes.contains("Uncaught"), "\(page.notes)")
         }
 
-        @Test(arguments: [
+        private static let entriesAreFilteredAndSortedArguments: [(String, [Int])] = [
             ("#filter=4xx", [6]), ("#filter=api.example.com+-json+-failed+-5xx", [5, 8, 11]),
             ("#filter=offers", [4, 7]),
             ("#kinds=image", [2, 3]), ("#sort=-time&filter=component", [9, 4, 1, 5, 8]), ("#filter=nosuch", []),
             ("#filter=failed&sort=-n", [12, 10]),
-        ])
+        ]
+
+        @Test(arguments: Self.entriesAreFilteredAndSortedArguments)
         func entriesAreFilteredAndSorted(address: String, numbers: [Int]) throws {
             #expect(rows(try Chromium.open(page, address)) == numbers)
         }

@@ -1,14 +1,16 @@
 import BeagleNetReplay
 import Testing
 
-@Suite struct IndentedJSONTests {
-    @Test(arguments: [
+struct IndentedJSONTests {
+    private static let valuesHaveALineEachArguments: [(String, String)] = [
         ("1.10", "1.10"), ("[]", "[]"), (" { } ", "{}"), ("[1,[],{}]", "[\n  1,\n  [],\n  {}\n]"),
         (
             #"{"b":12345678901234567890123,"a":{"\u00e9":[true,null]}}"#,
             "{\n  \"b\": 12345678901234567890123,\n  \"a\": {\n    \"\\u00e9\": [\n      true,\n      null\n    ]\n  }\n}"
         ),
-    ])
+    ]
+
+    @Test(arguments: Self.valuesHaveALineEachArguments)
     func valuesHaveALineEach(json: String, text: String) {
         #expect(IndentedJSON.text(of: Array(json.utf8)) == text)
         #expect(IndentedJSON.text(of: Array(text.utf8)) == text)

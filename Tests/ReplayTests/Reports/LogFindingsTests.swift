@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// What of a log nobody can look at, or nobody thinks of, must not be taken for clean.
-@Suite struct LogFindingsTests {
+struct LogFindingsTests {
     /// A log of one entry whose body is in a file.
     static func withLog(_ body: (_ path: String, _ file: String) async throws -> Void) async throws {
         try await withLogDirectory { path in
@@ -68,11 +68,13 @@ import Testing
         #expect(HAREntry(entry, directory: "/nowhere").findings() == ["response.content._file:[unreadable]"])
     }
 
-    @Test(arguments: [
+    private static let recordsThatAreNoEntriesAreLookedAtArguments: [String] = [
         #"{"k":"note","text":"x","token":"s3cret-1"}"#, #"{"k":"later","token":"s3cret-1"}"#,
         #"{"k":"end","entry":{"token":"s3cret-1","request":{"url":"https"#, "[https://h/?token=s3cret-1",
         #"{"k":"start","entry":{"_beagle":{"id":"s-9"},"request":{"url":"https://h/?token=s3cret-1"}}}"#,
-    ])
+    ]
+
+    @Test(arguments: Self.recordsThatAreNoEntriesAreLookedAtArguments)
     func recordsThatAreNoEntriesAreLookedAt(_ record: String) async throws {
         for end in ["\n", ""] {
             try await Self.withLog { path, _ in

@@ -2,7 +2,7 @@ import BeagleNetReplay
 import Foundation
 import Testing
 
-@Suite struct LogStatisticsTests {
+struct LogStatisticsTests {
     private func entry(_ milliseconds: Int) -> LogEntry {
         LogEntry(
             started: Date(timeIntervalSince1970: 0),

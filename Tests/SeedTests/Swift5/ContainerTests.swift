@@ -20,13 +20,13 @@ struct ContainerTests {
         #expect(try response.text() == #"component at /home with ["a": "b"]"#)
     }
 
-    @Test(
-        arguments: [
-            (.fetchImage, "image at /home with [:]"),
-            (.submitForm(.init(method: .put, values: ["a": "1"])), "PUT form of 1 at /home with [:]"),
-            (.rawRequest(.init()), "raw GET at /home with [:]"),
-        ] as [(Request.RequestType, String)]
-    )
+    private static let clientOfTheAppSeesWhatIsAskedArguments: [(Request.RequestType, String)] = [
+        (.fetchImage, "image at /home with [:]"),
+        (.submitForm(.init(method: .put, values: ["a": "1"])), "PUT form of 1 at /home with [:]"),
+        (.rawRequest(.init()), "raw GET at /home with [:]"),
+    ]
+
+    @Test(arguments: Self.clientOfTheAppSeesWhatIsAskedArguments)
     func clientOfTheAppSeesWhatIsAsked(type: Request.RequestType, answer: String) async throws {
         let response = try await CustomNetworkClient().executeRequest(Request(url: url, type: type))
         #expect(try response.text() == answer)

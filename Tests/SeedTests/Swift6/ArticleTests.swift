@@ -61,7 +61,11 @@ struct ArticleTests {
         #expect(error.graphQLErrors.map(\.message) == ["no such post"])
     }
 
-    @Test(arguments: [(500, "<html>"), (200, ""), (200, "<html>")])
+    private static let otherAnswersAreFailuresArguments: [(Int, String)] = [
+        (500, "<html>"), (200, ""), (200, "<html>"),
+    ]
+
+    @Test(arguments: Self.otherAnswersAreFailuresArguments)
     func otherAnswersAreFailures(status: Int, body: String) async throws {
         let (result, _) = try await perform(.fetchPost(withID: "1"), status: status, body)
         guard case .failure(let error as NetworkError) = result else { return #expect(Bool(false), "\(result)") }
@@ -96,7 +100,7 @@ struct ArticleTests {
         }
     }
 
-    @Test(arguments: [
+    private static let resultIsReadAsTheArticleReadsItArguments: [(String, String, Int)] = [
         (#"{"data":{"post":{"id":"1","title":"T","body":"B"},"__typename":"Query"}}"#, "1", 0),
         (#"{"data":{"post":null},"errors":[{"message":"a"},{"path":["post"]}]}"#, "none", 2),
         (#"{"data":null,"errors":[{"message":"a"}]}"#, "none", 1),
@@ -105,17 +109,21 @@ struct ArticleTests {
         (#"{"data":{"post":{"id":1}},"errors":[{"message":"a"}]}"#, "none", 1),
         (#"{"data":{"a":null,"b":null},"errors":[{"message":"a"},{"message":"b"}]}"#, "none", 2),
         (#"{"data":7,"errors":[{"message":"a"}]}"#, "none", 1),
-    ])
+    ]
+
+    @Test(arguments: Self.resultIsReadAsTheArticleReadsItArguments)
     func resultIsReadAsTheArticleReadsIt(body: String, id: String, errors: Int) throws {
         let result = try JSONDecoder().decode(GraphQLResult<Post>.self, from: Data(body.utf8))
         #expect(result.object?.id ?? "none" == id)
         #expect(result.errorMessages.count == errors)
     }
 
-    @Test(arguments: [
+    private static let whatCannotBeTheObjectIsNotGuessedArguments: [String] = [
         #"{"data":{"a":null,"b":null}}"#, #"{"data":null}"#, "{}", #"{"data":{"post":{"id":1}}}"#, #"{"data":7}"#,
         #"{"data":{"post":{"id":1}},"errors":[]}"#,
-    ])
+    ]
+
+    @Test(arguments: Self.whatCannotBeTheObjectIsNotGuessedArguments)
     func whatCannotBeTheObjectIsNotGuessed(body: String) {
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(GraphQLResult<Post>.self, from: Data(body.utf8))

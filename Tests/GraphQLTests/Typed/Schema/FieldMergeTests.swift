@@ -29,7 +29,7 @@ import Testing
         schema.problems(in: try GraphQLDocument(parsing: text))
     }
 
-    @Test(arguments: [
+    private static let whatCanBeMergedIsNoProblemArguments: [String] = [
         // The same twice, at any depth, with arguments in any order.
         "{ boat { name name } boat { sails } }",
         "{ boat(id: 1, at: {x: 1, y: 2}) { name } boat(at: {y: 2, x: 1}, id: 1) { name } }",
@@ -53,7 +53,9 @@ import Testing
         "{ any { ... on Dock { twin } ... on Person { n: name } } }".replacing(" ... on Person { n: name }", with: ""),
         "{ craft { name ... on Boat { name } ... on Plane { name } } }",
         "{ any { __typename ... on Boat { __typename } } }",
-    ])
+    ]
+
+    @Test(arguments: Self.whatCanBeMergedIsNoProblemArguments)
     func whatCanBeMergedIsNoProblem(_ text: String) throws {
         #expect(try problems(text) == [])
     }
@@ -149,14 +151,16 @@ import Testing
         for (found, expected) in zip(found, expected) { #expect(found.hasPrefix(expected)) }
     }
 
-    /// What comparing each pair, or looking into each way to a fragment, would take hours for.
-    @Test(arguments: [
+    private static let manyThatMeetAreLookedAtAtOnceArguments: [String] = [
         "{ \(String(repeating: "boat { name sails } ", count: 20_000)) }",
         "{ \(String(repeating: "craft { ... on Boat { n: sails } ... on Plane { n: seats } } ", count: 5_000)) }",
         "{ boat { \(String(repeating: "...F ", count: 1_000)) } } fragment F on Boat { \(String(repeating: "name ", count: 1_000)) }",
         doubling(200), chain(2_000),
         "{ boat \(String(repeating: "{ twin ", count: 150)) { name } \(String(repeating: "}", count: 150)) }",
-    ])
+    ]
+
+    /// What comparing each pair, or looking into each way to a fragment, would take hours for.
+    @Test(arguments: Self.manyThatMeetAreLookedAtAtOnceArguments)
     func manyThatMeetAreLookedAtAtOnce(_ text: String) throws {
         #expect(try problems(text) == [])
     }

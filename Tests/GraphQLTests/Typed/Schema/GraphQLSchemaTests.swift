@@ -8,7 +8,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite struct GraphQLSchemaTests {
+struct GraphQLSchemaTests {
     private static let sdl = """
         "Everything of a blog"
         schema @link(url: "x") { query: Root mutation: Change subscription: Ticks }
@@ -49,7 +49,7 @@ import Testing
         schema.problems(in: try GraphQLDocument(parsing: text))
     }
 
-    @Test(arguments: [
+    private static let goodDocumentsHaveNoProblemArguments: [String] = [
         "{ post(id: 1) { __typename id title body created image(size: null) author { name posts { id } } } }",
         "{ __schema { types { name fields { type { ofType { kind } } } } } __type(name: \"Post\") { name } __typename }",
         "query Q($first: Int = 3, $filter: Filter) @cached @cached(for: 5, by: \"x\") { posts(first: $first, filter: $filter) { id } }",
@@ -61,7 +61,9 @@ import Testing
         "mutation M($r: Range = {from: 1}) { like(id: 1, range: {from: 1}) { id } again: like(id: 2, range: $r) { id } }",
         "subscription { tick }", "query Q($yes: Boolean!) { post(id: 1) @include(if: $yes) { id @skip(if: false) } }",
         "{ search { ... @defer(label: \"x\") { __typename } } posts @stream(initialCount: 1) { id } }",
-    ])
+    ]
+
+    @Test(arguments: Self.goodDocumentsHaveNoProblemArguments)
     func goodDocumentsHaveNoProblem(_ text: String) throws {
         #expect(try problems(text) == [])
     }
@@ -203,7 +205,7 @@ import Testing
         )
     }
 
-    @Test(arguments: [
+    private static let whatIsNoSchemaIsAnErrorArguments: [(String, String)] = [
         ("type A { b: C }", "the schema has no type C, which A.b refers to"),
         ("type A implements N { b: Int }", "the schema has no type N, which A refers to"),
         ("type A { b(c: D): Int }", "the schema has no type D, which A.b(c:) refers to"),
@@ -218,7 +220,9 @@ import Testing
         ("schema { querry: Q }", "line 1, column 10: expected query, mutation or subscription"),
         ("", "line 1, column 1: expected schema, scalar, type"),
         ("type A { b: " + String(repeating: "[", count: 10_000), "nested deeper than 200 levels"),
-    ])
+    ]
+
+    @Test(arguments: Self.whatIsNoSchemaIsAnErrorArguments)
     func whatIsNoSchemaIsAnError(_ sdl: String, message: String) {
         let error = #expect(throws: NetworkError.self) { try GraphQLSchema(sdl: sdl) }
         #expect(error?.message.contains(message) == true, "\(String(describing: error))")
@@ -280,11 +284,13 @@ import Testing
         #expect(try problems("mutation { a }") == ["1:1: the schema has no mutation type"])
     }
 
-    @Test(arguments: [
+    private static let whatAnswersNoIntrospectionIsAnErrorArguments: [String] = [
         "{}", "[]", "{\"data\": null}", "{\"__schema\": {\"types\": []}}", "{\"__schema\": {\"types\": [{}]}}",
         "no json",
         #"{"types": [{"kind": "OBJECT", "name": "A", "fields": [{"name": "b", "type": {"kind": "LIST", "ofType": null}}]}]}"#,
-    ])
+    ]
+
+    @Test(arguments: Self.whatAnswersNoIntrospectionIsAnErrorArguments)
     func whatAnswersNoIntrospectionIsAnError(_ json: String) {
         #expect(throws: NetworkError.self) { try GraphQLSchema(introspection: Data(json.utf8)) }
     }

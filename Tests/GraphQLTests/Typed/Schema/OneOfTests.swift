@@ -36,21 +36,23 @@ struct OneOfTests {
         ]
     }
 
-    @Test(arguments: [
+    private static let oneMemberIsNoProblemArguments: [String] = [
         "{ find(by: {id: 1}) }", "{ find(by: {name: \"a\"}) }", "{ find(by: null) }", "{ find }",
         "{ find(by: {place: {x: 1, y: null}}) }", "{ find(all: [{id: 1}, {name: \"a\"}]) }",
         "{ find(in: {by: {id: 1}}) }",
         "{ find(by: {or: {or: {id: 1}}}) }", "query($a: ID!) { find(by: {id: $a}) }", "query($a: By) { find(by: $a) }",
         "query($a: ID = 1) { find(by: {id: $a}) }", "query($a: By = {id: 1}) { find(by: $a) }",
         "query($x: Int!) { find(by: {place: {x: $x, y: $x}}) }", "query($a: By!) { find(by: {or: $a}) }",
-    ])
+    ]
+
+    @Test(arguments: Self.oneMemberIsNoProblemArguments)
     func oneMemberIsNoProblem(_ text: String) throws {
         #expect(try problems(text) == [[], []])
     }
 
     private static let needs = "By requires exactly one of id, name, or, place"
 
-    @Test(arguments: [
+    private static let moreOrLessThanOneIsAProblemArguments: [(String, [String])] = [
         ("{ find(by: {}) }", ["1:12: \(needs)"]),
         ("{ find(by: {id: 1, name: \"a\"}) }", ["1:12: \(needs)"]),
         (
@@ -70,7 +72,9 @@ struct OneOfTests {
             ["1:40: \(needs)"]
         ),
         ("query($a: By = {id: 1, name: \"a\"}) { find(by: $a) }", ["1:16: \(needs)"]),
-    ])
+    ]
+
+    @Test(arguments: Self.moreOrLessThanOneIsAProblemArguments)
     func moreOrLessThanOneIsAProblem(_ text: String, expected: [String]) throws {
         #expect(try problems(text) == [expected, expected])
     }
