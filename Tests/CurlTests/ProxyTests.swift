@@ -152,7 +152,7 @@ struct ProxyTests {
         let proxy = try LoopbackServer(.close)
         let refused = try await transport.failure(of: request(through: proxy) { $0.port = 1 })
         #expect(refused.kind == .connect)
-        #expect(refused.advice?.contains("the proxy at http://127.0.0.1:1") == true)
+        #expect(refused.advice?.contains("the proxy http://127.0.0.1:1") == true)
         let unknown = try await transport.failure(of: request(through: proxy) { $0.host = "proxy.invalid" })
         #expect(unknown.kind == .dns && unknown.phase == .resolve)
         #expect(unknown.advice?.contains("http://proxy.invalid:\(proxy.port)") == true)

@@ -121,9 +121,9 @@ struct ConnectionFlagsTests {
         (["--cert", "/nowhere/a.pem"], 58, "--cert: cannot read /nowhere/a.pem"),
         (["--resolve", "a:80:name"], 43, "--resolve: an address is neither"),
         (["--unix-socket", "/nowhere/socket"], 7, ""), (["--interface", "nosuch0"], 45, "nosuch0"),
-        (["-x", "socks5://proxy", "--proxy-header", "A: b"], 43, "--proxy: fields"),
+        (["-x", "socks5://proxy", "--proxy-header", "A: b"], 43, "--proxy: header fields"),
         (["-x", "https://proxy", "--proxy-cacert", "/nowhere/ca.pem"], 77, "cannot read /nowhere/ca.pem"),
-        (["-x", "http://127.0.0.1:1"], 7, "the proxy at http://127.0.0.1:1"),
+        (["-x", "http://127.0.0.1:1"], 7, "the proxy http://127.0.0.1:1"),
     ]
 
     @Test(arguments: Self.valueThatCannotBeUsedIsNamedInTheWordsOfTheFlagsArguments)
