@@ -78,8 +78,8 @@ import Testing
             page.elements.matches(of: /id="entry-([0-9]+)"/).compactMap { Int($0.output.1) }
         }
 
-        @Test func everyEntryHasARowWithItsPhases() throws {
-            let page = try Chromium.open(page)
+        @Test func everyEntryHasARowWithItsPhases() async throws {
+            let page = try await Chromium.open(page)
             #expect(rows(page) == Array(1...12))
             #expect(page.count(of: "title=\"tls 30 ms\"") == 2)
             #expect(page.elements.contains("12 of 12"))
@@ -88,8 +88,8 @@ import Testing
             #expect(!page.notes.contains("Uncaught"), "\(page.notes)")
         }
 
-        @Test func whatAServerWroteStaysText() throws {
-            let page = try Chromium.open(page, "#open=1,2,3,4,5,6,7,8,9,10,11,12")
+        @Test func whatAServerWroteStaysText() async throws {
+            let page = try await Chromium.open(page, "#open=1,2,3,4,5,6,7,8,9,10,11,12")
             #expect(page.elements.contains("<title>s.bglog</title>"))
             #expect(!page.elements.contains("<img src=\"x\""))
             #expect(page.count(of: "<img alt=\"image\" src=\"data:image/") == 2)
@@ -107,12 +107,12 @@ import Testing
             ("#kinds=image", [2, 3]), ("#sort=-time&filter=component", [9, 4, 1, 5, 8]), ("#filter=nosuch", []),
             ("#filter=failed&sort=-n", [12, 10]),
         ])
-        func entriesAreFilteredAndSorted(address: String, numbers: [Int]) throws {
-            #expect(rows(try Chromium.open(page, address)) == numbers)
+        func entriesAreFilteredAndSorted(address: String, numbers: [Int]) async throws {
+            #expect(rows(try await Chromium.open(page, address)) == numbers)
         }
 
-        @Test func anEmptyRecordingHasAPage() throws {
-            let page = try Chromium.open(try HTMLReport(Recording([]), title: "none").page())
+        @Test func anEmptyRecordingHasAPage() async throws {
+            let page = try await Chromium.open(try HTMLReport(Recording([]), title: "none").page())
             #expect(page.elements.contains("0 of 0"))
             #expect(!page.notes.contains("Uncaught"), "\(page.notes)")
         }
