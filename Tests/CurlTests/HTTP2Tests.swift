@@ -205,7 +205,10 @@ struct HTTP2FrameTests {
     /// The server says that it has not looked at the request (RFC 9113, 8.7), but libcurl does not say so to us.
     @Test(arguments: ["refused-once", "sent-away-once"])
     func requestThatWasNotTakenIsSentAgainWhereThatDoesNoHarm(_ peer: String) async throws {
-        let port = try #require(FramePeer().ports[peer])
+        let server = try FramePeer()
+        // It ends with its input, which closes when it is released.
+        defer { withExtendedLifetime(server) {} }
+        let port = try #require(server.ports[peer])
         let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
         var options = TransferOptions.impatient
         options.version = .http2
@@ -216,7 +219,10 @@ struct HTTP2FrameTests {
 
     @Test(arguments: ["refused-once", "sent-away-once"])
     func submissionThatWasNotTakenIsAnError(_ peer: String) async throws {
-        let port = try #require(FramePeer().ports[peer])
+        let server = try FramePeer()
+        // It ends with its input, which closes when it is released.
+        defer { withExtendedLifetime(server) {} }
+        let port = try #require(server.ports[peer])
         let head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
         var options = TransferOptions.impatient
         options.version = .http2
