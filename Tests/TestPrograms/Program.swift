@@ -82,7 +82,11 @@ package final class Program: Sendable {
         var identifier = pid_t()
         let code = posix_spawnp(&identifier, path, &actions, &attributes, &arguments, &variables)
         guard code == 0 else {
-            throw NetworkError(.other, during: .build, "\(path) could not be started: \(String(cString: strerror(code)))")
+            throw NetworkError(
+                .other,
+                during: .build,
+                "\(path) could not be started: \(String(cString: strerror(code)))"
+            )
         }
         self.identifier = identifier
         Thread.detachNewThread { [self] in awaitEnding() }
@@ -91,7 +95,10 @@ package final class Program: Sendable {
     #if !canImport(Darwin)
         /// A function of glibc 2.34 that its module in Swift lacks.
         private static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
-            unsafeBitCast($0, to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self)
+            unsafeBitCast(
+                $0,
+                to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self
+            )
         }
     #endif
 

@@ -49,7 +49,9 @@ final class BeagleProcess {
         self.program = try Program(
             Self.executable(program).path,
             arguments,
-            environment: ProcessInfo.processInfo.environment.filter { $0.key != "NO_COLOR" }.merging(environment) { $1 },
+            environment: ProcessInfo.processInfo.environment.filter { $0.key != "NO_COLOR" }.merging(environment) {
+                $1
+            },
             input: stdin.reader,
             output: stdout.writer,
             errors: terminal ?? stderr.writer

@@ -34,7 +34,8 @@ import Testing
         try Data(command.utf8).write(to: script)
         defer { try? FileManager.default.removeItem(at: script) }
         let environment = ["PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": "/nonexistent"].merging(variables) { $1 }
-        return try await Program.run("/bin/sh", [script.path], environment: environment, errors: .nullDevice).ending.code
+        return try await Program.run("/bin/sh", [script.path], environment: environment, errors: .nullDevice).ending
+            .code
     }
 
     private static let bodies: [Data] = [
