@@ -130,7 +130,7 @@ let package = Package(
         ),
         .testTarget(
             name: "HTTPTests",
-            dependencies: ["BeagleNetHTTP"],
+            dependencies: ["BeagleNetHTTP", "TestPrograms"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -147,12 +147,19 @@ let package = Package(
             name: "CurlTests",
             dependencies: [
                 "BeagleNetCurl", "CBeagleNetCurl", "CBeagleNetMemory", "BeagleNetTesting", "CurlPeers", "ForkProbe",
+                "TestPrograms",
             ],
             swiftSettings: settings
         ),
         .target(
+            name: "TestPrograms",
+            dependencies: ["BeagleNetHTTP"],
+            path: "Tests/TestPrograms",
+            swiftSettings: settings
+        ),
+        .target(
             name: "CurlPeers",
-            dependencies: ["BeagleNetCurl", "BeagleNetHTTP", "BeagleNetTesting"],
+            dependencies: ["BeagleNetCurl", "BeagleNetHTTP", "BeagleNetTesting", "TestPrograms"],
             path: "Tests/CurlPeers",
             exclude: ["Certificates", "h2_peer.py", "h3_peer.py", "tls_peer.py", "ws_peer.py"],
             swiftSettings: settings
@@ -175,7 +182,7 @@ let package = Package(
         ),
         .target(
             name: "GraphQLPeers",
-            dependencies: ["BeagleNetGraphQL"],
+            dependencies: ["BeagleNetGraphQL", "TestPrograms"],
             path: "Tests/GraphQLPeers",
             exclude: ["graphql_server.py"],
             swiftSettings: settings
@@ -199,6 +206,7 @@ let package = Package(
             name: "ReplayTests",
             dependencies: [
                 "BeagleNetReplay", "BeagleNetCurl", "BeagleNetObservability", "BeagleNetTesting", "CurlPeers",
+                "TestPrograms",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
@@ -219,7 +227,7 @@ let package = Package(
             name: "ToolTests",
             dependencies: [
                 "beagle", "BeagleNetReplay", "BeagleNetTesting", "CurlPeers", "GraphQLPeers", "OutboxProbe",
-                "RecordProbe",
+                "RecordProbe", "TestPrograms",
             ],
             swiftSettings: settings
         ),

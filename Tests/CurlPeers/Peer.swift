@@ -1,12 +1,9 @@
 import BeagleNetHTTP
 import Foundation
+import TestPrograms
 
 /// A server program in a process of its own. It ends with the tests, however they end: its input ends then.
 package final class Peer: Sendable {
-    /// One start at a time: a program that is started between another one's pipes and their marking would inherit
-    /// them, and keep the other's input open.
-    private static let starting = Lock(())
-
     private let input: FileHandle
 
     /// Starts a program and waits until it says "ready" in a line of its own.
@@ -21,28 +18,22 @@ package final class Peer: Sendable {
         for (name, text) in files {
             try text.write(to: folder.appendingPathComponent(name), atomically: false, encoding: .utf8)
         }
-        let (toPeer, fromPeer) = try Self.starting.withLock { _ in
-            let pipes = (Pipe(), Pipe())
-            for handle in [pipes.0.fileHandleForWriting, pipes.1.fileHandleForReading] {
-                _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
-            }
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/bin/sh")
-            process.arguments = ["-c", "\(command)\nrm -rf \"$PWD\""]
-            process.currentDirectoryURL = folder
-            process.standardInput = pipes.0
-            process.standardOutput = pipes.1
-            try process.run()
-            return (pipes.0.fileHandleForWriting, pipes.1.fileHandleForReading)
-        }
-        input = toPeer
-        try Self.read(fromPeer, onLine, command)
+        let (stdin, stdout) = (try Program.pipe(), try Program.pipe())
+        _ = try Program(
+            "/bin/sh",
+            ["-c", "cd \"$0\" || exit\n\(command)\nrm -rf \"$PWD\"", folder.path],
+            input: stdin.reader,
+            output: stdout.writer
+        )
+        for end in [stdin.reader, stdout.writer] { try end.close() }
+        input = stdin.writer
+        try Self.read(stdout.reader, onLine, command)
     }
 
     private static func read(_ output: FileHandle, _ onLine: (String) -> Void, _ command: String) throws {
         var text = ""
         while !text.hasSuffix("ready\n") {
-            let bytes = nextBytes(of: output)
+            let bytes = output.nextBytes()
             guard !bytes.isEmpty else {
                 throw NetworkError(.other, during: .connect, "a peer ended before it was ready: \(command)")
             }
@@ -61,15 +52,5 @@ package final class Peer: Sendable {
     /// The path of a file beside this one.
     package static func path(_ name: String) -> String {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(name).path
-    }
-}
-
-/// What is there to read, empty at the end. `FileHandle.availableData` ends the process when a signal interrupts it.
-private func nextBytes(of handle: FileHandle) -> Data {
-    var buffer = [UInt8](repeating: 0, count: 64 << 10)
-    while true {
-        let count = read(handle.fileDescriptor, &buffer, buffer.count)
-        if count >= 0 { return Data(buffer[..<count]) }
-        if errno != EINTR { return Data() }
     }
 }

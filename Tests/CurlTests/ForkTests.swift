@@ -1,5 +1,6 @@
 import BeagleNetTesting
 import Foundation
+import TestPrograms
 import Testing
 
 /// A transport in a process that forks, which the tests' own must not.
@@ -18,8 +19,7 @@ struct ForkTests {
             if request.target == "/parent-again" { gate.open() }
             return .response(200)
         }
-        let probe = Process.probe([server.authority])
-        #expect(try await probe.exitCode() == 0)
+        #expect(try await Program(Program.probe, [server.authority]).ending == .exit(0))
         // A child that hung is followed by another, which asks again.
         let (children, parent) = server.requests.reduce(into: ([Request](), [Request]())) {
             if $1.target == "/child" { $0.0.append($1) } else { $0.1.append($1) }
@@ -32,25 +32,11 @@ struct ForkTests {
     }
 }
 
-extension Process {
+extension Program {
     /// The program that tests run beside themselves.
-    static func probe(_ arguments: [String]) -> Process {
-        let probe = Process()
+    static var probe: String {
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
         let folder = bundle?.bundleURL.deletingLastPathComponent() ?? Bundle.main.bundleURL
-        probe.executableURL = folder.appending(path: "ForkProbe")
-        probe.arguments = arguments
-        return probe
-    }
-
-    /// Runs it to its end.
-    func exitCode() async throws -> Int32? {
-        let (endings, continuation) = AsyncStream.makeStream(of: Int32.self)
-        terminationHandler = {
-            continuation.yield($0.terminationStatus)
-            continuation.finish()
-        }
-        try run()
-        return await endings.first { _ in true }
+        return folder.appending(path: "ForkProbe").path
     }
 }

@@ -2,6 +2,7 @@
     import BeagleNetTesting
     import CurlPeers
     import Foundation
+    import TestPrograms
     import Testing
 
     /// The system's resolver, where it gets no answer: in a process whose `getaddrinfo` is another.
@@ -25,20 +26,21 @@
             defer { _ = try? FileManager.default.removeItem(at: folder) }
             let source = folder.appendingPathComponent("standing.c").path
             try Data(Self.library.utf8).write(to: URL(fileURLWithPath: source))
-            let compiler = Process()
-            compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            compiler.arguments = ["cc", "-shared", "-fPIC", "-o", "\(folder.path)/standing.so", source]
-            try #require(try await compiler.exitCode() == 0)
+            let library = "\(folder.path)/standing.so"
+            let compiler = try Program("cc", ["-shared", "-fPIC", "-o", library, source])
+            try #require(await compiler.ending == .exit(0))
 
-            let probe = Process.probe(["--look-up", Self.host])
-            probe.environment = ProcessInfo.processInfo.environment.merging(
-                ["LD_PRELOAD": "\(folder.path)/standing.so"]
-            ) { $1 }
-            let (output, errors) = (Pipe(), Pipe())
-            (probe.standardOutput, probe.standardError) = (output, errors)
-            #expect(try await probe.exitCode() == 0)
-            let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            let asked = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            let errors = try Program.pipe()
+            let (ending, output) = try await Program.run(
+                Program.probe,
+                ["--look-up", Self.host],
+                environment: ProcessInfo.processInfo.environment.merging(["LD_PRELOAD": library]) { $1 },
+                errors: errors.writer
+            )
+            #expect(ending == .exit(0))
+            try errors.writer.close()
+            let said = String(decoding: output, as: UTF8.self)
+            let asked = String(decoding: try errors.reader.readToEnd() ?? Data(), as: UTF8.self)
             let limits = ["resolve", "connect", "total"]
             #expect(said.split(separator: "\n").count == limits.count)
             for (line, limit) in zip(said.split(separator: "\n"), limits) {

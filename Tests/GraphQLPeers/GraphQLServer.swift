@@ -1,5 +1,6 @@
 package import BeagleNetGraphQL
 import Foundation
+import TestPrograms
 
 /// The GraphQL servers of `graphql_server.py`, which tells what is at which path: one process for all tests, begun by the
 /// first that asks. It ends with the tests, however they end: its input ends then.
@@ -27,18 +28,16 @@ package final class GraphQLServer: Sendable {
     private let input: FileHandle
 
     private init() async throws {
-        let pipes = (input: Pipe(), output: Pipe())
-        for handle in [pipes.input.fileHandleForWriting, pipes.output.fileHandleForReading] {
-            _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        }
-        let process = Process()
-        process.executableURL = URL(filePath: "\(Self.python)/bin/python3")
-        process.arguments = ["-B", Self.folder.appending(path: "graphql_server.py").path]
-        process.standardInput = pipes.input
-        process.standardOutput = pipes.output
-        try process.run()
-        input = pipes.input.fileHandleForWriting
-        port = try await Self.port(toldBy: pipes.output.fileHandleForReading)
+        let (stdin, stdout) = (try Program.pipe(), try Program.pipe())
+        _ = try Program(
+            "\(Self.python)/bin/python3",
+            ["-B", Self.folder.appending(path: "graphql_server.py").path],
+            input: stdin.reader,
+            output: stdout.writer
+        )
+        for end in [stdin.reader, stdout.writer] { try end.close() }
+        input = stdin.writer
+        port = try await Self.port(toldBy: stdout.reader)
     }
 
     /// The number in its only line.

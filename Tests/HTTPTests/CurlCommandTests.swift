@@ -1,5 +1,6 @@
 import BeagleNetHTTP
 import Foundation
+import TestPrograms
 import Testing
 
 struct CurlCommandTests {
@@ -46,16 +47,10 @@ struct CurlCommandTests {
         "whatever a value holds, a shell hands it on as it is",
         arguments: Self.shellsReadNothingIntoItArguments
     )
-    func shellsReadNothingIntoIt(_ value: String) throws {
+    func shellsReadNothingIntoIt(_ value: String) async throws {
         let text = command(.get, "/", [.accept: value])
-        let shell = Process()
-        let output = Pipe()
-        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-        shell.arguments = ["-c", "curl() { printf '%s\\n' \"$@\"; }; \(text)"]
-        shell.standardOutput = output
-        try shell.run()
-        let words = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        shell.waitUntilExit()
+        let (_, output) = try await Program.run("/bin/sh", ["-c", "curl() { printf '%s\\n' \"$@\"; }; \(text)"])
+        let words = String(decoding: output, as: UTF8.self)
         #expect(words == "--location\n--compressed\n--header\nAccept: \(value)\n--url\nhttp://host/\n")
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestPrograms
 
 /// Programs of PyPI that read our archives: `scripts/setup.sh --peers` installs them.
 enum PythonPeers {
@@ -18,21 +19,8 @@ enum PythonPeers {
 
     /// What a program writes, and how it ends.
     static func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: path(program))
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        return await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-                process.waitUntilExit()
-                continuation.resume(returning: (process.terminationStatus, output))
-            }
-        }
+        let (ending, output) = try await Program.run(path(program), arguments, includesErrors: true)
+        return (ending.code, String(decoding: output, as: UTF8.self))
     }
 }
 
@@ -48,26 +36,25 @@ final class ReplayingProxy: Sendable {
     ///
     /// - Parameter folder: where it may leave its settings.
     init(_ archive: String, in folder: String) async throws {
-        let pipes = (input: Pipe(), output: Pipe())
-        for handle in [pipes.input.fileHandleForWriting, pipes.output.fileHandleForReading] {
-            _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        }
         let settings = [
             "confdir=\(folder)", "server_replay=\(archive)", "server_replay_extra=404", "server_replay_refresh=false",
             "connection_strategy=lazy",
         ]
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments =
+        let arguments =
             ["-c", "\"$@\" & cat >/dev/null; kill -KILL $!; wait", "sh", PythonPeers.path("mitmdump"), "-p", "0"]
             + ["--listen-host", "127.0.0.1"] + settings.flatMap { ["--set", $0] }
-        process.environment = ProcessInfo.processInfo.environment.merging(["PYTHONUNBUFFERED": "1"]) { $1 }
-        process.standardInput = pipes.input
-        process.standardOutput = pipes.output
-        process.standardError = pipes.output
-        try process.run()
-        input = pipes.input.fileHandleForWriting
-        (port, notes) = await Self.listening(pipes.output.fileHandleForReading)
+        let (stdin, stdout) = (try Program.pipe(), try Program.pipe())
+        _ = try Program(
+            "/bin/sh",
+            arguments,
+            environment: ProcessInfo.processInfo.environment.merging(["PYTHONUNBUFFERED": "1"]) { $1 },
+            input: stdin.reader,
+            output: stdout.writer,
+            errors: stdout.writer
+        )
+        for end in [stdin.reader, stdout.writer] { try end.close() }
+        input = stdin.writer
+        (port, notes) = await Self.listening(stdout.reader)
     }
 
     deinit {

@@ -2,6 +2,7 @@ import BeagleNetCurl
 import BeagleNetTesting
 import CurlPeers
 import Foundation
+import TestPrograms
 import Testing
 
 @testable import BeagleNetReplay
@@ -42,20 +43,8 @@ import Testing
 
     /// What goes over the wire, as a client of another make asks for it.
     private func wire(_ server: RecordedServer, _ target: String, _ arguments: String...) async throws -> Data {
-        let curl = Process()
-        curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        curl.arguments =
-            ["curl", "--silent", "--raw", "--include", "--max-time", "20"] + arguments + [server.url + target]
-        let output = Pipe()
-        curl.standardOutput = output
-        try curl.run()
-        // The threads of tasks are for other tests.
-        return try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(with: Result { try output.fileHandleForReading.readToEnd() ?? Data() })
-                curl.waitUntilExit()
-            }
-        }
+        let options = ["--silent", "--raw", "--include", "--max-time", "20"]
+        return try await Program.run("curl", options + arguments + [server.url + target]).output
     }
 
     @Test func statusFieldsAndBodyAreThoseRecorded() async throws {

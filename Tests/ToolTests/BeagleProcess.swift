@@ -1,5 +1,6 @@
 import BeagleNetHTTP
 import Foundation
+import TestPrograms
 
 @testable import beagle
 
@@ -19,12 +20,11 @@ final class BeagleProcess {
         func json() throws -> JSONValue { try JSONValue(parsing: output) }
     }
 
-    private let process = Process()
-    /// Open for as long as this lives, where the input is to stay open.
-    private let stdin = BeagleProcess.pipe()
+    private let program: Program
+    /// The program's standard input, kept here if it is to stay open.
+    private let input: FileHandle
     private let output: AsyncStream<Data>
     private let errors: AsyncStream<Data>
-    private let ending: AsyncStream<Int32>
     private let writing: AsyncStream<Never>
 
     /// Starts the tool.
@@ -45,44 +45,32 @@ final class BeagleProcess {
         terminal: FileHandle? = nil,
         program: String = "beagle"
     ) throws {
-        let (stdout, stderr) = (Self.pipe(), Self.pipe())
-        process.executableURL = Self.executable(program)
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "NO_COLOR" }
-            .merging(environment) { $1 }
-        process.standardInput = stdin
-        process.standardOutput = stdout
-        process.standardError = terminal ?? stderr
-        let (ending, continuation) = AsyncStream.makeStream(of: Int32.self)
-        self.ending = ending
-        process.terminationHandler = { process in
-            continuation.yield(process.terminationReason == .exit ? process.terminationStatus : -1)
-            continuation.finish()
-        }
-        try process.run()
-        output = Self.chunks(of: stdout.fileHandleForReading)
-        if terminal != nil { try stderr.fileHandleForWriting.close() }
-        errors = Self.chunks(of: stderr.fileHandleForReading)
+        let (stdin, stdout, stderr) = (try Program.pipe(), try Program.pipe(), try Program.pipe())
+        self.program = try Program(
+            Self.executable(program).path,
+            arguments,
+            environment: ProcessInfo.processInfo.environment.filter { $0.key != "NO_COLOR" }.merging(environment) {
+                $1
+            },
+            input: stdin.reader,
+            output: stdout.writer,
+            errors: terminal ?? stderr.writer
+        )
+        for end in [stdin.reader, stdout.writer, stderr.writer] { try end.close() }
+        self.input = stdin.writer
+        output = Self.chunks(of: stdout.reader)
+        errors = Self.chunks(of: stderr.reader)
         let (writing, written) = AsyncStream.makeStream(of: Never.self)
         self.writing = writing
-        Thread.detachNewThread { [writer = stdin.fileHandleForWriting] in
+        Thread.detachNewThread { [writer = stdin.writer] in
             writer.write(bytes ?? Data(input.utf8))
             written.finish()
             if !keepsInputOpen { writer.closeFile() }
         }
     }
 
-    /// A pipe that no program started beside this one inherits: it would keep it open.
-    private static func pipe() -> Pipe {
-        let pipe = Pipe()
-        for handle in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
-            _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        }
-        return pipe
-    }
-
     /// The system's number of the process.
-    var identifier: Int32 { process.processIdentifier }
+    var identifier: Int32 { program.identifier }
 
     /// The next line of standard output.
     func line() async -> String {
@@ -110,28 +98,26 @@ final class BeagleProcess {
 
     /// Sends SIGINT.
     func interrupt() {
-        process.interrupt()
+        program.send(SIGINT)
     }
 
     /// Sends SIGKILL, unless it has ended by itself.
     func kill() {
-        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        program.send(SIGKILL)
     }
 
     /// Waits for the end.
     func outcome() async -> Outcome {
         let written = await output.reduce(into: Data()) { $0 += $1 }
         let noted = await errors.reduce(into: Data()) { $0 += $1 }
-        let exit = await ending.first { _ in true } ?? -1
+        let exit = if case .exit(let code) = await program.ending { code } else { Int32(-1) }
         return Outcome(exit: exit, output: written, errors: String(decoding: noted, as: UTF8.self))
     }
 
     private static func chunks(of handle: FileHandle) -> AsyncStream<Data> {
         let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
         Thread.detachNewThread {
-            while case let chunk = nextBytes(of: handle), !chunk.isEmpty { continuation.yield(chunk) }
-            // Here, as a `Process` is never let go of: with thousands of open files Foundation misses the end of others.
-            handle.closeFile()
+            while case let chunk = handle.nextBytes(), !chunk.isEmpty { continuation.yield(chunk) }
             continuation.finish()
         }
         return stream
@@ -165,14 +151,4 @@ func withDirectory<R>(_ body: (_ path: String) async throws -> R) async throws -
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(at: directory) }
     return try await body(directory.path)
-}
-
-/// What is there to read, empty at the end. `FileHandle.availableData` ends the process when a signal interrupts it.
-private func nextBytes(of handle: FileHandle) -> Data {
-    var buffer = [UInt8](repeating: 0, count: 64 << 10)
-    while true {
-        let count = read(handle.fileDescriptor, &buffer, buffer.count)
-        if count >= 0 { return Data(buffer[..<count]) }
-        if errno != EINTR { return Data() }
-    }
 }

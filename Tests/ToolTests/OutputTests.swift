@@ -287,7 +287,8 @@ struct OutputTests {
         _ words: String
     ) throws {
         let error = NetworkError(kind, during: .connect, "", advice: advice)
-        #expect(try CommonFlags.parse(arguments).advice(for: error)?.contains(words) == true)
+        let command = try RawCommand.parse(["http://h/"] + arguments)
+        #expect(command.flags.advice(for: error)?.contains(words) == true)
     }
 
     @Test func verboseShowsHeadsWithoutSecretsOnStandardError() async throws {

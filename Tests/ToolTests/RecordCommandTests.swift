@@ -105,7 +105,7 @@ struct RecordCommandTests {
     @Test(.timeLimit(.minutes(3))) func noSignalIsLostHoweverEarlyItComes() async throws {
         try await withDirectory { directory in
             func start() throws -> BeagleProcess {
-                let program = ["/bin/sh", "-c", "echo ready; exec sleep 20"]
+                let program = ["/bin/sh", "-c", "echo ready; exec sleep 600"]
                 return try BeagleProcess(["record", "-o", "\(directory)/a.bglog", "--"] + program)
             }
             // The least of three, as other tests hold one up by seconds.

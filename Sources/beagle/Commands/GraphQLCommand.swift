@@ -40,7 +40,12 @@ struct GraphQLCommand: TransferCommand {
     var upload: [FormPart] = []
 
     @OptionGroup var retries: RetryFlags
-    @OptionGroup var flags: CommonFlags
+    @OptionGroup var general: GeneralFlags
+    @OptionGroup var speed: SpeedFlags
+    @OptionGroup(title: "ACCESS OPTIONS") var access: AccessFlags
+    @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
+    @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
+    @OptionGroup var replay: ReplayFlags
 
     var keepsBody: Bool { true }
 

@@ -6,7 +6,7 @@ import BeagleNetReplay
 import Foundation
 
 /// `beagle subscribe`: the results of a GraphQL subscription, over as many connections as it takes.
-struct SubscribeCommand: AsyncParsableCommand, Sendable {
+struct SubscribeCommand: RequestCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "subscribe",
         abstract: "Receive the results of a GraphQL subscription.",
@@ -59,7 +59,12 @@ struct SubscribeCommand: AsyncParsableCommand, Sendable {
     @Option(name: .long, help: "Maximum number of consecutive connections without a result.")
     var retry = 10
 
-    @OptionGroup var flags: CommonFlags
+    @OptionGroup var general: GeneralFlags
+    @OptionGroup var speed: SpeedFlags
+    @OptionGroup(title: "ACCESS OPTIONS") var access: AccessFlags
+    @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
+    @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
+    @OptionGroup var replay: ReplayFlags
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("'--count' must be greater than 0.") }

@@ -6,7 +6,7 @@ import BeagleNetRequestBuilder
 import Foundation
 
 /// `beagle ws`: lines out, messages in.
-struct WebSocketCommand: AsyncParsableCommand {
+struct WebSocketCommand: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "ws",
         abstract: "Send and receive WebSocket messages.",
@@ -35,7 +35,12 @@ struct WebSocketCommand: AsyncParsableCommand {
     )
     var subprotocol: [String] = []
 
-    @OptionGroup var flags: CommonFlags
+    @OptionGroup var general: GeneralFlags
+    @OptionGroup var speed: SpeedFlags
+    @OptionGroup(title: "ACCESS OPTIONS") var access: AccessFlags
+    @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
+    @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
+    @OptionGroup var replay: ReplayFlags
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("'--count' must be greater than 0.") }

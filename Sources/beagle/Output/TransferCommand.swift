@@ -4,8 +4,7 @@ import BeagleNetHTTP
 import Foundation
 
 /// A command that sends one request and tells what came of it.
-protocol TransferCommand: AsyncParsableCommand, Sendable {
-    var flags: CommonFlags { get }
+protocol TransferCommand: RequestCommand, Sendable {
     var retries: RetryFlags { get }
 
     /// What the request goes through; retries by default.

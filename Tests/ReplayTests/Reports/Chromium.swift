@@ -1,4 +1,5 @@
 import Foundation
+import TestPrograms
 
 /// Chromium without a window.
 enum Chromium {
@@ -20,28 +21,27 @@ enum Chromium {
     }
 
     /// Opens a page that is a file.
-    static func open(_ page: Data, _ address: String = "") throws -> Page {
+    static func open(_ page: Data, _ address: String = "") async throws -> Page {
         let directory = FileManager.default.temporaryDirectory.appending(path: "chromium-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: directory) }
         let file = directory.appending(path: "page.html")
         try page.write(to: file)
-        let (elements, notes) = (directory.appending(path: "elements"), directory.appending(path: "notes"))
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program ?? "chromium")
+        let notes = directory.appending(path: "notes")
+        try Data().write(to: notes)
         // Root has no sandbox; the page is ours, and shared memory is small in containers.
-        process.arguments = [
+        let arguments = [
             "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
             "--user-data-dir=\(directory.appending(path: "profile").path)", "--enable-logging=stderr",
             "--virtual-time-budget=5000", "--dump-dom", "\(file.absoluteString)\(address)",
         ]
-        for file in [elements, notes] { try Data().write(to: file) }
-        process.standardOutput = try FileHandle(forWritingTo: elements)
-        process.standardError = try FileHandle(forWritingTo: notes)
-        try process.run()
-        process.waitUntilExit()
+        let (_, elements) = try await Program.run(
+            program ?? "chromium",
+            arguments,
+            errors: try FileHandle(forWritingTo: notes)
+        )
         return Page(
-            elements: String(decoding: try Data(contentsOf: elements), as: UTF8.self),
+            elements: String(decoding: elements, as: UTF8.self),
             notes: String(decoding: try Data(contentsOf: notes), as: UTF8.self)
         )
     }

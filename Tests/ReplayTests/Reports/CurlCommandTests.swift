@@ -2,6 +2,7 @@ import BeagleNetReplay
 import BeagleNetTesting
 import CurlPeers
 import Foundation
+import TestPrograms
 import Testing
 
 /// What the system's own curl sends when a shell runs the command of an entry.
@@ -23,21 +24,18 @@ import Testing
     }
 
     /// Runs a command, and gives what the server got.
-    private func run(_ command: String, _ variables: [String: String] = [:], in server: LoopbackServer) throws -> Int32
-    {
-        let shell = Process()
-        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+    private func run(
+        _ command: String,
+        _ variables: [String: String] = [:],
+        in server: LoopbackServer
+    ) async throws -> Int32 {
         // In a file: no argument of a program can be as long as a command.
         let script = FileManager.default.temporaryDirectory.appending(path: "curl-\(UUID().uuidString).sh")
         try Data(command.utf8).write(to: script)
         defer { try? FileManager.default.removeItem(at: script) }
-        shell.arguments = [script.path]
-        shell.environment = ["PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": "/nonexistent"].merging(variables) { $1 }
-        shell.standardOutput = FileHandle.nullDevice
-        shell.standardError = FileHandle.nullDevice
-        try shell.run()
-        shell.waitUntilExit()
-        return shell.terminationStatus
+        let environment = ["PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": "/nonexistent"].merging(variables) { $1 }
+        return try await Program.run("/bin/sh", [script.path], environment: environment, errors: .nullDevice).ending
+            .code
     }
 
     private static let bodies: [Data] = [
@@ -49,11 +47,11 @@ import Testing
     ]
 
     @Test(.enabled(if: hasCurl, "curl is not installed"), arguments: bodies.indices)
-    func bodiesArriveByteByByte(index: Int) throws {
+    func bodiesArriveByteByByte(index: Int) async throws {
         let server = try LoopbackServer(.response(200))
         let body = Self.bodies[index]
         let command = entry("POST", "\(server.url)/a", [LoggedField("Content-Type", "x/y")], body).curlCommand()
-        #expect(try run(command, in: server) == 0)
+        #expect(try await run(command, in: server) == 0)
         let request = try #require(server.requests.first)
         #expect(request.body == body)
         #expect(request.values(of: "Content-Type") == ["x/y"])
@@ -69,14 +67,14 @@ import Testing
         .enabled(if: hasCurl, "curl is not installed"),
         arguments: Self.fieldsAndTargetsArriveAsTheyAreArguments
     )
-    func fieldsAndTargetsArriveAsTheyAre(value: String) throws {
+    func fieldsAndTargetsArriveAsTheyAre(value: String) async throws {
         let server = try LoopbackServer(.response(200))
         let fields = [
             LoggedField("X-Value", value), LoggedField("User-Agent", "test/1"), LoggedField("X-Value", "again"),
             LoggedField("Host", server.authority), LoggedField("Accept-Encoding", "gzip"),
         ]
         let url = "\(server.url)/a/../[1-3]/{a,b}?q='$(exit)'&b=%20"
-        #expect(try run(entry("PROPFIND", url, fields).curlCommand(), in: server) == 0)
+        #expect(try await run(entry("PROPFIND", url, fields).curlCommand(), in: server) == 0)
         let request = try #require(server.requests.first)
         #expect(request.method == "PROPFIND")
         #expect(request.target == "/a/../[1-3]/{a,b}?q='$(exit)'&b=%20")
@@ -86,16 +84,16 @@ import Testing
     }
 
     @Test(.enabled(if: hasCurl, "curl is not installed"), arguments: ["GET", "HEAD", "DELETE", "OPTIONS", "PUT"])
-    func methodsWithoutABodySendNone(method: String) throws {
+    func methodsWithoutABodySendNone(method: String) async throws {
         let server = try LoopbackServer(.response(200))
-        #expect(try run(entry(method, "\(server.url)/").curlCommand(), in: server) == 0)
+        #expect(try await run(entry(method, "\(server.url)/").curlCommand(), in: server) == 0)
         let request = try #require(server.requests.first)
         #expect(request.method == method)
         #expect(request.fields.map(\.name) == ["Host"])
     }
 
     @Test(.enabled(if: hasCurl, "curl is not installed"))
-    func secretsComeFromVariablesNamedAfterTheirFields() throws {
+    func secretsComeFromVariablesNamedAfterTheirFields() async throws {
         let server = try LoopbackServer(.response(200))
         let body = #"{"user":{"password":"REDACTED"},"token":"REDACTED:h:0123456789ab","pwd":"REDACTED"}"#
         let fields = [
@@ -107,13 +105,13 @@ import Testing
         for name in ["AUTHORIZATION", "COOKIE_ID", "PASSWORD", "TOKEN", "PWD_VALUE", "ACCESS_TOKEN"] {
             #expect(command.contains("\"${\(name):?}\""), "\(name) in \(command)")
         }
-        #expect(try run(command, in: server) != 0, "it must not run without its secrets")
+        #expect(try await run(command, in: server) != 0, "it must not run without its secrets")
         #expect(server.requests.isEmpty)
         let values = [
             "AUTHORIZATION": "a b", "COOKIE_ID": "c'd", "PASSWORD": "$(exit)", "TOKEN": "t", "PWD_VALUE": "p",
             "ACCESS_TOKEN": "x%20y",
         ]
-        #expect(try run(command, values, in: server) == 0)
+        #expect(try await run(command, values, in: server) == 0)
         let request = try #require(server.requests.first)
         #expect(request.target == "/a?access_token=x%20y&b=c")
         #expect(request["Authorization"] == "Bearer a b")
@@ -124,25 +122,25 @@ import Testing
     }
 
     @Test(.enabled(if: hasCurl, "curl is not installed"))
-    func secretsInBytesComeFromVariablesToo() throws {
+    func secretsInBytesComeFromVariablesToo() async throws {
         let server = try LoopbackServer(.response(200))
         let body = Data([0, 0xFF]) + Data("password=REDACTED&".utf8) + Data([1])
         let command = entry("POST", "\(server.url)/", [], body).curlCommand()
-        #expect(try run(command, in: server) != 0)
+        #expect(try await run(command, in: server) != 0)
         #expect(server.requests.isEmpty)
-        #expect(try run(command, ["PASSWORD": "a%s\\b"], in: server) == 0)
+        #expect(try await run(command, ["PASSWORD": "a%s\\b"], in: server) == 0)
         #expect(server.requests.first?.body == Data([0, 0xFF]) + Data("password=a%s\\b&".utf8) + Data([1]))
     }
 
     @Test(.enabled(if: hasCurl, "curl is not installed"))
-    func aFileIsSentAsItIs() throws {
+    func aFileIsSentAsItIs() async throws {
         let server = try LoopbackServer(.response(200))
         let file = FileManager.default.temporaryDirectory.appending(path: "it's \(UUID().uuidString)")
         let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
         try body.write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let command = entry("POST", "\(server.url)/", [], body).curlCommand(bodyFile: file.path)
-        #expect(try run(command, in: server) == 0)
+        #expect(try await run(command, in: server) == 0)
         #expect(server.requests.first?.body == body)
     }
 
