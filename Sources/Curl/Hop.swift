@@ -568,7 +568,8 @@ final class Hop {
             throw NetworkError(
                 head.hasBegun ? .truncated : .network,
                 during: .firstByte,
-                "the connection ended in the middle of the response head"
+                head.hasBegun
+                    ? "the connection ended in the middle of the response head" : "the connection ended before a response"
             )
         }
         try decoder?.finish()

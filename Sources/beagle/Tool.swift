@@ -20,13 +20,16 @@ struct Tool: AsyncParsableCommand {
 
             EXIT CODES
               0     success
-              1-99  the transfer failed with this libcurl error code, such as 6 (host not
-                    found), 7 (connection failed), 28 (timeout) or 60 (certificate not trusted)
+              1     'log scrub --check' found secrets
+              1-99  otherwise, the transfer failed with this libcurl error code, such as 6 (host
+                    not found), 7 (connection failed), 28 (timeout) or 60 (certificate not trusted)
+              4     a newer version of beagle wrote the file, or libcurl lacks a feature
               8     the response is not an event stream
               22    the server returned an HTTP status of 400 or above
               23    the response could not be written
               26    a file could not be read
               33    the server did not resume at the requested offset
+              61    a compressed body or file cannot be decompressed
               64    invalid command line
               77    the CA certificate file could not be read
               101   the response is not a screen or image, or a file is invalid

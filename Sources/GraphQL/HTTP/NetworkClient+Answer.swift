@@ -113,8 +113,8 @@ extension GraphQLRequest {
         do {
             if try AnswerMembers(variables).isObject { return }
         } catch {
-            let advice = "\(error.reason) at byte \(error.offset)"
-            throw NetworkError(.badRequest, during: .build, "the variables are not valid JSON", advice: advice)
+            let fault = "the variables are not valid JSON: \(error.reason) at byte \(error.offset)"
+            throw NetworkError(.badRequest, during: .build, fault)
         }
         throw NetworkError(.badRequest, during: .build, "the variables are not a JSON object")
     }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import BeagleNet
 import BeagleNetHTTP
 import Foundation
