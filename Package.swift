@@ -9,6 +9,9 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+// Tests count what transports leave behind: see Sources/Curl/Ledger.swift. ./check defines it in its own configuration.
+let countingLeftovers = settings + [.define("COUNTS_LEFTOVERS", .when(configuration: .debug))]
+
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let withoutCombine = TargetDependencyCondition.when(platforms: [.linux, .android, .windows])
 let openCombine = Target.Dependency.product(name: "OpenCombine", package: "OpenCombine", condition: withoutCombine)
@@ -70,7 +73,7 @@ let package = Package(
             name: "BeagleNetCurl",
             dependencies: ["BeagleNetHTTP", "CBeagleNetCurl", "CBeagleNetMemory"],
             path: "Sources/Curl",
-            swiftSettings: settings
+            swiftSettings: countingLeftovers
         ),
         .target(
             name: "BeagleNet",
@@ -149,7 +152,7 @@ let package = Package(
                 "BeagleNetCurl", "CBeagleNetCurl", "CBeagleNetMemory", "BeagleNetTesting", "CurlPeers", "ForkProbe",
                 "TestPrograms",
             ],
-            swiftSettings: settings
+            swiftSettings: countingLeftovers
         ),
         .target(
             name: "TestPrograms",
@@ -162,7 +165,7 @@ let package = Package(
             dependencies: ["BeagleNetCurl", "BeagleNetHTTP", "BeagleNetTesting", "TestPrograms"],
             path: "Tests/CurlPeers",
             exclude: ["Certificates", "h2_peer.py", "h3_peer.py", "tls_peer.py", "ws_peer.py"],
-            swiftSettings: settings
+            swiftSettings: countingLeftovers
         ),
         .executableTarget(
             name: "ForkProbe",

@@ -1,7 +1,8 @@
-# The options of the debug build that ./check and ./demo share, for `. scripts/build-options.sh`.
+# The options of the builds that the scripts share, for `. scripts/build-options.sh`.
 #
-# Compared with a plain `swift build` this takes about two thirds of the CPU time: one compiler process for each module instead
-# of several that each read all its files, and no debug information. It has a folder of its own, so that a plain `swift build`
-# remains incremental.
-whole_module="-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2"
-build_options="--scratch-path .build/check -debug-info-format none $whole_module"
+# $unoptimized is like a debug build, but takes two thirds of the CPU time: one compiler process for each module instead of several
+# that each read all its files, and no index. As it is a release configuration, swift-argument-parser doesn't validate the
+# declarations of all options at each start of beagle, which takes half the time of a short run: HelpTests checks them once.
+unoptimized="-c release -Xswiftc -Onone -Xswiftc -enable-testing -Xswiftc -DCOUNTS_LEFTOVERS -Xswiftc -num-threads -Xswiftc 2"
+# The build of ./check and ./demo. It has a folder of its own, so that a plain `swift build` remains incremental.
+build_options="--scratch-path .build/check -debug-info-format none $unoptimized"

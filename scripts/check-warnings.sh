@@ -1,5 +1,5 @@
 #!/bin/bash
-# Fails if a file of the package has warnings in the debug build, even if the last build didn't compile that file again: the
+# Fails if a file of the package has warnings in the build of ./check, even if the last build didn't compile that file again: the
 # compiler stores the diagnostics of each file next to its object file.
 #
 # Tests/SeedTests/Swift5 is exempt: it contains the seed's exact declarations, whose Sendable warnings are expected.

@@ -24,7 +24,7 @@ package final class Ledger: Sendable {
         case slab
     }
 
-    #if DEBUG
+    #if COUNTS_LEFTOVERS
         /// What transports made here and now are counted in; nil: they are not.
         @TaskLocal package static var current: Ledger?
     #else
@@ -68,7 +68,7 @@ package final class Ledger: Sendable {
 
     /// More, or with a negative count less, of something.
     func add(_ item: Item, _ count: Int = 1) {
-        #if DEBUG
+        #if COUNTS_LEFTOVERS
             let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
                 let now = (state.counts[item] ?? 0) + count
                 state.counts[item] = now
@@ -83,7 +83,7 @@ package final class Ledger: Sendable {
 
     /// Counts for one as long as it lives: kept by what it counts.
     struct Entry: ~Copyable {
-        #if DEBUG
+        #if COUNTS_LEFTOVERS
             private let item: Item
             private let ledger: Ledger?
 

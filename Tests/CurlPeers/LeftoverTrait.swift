@@ -2,7 +2,8 @@ import BeagleNetCurl
 package import Testing
 
 /// Ends each test with the proof that the transports it made have left nothing: no thread, transfer, handle, socket,
-/// waiting reader or writer, nor a byte of a body. Debug builds only.
+/// waiting reader or writer, nor a byte of a body.
+/// Only in builds with COUNTS_LEFTOVERS: see Package.swift.
 package struct LeftoverTrait: SuiteTrait, TestTrait, TestScoping {
     /// A suite's tests are counted one by one.
     package var isRecursive: Bool { true }
@@ -15,7 +16,7 @@ package struct LeftoverTrait: SuiteTrait, TestTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        #if DEBUG
+        #if COUNTS_LEFTOVERS
             let ledger = Ledger()
             try await Ledger.$current.withValue(ledger) { try await function() }
             await withTaskGroup(of: Void.self) { group in

@@ -81,7 +81,7 @@ struct LoopRoleTests {
         try await transport.perform(server.request()).text()
     }
 
-    #if DEBUG
+    #if COUNTS_LEFTOVERS
         private var loops: Int { Ledger.current?.left[.loop] ?? 0 }
 
         @Test func streamsHaveAThreadOfTheirOwn() async throws {

@@ -40,7 +40,7 @@ struct WebSocketTests {
     func messagesOf16MiBGoBothWays(_ server: String, onThePortableLoop isPortable: Bool) async throws {
         let transport = CurlTransport(isPortable: isPortable)
         let socket = try await transport.openWebSocket(peer.request(server, "/echo"))
-        let message = WebSocketMessage.binary(Data((0..<16 << 20).map { UInt8(truncatingIfNeeded: $0 &* 7) }))
+        let message = WebSocketMessage.binary(StreamTests.pattern(16 << 20))
         try await socket.send(message)
         #expect(try await socket.next() == message)
         try await socket.close()

@@ -369,7 +369,7 @@ struct BodyRedactorTests {
         [json, form, "text/event-stream", "text/html", "multipart/mixed; boundary=b", "application/graphql"]
     )
     func timeGrowsWithTheBodyAlone(piece: String, type: String) {
-        let body = Data(String(repeating: piece, count: 100_000 / piece.utf8.count).utf8)
+        let body = Data(String(repeating: piece, count: 40_000 / piece.utf8.count).utf8)
         let whole = Redactor().redact(body: Data("[".utf8) + body, contentType: type)
         let pieces = stride(from: 0, to: body.count, by: 100).map { body.dropFirst($0).prefix(100) }
         #expect(redact([Data("[".utf8)] + pieces, type, Redactor()) == whole)

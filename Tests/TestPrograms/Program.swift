@@ -65,7 +65,7 @@ package final class Program: Sendable {
         #if canImport(Darwin)
             flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
         #else
-            Self.closeFrom?(&actions, 3)
+            _ = Self.closeFrom?(&actions, 3)
         #endif
         // The test process ignores SIGPIPE, and blocks the signals that it has sources for.
         var signals = sigset_t()

@@ -3,14 +3,15 @@ import Foundation
 import Testing
 
 struct HelpTests {
-    @Test func everyCommandHasAnExampleAndEveryOptionASentence() async throws {
+    @Test func everyCommandHasAnExampleAndEveryOptionASentenceAndItsOwnName() async throws {
         let help = try await beagle("--experimental-dump-help").json()
         let command = try #require(help["command"])
         #expect(command["subcommands"]?.array?.isEmpty == false)
         #expect(Self.faults(in: command, after: "") == [])
     }
 
-    /// The texts that a command and its subcommands lack.
+    /// The texts that a command and its subcommands lack, and options and arguments that can't be told apart. The parser checks
+    /// the latter only in debug builds.
     private static func faults(in command: JSONValue, after path: String) -> [String] {
         let name = "\(path) \(command["commandName"]?.string ?? "")"
         // The parser's own help command has neither.
@@ -18,6 +19,14 @@ struct HelpTests {
         var found = isSentence(command["abstract"]) ? [] : ["\(name): abstract"]
         for argument in command["arguments"]?.array ?? [] where !isSentence(argument["abstract"]) {
             found.append("\(name): \(argument["preferredName"] ?? argument["valueName"] ?? .null)")
+        }
+        let names = (command["arguments"]?.array ?? []).flatMap { $0["names"]?.array ?? [] }
+        found += Dictionary(grouping: names, by: \.self).filter { $0.value.count > 1 }.map {
+            "\(name): two options \($0.key)"
+        }
+        let operands = (command["arguments"]?.array ?? []).filter { $0["kind"] == "positional" }
+        found += operands.dropLast().filter { $0["isRepeating"] == true }.map {
+            "\(name): \($0["valueName"] ?? .null) isn't last"
         }
         if subcommands.isEmpty, command["discussion"]?.string?.contains("EXAMPLE\n  ") != true {
             found.append("\(name): example")
