@@ -569,7 +569,8 @@ final class Hop {
                 head.hasBegun ? .truncated : .network,
                 during: .firstByte,
                 head.hasBegun
-                    ? "the connection ended in the middle of the response head" : "the connection ended before a response"
+                    ? "the connection ended in the middle of the response head"
+                    : "the connection ended before a response"
             )
         }
         try decoder?.finish()

@@ -5,9 +5,9 @@ import Testing
 
 @testable import beagle
 
-/// `--continue-at`. `BEAGLENET_KILLS` sets how often a download is killed (10 times without it).
+/// `--continue-at`. `BEAGLENET_KILLS` sets how often a download is killed (4 times without it).
 @Suite(.serialized) struct ContinuationTests {
-    private static let kills = ProcessInfo.processInfo.environment["BEAGLENET_KILLS"].flatMap(Int.init) ?? 10
+    private static let kills = ProcessInfo.processInfo.environment["BEAGLENET_KILLS"].flatMap(Int.init) ?? 4
     private static let content = Data((0..<(2 << 20)).map { _ in UInt8.random(in: .min ... .max) })
 
     /// Sends a file from where it is asked for.

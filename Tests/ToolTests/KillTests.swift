@@ -4,10 +4,10 @@ import Foundation
 import Testing
 
 /// The tool killed at random moments: what it leaves is whole, or can be told from what is whole. `BEAGLENET_KILLS`
-/// sets how often each command is killed (10 times without it).
+/// sets how often each command is killed (4 times without it).
 @Suite(.serialized)
 struct KillTests {
-    static let kills = ProcessInfo.processInfo.environment["BEAGLENET_KILLS"].flatMap(Int.init) ?? 10
+    static let kills = ProcessInfo.processInfo.environment["BEAGLENET_KILLS"].flatMap(Int.init) ?? 4
 
     private static let old = Data("old".utf8)
     /// It begins like a PNG of one pixel, as `beagle image` writes nothing else.

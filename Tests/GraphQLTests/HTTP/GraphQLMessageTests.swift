@@ -126,7 +126,8 @@ import Testing
 
     private static let variablesThatAreNoObjectAreNotSentArguments: [(String, String)] = [
         ("[1]", "the variables are not a JSON object"), ("7", "the variables are not a JSON object"),
-        ("null", "the variables are not a JSON object"), ("{bad", "the variables are not valid JSON: expected a string at byte 1"),
+        ("null", "the variables are not a JSON object"),
+        ("{bad", "the variables are not valid JSON: expected a string at byte 1"),
         ("{} {}", "the variables are not valid JSON: unexpected text after the value at byte 3"),
     ]
 
