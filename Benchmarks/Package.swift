@@ -19,6 +19,8 @@ let package = Package(
         .package(name: "BeagleNet", path: ".."),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
         .target(name: "Load", swiftSettings: settings),
@@ -28,6 +30,7 @@ let package = Package(
             dependencies: [
                 "Load", beagleNet, .product(name: "BeagleNetReplay", package: "BeagleNet"),
                 .product(name: "BeagleNetGraphQL", package: "BeagleNet"),
+                .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
         ),

@@ -13,10 +13,19 @@ import Synchronization
     import Foundation
 #endif
 
-/// The whole client, found through the container as an app finds it: builder, environment, logger (off), transport.
-/// Variant `raw` makes raw requests, `recorded` makes them with a log, `callback` makes them through completions, `executor` in
-/// tasks on the transport's thread, and `post` and `graphql` ask for the same with a raw request and with an operation, `post-coded` with a raw request whose body a
-/// `JSONEncoder` writes and whose answer a `JSONDecoder` reads, and `screen` asks for components, each for somebody else: those of one would share one request. `main` is not `async`, as in `BenchTransport`.
+/// The whole client, found through the container as an app finds it.
+///
+/// | variant | configuration and requests |
+/// |---|---|
+/// | `app` | as a new app has it: the default logger, an `AuthInterceptor` with a valid token, a header of the app's own; tasks |
+/// | `app-callback`, `app-screen`, `app-debug` | the same with completions, with components, and with a log of each request |
+/// | `raw`, `executor`, `callback` | no log and no interceptor of the app's; tasks, tasks on the transport's thread, completions |
+/// | `screen` | components, each in its own partition: those of one partition would share a request |
+/// | `recorded` | with a `RequestLog` |
+/// | `post`, `post-coded` | a POST, its body as text or by `JSONEncoder` and `JSONDecoder` |
+/// | `graphql` | the same POST as a typed operation |
+///
+/// `main` isn't `async`, as in `BenchTransport`.
 @main
 struct BenchClient {
     static func main() throws {
@@ -87,7 +96,12 @@ struct BenchClient {
         if let file = arguments.authorities { options.trust = .file(path: file) }
 
         let dependencies = BeagleDependencies()
-        dependencies.logger = .off
+        let isApp = arguments.variant.hasPrefix("app")
+        if isApp {
+            dependencies.configure(likeAnAppAt: url, logsAll: arguments.variant == "app-debug")
+        } else {
+            dependencies.logger = .off
+        }
         let transport = CurlTransport()
         dependencies.networkClient = NetworkClientDefault(
             dependencies: dependencies,
@@ -100,8 +114,9 @@ struct BenchClient {
         if ["post", "post-coded", "graphql"].contains(arguments.variant) { return try await query(arguments, url) }
 
         let accept = ["accept": "application/json"]
-        if arguments.variant == "callback" {
-            try await Load.measure("client-callback", arguments) { completion in
+        let name = arguments.variant == "raw" ? "client" : "client-\(arguments.variant)"
+        if ["callback", "app-callback"].contains(arguments.variant) {
+            try await Load.measure(name, arguments) { completion in
                 let request = Request(url: url, type: .rawRequest(Request.RequestData(headers: accept)))
                 Beagle.dependencies.networkClient.executeRequest(request) { result in
                     completion(result.map(\.data.count).mapError { $0 })
@@ -111,16 +126,16 @@ struct BenchClient {
         }
         if arguments.variant == "executor" {
             try await withTaskExecutorPreference(transport) {
-                try await Load.measure("client-executor", arguments) {
+                try await Load.measure(name, arguments) {
                     let request = Request(url: url, type: .rawRequest(Request.RequestData(headers: accept)))
                     return try await Beagle.dependencies.networkClient.executeRequest(request).data.count
                 }
             }
             return
         }
-        let isScreen = arguments.variant == "screen"
+        let isScreen = ["screen", "app-screen"].contains(arguments.variant)
         let isStreamed = arguments.shape == .big
-        try await Load.measure(isScreen ? "client-screen" : "client", arguments) {
+        try await Load.measure(name, arguments) {
             let client = Beagle.dependencies.networkClient
             let request =
                 isScreen
