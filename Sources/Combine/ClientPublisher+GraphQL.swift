@@ -45,5 +45,5 @@ private struct DropMessage: LogType {
 
     var category: String { "GraphQL" }
     var message: String { "a subscriber of \(name) is too slow: its oldest results are dropped" }
-    var level: LogLevel { .error }
+    var level: LogLevel { .warning }
 }

@@ -60,7 +60,7 @@ struct RelayRun: Sendable {
             guard payload.has("data"), !payload.hasErrors else { return }
             network.cache?.store(answer, of: id, variables, in: generation)
         } catch {
-            log("failed: \(error.kind.rawValue)", error.isCancelled ? .info : .error)
+            log("failed: \(error.kind.rawValue)")
             throw error
         }
     }
@@ -89,7 +89,7 @@ struct RelayRun: Sendable {
             give(try await client.run(operation, emit: give))
             log("ended")
         } catch {
-            log("failed: \(error.kind.rawValue)", error.isCancelled ? .info : .error)
+            log("failed: \(error.kind.rawValue)")
             // What the server says went wrong is for Relay to read.
             let errors = error.graphQLErrors
             guard error.kind == .graphQL || error.kind == .status, !errors.isEmpty else { throw error }
@@ -157,16 +157,16 @@ struct RelayRun: Sendable {
     }
 
     /// Tells what became of an execution that has an id.
-    private func log(_ outcome: String, _ level: LogLevel = .info) {
-        guard let id = execution.cacheConfig.transactionID else { return }
-        let line = Line(message: "\(execution.request.name) [\(id)] \(outcome)", level: level)
-        network.client.container.logger.log(line)
+    private func log(_ outcome: String) {
+        let logger = network.client.container.logger
+        guard let id = execution.cacheConfig.transactionID, logger.accepts(.debug) else { return }
+        logger.log(Line(message: "\(execution.request.name) [\(id)] \(outcome)"))
     }
 
     private struct Line: LogType {
         let category = "Relay"
         let message: String
-        let level: LogLevel
+        let level = LogLevel.debug
     }
 }
 

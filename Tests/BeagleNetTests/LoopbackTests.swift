@@ -6,7 +6,15 @@ import Foundation
 import Testing
 
 /// The default client of a container over libcurl and real sockets.
-@Suite(.leavesNothing, .beagle(.live) { $0.logger = MemoryLogger() }, .timeLimit(.minutes(1))) struct LoopbackTests {
+@Suite(
+    .leavesNothing,
+    .beagle(.live) {
+        $0.logger = MemoryLogger()
+        $0.interceptors.replace(with: LogInterceptor(.messages))
+    },
+    .timeLimit(.minutes(1))
+)
+struct LoopbackTests {
     private struct Screen: Codable, Equatable { var title: String }
 
     private var client: any NetworkClient { Beagle.dependencies.networkClient }

@@ -238,7 +238,7 @@ import Testing
         #expect(container == nil)
         let response = try await client.image("/a.png")
         #expect(response.url == "http://example.com/a.png")
-        #expect(logger.messages.count == 2)
+        #expect(logger.messages.count == 1)
         let head = transport.requests.withLock { $0[0].head }
         #expect(head.headerFields[.init("beagle-platform")!] == "WEB")
     }
@@ -259,7 +259,7 @@ import Testing
         let head = transport.requests.withLock { $0[0].head }
         #expect(head.authority == "own")
         #expect(head.headerFields[.init("X-Environment")!] == "1")
-        #expect(logger.messages.count == 2)
+        #expect(logger.messages.count == 1)
     }
 
     @Test func aSecretThatOnlyTheAppKnowsStaysWithItsOrigin() async throws {

@@ -4,6 +4,10 @@ import CurlPeers
 import Testing
 
 @Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct NetworkLogTests {
+    init() {
+        Beagle.dependencies.interceptors.replace(with: LogInterceptor(.messages))
+    }
+
     private func client(_ transport: any HTTPTransport) -> NetworkClientDefault {
         NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
     }
@@ -158,32 +162,81 @@ import Testing
         for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
-    @Test func aFailureIsLoggedAsAnErrorAndACancellationIsNot() async throws {
-        let logger = MemoryLogger()
-        Beagle.dependencies.logger = logger
-        let request = Request(url: URL(string: "http://host/")!, type: .fetchComponent)
-        Beagle.dependencies.interceptors.removeAll { $0 is RetryInterceptor }
-        let failures = [NetworkError(.dns, during: .resolve, "no such host"), .cancelled]
-        for failure in failures {
-            let client = client(ScriptedTransport { _ in .failure(failure) })
-            await #expect(throws: NetworkError.self) { try await client.executeRequest(request) }
-        }
-        #expect(logger.logs.map(\.level) == [.info, .error, .info, .info])
-        #expect(logger.messages[1] == "<- no such host http://host/")
-    }
-
-    private static let aFaultOfTheServerIsLoggedAsAnErrorArguments: [(Int, LogLevel)] = [
-        (200, LogLevel.info), (404, .info), (499, .info), (500, .error), (503, .error),
+    private static let nothingThatTheCallerIsToldIsAboveDebugArguments: [Result<Int, NetworkError>] = [
+        .success(200), .success(404), .success(503), .failure(NetworkError(.dns, during: .resolve, "no such host")),
+        .failure(.cancelled),
     ]
 
-    @Test(arguments: Self.aFaultOfTheServerIsLoggedAsAnErrorArguments)
-    func aFaultOfTheServerIsLoggedAsAnError(status: Int, level: LogLevel) async throws {
+    @Test(arguments: Self.nothingThatTheCallerIsToldIsAboveDebugArguments, [LogInterceptor.Style.exchanges, .messages])
+    func nothingThatTheCallerIsToldIsAboveDebug(
+        outcome: Result<Int, NetworkError>,
+        style: LogInterceptor.Style
+    ) async throws {
         let logger = MemoryLogger()
-        Beagle.dependencies.logger = LevelLogger(level, logger)
+        Beagle.dependencies.logger = logger
+        Beagle.dependencies.interceptors.replace(with: LogInterceptor(style))
+        Beagle.dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(base: .zero, limit: 2)))
+        let transport = ScriptedTransport { _ in
+            outcome.map { TransferResponse(head: HTTPResponse(status: .init(code: $0)), url: "http://host/") }
+        }
         let request = Request(url: URL(string: "http://host/")!, type: .fetchComponent)
-        _ = try await client(ScriptedTransport(status: .init(code: status))).send(request)
-        #expect(logger.logs.last?.level == level)
-        #expect(logger.messages.last?.hasPrefix("<- \(status) ") == true)
+        _ = await Result { try await client(transport).executeRequest(request) }
+        #expect(!logger.logs.isEmpty)
+        #expect(logger.logs.allSatisfy { $0.level == .debug })
+    }
+
+    @Test func theDefaultIsOneLineThatCountsAttempts() async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        Beagle.dependencies.interceptors.replace(with: LogInterceptor())
+        Beagle.dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(base: .zero, limit: 3)))
+        let statuses = Lock([503, 503, 200])
+        let transport = ScriptedTransport { _ in
+            let status = statuses.withLock { $0.removeFirst() }
+            return .success(TransferResponse(head: HTTPResponse(status: .init(code: status)), url: "http://host/"))
+        }
+        let request = Request(url: URL(string: "http://host/?token=hunter2")!, type: .fetchComponent)
+        _ = try await client(transport).executeRequest(request)
+        let lines = logger.messages.map { $0.replacing(/in \d+ ms/, with: "in 1 ms") }
+        #expect(
+            lines == [
+                "GET http://host/?token=REDACTED: retrying in 1 ms (attempt 2), because the server returned 503",
+                "GET http://host/?token=REDACTED: retrying in 1 ms (attempt 3), because the server returned 503",
+                "GET http://host/?token=REDACTED -> 200 after 3 attempts in 1 ms [0 bytes of unknown type]",
+            ]
+        )
+    }
+
+    private static let aGraphQLResponseSaysWhetherItHasErrorsArguments: [(String, String)] = [
+        (#"{"data":{}}"#, "200"), (#"{"errors":[{"message":"no"}],"data":null}"#, "200 with GraphQL errors"),
+        ("<html>", "200"),
+    ]
+
+    @Test(arguments: Self.aGraphQLResponseSaysWhetherItHasErrorsArguments)
+    func aGraphQLResponseSaysWhetherItHasErrors(body: String, outcome: String) async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        Beagle.dependencies.interceptors.replace(with: LogInterceptor())
+        let url = try #require(URL(string: "http://host/graphql"))
+        let data = Request.RequestData(method: "POST", body: .json(["query": "{ a }"]))
+        let operation = NetworkOperation(Request(url: url, type: .rawRequest(data)), kind: .query)
+        _ = try await client(ScriptedTransport(body)).run(operation)
+        #expect(logger.messages.count == 1)
+        #expect(logger.messages.first?.hasPrefix("POST http://host/graphql -> \(outcome) in ") == true)
+    }
+
+    @Test func aSubscriptionIsNotLoggedAsAPost() async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        let ends = ScriptedRuns { _, _ in .init(.connection(.open)) }
+        Beagle.dependencies.interceptors = [LogInterceptor(), ends]
+        let url = try #require(URL(string: "http://host/graphql"))
+        let data = Request.RequestData(method: "POST", body: .json(["query": "subscription Prices { a }"]))
+        var operation = NetworkOperation(Request(url: url, type: .rawRequest(data)), kind: .subscription)
+        operation.operationName = "Prices"
+        _ = try await client(ScriptedTransport()).run(operation)
+        #expect(logger.messages.count == 1)
+        #expect(logger.messages.first?.hasPrefix("subscription Prices http://host/graphql -> ended in ") == true)
     }
 
     // MARK: - Streams
@@ -228,14 +281,14 @@ import Testing
         for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
-    @Test func theFailureOfAStreamIsLoggedOnceAsAnError() async throws {
+    @Test func theFailureOfAStreamIsLoggedOnce() async throws {
         let logger = logger()
         do {
             let cut = NetworkError(.truncated, during: .body, "cut short")
             let response = try await streaming { $0.finish(throwing: cut) }.stream(stream)
             await #expect(throws: NetworkError.self) { try await response.collect() }
         }
-        #expect(logger.logs.map(\.level) == [.info, .info, .error])
+        #expect(logger.logs.map(\.level) == [.debug, .debug, .debug])
         let end = try #require(logger.messages.last)
         #expect(end.hasPrefix("<- cut short http://host/a"))
         #expect(end.hasSuffix(" ms [read 4 bytes]"))
@@ -250,7 +303,7 @@ import Testing
             for _ in 0..<chunks { #expect(try await iterator.next() != nil) }
             #expect(logger.messages.count == 2)
         }
-        #expect(logger.logs.map(\.level) == [.info, .info, .info])
+        #expect(logger.logs.map(\.level) == [.debug, .debug, .debug])
         let end = try #require(logger.messages.last)
         #expect(end.hasPrefix("<- the body was discarded before its end http://host/a"))
         #expect(end.hasSuffix(" ms [read \(chunks * 4) bytes]"))

@@ -5,7 +5,7 @@ import Testing
 
 struct LoggerTests {
     private let request = Log.network(.httpRequest(request: .init(method: "GET", url: "http://h/")))
-    private let fault = Log.network(.couldNotBuildUrl(url: "x"))
+    private let fault = Log.network(.networkClientWasNotConfigured)
 
     @Test func messagesSayWhatHappenedInOneLine() {
         let request = Log.NetworkRequest(
@@ -19,15 +19,16 @@ struct LoggerTests {
         #expect(Log.network(.httpResponse(response: response)).message == "<- 200 http://h/a in 12 ms")
         let failure = Log.NetworkResponse(status: nil, url: "http://h/a", failure: "no connection")
         #expect(Log.network(.httpResponse(response: failure)).message == "<- no connection http://h/a")
-        #expect(fault.message == "Could not build a URL from x")
+        #expect(Log.network(.couldNotBuildUrl(url: "x")).message == "Could not build a URL from x")
     }
 
-    @Test func whatFailedIsAnError() {
+    @Test func onlyWhatNoErrorReportsIsAboveDebug() {
         let failure = Log.NetworkResponse(status: nil, url: "http://h/", failure: "no connection")
-        #expect(Log.network(.httpResponse(response: failure)).level == .error)
-        #expect(Log.network(.networkClientWasNotConfigured).level == .error)
-        #expect(request.level == .info)
-        #expect(LogLevel.allCases.sorted() == [.debug, .info, .error])
+        #expect(Log.network(.httpResponse(response: failure)).level == .debug)
+        #expect(Log.network(.couldNotBuildUrl(url: "x")).level == .debug)
+        #expect(fault.level == .error)
+        #expect(request.level == .debug)
+        #expect(LogLevel.allCases.sorted() == [.debug, .info, .warning, .error])
     }
 
     @Test func offAcceptsNothing() {
@@ -65,7 +66,7 @@ struct LoggerTests {
 
     @Test func theConsoleShowsControlCharactersAsEscapes() {
         let log = Log.network(.couldNotBuildUrl(url: "a\r\nb\u{1B}[31mé"))
-        #expect(ConsoleLogger.line(log) == "error Network: Could not build a URL from a\\r\\nb\\u{1B}[31mé\n")
+        #expect(ConsoleLogger.line(log) == "debug Network: Could not build a URL from a\\r\\nb\\u{1B}[31mé\n")
     }
 
     @Test func swiftLogReceivesLevelTextAndCategory() {
@@ -73,7 +74,7 @@ struct LoggerTests {
         var logger = Logger(label: "beagle") { _ in sink }
         logger.logLevel = .info
         SwiftLogLogger(logger).log(fault)
-        #expect(sink.memory.withLock { $0 } == ["error Could not build a URL from x Network"])
+        #expect(sink.memory.withLock { $0 } == ["error [Network] The network client was not configured"])
         #expect(!SwiftLogLogger(logger).accepts(.debug))
         #expect(SwiftLogLogger(logger).accepts(.info))
     }
@@ -90,7 +91,6 @@ private struct Sink: LogHandler {
     }
 
     func log(event: LogEvent) {
-        let category = event.metadata?["category"].map { "\($0)" } ?? ""
-        memory.withLock { $0.append("\(event.level) \(event.message) \(category)") }
+        memory.withLock { $0.append("\(event.level) [\(event.source)] \(event.message)") }
     }
 }

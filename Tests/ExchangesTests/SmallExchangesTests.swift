@@ -191,7 +191,7 @@ import struct BeagleNetExchanges.Operation
                 "incoming query q, cache-first", "completed query q, stale", "completed query q: 1 GraphQL error",
             ]
         )
-        #expect(logger.logs.map(\.level) == [.info, .info, .error])
+        #expect(logger.logs.map(\.level) == [.debug, .debug, .debug])
     }
 
     @Test func debugSaysItOnlyWhereItShall() {

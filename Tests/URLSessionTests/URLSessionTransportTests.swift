@@ -89,7 +89,7 @@ struct URLSessionTransportTests {
         #expect(response.metrics.decodedBytes == 8)
         #expect(response.metrics.total >= response.metrics.firstByte)
         #expect(response.metrics.firstByte > .zero)
-        #expect(logger.messages.count == 2)
+        #expect(logger.messages.count == 1)
         #expect(logger.messages.last?.contains("[8 bytes of unknown type") == true)
     }
 

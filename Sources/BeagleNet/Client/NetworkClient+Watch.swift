@@ -159,7 +159,7 @@ private struct NothingWatchedMessage: LogType {
     let client: String
 
     var category: String { "Network" }
-    var level: LogLevel { .error }
+    var level: LogLevel { .warning }
     var message: String {
         "\(call) had no effect: \(client) does not watch operations; adopt NetworkClientWrapper if it wraps a client"
     }

@@ -351,7 +351,7 @@ public final class NetworkClientDefault: NetworkClient {
         } catch {
             var error = error
             error.underlying = error.underlying ?? ClientError.invalidHttpRequest
-            settings.surroundings.log(of: operation.request).refusal(error, of: operation.request)
+            settings.surroundings.log(error, of: operation)
             throw error
         }
     }

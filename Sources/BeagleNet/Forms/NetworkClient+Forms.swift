@@ -125,5 +125,5 @@ struct FormMessage: LogType {
     let message: String
 
     var category: String { "Form" }
-    var level: LogLevel { .error }
+    var level: LogLevel { .warning }
 }

@@ -475,7 +475,7 @@ extension Pipeline {
     /// is asked again goes on in a task of nobody's: none of those that apply then, all of them brief, looks at whose it is.
     func directWay(of operation: NetworkOperation) -> DirectWay? {
         guard executor != nil, operation.isOneMessage, NetworkOperation.Kind.transfers.contains(operation.kind),
-            !operation.isForStoreAlone, operation.transfer.delivery == .collect, !operation.logger.accepts(.error)
+            !operation.isForStoreAlone, operation.transfer.delivery == .collect, !operation.logger.accepts(.debug)
         else { return nil }
         var (retryStep, onlookingStep): (Int?, Int?)
         var images: ImageInterceptor?

@@ -52,12 +52,21 @@ final class Surroundings: Sendable {
         )
     }
 
-    func log(
-        of request: Request,
-        _ style: LogInterceptor.Style = .messages,
-        title: String? = nil
-    ) -> NetworkLog {
-        NetworkLog(logger: logger, redactor: redactor, of: request, style, callerContexts, title: title)
+    /// A URL of a request without secrets; of a form's without its query, which holds what a person typed.
+    func shown(_ url: String, of request: Request) -> String {
+        guard case .submitForm = request.type, let mark = url.unicodeScalars.firstIndex(of: "?") else {
+            return redactor.redact(url: url)
+        }
+        return redactor.redact(url: String(url[..<mark])) + "?…"
+    }
+
+    /// Logs why no message could be made of an operation.
+    func log(_ error: NetworkError, of operation: NetworkOperation) {
+        guard logger.accepts(.debug) else { return }
+        let url = shown(operation.request.url.absoluteString, of: operation.request)
+        if error.kind == .badURL { return logger.log(Log.network(.couldNotBuildUrl(url: url))) }
+        let response = Log.NetworkResponse(status: nil, url: url, failure: redactor.redact(text: error.message))
+        logger.log(Log.network(.httpResponse(response: response)))
     }
 
     /// Those of an operation that no client has taken on.
@@ -89,5 +98,11 @@ extension NetworkOperation {
     public var origin: Origin { Origin(of: transfer.head) }
 
     /// A URL of this operation without secrets; of a form's without its query.
-    package func shown(_ url: String) -> String { surroundings.log(of: request).shown(url) }
+    package func shown(_ url: String) -> String { surroundings.shown(url, of: request) }
+
+    /// What a log calls it: `GET https://api.example.com/home`, or `subscription Prices https://api.example.com/graphql`.
+    var line: String {
+        let verb = kind == .subscription ? title : transfer.head.method.rawValue
+        return "\(verb ?? kind.name) \(shown(transfer.head.urlText))"
+    }
 }

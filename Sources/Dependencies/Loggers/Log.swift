@@ -29,12 +29,12 @@ public enum Log: LogType {
         }
     }
 
-    /// `.error` where something did not work, else `.info`.
+    /// `.debug`, unless the response says otherwise; `.error` if no client is set.
     public var level: LogLevel {
         switch self {
-        case .network(.httpRequest): .info
+        case .network(.httpRequest), .network(.couldNotBuildUrl): .debug
         case .network(.httpResponse(let response)): response.level
-        case .network(.couldNotBuildUrl), .network(.networkClientWasNotConfigured): .error
+        case .network(.networkClientWasNotConfigured): .error
         }
     }
 }

@@ -56,8 +56,7 @@ extension Log {
         /// How much it matters.
         public var level: LogLevel
 
-        /// Describes the end of a request; `level` is `.error` where there is a failure or a status of 500 and above,
-        /// and `.info` otherwise, unless given.
+        /// Describes the end of a request.
         public init(
             status: Int?,
             url: String,
@@ -65,7 +64,7 @@ extension Log {
             body: String? = nil,
             duration: Duration? = nil,
             failure: String? = nil,
-            level: LogLevel? = nil
+            level: LogLevel = .debug
         ) {
             self.status = status
             self.url = url
@@ -73,7 +72,7 @@ extension Log {
             self.body = body
             self.duration = duration
             self.failure = failure
-            self.level = level ?? (failure == nil ? LogLevel(status: status ?? 0) : .error)
+            self.level = level
         }
 
         /// Status or failure, URL, duration, body and header fields in one line.

@@ -11,18 +11,17 @@ public protocol LogType: Sendable {
 }
 
 /// How much a message matters, least first.
+///
+/// The library follows what swift-log asks of libraries: an app that logs at `info` reads only what needs its attention.
 public enum LogLevel: Int, Sendable, Hashable, CaseIterable, Comparable {
-    /// Of use to who looks for a fault.
+    /// Requests, with their results and retries. Also failures that the caller receives as an error.
     case debug
-    /// What happened in the ordinary course.
+    /// A switch that somebody set outside the app, such as `BEAGLENET_LOG`, has an effect.
     case info
-    /// Something did not work.
+    /// Something didn't work, and no error reports it: a credential was withheld, or a form wasn't stored.
+    case warning
+    /// The app is not set up: it has no network client.
     case error
-
-    /// A server's own fault, 500 and above, is an error; whatever else it answers is in the ordinary course.
-    package init(status: Int) {
-        self = status >= 500 ? .error : .info
-    }
 
     /// Whether `left` matters less than `right`.
     public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }

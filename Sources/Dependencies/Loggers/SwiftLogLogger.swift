@@ -1,15 +1,15 @@
 public import Logging
 
 /// Hands messages to swift-log, where an app chooses the sink with `LoggingSystem.bootstrap`. It never does that
-/// itself; without it swift-log prints `info` and above on standard error.
+/// itself; without it swift-log prints `info` and above on standard error. Requests are logged at `debug`.
 ///
-/// The category is the metadata value `category`.
+/// The category is swift-log's source: `debug BeagleNet: [Network] GET https://api.example.com/home -> 200 in 12 ms`.
 public struct SwiftLogLogger: BeagleLogger {
     private let given: Logger?
     private var logger: Logger { given ?? Logger.current }
 
-    /// Uses this logger, one labelled `beagle` by default.
-    public init(_ logger: Logger = Logger(label: "beagle")) {
+    /// Uses this logger, one labelled `BeagleNet` by default.
+    public init(_ logger: Logger = Logger(label: "BeagleNet")) {
         given = logger
     }
 
@@ -24,12 +24,7 @@ public struct SwiftLogLogger: BeagleLogger {
 
     /// Hands the message on at its level.
     public func log(_ log: any LogType) {
-        logger.log(
-            level: log.level.swiftLogLevel,
-            "\(log.message)",
-            metadata: ["category": "\(log.category)"],
-            source: "BeagleNet"
-        )
+        logger.log(level: log.level.swiftLogLevel, "\(log.message)", source: log.category)
     }
 
     /// Whether swift-log would keep a message of this level.
@@ -43,6 +38,7 @@ extension LogLevel {
         switch self {
         case .debug: .debug
         case .info: .info
+        case .warning: .warning
         case .error: .error
         }
     }

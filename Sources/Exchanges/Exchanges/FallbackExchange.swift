@@ -32,7 +32,7 @@ public struct FallbackExchange: Exchange {
         operations.compactMap { [debug, answers, logger = client.logger] operation -> OperationResult? in
             guard operation.kind != .teardown else { return nil }
             let message = "no exchange handles operations of kind \(operation.kind)"
-            if debug { logger.log(ExchangeLog(message, .error)) }
+            if debug { logger.log(ExchangeLog(message, .warning)) }
             guard answers else { return nil }
             let error = NetworkError(.unsupported, during: .build, message, advice: "add an exchange that does")
             return OperationResult(operation: operation, data: nil, error: .unknown(error), hasNext: false)

@@ -12,8 +12,8 @@ public struct LogExchange: Exchange {
 
     /// An exchange that says what passes.
     ///
-    /// - Parameter level: the level of its messages, `info` by default; errors have `error`.
-    public init(level: LogLevel = .info) {
+    /// - Parameter level: the level of its messages, `debug` by default.
+    public init(level: LogLevel = .debug) {
         self.level = level
     }
 
@@ -31,7 +31,6 @@ public struct LogExchange: Exchange {
         return next(downstream.eraseToAnyPublisher())
             .handleEvents(receiveOutput: { result in
                 let error = result.error
-                let level = error == nil ? level : .error
                 guard logger.accepts(level) else { return }
                 var text = "completed \(result.operation.kind) \(result.operation.id)"
                 if result.stale == true { text += ", stale" }

@@ -152,7 +152,7 @@ private struct PartialAnswer: LogType {
     let count: Int
     let codes: [String]
     var category: String { "GraphQL" }
-    var level: LogLevel { .error }
+    var level: LogLevel { .warning }
     var message: String {
         "the response has data and \(count) error\(count == 1 ? "" : "s")"
             + (codes.isEmpty ? "" : ": \(codes.joined(separator: ", "))")

@@ -253,6 +253,6 @@ struct RecordingStopped: LogType {
     let error: NetworkError
 
     var category: String { "Recording" }
-    var level: LogLevel { .error }
+    var level: LogLevel { .warning }
     var message: String { "\(what) in \(directory) for now: \(error.message)" }
 }

@@ -31,6 +31,6 @@ private struct AnswerDiffers: LogType {
     let comparison: ReplayComparison
 
     var category: String { "Recording" }
-    var level: LogLevel { .error }
+    var level: LogLevel { .warning }
     var message: String { "\(comparison)" }
 }

@@ -58,7 +58,7 @@ import Testing
         _ = try await client.perform(operation(), at: GraphQLEndpoint(server.url))
         let lines = logger.logs.filter { $0.category == "GraphQL" }
         #expect(lines.map(\.message) == ["the response has data and " + words])
-        #expect(lines.map(\.level) == [.error])
+        #expect(lines.map(\.level) == [.warning])
     }
 
     @Test func whoIsGivenTheErrorsNeedsNoLogOfThem() async throws {

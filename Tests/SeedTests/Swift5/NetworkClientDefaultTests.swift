@@ -16,6 +16,8 @@ struct NetworkClientDefaultTests {
     init() {
         let dependencies = BeagleDependencies()
         dependencies.logger = logger
+        dependencies.interceptors.replace(with: LogInterceptor(.messages))
+        dependencies.interceptors.replace(with: LogInterceptor(.messages))
         client = NetworkClientDefault(dependencies: dependencies)
     }
 

@@ -117,7 +117,7 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
         }
         if Task.isCancelled { throw .cancelledBeforeStart }
         var again = operation
-        again.attempt += 1
+        again.tryAgain()
         return try await attempt(again, renewed, next, emit).get()
     }
 

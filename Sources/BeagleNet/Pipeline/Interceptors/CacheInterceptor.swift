@@ -251,7 +251,7 @@ extension NetworkError {
 /// What a log says where an answer might be somebody's.
 private struct NotStoredMessage: LogType {
     var category: String { "Cache" }
-    var level: LogLevel { .info }
+    var level: LogLevel { .debug }
     var message: String {
         "Response not stored: the request was changed before it was sent, or it may have had cookies; "
             + "give the operation a partition"
@@ -261,7 +261,7 @@ private struct NotStoredMessage: LogType {
 /// What a log says where the key does not say whose an answer is.
 private struct PartitionMessage: LogType {
     var category: String { "Cache" }
-    var level: LogLevel { .error }
+    var level: LogLevel { .warning }
     var message: String {
         "Cache bypassed: an interceptor changed the partition of the operation; "
             + "set the partition before running the operation"

@@ -5,15 +5,16 @@ public import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Tells the client's logger of each operation: what was asked and what came of it, without secrets.
+/// Logs each operation and its result at level `.debug`, without secrets. If the logger doesn't accept that level, as
+/// swift-log's doesn't by default, it costs one comparison.
 ///
-/// Outermost, it logs one exchange however often retries asked, which tell of each new attempt themselves. Levels are those of `Log`: `.info`, and `.error` for failures and statuses from 500 on.
+/// An operation is logged once, however often it was retried; the `RetryInterceptor` logs each new attempt.
 public struct LogInterceptor: BriefInterceptor {
-    /// How an operation is told.
+    /// What is logged of an operation.
     public enum Style: Sendable {
-        /// A message for the request, one for each redirect, and one for the answer, with their header fields.
+        /// A message for the request, one for each redirect, and one for the response, with their header fields.
         case messages
-        /// One line when it is over, without header fields.
+        /// One line at the end, without header fields: `GET https://api.example.com/home -> 200 in 12 ms`.
         case exchanges
         /// As `messages`, the request as the command that repeats it with `curl`. Secrets are left out of it, and so are
         /// bodies: `@body` stands for one. What a GraphQL operation is stands in a comment before it: `# query Home`.
@@ -24,13 +25,13 @@ public struct LogInterceptor: BriefInterceptor {
     public var place: Pipeline.Place? { .log }
     private let style: Style
 
-    /// Tells operations in this style; `.messages` by default.
-    public init(_ style: Style = .messages) {
+    /// Logs operations in this style; `.exchanges` by default.
+    public init(_ style: Style = .exchanges) {
         self.style = style
     }
 
-    /// Where the logger accepts anything: what accepts no failures accepts nothing.
-    public func applies(to operation: NetworkOperation) -> Bool { operation.logger.accepts(.error) }
+    /// Whether the logger accepts the level `.debug`.
+    public func applies(to operation: NetworkOperation) -> Bool { operation.logger.accepts(.debug) }
 
     /// Logs the message, goes on, and logs what came of it.
     nonisolated(nonsending) public func intercept(
@@ -38,14 +39,42 @@ public struct LogInterceptor: BriefInterceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let log = operation.surroundings.log(of: operation.request, style, title: operation.title)
-        log.request(operation.transfer)
-        let start = ContinuousClock.now
+        let attempts = AttemptCount()
+        var operation = operation
+        operation.attempts = attempts
+        let log = NetworkLog(of: operation, style, attempts)
+        log.request()
         do {
-            return log.result(try await next(operation, emit), of: operation.transfer.head, since: start)
+            return log.result(try await next(operation, emit))
         } catch {
-            log.failure(error, of: operation.transfer.head, since: start)
+            log.failure(error)
             throw error
         }
+    }
+}
+
+/// Counts the attempts of an operation, for its line in the log.
+final class AttemptCount: Sendable {
+    private let count = InlineLock(1)
+
+    var value: Int { count.withLock { $0 } }
+
+    func add() {
+        count.withLock { $0 += 1 }
+    }
+}
+
+extension NetworkOperation {
+    private enum AttemptsKey: ContextKey { static let defaultValue: AttemptCount? = nil }
+
+    fileprivate var attempts: AttemptCount? {
+        get { context[AttemptsKey.self] }
+        set { context[AttemptsKey.self] = newValue }
+    }
+
+    /// Begins another attempt.
+    mutating func tryAgain() {
+        attempt += 1
+        attempts?.add()
     }
 }

@@ -41,8 +41,24 @@ public struct OriginPolicyInterceptor: BriefInterceptor {
         operation.transfer.originScopedFields.formUnion(scopedFields)
         let origins = origins ?? operation.declaredOrigins
         if !origins.isEmpty, !origins.contains(operation.origin) {
-            operation.transfer.head.headerFields.removeAll { scopedFields.contains($0.name) || added.contains($0) }
+            let withheld = operation.transfer.head.headerFields.filter {
+                scopedFields.contains($0.name) || added.contains($0)
+            }
+            if !withheld.isEmpty {
+                operation.transfer.head.headerFields.removeAll { withheld.contains($0) }
+                operation.log(.withheld(withheld, from: operation), at: .warning)
+            }
         }
         return try await next(operation, emit)
+    }
+}
+
+extension NetworkMessage {
+    fileprivate static func withheld(_ fields: [HTTPField], from operation: NetworkOperation) -> NetworkMessage {
+        let names = Set(fields.map(\.name.rawName)).sorted().joined(separator: ", ")
+        return NetworkMessage(
+            "\(operation.line): sent without \(names), because \(operation.origin) is not one of the app's origins",
+            .warning
+        )
     }
 }

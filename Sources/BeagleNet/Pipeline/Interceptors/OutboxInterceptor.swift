@@ -125,12 +125,12 @@ public struct OutboxInterceptor: BriefInterceptor {
         _ next: Next,
         _ emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        operation.logUnkept("is sent without being kept in the outbox: \(why)", at: .info)
+        operation.logUnkept("is sent without being kept in the outbox: \(why)", at: .warning)
         do throws(NetworkError) {
             return try await next(operation, emit)
         } catch {
             guard error.leavesMessageOpen else { throw error }
-            operation.logUnkept("was not delivered and is not kept in the outbox: \(why)", at: .error)
+            operation.logUnkept("was not delivered and is not kept in the outbox: \(why)", at: .debug)
             var told = error
             let advice = "the outbox did not keep the request: \(why)"
             told.advice = error.advice.map { "\($0); \(advice)" } ?? advice

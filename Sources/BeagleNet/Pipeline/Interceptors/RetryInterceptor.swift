@@ -118,11 +118,13 @@ public final class RetryInterceptor: BriefInterceptor {
             switch step(after: outcome, of: operation, failures, elapsed) {
             case .wait(let duration): wait = duration
             case .stop(let reason):
-                operation.log(RetryMessage("Not retrying: \(reason)"))
+                operation.log(NetworkMessage("\(operation.line): not retrying, because \(reason)"))
                 return try outcome.reaching(hasReached)
             }
             operation.log(
-                RetryMessage("Retrying in \(wait.shown) (attempt \(operation.attempt + 1)): \(outcome.reason)")
+                NetworkMessage(
+                    "\(operation.line): retrying in \(wait.shown) (attempt \(operation.attempt + 1)), because \(outcome.reason)"
+                )
             )
             do {
                 if operation.kind == .subscription, case .failure(let error) = outcome {
@@ -132,7 +134,7 @@ public final class RetryInterceptor: BriefInterceptor {
             } catch {
                 throw error.reaching(hasReached)
             }
-            operation.attempt += 1
+            operation.tryAgain()
             if hasReached { operation.outboxSending?.noteRepetition() }
             let news = Lock<(hasGiven: Bool, opened: Duration?)>((false, nil))
             outcome = await .catching { () throws(NetworkError) in
@@ -322,7 +324,7 @@ extension NetworkOperation {
         }
     }
 
-    func log(_ message: @autoclosure () -> some LogType & Sendable, at level: LogLevel = .info) {
+    func log(_ message: @autoclosure () -> some LogType & Sendable, at level: LogLevel = .debug) {
         if logger.accepts(level) { logger.log(message()) }
     }
 }
@@ -340,18 +342,6 @@ extension NetworkError {
         error.mayHaveReachedServer = mayHaveReachedServer || hasReached
         return error
     }
-}
-
-/// What a log says of the way from one attempt to the next.
-struct RetryMessage: LogType {
-    let message: String
-
-    init(_ message: String) {
-        self.message = message
-    }
-
-    var category: String { "Network" }
-    var level: LogLevel { .info }
 }
 
 extension Duration {

@@ -262,9 +262,9 @@ extension Outbox {
 
     /// Tells a log what was found wrong with files.
     func tellLog(_ logger: any BeagleLogger) {
-        for error in files.takeUnlogged() where logger.accepts(.error) {
+        for error in files.takeUnlogged() where logger.accepts(.warning) {
             let advice = error.advice.map { "; \($0)" } ?? ""
-            logger.log(OutboxLogMessage(level: .error, message: error.message + advice))
+            logger.log(OutboxLogMessage(level: .warning, message: error.message + advice))
         }
     }
 

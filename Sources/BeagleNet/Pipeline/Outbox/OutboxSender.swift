@@ -103,7 +103,7 @@ public final class OutboxSender: RequestToken {
     /// A queue was sent, as far as that could be.
     private func hear(_ queue: String, _ report: Outbox.Report) {
         outbox.tellLog(client.container.logger)
-        for entry in report.refused { log("\(entry)", .info) }
+        for entry in report.refused { log("\(entry)", .warning) }
         let failure = report.trouble ?? report.failures.first
         if failure == nil || !report.delivered.isEmpty {
             // An alarm stays: it may be that of a run which began after this one.
@@ -132,7 +132,7 @@ public final class OutboxSender: RequestToken {
         }
         guard let wait else { return }
         let isTrouble = error.kind == .file && error.phase == .file
-        log("\(error.message); retrying in \(wait.milliseconds) ms", isTrouble ? .error : .info)
+        log("\(error.message); retrying in \(wait.milliseconds) ms", isTrouble ? .warning : .debug)
     }
 
     private func log(_ message: @autoclosure () -> String, _ level: LogLevel) {
