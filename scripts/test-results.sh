@@ -3,7 +3,7 @@
 #
 #   scripts/test-results.sh counts XML LOG      prints the numbers of passed, failed and skipped tests
 #   scripts/test-results.sh summary XML LOG     prints the same in words
-#   scripts/test-results.sh skips LOG           prints each reason for skipping tests, with the number of tests
+#   scripts/test-results.sh skips LOG           prints the reasons for skipping tests, with the number of tests
 #   scripts/test-results.sh failures LOG        prints each failed expectation and its place
 #   scripts/test-results.sh unfinished LOG      prints the tests that started but did not end
 set -euo pipefail
@@ -25,7 +25,16 @@ case ${1-} in
     summary) counts "$2" "$3" | awk '{ print $1 " passed, " $2 " failed, " $3 " skipped" }' ;;
     skips)
         sed -nE 's/^[^ ]* Test .* (skipped|was cancelled after [0-9.]+ seconds): "(.*)"$/\2/p' "$2" | sort | uniq -c |
-            sort -k 1,1rn | awk '{ number = $1; sub(/^ *[0-9]+ /, ""); print number (number == 1 ? " test: " : " tests: ") $0 }'
+            sort -k 1,1rn | awk '
+                { number = $1; sub(/^ *[0-9]+ /, "") }
+                sub(/ is not installed: scripts\/setup.sh --peers$/, "") {
+                    missing += number; names = names (names ? ", " : "") $0; next
+                }
+                { others = others number (number == 1 ? " test: " : " tests: ") $0 "\n" }
+                END {
+                    if (missing) print missing " tests need " names ": scripts/setup.sh --peers"
+                    printf "%s", others
+                }'
         ;;
     failures)
         awk '

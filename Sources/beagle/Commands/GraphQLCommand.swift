@@ -40,12 +40,7 @@ struct GraphQLCommand: TransferCommand {
     var upload: [FormPart] = []
 
     @OptionGroup var retries: RetryFlags
-    @OptionGroup var general: GeneralFlags
-    @OptionGroup var speed: SpeedFlags
-    @OptionGroup(title: "ACCESS OPTIONS") var access: AccessFlags
-    @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
-    @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
-    @OptionGroup var replay: ReplayFlags
+    @OptionGroup var flags: CommonFlags
 
     var keepsBody: Bool { true }
 

@@ -5,7 +5,7 @@ import BeagleNetRequestBuilder
 import Foundation
 
 /// `beagle listen`: the events of a stream, over as many connections as it takes.
-struct ListenCommand: RequestCommand, Sendable {
+struct ListenCommand: AsyncParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "listen",
         abstract: "Receive server-sent events.",
@@ -37,12 +37,7 @@ struct ListenCommand: RequestCommand, Sendable {
     @Option(name: .long, help: "Maximum number of consecutive connections without an event.")
     var retry = 10
 
-    @OptionGroup var general: GeneralFlags
-    @OptionGroup var speed: SpeedFlags
-    @OptionGroup(title: "ACCESS OPTIONS") var access: AccessFlags
-    @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
-    @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
-    @OptionGroup var replay: ReplayFlags
+    @OptionGroup var flags: CommonFlags
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("'--count' must be greater than 0.") }

@@ -11,7 +11,7 @@ struct OutboxCommand: AsyncParsableCommand {
         subcommands: [Flush.self, List.self, Retry.self, Remove.self]
     )
 
-    struct Flush: RequestCommand {
+    struct Flush: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Send the stored forms in order.",
             discussion: """
@@ -36,12 +36,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
         @OptionGroup var outboxKey: OutboxKeyFlags
         @OptionGroup var retries: RetryFlags
-        @OptionGroup var general: GeneralFlags
-        @OptionGroup var speed: SpeedFlags
-        @OptionGroup(title: "ACCESS OPTIONS") var access: AccessFlags
-        @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
-        @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
-        @OptionGroup var replay: ReplayFlags
+        @OptionGroup var flags: CommonFlags
 
         func validate() throws {
             if flags.output != nil || flags.include || flags.offline {

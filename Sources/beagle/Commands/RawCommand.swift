@@ -51,12 +51,7 @@ struct RawCommand: TransferCommand {
 
     @OptionGroup var continuationFlag: ContinuationFlag
     @OptionGroup var retries: RetryFlags
-    @OptionGroup var general: GeneralFlags
-    @OptionGroup var speed: SpeedFlags
-    @OptionGroup(title: "ACCESS OPTIONS") var access: AccessFlags
-    @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
-    @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
-    @OptionGroup var replay: ReplayFlags
+    @OptionGroup var flags: CommonFlags
 
     var continuation: Continuation? { continuationFlag.continueAt }
     var showsErrorBody: Bool { true }

@@ -70,12 +70,7 @@ struct SubmitCommand: TransferCommand {
 
     @OptionGroup var outboxKey: OutboxKeyFlags
     @OptionGroup var retries: RetryFlags
-    @OptionGroup var general: GeneralFlags
-    @OptionGroup var speed: SpeedFlags
-    @OptionGroup(title: "ACCESS OPTIONS") var access: AccessFlags
-    @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
-    @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
-    @OptionGroup var replay: ReplayFlags
+    @OptionGroup var flags: CommonFlags
 
     var kind: NetworkOperation.Kind { .form }
 

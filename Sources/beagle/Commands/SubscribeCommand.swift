@@ -6,7 +6,7 @@ import BeagleNetReplay
 import Foundation
 
 /// `beagle subscribe`: the results of a GraphQL subscription, over as many connections as it takes.
-struct SubscribeCommand: RequestCommand, Sendable {
+struct SubscribeCommand: AsyncParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "subscribe",
         abstract: "Receive the results of a GraphQL subscription.",
@@ -59,12 +59,7 @@ struct SubscribeCommand: RequestCommand, Sendable {
     @Option(name: .long, help: "Maximum number of consecutive connections without a result.")
     var retry = 10
 
-    @OptionGroup var general: GeneralFlags
-    @OptionGroup var speed: SpeedFlags
-    @OptionGroup(title: "ACCESS OPTIONS") var access: AccessFlags
-    @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
-    @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
-    @OptionGroup var replay: ReplayFlags
+    @OptionGroup var flags: CommonFlags
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("'--count' must be greater than 0.") }

@@ -6,7 +6,7 @@ import BeagleNetRequestBuilder
 import Foundation
 
 /// `beagle ws`: lines out, messages in.
-struct WebSocketCommand: RequestCommand {
+struct WebSocketCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ws",
         abstract: "Send and receive WebSocket messages.",
@@ -35,12 +35,7 @@ struct WebSocketCommand: RequestCommand {
     )
     var subprotocol: [String] = []
 
-    @OptionGroup var general: GeneralFlags
-    @OptionGroup var speed: SpeedFlags
-    @OptionGroup(title: "ACCESS OPTIONS") var access: AccessFlags
-    @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
-    @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
-    @OptionGroup var replay: ReplayFlags
+    @OptionGroup var flags: CommonFlags
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("'--count' must be greater than 0.") }

@@ -3,17 +3,107 @@ import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
-/// The flags of a command that sends one request, spelled as curl's.
-@dynamicMemberLookup
-struct CommonFlags: Sendable {
-    let general: GeneralFlags
-    let speed: SpeedFlags
-    let access: AccessFlags
-    let connection: ConnectionFlags
-    let recording: RecordingFlags
-    let replay: ReplayFlags
+/// The flags of every command that sends one request, spelled as curl's.
+struct CommonFlags: ParsableArguments {
+    @Option(
+        name: [.customShort("H"), .long],
+        help: "Add or replace a header with 'Name: value', or remove it with 'Name:'. Repeatable."
+    )
+    var header: [HeaderLine] = []
 
-    subscript<Value>(dynamicMember path: KeyPath<GeneralFlags, Value>) -> Value { general[keyPath: path] }
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Write the body to this file, unless the status is an error. '-' is standard output.",
+            valueName: "file"
+        )
+    )
+    var output: String?
+
+    @Flag(name: .shortAndLong, help: "Write the response headers, secrets included, before the body.")
+    var include = false
+
+    @Flag(name: .shortAndLong, help: "Write headers, with secrets redacted, and timings to standard error.")
+    var verbose = false
+
+    @Option(
+        name: [.customShort("m"), .long],
+        help: ArgumentHelp("Maximum time allowed for the transfer.", valueName: "seconds")
+    )
+    var maxTime: Double?
+
+    @Option(name: .long, help: ArgumentHelp("Maximum time allowed for the connection.", valueName: "seconds"))
+    var connectTimeout: Double?
+
+    @OptionGroup var speed: SpeedFlags
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Maximum size of the decoded body, such as 500, 10k, 2M or 1G bytes.", valueName: "bytes")
+    )
+    var maxFilesize: ByteSize?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "CA certificates (PEM) to verify the server with, instead of the system's.",
+            valueName: "file"
+        )
+    )
+    var cacert: String?
+
+    @OptionGroup(title: "ACCESS OPTIONS") var access: AccessFlags
+
+    @Flag(name: .long, inversion: .prefixedNo, help: "Request a compressed response, and decompress it.")
+    var compressed = true
+
+    @Flag(name: .customLong("http1.1"), help: "Use HTTP/1.1.")
+    var http1 = false
+
+    @Flag(name: .customLong("http2"), help: "Use HTTP/2: negotiated over TLS, or else with prior knowledge.")
+    var http2 = false
+
+    @Flag(name: .customLong("http3"), help: "Use HTTP/3 for https URLs if libcurl and the server support it.")
+    var http3 = false
+
+    @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
+    @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
+
+    @OptionGroup var replay: ReplayFlags
+
+    @Flag(
+        name: .long,
+        help: "Write one JSON object to standard output, even on failure. Secrets in the response are not redacted."
+    )
+    var json = false
+
+    @Flag(name: .long, help: "Show the request as HTTP/1.1 text, without secrets and body, instead of sending it.")
+    var offline = false
+
+    @Flag(name: .long, help: "Include secrets and the body in the output of --offline.")
+    var showSecrets = false
+
+    @Option(name: .long, help: "Use colour in the output.")
+    var color = ColorChoice.auto
+
+    /// The file that `-o` names; nil where the body goes to standard output.
+    var file: String? { output == "-" ? nil : output }
+
+    func validate() throws {
+        if let index = header.firstIndex(where: { $0.name == nil }) {
+            // It is not repeated: it may hold a secret.
+            throw ValidationError("'-H' must be 'Name: value' or 'Name:'; header \(index + 1) is neither.")
+        }
+        if output == "" { throw ValidationError("'-o' requires a file name.") }
+        if showSecrets && !offline { throw ValidationError("'--show-secrets' requires '--offline'.") }
+        if [http1, http2, http3].count(where: \.self) > 1 {
+            throw ValidationError("'--http1.1', '--http2' and '--http3' cannot be used together.")
+        }
+        for (name, seconds) in [("max-time", maxTime), ("connect-timeout", connectTimeout)] {
+            guard let seconds, !(seconds > 0 && seconds <= 1e9) else { continue }
+            throw ValidationError("'--\(name)' must be a number of seconds greater than 0.")
+        }
+    }
 
     /// The options of a transfer. Where `--max-time` is given it is the only limit, as it is with curl; what goes to
     /// a file may be of any size and take any time, as long as it goes on.
@@ -21,20 +111,20 @@ struct CommonFlags: Sendable {
     /// - Throws: `Failure` where `--cacert` names no file that can be read.
     func options() throws -> TransferOptions {
         var options = TransferOptions()
-        if general.file != nil {
+        if file != nil {
             options.maxBodyBytes = nil
             options.timeouts.total = nil
         }
-        if let maxFilesize = general.maxFilesize { options.maxBodyBytes = maxFilesize.bytes }
-        if let maxTime = general.maxTime {
+        if let maxFilesize { options.maxBodyBytes = maxFilesize.bytes }
+        if let maxTime {
             options.timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: .seconds(maxTime))
         }
-        if let connectTimeout = general.connectTimeout { options.timeouts.connect = .seconds(connectTimeout) }
-        if let cacert = general.cacert { options.trust = .file(path: try readable(cacert)) }
+        if let connectTimeout { options.timeouts.connect = .seconds(connectTimeout) }
+        if let cacert { options.trust = .file(path: try readable(cacert)) }
         access.apply(to: &options)
         speed.apply(to: &options)
-        options.version = general.http1 ? .http1 : general.http2 ? .http2 : general.http3 ? .http3 : .automatic
-        if !general.compressed { options.codings = [] }
+        options.version = http1 ? .http1 : http2 ? .http2 : http3 ? .http3 : .automatic
+        if !compressed { options.codings = [] }
         try connection.apply(to: &options)
         return options
     }
@@ -75,13 +165,13 @@ struct CommonFlags: Sendable {
         switch error.kind {
         case .timeout where error.advice?.contains("minimumSpeed") == true:
             return "decrease --speed-limit, or increase --speed-time"
-        case .timeout where general.connectTimeout != nil && [.resolve, .connect, .tls].contains(error.phase):
+        case .timeout where connectTimeout != nil && [.resolve, .connect, .tls].contains(error.phase):
             return "increase --connect-timeout"
         case .timeout: return "allow more time with --max-time"
-        case .tls where general.cacert != nil:
+        case .tls where cacert != nil:
             return "check the certificate and the host name; only the CAs in --cacert are trusted"
         case .tls: return "check the certificate and the host name, or name a file of trusted CAs with --cacert"
-        case .tooLarge where general.maxFilesize != nil: return "increase --max-filesize"
+        case .tooLarge where maxFilesize != nil: return "increase --max-filesize"
         case .tooLarge: return "write the body to a file with -o"
         case .blocked where access.publicOnly: return "use another host, or leave out --public-only"
         default: return error.advice
@@ -90,11 +180,26 @@ struct CommonFlags: Sendable {
 
     /// Puts the headers of the command line into a message, instead of those of the same name.
     func apply(to head: inout HTTPRequest) {
-        for name in Set(general.header.compactMap(\.name)) { head.headerFields[fields: name] = [] }
-        for line in general.header {
+        for name in Set(header.compactMap(\.name)) { head.headerFields[fields: name] = [] }
+        for line in header {
             guard let name = line.name, let value = line.value else { continue }
             head.headerFields.append(HTTPField(name: name, value: value))
         }
         access.apply(to: &head)
+    }
+}
+
+/// A header of the command line: `Name: value`, or `Name:` to take one away.
+struct HeaderLine: ExpressibleByArgument {
+    /// The field's name; nil where the line is no header.
+    let name: HTTPField.Name?
+    let value: String?
+
+    init(argument: String) {
+        let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let value = parts.dropFirst().first?.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+        let isHeader = value.map(HTTPField.isValidValue) ?? false
+        name = isHeader ? HTTPField.Name(String(parts[0])) : nil
+        self.value = value?.isEmpty == true ? nil : value
     }
 }

@@ -4,7 +4,8 @@ import BeagleNetHTTP
 import Foundation
 
 /// A command that sends one request and tells what came of it.
-protocol TransferCommand: RequestCommand, Sendable {
+protocol TransferCommand: AsyncParsableCommand, Sendable {
+    var flags: CommonFlags { get }
     var retries: RetryFlags { get }
 
     /// What the request goes through; retries by default.
