@@ -46,7 +46,7 @@ public struct OriginPolicyInterceptor: BriefInterceptor {
             }
             if !withheld.isEmpty {
                 operation.transfer.head.headerFields.removeAll { withheld.contains($0) }
-                operation.log(.withheld(withheld, from: operation), at: .warning)
+                operation.log(NetworkMessage.withheld(withheld, from: operation), at: .warning)
             }
         }
         return try await next(operation, emit)
