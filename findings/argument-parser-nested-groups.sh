@@ -29,7 +29,7 @@ SWIFT
 cat >Sources/nested/main.swift <<'SWIFT'
 import ArgumentParser
 
-nonisolated(unsafe) var made = 0
+var made = 0
 
 struct Leaf: ParsableArguments {
     @Option var size = 1
