@@ -1,12 +1,12 @@
 package import BeagleNetHTTP
 package import Foundation
 
-/// A program that a test runs in a process of its own.
+/// A program that a test runs in a separate process.
 ///
 /// Tests don't use Foundation's `Process`: in Swift 6.3, it reads beyond the end of a buffer when the test process has about a
 /// thousand open files (`findMaximumOpenFromProcSelfFD`).
 package final class Program: Sendable {
-    /// How a program ended.
+    /// The exit code, or the signal that ended the program.
     package enum Ending: Sendable, Equatable {
         case exit(Int32)
         case signal(Int32)
@@ -93,7 +93,8 @@ package final class Program: Sendable {
     }
 
     #if !canImport(Darwin)
-        /// A function of glibc 2.34 that its module in Swift lacks.
+        /// A function of glibc 2.34 that Swift's module of glibc lacks. The cast is safe: its type is the one in `spawn.h`, where
+        /// `posix_spawn_file_actions_addclosefrom_np` takes a pointer to the actions and an `int`, and returns an `int`.
         private static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
             unsafeBitCast(
                 $0,
@@ -141,7 +142,7 @@ package final class Program: Sendable {
         }
     }
 
-    /// Runs a program to its end.
+    /// Runs a program and waits until it exits.
     ///
     /// - Parameters:
     ///   - includesErrors: Whether the output includes standard error, in the order of writing.

@@ -10,8 +10,8 @@ struct HelpTests {
         #expect(Self.faults(in: command, after: "") == [])
     }
 
-    /// The texts that a command and its subcommands lack, and options and arguments that can't be told apart. The parser checks
-    /// the latter only in debug builds.
+    /// Missing texts of a command and its subcommands, options with the same name, and arguments after a repeated one. In
+    /// release builds, swift-argument-parser doesn't check the last two.
     private static func faults(in command: JSONValue, after path: String) -> [String] {
         let name = "\(path) \(command["commandName"]?.string ?? "")"
         // The parser's own help command has neither.

@@ -18,7 +18,7 @@
 public struct RedactionAudit: Sendable, Hashable {
     /// The places, in the order in which they were found first.
     public private(set) var places: [String] = []
-    /// Whether places are missing, because more than 1,000 were found or the text could not be read to its end.
+    /// `true` if places are missing because there are more than 1,000 or part of the text is unreadable.
     public private(set) var isCut = false
 
     private static let limit = 1_000
