@@ -54,7 +54,7 @@ public struct OriginPolicyInterceptor: BriefInterceptor {
 }
 
 extension NetworkMessage {
-    fileprivate static func withheld(_ fields: [HTTPField], from operation: NetworkOperation) -> NetworkMessage {
+    fileprivate static func withheld(_ fields: HTTPFields, from operation: NetworkOperation) -> NetworkMessage {
         let names = Set(fields.map(\.name.rawName)).sorted().joined(separator: ", ")
         return NetworkMessage(
             "\(operation.line): sent without \(names), because \(operation.origin) is not one of the app's origins",

@@ -288,7 +288,7 @@ extension Result<NetworkOperation.Result, NetworkError> {
     }
 
     fileprivate var reason: String {
-        if let status { return "the server returned \(status)" }
+        if let status { return "the server returned \(status.code)" }
         if case .failure(let error) = self { return error.message }
         return ""
     }
