@@ -75,7 +75,7 @@ struct RelayRun: Sendable {
         let fields = endpoint.headers.map { "\($0): \($1)" }.sorted()
         let url = try endpoint.target.url(in: container).absoluteString
         // No field has line ends: what comes last may have them.
-        return (["\(container.person)", url] + fields + ["", identity]).joined(separator: "\n")
+        return (["\(container.credentialOwner)", url] + fields + ["", identity]).joined(separator: "\n")
     }
 
     /// Subscribes, and gives what comes until the server ends it.

@@ -334,12 +334,25 @@ extension NetworkError {
         do {
             return try await body()
         } catch {
-            var failure = NetworkError(wrapping: error)
-            failure.mayHaveReachedServer = false
-            failure.isAside = true
-            if !(error is NetworkError) { failure.phase = .queue }
-            throw failure
+            throw NetworkError(aside: error)
         }
+    }
+
+    /// The same for what need not be waited for.
+    package static func asideCatching<R>(_ body: () throws -> R) throws(NetworkError) -> R {
+        do {
+            return try body()
+        } catch {
+            throw NetworkError(aside: error)
+        }
+    }
+
+    /// The error of what was to be done before a request could be sent.
+    private init(aside error: any Error) {
+        self.init(wrapping: error)
+        mayHaveReachedServer = false
+        isAside = true
+        if !(error is NetworkError) { phase = .queue }
     }
 
     /// Takes any error for a `NetworkError`: itself where it is one, `.cancelled` for a `CancellationError`, else

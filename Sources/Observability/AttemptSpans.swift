@@ -9,7 +9,7 @@ final class AttemptSpans: Sendable {
     private let instrument: any Instrument
     private let parent: ServiceContext
     private let rules: SpanRules
-    private let messages: MessageCount
+    private let run: OperationRun
     /// The message that is out; nil after the end. It changes on the transport's thread, which follows redirects.
     private let current = Lock<Sent?>(nil)
 
@@ -26,8 +26,10 @@ final class AttemptSpans: Sendable {
         self.rules = rules
         tracer = given ?? InstrumentationSystem.tracer
         instrument = given ?? InstrumentationSystem.instrument
-        parent = ServiceContext.current ?? .topLevel
-        messages = operation.messages ?? MessageCount()
+        run = operation.run ?? OperationRun()
+        // A later attempt may run on the transport's thread, which has no context.
+        let first = run.value(for: AttemptSpans.self) { ServiceContext.current ?? .topLevel }
+        parent = ServiceContext.current ?? first
     }
 
     /// Begins the first span, puts its trace on the message and sees to it that redirects have spans of their own.
@@ -55,7 +57,7 @@ final class AttemptSpans: Sendable {
             if let version = metrics?.protocolVersion { attributes[AttributeName.protocolVersion] = version }
             if let metrics, metrics.resends > 0 {
                 attributes["http.request.resend_count"] = sent.resends + metrics.resends
-                messages.add(metrics.resends)
+                run.add(metrics.resends)
             }
         }
         if span.isRecording {
@@ -85,7 +87,7 @@ final class AttemptSpans: Sendable {
     /// Begins the span of a message.
     private func sent(_ head: HTTPRequest) -> Sent {
         let start = DefaultTracerClock.now
-        let resends = messages.add()
+        let resends = run.add()
         return Sent(span: span(of: head, resends: resends, at: start), start: start, resends: resends)
     }
 

@@ -14,7 +14,7 @@ public import CoreMetrics
 /// answer has, with `error.type` `cancelled`. The factory's instruments are called on the transport's thread as well:
 /// they must not block.
 /// Source: https://opentelemetry.io/docs/specs/semconv/http/http-metrics/
-public struct MetricsInterceptor: BriefInterceptor {
+public struct MetricsInterceptor: RequestObserver {
     /// `.metrics`.
     public var place: Pipeline.Place? { .metrics }
     private let meters: Meters
@@ -31,19 +31,13 @@ public struct MetricsInterceptor: BriefInterceptor {
         meters = Meters(factory, servers: servers, templates: templates)
     }
 
-    /// Counts the attempt as under way, goes on, and measures it. What was cancelled before, and what nothing answers, is
+    /// Counts the attempt as under way, and measures it when it ends. What was cancelled before, and what nothing answers, is
     /// no attempt.
-    nonisolated(nonsending) public func intercept(
-        _ operation: NetworkOperation,
-        next: Next,
-        emit: @escaping Emit
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        guard next.leads(operation) else { return try await next(operation, emit) }
-        var operation = operation
-        let measured = meters.begin(&operation)
-        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-            try await next(operation, emit)
-        }
-        return try outcome.tellingItsEnd { measured.end($0) }.get()
+    public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? { meters.begin(&operation) }
+}
+
+extension AttemptMeasurement: RequestObservation {
+    func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
+        outcome = outcome.tellingItsEnd { self.end($0) }
     }
 }

@@ -15,9 +15,11 @@ public import Tracing
 /// takes for secret, those of forms their whole query. The trace (`traceparent`) goes to the app's own origins alone, not
 /// with a redirect to another one either. The tracer is called on the transport's thread as well: it must not block.
 /// Source: https://opentelemetry.io/docs/specs/semconv/http/http-spans/
-public struct TracingInterceptor: BriefInterceptor, CountingInterceptor {
+public struct TracingInterceptor: Interceptor {
     /// `.span`.
     public var place: Pipeline.Place? { .span }
+    /// It doesn't block.
+    public var neverBlocks: Bool { true }
     private let tracer: (any Tracer)?
     private let rules: SpanRules
 
@@ -39,14 +41,21 @@ public struct TracingInterceptor: BriefInterceptor, CountingInterceptor {
         tracer != nil || !(InstrumentationSystem.instrument is NoOpInstrument)
     }
 
-    /// Begins a span, puts its trace on the message, goes on, and ends the span. What was cancelled before, and what
-    /// nothing answers, has none.
+    /// Begins a span and puts its trace on the message, unless something below needs the span as a task-local value. What was
+    /// cancelled before, and what nothing answers, has none.
+    public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
+        guard next.isAtTransport, operation.performer == nil else { return .wait }
+        let spans = AttemptSpans(of: operation, tracer, rules)
+        _ = spans.begin(&operation)
+        return .proceed(spans)
+    }
+
+    /// Begins a span, puts its trace on the message, goes on, and ends the span.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        guard next.leads(operation) else { return try await next(operation, emit) }
         let spans = AttemptSpans(of: operation, tracer, rules)
         var operation = operation
         let context = spans.begin(&operation)
@@ -63,4 +72,10 @@ public struct TracingInterceptor: BriefInterceptor, CountingInterceptor {
 struct SpanRules: Sendable {
     let origins: Set<Origin>?
     let sendsBaggage: Bool
+}
+
+extension AttemptSpans: RequestObservation {
+    func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
+        outcome = outcome.tellingItsEnd { self.end($0) }
+    }
 }

@@ -145,7 +145,6 @@ public final class NetworkClientDefault: NetworkClient {
         if let answer = pipeline.answer(atHandFor: operation) { return answer }
         let emit = settings.surroundings.callerContexts.carrying(emit)
         if operation.question == nil, !operation.isDetached {
-            if let way = pipeline.directWay(of: operation) { return try await way.run(operation, emit) }
             return try await pipeline.run(operation, emit)
         }
         if pipeline.prefersStore(operation), await hub.isAlone(operation, pipeline) {
@@ -305,22 +304,27 @@ public final class NetworkClientDefault: NetworkClient {
     ) -> any RequestToken {
         let (operation, pipeline) = prepared
         let isShared = operation.question != nil || operation.isDetached
-        if !isShared, let way = pipeline.directWay(of: operation) { return way.start(operation, deliver) }
+        if !isShared {
+            switch pipeline.start(operation, { _ in }, deliver) {
+            case .running(let token): return token
+            case .ended(let outcome):
+                Task.detached { deliver(outcome) }
+                return EndedToken()
+            }
+        }
         let once = OnceCompletion(isHeld: true, deliver)
         defer { once.open() }
         if let answer = pipeline.answer(atHandFor: operation) {
             once.give(.success(answer))
             return EndedToken()
         }
-        guard !isShared || pipeline.prefersStore(operation) else {
+        guard pipeline.prefersStore(operation) else {
             return ShareToken(share: hub.ask(operation, pipeline, { _ in }, { once.give($0) }), once: once)
         }
         let task = Task.starting(on: pipeline.executor) { [hub] in
             let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-                if isShared, !(await hub.isAlone(operation, pipeline)) {
-                    return try await hub.result(of: operation, pipeline) { _ in }
-                }
-                return try await pipeline.run(operation) { _ in }
+                if await hub.isAlone(operation, pipeline) { return try await pipeline.run(operation) { _ in } }
+                return try await hub.result(of: operation, pipeline) { _ in }
             }
             once.give(outcome)
         }
@@ -339,10 +343,10 @@ public final class NetworkClientDefault: NetworkClient {
                 let builder = settings.environment.applied(to: own)
                 let surroundings = settings.surroundings.with(builder)
                 let transfer = try transfer(of: operation, settings, builder)
-                sent = operation.sending(transfer, surroundings, for: pipeline.person)
+                sent = operation.sending(transfer, surroundings, for: pipeline.credentialOwner)
             } else {
                 let transfer = try transfer(of: operation, settings, settings.environmentBuilder)
-                sent = operation.sending(transfer, settings.surroundings, for: pipeline.person)
+                sent = operation.sending(transfer, settings.surroundings, for: pipeline.credentialOwner)
             }
             if let own = operation.request.options, own.guards(beyond: options) {
                 sent.reasonNotToKeep = TransferOptions.guardsAreNotKept

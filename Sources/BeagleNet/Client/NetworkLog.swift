@@ -3,17 +3,20 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
 /// The messages that a `LogInterceptor` logs of one operation, which its logger accepts.
-struct NetworkLog {
+final class NetworkLog: RequestObservation {
     private let operation: NetworkOperation
     private let style: LogInterceptor.Style
-    private let attempts: AttemptCount
+    /// How many attempts the run had made before.
+    private let earlierAttempts: Int
     private let start = ContinuousClock.now
 
-    init(of operation: NetworkOperation, _ style: LogInterceptor.Style, _ attempts: AttemptCount) {
+    init(of operation: NetworkOperation, _ style: LogInterceptor.Style) {
         self.operation = operation
         self.style = style
-        self.attempts = attempts
+        earlierAttempts = (operation.run?.attempts ?? 1) - 1
     }
+
+    private var attempts: Int { (operation.run?.attempts ?? 1) - earlierAttempts }
 
     private var redactor: Redactor { operation.redactor }
 
@@ -38,8 +41,15 @@ struct NetworkLog {
         }
     }
 
+    func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
+        switch outcome {
+        case .success(let result): outcome = .success(self.result(result))
+        case .failure(let error): failure(error)
+        }
+    }
+
     /// - Returns: The result. The end of a streamed body is logged, too.
-    func result(_ result: NetworkOperation.Result) -> NetworkOperation.Result {
+    private func result(_ result: NetworkOperation.Result) -> NetworkOperation.Result {
         switch result.content {
         case .connection where style == .exchanges: exchange("ended")
         case .progress, .connection: break
@@ -49,7 +59,7 @@ struct NetworkLog {
             let head = NetworkResponse(response: stream.response, url: stream.url, metrics: stream.metrics)
             if style != .exchanges { response(head, stream.body) }
             let caller = operation.surroundings.callerContexts.capture()
-            stream.body = stream.body.tellingItsEnd { count, error in caller.run { end(count, error, of: head) } }
+            stream.body = stream.body.tellingItsEnd { count, error in caller.run { self.end(count, error, of: head) } }
             var result = result
             result.content = .stream(stream)
             return result
@@ -57,7 +67,7 @@ struct NetworkLog {
         return result
     }
 
-    func failure(_ error: NetworkError) {
+    private func failure(_ error: NetworkError) {
         if style == .exchanges { return exchange(endedBy: error) }
         if let response = NetworkResponse(of: error) { return self.response(response) }
         hops(error.metrics?.hops ?? [])
@@ -72,7 +82,7 @@ struct NetworkLog {
         let hasErrors = operation.kind.isGraphQL && response.data.isObject(without: "") && !response.data.isObject(without: "errors")
         let hops = response.metrics.hops.count
         let details = [
-            attempts.value == 1 ? nil : "\(attempts.value) attempts",
+            attempts == 1 ? nil : "\(attempts) attempts",
             hops == 0 ? nil : "\(hops) redirect\(hops == 1 ? "" : "s")",
         ].compactMap(\.self)
         let outcome = hasErrors ? "\(status) with GraphQL errors" : "\(status)"
@@ -85,7 +95,7 @@ struct NetworkLog {
             return exchange(response, response.data.count)
         }
         let message = redactor.redact(text: error.message)
-        exchange(attempts.value == 1 ? message : "\(message) after \(attempts.value) attempts")
+        exchange(attempts == 1 ? message : "\(message) after \(attempts) attempts")
     }
 
     private func exchange(_ outcome: String, _ body: String? = nil) {

@@ -272,12 +272,21 @@ final class ActiveOperation: Sendable {
     }
 
     private func start(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) {
-        let token = send(operation, pipeline, run) ?? TaskToken(task(operation, pipeline, run))
+        let operation = run == 1 ? operation : operation.inRun(OperationRun())
+        let started = pipeline.start(operation) { self.give($0, in: run) } _: { self.finish($0, run) }
+        switch started {
+        case .running(let token): began(run, token)
+        case .ended(let outcome):
+            began(run, nil)
+            finish(outcome, run)
+        }
+    }
+
+    private func began(_ run: Int, _ token: (any RequestToken)?) {
         let (isDue, isOver) = state.withLock { state in
             guard state.run == run, state.isRunning else { return (false, state.isOver) }
-            // Where it goes on after its first message, it has another already.
-            if state.token == nil { state.token = token }
-            guard var last = state.last, !state.hasGivenInRun, operation.kind != .subscription else {
+            state.token = token
+            guard var last = state.last, !state.hasGivenInRun, state.operation.kind != .subscription else {
                 return (false, state.isOver)
             }
             last.isStale = true
@@ -285,50 +294,7 @@ final class ActiveOperation: Sendable {
             return (Self.post(&state, .result(last), to: state.everybody), state.isOver)
         }
         if isDue { deliver() }
-        if isOver { token.cancel() }
-    }
-
-    /// Whether somebody wants to know what comes of a run.
-    private func isUnderWay(_ run: Int) -> Bool {
-        state.withLock { !$0.isOver && $0.run == run && $0.isRunning }
-    }
-
-    /// Sends the operation's message without a task, where that can be.
-    private func send(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) -> (any RequestToken)? {
-        guard let way = pipeline.directWay(of: operation) else { return nil }
-        let emit: Interceptor.Emit = { self.give($0, in: run) }
-        return way.send(operation, emit) { outcome in
-            if way.ends(with: outcome, operation) || !self.isUnderWay(run) {
-                return self.finish(way.admitted(outcome, operation), run)
-            }
-            let token = way.goOnInTask(after: outcome, operation, emit) { self.finish($0, run) }
-            let isOver = self.state.withLock { state in
-                guard !state.isOver, state.run == run, state.isRunning else { return true }
-                state.token = token
-                return false
-            }
-            if isOver { token.cancel() }
-        }
-    }
-
-    /// Not `Task.starting`: a closure that is handed on costs two more of them.
-    private func task(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) -> Task<Void, Never> {
-        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            guard let executor = pipeline.executor else {
-                return Task.immediate { await self.run(operation, pipeline, run) }
-            }
-            return Task.immediate(executorPreference: executor) { await self.run(operation, pipeline, run) }
-        }
-        return Task(executorPreference: pipeline.executor) { await self.run(operation, pipeline, run) }
-    }
-
-    nonisolated(nonsending) private func run(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) async {
-        // Not `Result.catching`: a call of a closure ends with a look at where the task is to go on.
-        do {
-            finish(.success(try await pipeline.run(operation) { self.give($0, in: run) }), run)
-        } catch {
-            finish(.failure(error), run)
-        }
+        if isOver { token?.cancel() }
     }
 
     private func give(_ result: NetworkOperation.Result, in run: Int) {

@@ -1,9 +1,10 @@
 public import BeagleNetHTTP
 
-/// Decorates operations: changes what is sent, answers in the network's place, asks again, looks on.
+/// Decorates operations: changes the request, answers it in the network's place, or sends it again. It may wait. Code that
+/// only edits requests or observes results is better a `RequestObserver`, which needs no task.
 ///
-/// One function serves every kind of operation. What it returns is the final result, what it gives to `emit` are
-/// earlier ones; cancelling its task is the end of the operation.
+/// One function serves every kind of operation. Its return value is the final result; `emit` receives earlier ones.
+/// Cancelling its task cancels the operation.
 ///
 /// ```swift
 /// struct Signature: Interceptor {
@@ -28,11 +29,28 @@ public protocol Interceptor: Sendable {
     /// Where in a pipeline it belongs; nil, the default, anywhere.
     var place: Pipeline.Place? { get }
 
+    /// Whether `intercept` neither blocks its thread nor computes for long, so that it may run on the transport's thread,
+    /// which saves each response a change of threads. `false` by default.
+    var neverBlocks: Bool { get }
+
+    /// A number for the user whose credentials it adds to requests: a new one as soon as they may be another user's.
+    /// Responses are shared and stored for one number alone. `nil`, the default, for an interceptor that adds none.
+    var credentialOwner: Int? { get }
+
     /// Whether it has anything to do with an operation; true by default. What says no is passed over, which costs
     /// nothing.
     func applies(to operation: NetworkOperation) -> Bool
 
-    /// Takes an operation to its result.
+    /// Does without waiting what comes before the request is sent, if it can. Called on the caller's thread, or on the
+    /// transport's for a later attempt.
+    ///
+    /// - Parameters:
+    ///   - operation: what is asked; changes are seen by the interceptors after this one.
+    ///   - next: the rest of the pipeline.
+    /// - Returns: How the operation goes on; `.wait` by default, which calls `intercept`.
+    func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision
+
+    /// Takes an operation to its result, where `begin` returned `.wait`.
     ///
     /// - Parameters:
     ///   - operation: what is asked.
@@ -51,54 +69,31 @@ extension Interceptor {
     /// Anywhere.
     public var place: Pipeline.Place? { nil }
 
+    /// It may block.
+    public var neverBlocks: Bool { false }
+
+    /// It adds no credentials.
+    public var credentialOwner: Int? { nil }
+
     /// With every operation.
     public func applies(to operation: NetworkOperation) -> Bool { true }
+
+    /// `.wait`.
+    public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision { .wait }
 }
 
-/// An interceptor that does so little after it waited that it may do it on the transport's thread, which saves each
-/// answer a hop between threads.
-package protocol BriefInterceptor: Interceptor {
-    /// Whether this one does; yes by default.
-    var isBrief: Bool { get }
-}
-
-extension BriefInterceptor {
-    package var isBrief: Bool { true }
-}
-
-/// An interceptor that asks `NetworkOperation.messages` how many went out before.
-package protocol CountingInterceptor: Interceptor {}
-
-/// An interceptor that looks on: it hears what goes out and what comes of it, and needs no task for that.
-package protocol OnlookingInterceptor: Interceptor {
-    /// A message is about to go out, and is answered as a whole.
-    ///
-    /// - Parameters:
-    ///   - operation: whose message it is.
-    ///   - transfer: the message; who wants to hear how it fares on its way may have it tell.
-    ///   - messages: counts those of the run; nil where nobody counts.
-    /// - Returns: who hears what comes of it.
-    func onlooker(
-        of operation: NetworkOperation,
-        sending transfer: inout TransferRequest,
-        _ messages: MessageCount?
-    ) -> any Onlooker
-}
-
-/// Who looks on at one message.
-package protocol Onlooker: AnyObject, Sendable {
-    /// What came of it: heard once, before anybody else does, and possibly on the transport's thread.
-    func hear(_ outcome: Result<NetworkOperation.Result, NetworkError>)
-}
-
-/// An interceptor that hears of the answers that a store above it gives, which never come to it.
-package protocol StoreObservingInterceptor: Interceptor {
-    /// A store has given this answer.
-    func observe(_ stored: NetworkOperation.Result, for operation: NetworkOperation)
-}
-
-/// An interceptor that gives operations the credentials of somebody.
-protocol PersonalInterceptor: Interceptor {
-    /// Whose they are: another number than any before as soon as they may be another person's.
-    var person: Int { get }
+extension Pipeline {
+    /// How an operation goes on after the synchronous part of an interceptor (`Interceptor.begin`).
+    public enum Decision: Sendable {
+        /// With the rest of the pipeline; the observation, if any, receives the result.
+        case proceed((any RequestObservation)?)
+        /// As `proceed`, after this earlier result was emitted.
+        case emit(NetworkOperation.Result, (any RequestObservation)?)
+        /// With this result; nothing is sent.
+        case answer(NetworkOperation.Result)
+        /// With this error; nothing is sent.
+        case fail(NetworkError)
+        /// In a task, with `intercept`.
+        case wait
+    }
 }

@@ -11,6 +11,9 @@ extension NetworkOperation {
         case end
     }
 
+    /// How an operation ends.
+    public typealias Outcome = Swift.Result<Result, NetworkError>
+
     /// What comes of an operation: its answer, or a step on the way to it.
     public struct Result: Sendable {
         /// What there is, behind one reference: each step of a pipeline that waits keeps room for a result. That is an

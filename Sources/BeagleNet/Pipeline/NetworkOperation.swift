@@ -1,3 +1,4 @@
+import BeagleNetDependencies
 public import BeagleNetHTTP
 public import BeagleNetRequestBuilder
 
@@ -42,8 +43,10 @@ public struct NetworkOperation: Sendable {
         var person = 0
         /// Those that hold the credentials of that person, or trace the message.
         var knownFields: [HTTPField] = []
-        /// Where it is noted how the message went out, for who wants to know.
-        var departure: Departure?
+        /// What its attempts have in common; nil before a client has taken it on.
+        var run: OperationRun?
+        /// The logger as the caller's task has it; nil if that is the client's.
+        var logger: (any BeagleLogger)?
         /// What was asked first, and what is asked now, as the client made them; nil where that is the same.
         var revised: (first: TransferRequest, now: TransferRequest)?
 
@@ -233,7 +236,9 @@ public struct NetworkOperation: Sendable {
                 surroundings: surroundings,
                 scopedFields: scopedFields,
                 broughtFields: brought,
-                person: person
+                person: person,
+                run: run ?? OperationRun(),
+                logger: surroundings.capturesLogger ? surroundings.logger.captured() : nil
             )
         )
         return operation
@@ -261,10 +266,29 @@ public struct NetworkOperation: Sendable {
         message.value.knownFields += known
     }
 
-    /// Where it is noted how the message went out; nil where nobody wants to know.
-    var departure: Departure? {
-        get { message.value.departure }
-        set { message.value.departure = newValue }
+    /// What its attempts have in common; nil before a client has taken it on.
+    package var run: OperationRun? { message.value.run }
+
+    /// The same operation in a run of its own.
+    func inRun(_ run: OperationRun) -> NetworkOperation {
+        var operation = self
+        operation.message.value.run = run
+        return operation
+    }
+
+    /// Where it is noted how the message was sent; nil if nothing is to be stored.
+    var departure: Departure? { run?.departure }
+
+    /// The deadline under which it runs; nil if there is none.
+    var countdown: Countdown? { run?.countdown }
+
+    /// The logger as the caller's task has it; nil if that is the client's.
+    var capturedLogger: (any BeagleLogger)? { message.value.logger }
+
+    /// Begins another attempt.
+    mutating func tryAgain() {
+        attempt += 1
+        run?.addAttempt()
     }
 
     /// Whether the message is still what the key was made of, but for the credentials of the key's person and what

@@ -53,19 +53,23 @@ public final class Pipeline: Sendable {
 
     /// The rest of a pipeline, seen from one of its interceptors.
     public struct Next: Sendable {
-        fileprivate let pipeline: Pipeline
-        fileprivate let index: Int
+        let pipeline: Pipeline
+        let index: Int
 
-        /// Whose credentials operations are given; 0 where they get none.
-        var person: Int { pipeline.person }
+        /// Whose credentials operations are given; 0 if they get none.
+        var credentialOwner: Int { pipeline.credentialOwner }
 
-        /// Tells who wants to know that a store gave this answer, and hands it on.
-        func told(_ stored: NetworkOperation.Result, for operation: NetworkOperation) -> NetworkOperation.Result {
-            pipeline.storeObserver?.observe(stored, for: operation)
+        /// Reports a stored response to the observers below, which otherwise don't see it.
+        ///
+        /// - Returns: The response.
+        func used(_ stored: NetworkOperation.Result, for operation: NetworkOperation) -> NetworkOperation.Result {
+            for index in pipeline.steps.indices where index >= self.index {
+                pipeline.steps[index].observer?.didUse(stored: stored, for: operation)
+            }
             return stored
         }
 
-        /// Takes an operation on.
+        /// Takes an operation through the rest of the pipeline.
         ///
         /// - Parameters:
         ///   - operation: what is asked.
@@ -76,65 +80,68 @@ public final class Pipeline: Sendable {
             _ operation: NetworkOperation,
             _ emit: @escaping Interceptor.Emit
         ) async throws(NetworkError) -> NetworkOperation.Result {
-            let steps = pipeline.steps
-            var index = index
-            while index < steps.count, !steps[index].interceptor.applies(to: operation) { index += 1 }
-            guard index < steps.count else {
-                // Asked here, as the frame of a transfer has no room to spare for those of another sort.
-                if operation.performer != nil { return try await pipeline.perform(operation, emit) }
-                return try await pipeline.transfer(operation, emit)
-            }
-            return try await steps[index].interceptor
-                .intercept(operation, next: Next(pipeline: pipeline, index: index + 1), emit: emit)
+            try await self(operation, emit, observedBy: nil)
         }
 
-        /// Whether an operation has somewhere to go: it was not cancelled, and the transport or an interceptor answers
-        /// its kind. To be asked from `.metrics` on: whatever has a place below only looks on.
-        package func leads(_ operation: NetworkOperation) -> Bool {
-            if Task.isCancelled { return false }
-            return (NetworkOperation.Kind.transfers.contains(operation.kind) || operation.performer != nil)
-                && !operation.isForStoreAlone
-                || pipeline.interceptors[index...].contains { $0.place == nil && $0.applies(to: operation) }
+        /// The same with an observation, which receives the outcome first of all above.
+        nonisolated(nonsending) func callAsFunction(
+            _ operation: NetworkOperation,
+            _ emit: @escaping Interceptor.Emit,
+            observedBy observation: (any RequestObservation)?
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            var passage = Passage(operation, emit, isInTask: true)
+            if let observation { passage.add(observation, self) }
+            let stop = pipeline.descend(&passage, from: index)
+            return try await pipeline.outcome(of: passage, after: stop).get()
+        }
+
+        /// Takes an operation through an interceptor whose `begin` never waits, and the rest.
+        nonisolated(nonsending) func through(
+            _ interceptor: any Interceptor,
+            _ operation: NetworkOperation,
+            _ emit: @escaping Interceptor.Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            var passage = Passage(operation, emit, isInTask: true)
+            let stop = passage.begin(interceptor, self) ?? pipeline.descend(&passage, from: index)
+            return try await pipeline.outcome(of: passage, after: stop).get()
+        }
+
+        /// Whether nothing below runs in a task, so that no code of the app's would see task-local values.
+        package var isAtTransport: Bool {
+            pipeline.sendsWithoutTask && pipeline.steps[index...].allSatisfy(\.interceptor.neverBlocks)
         }
     }
 
     /// An interceptor. A class, as one in an array is copied before it is called, and one behind a reference is not.
-    private final class Step: Sendable {
+    final class Step: Sendable {
         let interceptor: any Interceptor
-        /// The interceptor, where it is this one.
-        let retry: RetryInterceptor?
-        /// The interceptor, where it is this one.
-        let images: ImageInterceptor?
-        /// The interceptor, where it only looks on.
-        let onlooking: (any OnlookingInterceptor)?
+        /// The same, if it is one.
+        let observer: (any RequestObserver)?
+        /// Whether it measures attempts, of which an operation that leads nowhere has none.
+        let isForAttempts: Bool
 
         init(_ interceptor: any Interceptor) {
             self.interceptor = interceptor
-            retry = interceptor as? RetryInterceptor
-            images = interceptor as? ImageInterceptor
-            onlooking = interceptor as? any OnlookingInterceptor
+            observer = interceptor as? any RequestObserver
+            isForAttempts = interceptor.place.map { $0 >= .metrics } ?? false
         }
     }
 
-    private let interceptors: [any Interceptor]
-    /// Those that are called: all of them, or all but a status check at the end.
     private let steps: [Step]
-    /// The innermost, where it only looks at the results: it is asked for that, which costs a fraction of a call.
-    private let status: StatusInterceptor?
     private let transport: any HTTPTransport
-    /// Where tasks of the pipeline's own run: on the thread of our transport where all that they do is brief. Of another
-    /// transport nobody knows how it keeps what `HTTPTransport` promises.
+    /// Whether the transport's completion may be used; nobody knows how another transport keeps what `HTTPTransport`
+    /// promises.
+    private let sendsWithoutTask: Bool
+    /// Where tasks of the pipeline's own run: on the thread of our transport if no interceptor blocks it.
     let executor: CurlTransport?
-    private let credentials: (any PersonalInterceptor)?
+    /// Of those that add credentials the first.
+    private let credentials: (any Interceptor)?
     /// Asked first, as is `hasStore`: to look whether something is there copies it, even where it is nothing.
     private let hasCredentials: Bool
     private let keepsCookies: Bool
     private let cache: CacheInterceptor?
-    fileprivate let storeObserver: (any StoreObservingInterceptor)?
     /// What stands above it.
     private let aboveCache: ArraySlice<any Interceptor>
-    /// Whether the messages of each run are counted.
-    private let countsMessages: Bool
 
     /// A pipeline.
     ///
@@ -148,23 +155,19 @@ public final class Pipeline: Sendable {
         var interceptors = interceptors
         // An operation may bring a limit of its own, which must not be ignored.
         if !interceptors.contains(where: { $0.place == .deadline }) { interceptors.add(DeadlineInterceptor()) }
-        self.interceptors = interceptors
-        status = interceptors.last as? StatusInterceptor
-        steps = interceptors.dropLast(status == nil ? 0 : 1).map { Step($0) }
+        steps = interceptors.map { Step($0) }
         self.transport = transport
-        let isBrief = interceptors.allSatisfy { ($0 as? any BriefInterceptor)?.isBrief ?? false }
-        executor = isBrief ? transport as? CurlTransport : nil
-        credentials = interceptors.lazy.compactMap { $0 as? any PersonalInterceptor }.first
+        let curl = transport as? CurlTransport
+        sendsWithoutTask = curl != nil
+        executor = interceptors.allSatisfy(\.neverBlocks) ? curl : nil
+        credentials = interceptors.first { $0.credentialOwner != nil }
         hasCredentials = credentials != nil
         // Of a transport that we do not know, nobody knows.
         keepsCookies = (transport as? any CookieTransport)?.keepsCookies ?? true
         let cacheIndex = interceptors.firstIndex { $0 is CacheInterceptor }
         hasStore = cacheIndex != nil
         cache = cacheIndex.flatMap { interceptors[$0] as? CacheInterceptor }
-        storeObserver =
-            cache == nil ? nil : interceptors.lazy.compactMap { $0 as? any StoreObservingInterceptor }.first
         aboveCache = interceptors[..<(cacheIndex ?? 0)]
-        countsMessages = interceptors.contains { $0 is any CountingInterceptor }
     }
 
     /// Whether answers may come from a store.
@@ -187,8 +190,7 @@ public final class Pipeline: Sendable {
         }
         guard let answer = cache.answer(atHandFor: operation), images?.refusal(of: answer, to: operation) == nil
         else { return nil }
-        storeObserver?.observe(answer, for: operation)
-        return answer
+        return Next(pipeline: self, index: aboveCache.endIndex + 1).used(answer, for: operation)
     }
 
     /// Whether a store may answer the operation, and that is what it wants first.
@@ -211,10 +213,10 @@ public final class Pipeline: Sendable {
         return true
     }
 
-    /// Whose credentials operations are given; 0 where they get none, as what is asked to fetch credentials.
-    var person: Int {
+    /// Whose credentials operations are given; 0 if they get none, as what is asked to fetch credentials.
+    var credentialOwner: Int {
         guard hasCredentials, let credentials, !CredentialFetch.isOne else { return 0 }
-        return credentials.person
+        return credentials.credentialOwner ?? 0
     }
 
     private static func check(_ interceptors: [any Interceptor]) throws(NetworkError) {
@@ -252,7 +254,7 @@ public final class Pipeline: Sendable {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         // Before anybody signs it: what is kept is sent as the message that it is.
         if let revision = operation.revision,
-            interceptors.contains(where: { $0 is OutboxInterceptor && $0.applies(to: operation) })
+            steps.contains(where: { $0.interceptor is OutboxInterceptor && $0.interceptor.applies(to: operation) })
         {
             return try await runOnce(revision.settled(operation), emit)
         }
@@ -269,9 +271,9 @@ public final class Pipeline: Sendable {
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let first = Next(pipeline: self, index: 0)
-        if countsMessages { return try await first(operation.counted(by: MessageCount()), emit) }
-        return try await first(operation, emit)
+        var passage = Passage(operation.run == nil ? operation.inRun(OperationRun()) : operation, emit, isInTask: true)
+        let stop = descend(&passage, from: 0)
+        return try await outcome(of: passage, after: stop).get()
     }
 
     /// Takes an operation through the interceptors, up to the head of its answer, which only one can read.
@@ -284,222 +286,171 @@ public final class Pipeline: Sendable {
         }
         return response
     }
-
-    /// The end of the pipeline for what is more than one message with one answer.
-    private func perform(
-        _ operation: NetworkOperation,
-        _ emit: @escaping Interceptor.Emit
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        if let refusal = refusal(of: operation) { throw refusal }
-        guard let performer = operation.performer else { throw .unhandled(operation.kind) }
-        return try checked(try await performer.perform(operation, over: transport, emit), operation)
-    }
-
-    private func checked(
-        _ result: consuming NetworkOperation.Result,
-        _ operation: NetworkOperation
-    ) throws(NetworkError) -> NetworkOperation.Result {
-        try status?.check(result, of: operation)
-        return result
-    }
-
-    /// Why an operation is not performed; nil where it is.
-    @inline(never)
-    private func refusal(of operation: NetworkOperation) -> NetworkError? {
-        if operation.isForStoreAlone { return .notStored(operation, hasStore: hasStore) }
-        return Task.isCancelled ? .cancelledBeforeStart : nil
-    }
-
-    /// The end of the pipeline.
-    nonisolated(nonsending) private func transfer(
-        _ operation: NetworkOperation,
-        _ emit: @escaping Interceptor.Emit
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        guard NetworkOperation.Kind.transfers.contains(operation.kind) else { throw .unhandled(operation.kind) }
-        if operation.isForStoreAlone { throw .notStored(operation, hasStore: hasStore) }
-        operation.departure?.note(operation, keepsCookies: keepsCookies)
-        if Task.isCancelled { throw .cancelledBeforeStart }
-        let operation = operation.reportsProgress ? operation.telling(emit) : operation
-        let response = try await transport.perform(operation.transfer)
-        return try checked(.of(consume response, isStream: operation.isStream), operation)
-    }
 }
 
-// MARK: - Without a task
+// MARK: - One pass through the steps
 
 extension Pipeline {
-    /// The way of an operation on which nobody stands but who looks at its one message and at the outcome of that: a task is
-    /// needed only where another message follows.
-    struct DirectWay: Sendable {
-        fileprivate let pipeline: Pipeline
-        /// Which of the steps asks again; nil where none does.
-        fileprivate let retryStep: Int?
-        /// Which of those below it looks on; nil where none does.
-        fileprivate let onlookingStep: Int?
-        /// Looks at the outcome; nil where none does.
-        fileprivate let images: ImageInterceptor?
-        /// Counts the messages of the run; nil where nobody asks.
-        fileprivate let messages: MessageCount?
+    typealias Outcome = NetworkOperation.Outcome
 
-        private var retry: RetryInterceptor? { retryStep.flatMap { pipeline.steps[$0].retry } }
+    /// What a pass has come to when it can go no further without waiting.
+    enum Stop: Sendable {
+        /// The message is to be sent.
+        case transport
+        /// The interceptor at this index has to wait.
+        case interceptor(Int)
+        case ended(Outcome)
+    }
 
-        /// Sends the message.
-        ///
-        /// - Parameters:
-        ///   - emit: hears how far it is.
-        ///   - completion: gets its outcome, once, on the transport's thread; where that is the operation's, not yet `admitted`.
-        /// - Returns: the handle that ends it.
-        func send(
-            _ operation: NetworkOperation,
-            _ emit: @escaping Interceptor.Emit,
-            _ completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
-        ) -> any RequestToken {
-            let (transfer, onlooker) = message(of: operation, emit)
-            return pipeline.transport.perform(transfer) { [pipeline] answer in
-                let outcome: Result<NetworkOperation.Result, NetworkError>
-                do throws(NetworkError) {
-                    outcome = .success(try pipeline.checked(.of(answer.get(), isStream: false), operation))
-                } catch {
-                    outcome = .failure(error)
-                }
-                onlooker?.hear(outcome)
-                completion(outcome)
+    /// Takes an operation down, as far as it gets without waiting.
+    func descend(_ passage: inout Passage, from start: Int) -> Stop {
+        var index = start
+        while index < steps.count {
+            let step = steps[index]
+            index += 1
+            guard step.interceptor.applies(to: passage.operation) else { continue }
+            if step.isForAttempts, !leads(passage.operation, from: index, passage.isInTask) { continue }
+            if let stop = passage.begin(step.interceptor, Next(pipeline: self, index: index)) { return stop }
+        }
+        return .transport
+    }
+
+    /// Whether an operation has somewhere to go: it was not cancelled, and the transport or an interceptor answers its kind.
+    private func leads(_ operation: NetworkOperation, from index: Int, _ isInTask: Bool) -> Bool {
+        if isInTask, Task.isCancelled { return false }
+        return (NetworkOperation.Kind.transfers.contains(operation.kind) || operation.performer != nil)
+            && !operation.isForStoreAlone
+            || steps[index...].contains { $0.interceptor.place == nil && $0.interceptor.applies(to: operation) }
+    }
+
+    /// Ends the observations, innermost first, as far as that goes without waiting.
+    ///
+    /// - Parameter position: those before this one have not ended.
+    /// - Returns: The position of the one that has to wait; nil if all have ended.
+    func ascend(_ outcome: inout NetworkOperation.Outcome, _ passage: Passage, from position: Int) -> Int? {
+        var position = position
+        while position > 0 {
+            position -= 1
+            let observation = passage.observations[position].observation
+            if observation.mustWait(after: outcome) { return position }
+            observation.didEnd(&outcome, of: passage.operation)
+        }
+        return nil
+    }
+
+    /// Takes a pass on from where it stopped to its outcome.
+    nonisolated(nonsending) func outcome(of passage: Passage, after stop: Stop) async -> Outcome {
+        var outcome: Outcome
+        do throws(NetworkError) {
+            switch stop {
+            case .transport: outcome = .success(try await send(passage))
+            case .interceptor(let index): outcome = .success(try await intercept(passage, at: index))
+            case .ended(let ended): outcome = ended
             }
+        } catch {
+            outcome = .failure(error)
         }
-
-        /// The message as it goes out, and who looks on at it. Never inlined: the frame of each operation would have room for
-        /// what it works on.
-        @inline(never)
-        private func message(
-            of operation: NetworkOperation,
-            _ emit: @escaping Interceptor.Emit
-        ) -> (TransferRequest, (any Onlooker)?) {
-            operation.departure?.note(operation, keepsCookies: pipeline.keepsCookies)
-            var transfer = operation.transfer
-            if operation.reportsProgress { transfer.onProgress = { emit(NetworkOperation.Result(.progress($0))) } }
-            guard let onlookingStep else { return (transfer, nil) }
-            let onlooking = pipeline.steps[onlookingStep].onlooking
-            let onlooker = onlooking?.onlooker(of: operation, sending: &transfer, messages)
-            return (transfer, onlooker)
+        if let position = ascend(&outcome, passage, from: passage.observations.count) {
+            return await self.outcome(of: passage, resumingAt: position, after: outcome)
         }
+        return outcome
+    }
 
-        /// Runs the operation for who has no task: its message goes out at once, and those that follow go out from a task.
-        ///
-        /// - Parameter completion: gets the outcome, once, on the transport's thread.
-        /// - Returns: the handle that ends what is under way of it.
-        func start(
-            _ operation: NetworkOperation,
-            _ completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
-        ) -> any RequestToken {
-            if retryStep == nil { return send(operation, { _ in }) { completion(admitted($0, operation)) } }
-            let slot = TokenSlot()
-            slot.fill(
-                first: send(operation, { _ in }) { outcome in
-                    if ends(with: outcome, operation) { return completion(admitted(outcome, operation)) }
-                    slot.fill(goOnInTask(after: outcome, operation, { _ in }, completion))
-                }
-            )
-            return slot
-        }
-
-        /// Runs the operation in the caller's task.
-        nonisolated(nonsending) func run(
-            _ operation: NetworkOperation,
-            _ emit: @escaping Interceptor.Emit
-        ) async throws(NetworkError) -> NetworkOperation.Result {
-            if Task.isCancelled { throw .cancelledBeforeStart }
-            let (transfer, onlooker) = message(of: operation, emit)
-            let outcome: Result<NetworkOperation.Result, NetworkError>
+    /// Takes a pass on from an observation that has to wait.
+    nonisolated(nonsending) func outcome(
+        of passage: Passage,
+        resumingAt position: Int,
+        after first: Outcome
+    ) async -> Outcome {
+        var (position, outcome) = (position, first)
+        while true {
+            let (next, observation) = passage.observations[position]
             do throws(NetworkError) {
-                let answer = try await pipeline.transport.perform(transfer)
-                outcome = .success(try pipeline.checked(.of(consume answer, isStream: false), operation))
+                outcome = .success(
+                    try await observation.resume(after: outcome, next: next, emit: passage.emitter(above: position))
+                )
             } catch {
                 outcome = .failure(error)
             }
-            onlooker?.hear(outcome)
-            if ends(with: outcome, operation) { return try admitted(outcome, operation).get() }
-            return try await goOn(after: outcome, operation, emit)
-        }
-
-        /// Whether this is the outcome of the operation, and not of one of its messages.
-        func ends(with outcome: Result<NetworkOperation.Result, NetworkError>, _ operation: NetworkOperation) -> Bool {
-            retry?.accepts(outcome, of: operation) ?? true
-        }
-
-        /// Sends the messages that follow where that is not the outcome.
-        ///
-        /// - Parameter completion: gets the outcome, once.
-        func goOnInTask(
-            after outcome: Result<NetworkOperation.Result, NetworkError>,
-            _ operation: NetworkOperation,
-            _ emit: @escaping Interceptor.Emit,
-            _ completion: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
-        ) -> any RequestToken {
-            TaskToken(
-                Task(executorPreference: pipeline.executor) {
-                    do throws(NetworkError) {
-                        completion(.success(try await goOn(after: outcome, operation, emit)))
-                    } catch {
-                        completion(.failure(error))
-                    }
-                }
-            )
-        }
-
-        nonisolated(nonsending) private func goOn(
-            after outcome: Result<NetworkOperation.Result, NetworkError>,
-            _ operation: NetworkOperation,
-            _ emit: @escaping Interceptor.Emit
-        ) async throws(NetworkError) -> NetworkOperation.Result {
-            guard let retry, let retryStep else { return try outcome.get() }
-            let next = Next(pipeline: pipeline, index: retryStep + 1)
-            let operation = messages.map { operation.counted(by: $0) } ?? operation
-            let result = try await retry.repeated(operation, next, emit, after: outcome, nil)
-            return try admitted(.success(result), operation).get()
-        }
-
-        /// The outcome, unless it is an image that is refused.
-        @inline(__always)
-        func admitted(
-            _ outcome: Result<NetworkOperation.Result, NetworkError>,
-            _ operation: NetworkOperation
-        ) -> Result<NetworkOperation.Result, NetworkError> {
-            guard let images, case .success(let result) = outcome,
-                let refusal = images.refusal(of: result, to: operation)
-            else { return outcome }
-            return .failure(refusal)
+            guard let waiting = ascend(&outcome, passage, from: position) else { return outcome }
+            position = waiting
         }
     }
 
-    /// The direct way of an operation; nil where it has none, or where somebody logs, who may want to know in whose task. What
-    /// is asked again goes on in a task of nobody's: none of those that apply then, all of them brief, looks at whose it is.
-    func directWay(of operation: NetworkOperation) -> DirectWay? {
-        guard executor != nil, operation.isOneMessage, NetworkOperation.Kind.transfers.contains(operation.kind),
-            !operation.isForStoreAlone, operation.transfer.delivery == .collect, !operation.logger.accepts(.debug)
-        else { return nil }
-        var (retryStep, onlookingStep): (Int?, Int?)
-        var images: ImageInterceptor?
-        for index in steps.indices where steps[index].interceptor.applies(to: operation) {
-            // One that looks on stands below what asks again, and looks on once.
-            guard onlookingStep == nil else { return nil }
-            if steps[index].onlooking != nil {
-                onlookingStep = index
-            } else if retryStep == nil, let limit = steps[index].images {
-                images = limit
-            } else if retryStep == nil, let retry = steps[index].retry, retry.maxTime == nil {
-                retryStep = index
-            } else {
-                return nil
+    nonisolated(nonsending) private func intercept(
+        _ passage: Passage,
+        at index: Int
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        // Indices of stops are those after their interceptors.
+        try await steps[index - 1].interceptor
+            .intercept(passage.operation, next: Next(pipeline: self, index: index), emit: passage.emitter)
+    }
+}
+
+// MARK: - The transport
+
+extension Pipeline {
+    /// Whether a message can be sent with a completion.
+    func sendsWithoutTask(_ operation: NetworkOperation) -> Bool {
+        sendsWithoutTask && operation.isOneMessage && operation.transfer.delivery == .collect
+    }
+
+    /// Sends the message of a pass.
+    nonisolated(nonsending) private func send(
+        _ passage: Passage
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let operation = passage.operation
+        if let refusal = refusal(of: operation) { throw refusal }
+        if Task.isCancelled { throw .cancelledBeforeStart }
+        if operation.performer != nil { return try await perform(passage) }
+        let response = try await transport.perform(transfer(of: passage))
+        return .of(consume response, isStream: operation.isStream)
+    }
+
+    /// The end of the pipeline for what is more than one message with one answer. Never inlined: the frame of each
+    /// operation would have room for it.
+    @inline(never) nonisolated(nonsending) private func perform(
+        _ passage: Passage
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        guard let performer = passage.operation.performer else { throw .unhandled(passage.operation.kind) }
+        return try await performer.perform(passage.operation, over: transport, passage.emitter)
+    }
+
+    /// Sends the message of a pass.
+    ///
+    /// - Parameter completion: gets what came of it, once, on the transport's thread.
+    /// - Returns: The handle that cancels it; nil if it isn't sent, after the refusal was given to `refuse`.
+    func send(
+        _ passage: Passage,
+        _ completion: @escaping @Sendable (Outcome) -> Void
+    ) throws(NetworkError) -> any RequestToken {
+        if let refusal = refusal(of: passage.operation) { throw refusal }
+        return transport.perform(transfer(of: passage)) { answer in
+            switch answer {
+            case .success(let response): completion(.success(.of(response, isStream: false)))
+            case .failure(let error): completion(.failure(error))
             }
         }
-        let messages = countsMessages ? MessageCount() : nil
-        return DirectWay(
-            pipeline: self,
-            retryStep: retryStep,
-            onlookingStep: onlookingStep,
-            images: images,
-            messages: messages
-        )
+    }
+
+    /// Why an operation is not sent; nil if it is.
+    private func refusal(of operation: NetworkOperation) -> NetworkError? {
+        if operation.isForStoreAlone { return .notStored(operation, hasStore: hasStore) }
+        let isHandled = NetworkOperation.Kind.transfers.contains(operation.kind) || operation.performer != nil
+        return isHandled ? nil : .unhandled(operation.kind)
+    }
+
+    /// The message as it is sent. Never inlined: the frame of each operation would have room for what it works on.
+    @inline(never)
+    private func transfer(of passage: Passage) -> TransferRequest {
+        let operation = passage.operation
+        operation.departure?.note(operation, keepsCookies: keepsCookies)
+        var transfer = operation.transfer
+        if operation.reportsProgress {
+            let emit = passage.emitter
+            transfer.onProgress = { emit(NetworkOperation.Result(.progress($0))) }
+        }
+        return transfer
     }
 }
 
@@ -523,17 +474,6 @@ extension NetworkOperation {
         )
         let nowhere = Request(url: URL(fileURLWithPath: "/"), type: .rawRequest(.init()))
         return NetworkOperation(nowhere, kind: kind).sending(transfer, surroundings, for: 0)
-    }
-}
-
-// Never inlined: the frame of each operation would have room for what they work on.
-
-extension NetworkOperation {
-    /// The operation, whose transfer tells how far it is.
-    @inline(never) fileprivate func telling(_ emit: @escaping Interceptor.Emit) -> NetworkOperation {
-        var operation = self
-        operation.transfer.onProgress = { emit(Result(.progress($0))) }
-        return operation
     }
 }
 

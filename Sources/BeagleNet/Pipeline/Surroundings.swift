@@ -17,6 +17,8 @@ final class Surroundings: Sendable {
     let builder: HttpRequestBuilder?
     /// Whether no message reaches a server, by the app's own choice (`OfflineTransport`).
     let isOffline: Bool
+    /// Whether the logger reads task-local values, which other threads don't have.
+    let capturesLogger: Bool
 
     init(
         logger: any BeagleLogger,
@@ -36,6 +38,7 @@ final class Surroundings: Sendable {
         self.policy = policy
         self.builder = builder
         self.isOffline = isOffline
+        capturesLogger = logger.captured() != nil
     }
 
     /// The same with another builder, and the origins that it declares.
@@ -75,7 +78,7 @@ final class Surroundings: Sendable {
 
 extension NetworkOperation {
     /// Where interceptors say what they did; the client's logger.
-    public var logger: any BeagleLogger { surroundings.logger }
+    public var logger: any BeagleLogger { capturedLogger ?? surroundings.logger }
     /// Tells what must not be shown; the client's.
     public var redactor: Redactor { surroundings.redactor }
     /// What interceptors wait by; the client's.

@@ -7,9 +7,18 @@ public protocol BeagleLogger: Sendable {
 
     /// Whether messages of this level are wanted. Where they are not, none is made. Yes by default.
     func accepts(_ level: LogLevel) -> Bool
+
+    /// The logger for the messages of a request that begins now, which are logged on other threads too: a logger that reads
+    /// task-local values returns one that holds them.
+    ///
+    /// - Returns: `nil`, the default, if that is the logger itself.
+    func captured() -> (any BeagleLogger)?
 }
 
 extension BeagleLogger {
     /// Yes, whatever the level.
     public func accepts(_ level: LogLevel) -> Bool { true }
+
+    /// The logger itself.
+    public func captured() -> (any BeagleLogger)? { nil }
 }

@@ -17,15 +17,17 @@ public struct SwiftLogLogger: BeagleLogger {
         self.given = given
     }
 
-    /// Uses the `Logger.current` of whoever asks, with the metadata that `withLogger` has put on it. What is said after
-    /// the task that asked has gone on, as of the end of a streamed body, needs the caller context of
-    /// `BeagleNetObservability` besides.
+    /// Uses the `Logger.current` of the caller, with the metadata that `withLogger` has put on it. All messages of a request
+    /// have that of the call which began it.
     public static let current = SwiftLogLogger(given: nil)
 
     /// Hands the message on at its level.
     public func log(_ log: any LogType) {
         logger.log(level: log.level.swiftLogLevel, "\(log.message)", source: log.category)
     }
+
+    /// A logger that holds `Logger.current`, if that is what it uses.
+    public func captured() -> (any BeagleLogger)? { given == nil ? SwiftLogLogger(Logger.current) : nil }
 
     /// Whether swift-log would keep a message of this level.
     public func accepts(_ level: LogLevel) -> Bool {

@@ -28,7 +28,7 @@ final class SubscriptionRun: Sendable {
         _ client: any NetworkClient,
         _ buffer: SubscriptionBuffer
     ) -> any RequestToken {
-        let token = (client as? any StartingClient)?.start(operation) {
+        let token = (client as? NetworkClientDefault)?.start(operation) {
             buffer.add($0)
         } completion: {
             buffer.end($0)

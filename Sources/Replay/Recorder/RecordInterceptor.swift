@@ -9,71 +9,45 @@ import BeagleNetHTTP
 /// It stands below whatever adds to messages, so that entries have what was really sent, without its secrets: they go by
 /// the log's redactor, or else by the client's. Streamed bodies are recorded as they are read, at the reader's pace; what
 /// nobody reads is not recorded.
-public struct RecordInterceptor: BriefInterceptor, CountingInterceptor, OnlookingInterceptor,
-    StoreObservingInterceptor
-{
+public struct RecordInterceptor: RequestObserver {
     /// `.recorder`.
     public var place: Pipeline.Place? { .recorder }
     /// Where it is recorded.
     public let log: RequestLog
-    /// Who may have to wait must not do it on the transport's thread.
-    package var isBrief: Bool { !log.options.isLossless }
+    /// Whether the log may drop entries: one that must not waits for room.
+    public var neverBlocks: Bool { !log.options.isLossless }
 
     /// Records into a log.
     public init(_ log: RequestLog) {
         self.log = log
     }
 
-    /// Goes on, and records what was sent and what came of it.
-    nonisolated(nonsending) public func intercept(
-        _ operation: NetworkOperation,
-        next: Next,
-        emit: @escaping Emit
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        guard next.leads(operation) else { return try await next(operation, emit) }
+    /// Records what is sent, and what comes of it.
+    public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
+        let context = context(of: operation)
         if let performer = operation.performer {
-            var operation = operation
-            let context = context(of: operation, operation.messages)
             operation.performer = RecordedPerformer(performer: performer, log: log, context: context)
-            return try await next(operation, emit)
+            return nil
         }
-        var operation = operation
-        let recorder = TransferRecorder(log, context(of: operation, operation.messages))
+        let recorder = TransferRecorder(log, context)
         recorder.begin(&operation.transfer)
-        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-            try await next(operation, emit)
-        }
-        return try recorder.take(outcome, operation.transfer.delivery).get()
-    }
-
-    /// Records what goes out, and what comes of it when that is heard.
-    package func onlooker(
-        of operation: NetworkOperation,
-        sending transfer: inout TransferRequest,
-        _ messages: MessageCount?
-    ) -> any Onlooker {
-        let recorder = TransferRecorder(log, context(of: operation, messages))
-        recorder.begin(&transfer)
         return recorder
     }
 
     /// Records the answer of a store.
-    package func observe(_ stored: NetworkOperation.Result, for operation: NetworkOperation) {
+    public func didUse(stored: NetworkOperation.Result, for operation: NetworkOperation) {
         guard let response = stored.response else { return }
-        log.record(stored: response, to: operation.transfer, context(of: operation, operation.messages))
+        log.record(stored: response, to: operation.transfer, context(of: operation))
     }
 
-    private func context(
-        of operation: NetworkOperation,
-        _ messages: MessageCount?
-    ) -> TransferRecorder.Context {
+    private func context(of operation: NetworkOperation) -> TransferRecorder.Context {
         TransferRecorder.Context(
             redactor: operation.redactor,
             kind: operation.kind.name,
             operationName: operation.operationName,
             attempt: operation.attempt,
-            messages: messages,
-            parent: messages?.lastEntry.withLock { $0 }?.description
+            run: operation.run,
+            parent: operation.run?.lastEntry.withLock { $0 }?.description
         )
     }
 }
@@ -100,29 +74,29 @@ private struct RecordedPerformer: OperationPerformer {
     }
 }
 
-extension TransferRecorder: Onlooker {
-    func hear(_ outcome: Result<NetworkOperation.Result, NetworkError>) { hear(outcome, .collect) }
-
-    private func hear(
-        _ outcome: Result<NetworkOperation.Result, NetworkError>,
-        _ delivery: TransferRequest.Delivery
-    ) {
-        context.messages?.lastEntry.withLock { $0 = entryID }
-        switch outcome {
-        case .failure(let error): end(error)
-        case .success(let result): if case .response(let response) = result.content { end(response, delivery) }
-        }
+extension TransferRecorder: RequestObservation {
+    func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
+        outcome = take(outcome, operation.transfer.delivery)
     }
 
-    /// Records an outcome: at once, or where the body is streamed when that has ended.
+    /// Records an outcome: at once, or if the body is streamed when that has ended.
     func take(
         _ outcome: Result<NetworkOperation.Result, NetworkError>,
         _ delivery: TransferRequest.Delivery
     ) -> Result<NetworkOperation.Result, NetworkError> {
-        hear(outcome, delivery)
-        guard case .success(var result) = outcome, case .stream(let stream) = result.content else { return outcome }
-        result.content = .stream(receive(stream))
-        return .success(result)
+        context.run?.lastEntry.withLock { $0 = entryID }
+        switch outcome {
+        case .failure(let error): end(error)
+        case .success(var result):
+            switch result.content {
+            case .response(let response): end(response, delivery)
+            case .stream(let stream):
+                result.content = .stream(receive(stream))
+                return .success(result)
+            case .progress, .connection: break
+            }
+        }
+        return outcome
     }
 }
 

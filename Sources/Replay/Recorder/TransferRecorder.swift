@@ -15,8 +15,8 @@ final class TransferRecorder: Sendable {
         var kind: String?
         var operationName: String?
         var attempt = 1
-        /// Who wants to know the last entry of the run; nil where nobody does.
-        var messages: MessageCount?
+        /// The run of the operation; nil for a transfer that belongs to none.
+        var run: OperationRun?
         /// The entry that led to this transfer.
         var parent: String?
     }

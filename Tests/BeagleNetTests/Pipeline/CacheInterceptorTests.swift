@@ -257,8 +257,8 @@ import Testing
     }
 
     @Test("only a store in memory may be waited for on the transport's thread") func aSlowStoreIsNotBrief() {
-        #expect(CacheInterceptor().isBrief)
-        #expect(!CacheInterceptor(SlowStore()).isBrief)
+        #expect(CacheInterceptor().neverBlocks)
+        #expect(!CacheInterceptor(SlowStore()).neverBlocks)
     }
 
     @Test func onlyStoredAnswersWithoutAStoreFailClearly() async throws {

@@ -142,13 +142,6 @@ import Testing
         #expect(!ImageInterceptor(maxPixels: nil).applies(to: .of(.image)))
     }
 
-    @Test func anImageNeedsNoTask() throws {
-        let operation = NetworkOperation.of(.image)
-        let transport = CurlTransport()
-        #expect(try Pipeline(Beagle.dependencies.interceptors, transport: transport).directWay(of: operation) != nil)
-        #expect(try Pipeline([ImageInterceptor()], transport: transport).directWay(of: operation) != nil)
-    }
-
     // MARK: - Streams
 
     private func stream(_ server: LoopbackServer) async throws -> StreamingResponse {

@@ -17,9 +17,11 @@ import BeagleNetRequestBuilder
 /// error, which says that no server has acted on them; the next operation tries anew. Operations to other origins pass
 /// untouched, and what they answer renews nothing. Where the app declares no origins, an operation fails with an error
 /// that says what to declare.
-public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
+public final class AuthInterceptor<Credential: Sendable>: Interceptor {
     /// `.auth`.
     public var place: Pipeline.Place? { .auth }
+    /// Credentials are loaded and renewed elsewhere.
+    public var neverBlocks: Bool { true }
 
     /// What the interceptor asks of an app.
     public struct Rules: Sendable {
@@ -85,8 +87,8 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
         shared.reset()
     }
 
-    /// Whose credentials operations are given.
-    var person: Int { shared.person }
+    /// A number for the present user.
+    public var credentialOwner: Int? { shared.person }
 
     /// With operations to the origins that may have the credential; not with those that `load` and `renew` themselves ask,
     /// which would wait for their own end.
@@ -94,31 +96,89 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
         !CredentialFetch.isOne && operation.isMeant(for: origins)
     }
 
-    /// Attaches the credential and goes on; once more with a renewed one where it was refused.
+    /// Attaches the credential, if it is there and good.
+    public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
+        guard let used = shared.present else { return .wait }
+        if let credential = used.credential, rules.isExpiring(credential) { return .wait }
+        do throws(NetworkError) {
+            return .proceed(try attach(used, to: &operation))
+        } catch {
+            return .fail(error)
+        }
+    }
+
+    /// Waits for the credential, attaches it and goes on; once more with a renewed one if it was refused.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let used = try await current(operation)
+        var operation = operation
+        let attempt = try attach(await current(operation), to: &operation)
+        return try await next(operation, emit, observedBy: attempt)
+    }
+
+    /// - Returns: What renews the credential if it is refused; nil if there is none.
+    private func attach(
+        _ used: SharedCredential<Credential>.Version,
+        to operation: inout NetworkOperation
+    ) throws(NetworkError) -> Attempt? {
         if used.credential != nil, operation.hasUndeclaredOrigins(origins) {
             throw .undeclaredOrigins("an AuthInterceptor has a credential")
         }
         // A subscription begins anew each time; what else the person before wanted is not for this one to ask.
-        if let asker = operation.asker, asker != used.person, operation.kind != .subscription {
+        if let first = operation.run?.firstOwner, first != used.person, operation.kind != .subscription {
             throw .ofAnotherPerson
         }
-        let outcome = await attempt(operation, used, next, emit)
-        guard used.credential != nil, !outcome.isAside, rules.isRefusal(operation, outcome),
-            operation.transfer.body?.isReplayable ?? true
-        else { return try outcome.get() }
-        guard let renewed = try await renewal(of: used, operation), renewed.credential != nil else {
-            return try outcome.get()
+        guard used.credential != nil else { return nil }
+        let attempt = Attempt(self, operation, used)
+        put(used, on: &operation)
+        return attempt
+    }
+
+    private func put(_ version: SharedCredential<Credential>.Version, on operation: inout NetworkOperation) {
+        guard let credential = version.credential else { return }
+        rules.attach(credential, &operation.transfer.head)
+        operation.scope(fields)
+        operation.note(credentials: fields, of: version.person)
+    }
+
+    /// One request with a credential.
+    private final class Attempt: RequestObservation {
+        private let auth: AuthInterceptor
+        /// As it was without the credential.
+        private let operation: NetworkOperation
+        private let used: SharedCredential<Credential>.Version
+
+        init(
+            _ auth: AuthInterceptor,
+            _ operation: NetworkOperation,
+            _ used: SharedCredential<Credential>.Version
+        ) {
+            self.auth = auth
+            self.operation = operation
+            self.used = used
         }
-        if Task.isCancelled { throw .cancelledBeforeStart }
-        var again = operation
-        again.tryAgain()
-        return try await attempt(again, renewed, next, emit).get()
+
+        func mustWait(after outcome: NetworkOperation.Outcome) -> Bool {
+            !outcome.isAside && auth.rules.isRefusal(operation, outcome)
+                && operation.transfer.body?.isReplayable ?? true
+        }
+
+        nonisolated(nonsending) func resume(
+            after outcome: NetworkOperation.Outcome,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            guard let renewed = try await auth.renewal(of: used, operation), renewed.credential != nil else {
+                return try outcome.get()
+            }
+            if Task.isCancelled { throw .cancelledBeforeStart }
+            var again = operation
+            again.tryAgain()
+            auth.put(renewed, on: &again)
+            return try await next(again, emit)
+        }
     }
 
     /// The credential to use, loaded or renewed first where that is due.
@@ -143,38 +203,6 @@ public final class AuthInterceptor<Credential: Sendable>: PersonalInterceptor {
         return try await NetworkError.asideCatching {
             try await shared.version(after: used, operation.clock) { [rules] in try await rules.renew(credential) }
         }
-    }
-
-    nonisolated(nonsending) private func attempt(
-        _ operation: NetworkOperation,
-        _ version: SharedCredential<Credential>.Version,
-        _ next: Next,
-        _ emit: @escaping Emit
-    ) async -> Result<NetworkOperation.Result, NetworkError> {
-        var operation = operation
-        if let credential = version.credential {
-            rules.attach(credential, &operation.transfer.head)
-            operation.scope(fields)
-            operation.note(credentials: fields, of: version.person)
-        }
-        return await .catching { () throws(NetworkError) in try await next(operation, emit) }
-    }
-}
-
-extension NetworkOperation {
-    private enum AskerKey: ContextKey { static let defaultValue: Int? = nil }
-
-    /// Whose credentials there were when it was sent first; nil before it is sent again, and where there were none.
-    fileprivate var asker: Int? { context[AskerKey.self] }
-
-    /// The operation, which is to be sent again.
-    ///
-    /// - Parameter person: whose credentials there were before; 0 for nobody's.
-    func asked(by person: Int) -> NetworkOperation {
-        if person == 0 { return self }
-        var operation = self
-        operation.context[AskerKey.self] = person
-        return operation
     }
 }
 

@@ -20,15 +20,15 @@ public import BeagleNetHTTP
 /// it, where the transport may keep cookies or the answer sets one, and where the answer is not the transport's, only an
 /// operation with a `partition` has it stored, and the partition says whose it is. A transport of the app's own counts as
 /// one that keeps cookies, except for operations whose options say not `usesCookies`.
-public struct CacheInterceptor: BriefInterceptor {
+public struct CacheInterceptor: Interceptor {
     /// `.cache`.
     public var place: Pipeline.Place? { .cache }
     /// Where answers are kept.
     public let store: any DocumentStore
     /// The same, where nothing has to be waited for.
     private let memory: MemoryDocumentStore?
-    /// What waits for a disk may not do it on the transport's thread.
-    package var isBrief: Bool { memory != nil }
+    /// Whether the store is in memory: what waits for a disk may not do it on the transport's thread.
+    public var neverBlocks: Bool { memory != nil }
 
     /// Answers from a store.
     ///
@@ -44,29 +44,58 @@ public struct CacheInterceptor: BriefInterceptor {
         return operation.kind == .query || operation.transfer.head.method == .get
     }
 
+    /// Answers from memory, as the operation's policy says, and stores what comes.
+    public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
+        guard isUsable(for: operation) else { return .proceed(nil) }
+        var stale: NetworkOperation.Result?
+        if operation.policy.looksFirst {
+            guard let memory else { return .wait }
+            switch found(memory.document(for: operation), operation, next) {
+            case .answer(let result): return .answer(result)
+            case .stale(let result): stale = result
+            case .nothing: if operation.policy == .cacheOnly { return .fail(.notStored(operation, hasStore: true)) }
+            }
+        }
+        let storing = Storing(self, operation, next)
+        return stale.map { .emit($0, storing) } ?? .proceed(storing)
+    }
+
     /// Answers as the operation's policy says.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        guard operation.isOfKeyedPartition else {
-            operation.log(PartitionMessage())
-            return try await next(operation, emit)
-        }
-        switch operation.policy {
-        case .cacheFirst, .cacheOnly, .cacheAndNetwork:
-            if let stored = await store.document(for: operation) {
-                if operation.isContent(with: stored) {
-                    return next.told(.init(stored.response, from: .cache), for: operation)
-                }
-                emit(next.told(.stale(stored), for: operation))
-            } else if operation.policy == .cacheOnly {
-                throw .notStored(operation, hasStore: true)
+        guard isUsable(for: operation) else { return try await next(operation, emit) }
+        if operation.policy.looksFirst {
+            switch found(await store.document(for: operation), operation, next) {
+            case .answer(let result): return result
+            case .stale(let result): emit(result)
+            case .nothing: if operation.policy == .cacheOnly { throw .notStored(operation, hasStore: true) }
             }
-        case .networkOnly, .networkFirst: break
         }
-        return try await fetch(operation, next, emit)
+        return try await next(operation, emit, observedBy: Storing(self, operation, next))
+    }
+
+    private func isUsable(for operation: NetworkOperation) -> Bool {
+        if operation.isOfKeyedPartition { return true }
+        operation.log(PartitionMessage())
+        return false
+    }
+
+    /// What a stored response is to an operation.
+    private enum Found {
+        case nothing
+        case answer(NetworkOperation.Result)
+        case stale(NetworkOperation.Result)
+    }
+
+    private func found(_ stored: StoredDocument?, _ operation: NetworkOperation, _ next: Next) -> Found {
+        guard let stored else { return .nothing }
+        if operation.isContent(with: stored) {
+            return .answer(next.used(.init(stored.response, from: .cache), for: operation))
+        }
+        return .stale(next.used(.stale(stored), for: operation))
     }
 
     /// A stored answer that is in memory, and all that the operation wants.
@@ -83,52 +112,84 @@ public struct CacheInterceptor: BriefInterceptor {
         return .init(stored.response, from: .cache)
     }
 
-    /// The network's answer, which is stored.
-    nonisolated(nonsending) private func fetch(
-        _ operation: NetworkOperation,
-        _ next: Next,
-        _ emit: @escaping Emit
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        let departure = Departure()
-        var noted = operation
-        noted.departure = departure
-        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-            try await next(noted) { result in
-                departure.note(result)
-                emit(result)
-            }
-        }
-        switch departure.hasPieces ? .leave : Verdict(on: outcome, to: operation, memory) {
-        case .leave: break
-        case .forget: await store.remove(operation)
-        case .store(let response):
-            // Asked now, as somebody else may have signed in meanwhile.
-            guard next.person == operation.person else { break }
-            if operation.partition.isEmpty, !departure.isAsAsked || response.response.headerFields.contains(.setCookie)
-            {
-                operation.log(NotStoredMessage())
-                await store.remove(operation)
-            } else {
-                await store.store(response, for: operation)
-            }
-        }
-        if operation.policy == .networkFirst, let stored = await substitute(for: outcome, of: operation),
-            !operation.refuses(.stale(stored))
-        {
-            return next.told(.stale(stored), for: operation)
-        }
-        return try outcome.get()
-    }
+    /// Stores what the network answers, and looks for a substitute if it doesn't.
+    private final class Storing: RequestObservation {
+        private let cache: CacheInterceptor
+        private let operation: NetworkOperation
+        private let next: Next
+        private let departure = Departure()
 
-    /// What is stored, where the network could not be reached, or not before the operation's deadline.
-    nonisolated(nonsending) private func substitute(
-        for outcome: Result<NetworkOperation.Result, NetworkError>,
-        of operation: NetworkOperation
-    ) async -> StoredDocument? {
-        if outcome.isOutOfReach { return await store.document(for: operation) }
-        guard outcome.isCancelled, operation.countdown?.isExpired == true else { return nil }
-        // The deadline has cancelled this task, in which a store might refuse to look.
-        return await Task { await store.document(for: operation) }.value
+        init(_ cache: CacheInterceptor, _ operation: NetworkOperation, _ next: Next) {
+            self.cache = cache
+            self.operation = operation
+            self.next = next
+            operation.run?.departure = departure
+        }
+
+        func willEmit(_ result: NetworkOperation.Result) -> NetworkOperation.Result? {
+            departure.note(result)
+            return result
+        }
+
+        func mustWait(after outcome: NetworkOperation.Outcome) -> Bool { cache.memory == nil }
+
+        func didEnd(_ outcome: inout NetworkOperation.Outcome, of sent: NetworkOperation) {
+            guard let memory = cache.memory else { return }
+            switch verdict(on: outcome) {
+            case .leave: break
+            case .forget: memory.remove(operation)
+            case .store(let response): memory.store(response, for: operation)
+            }
+            if wantsSubstitute(for: outcome), let result = substitute(memory.document(for: operation)) {
+                outcome = .success(result)
+            }
+        }
+
+        nonisolated(nonsending) func resume(
+            after outcome: NetworkOperation.Outcome,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            let store = cache.store
+            switch verdict(on: outcome) {
+            case .leave: break
+            case .forget: await store.remove(operation)
+            case .store(let response): await store.store(response, for: operation)
+            }
+            if wantsSubstitute(for: outcome) {
+                // A deadline has cancelled this task, in which a store might refuse to look.
+                let stored =
+                    outcome.isCancelled
+                    ? await Task { [operation] in await store.document(for: operation) }.value
+                    : await store.document(for: operation)
+                if let result = substitute(stored) { return result }
+            }
+            return try outcome.get()
+        }
+
+        private func verdict(on outcome: NetworkOperation.Outcome) -> Verdict {
+            let verdict = departure.hasPieces ? .leave : Verdict(on: outcome, to: operation, cache.memory)
+            guard case .store(let response) = verdict else { return verdict }
+            // Asked now, as another user may have signed in meanwhile.
+            if next.credentialOwner != operation.person { return .leave }
+            guard operation.partition.isEmpty,
+                !departure.isAsAsked || response.response.headerFields.contains(.setCookie)
+            else { return verdict }
+            operation.log(NotStoredMessage())
+            return .forget
+        }
+
+        /// Whether a stored response may take the place of the outcome: the network could not be reached, or not before the
+        /// operation's deadline.
+        private func wantsSubstitute(for outcome: NetworkOperation.Outcome) -> Bool {
+            operation.policy == .networkFirst
+                && (outcome.isOutOfReach || outcome.isCancelled && operation.countdown?.isExpired == true)
+        }
+
+        private func substitute(_ stored: StoredDocument?) -> NetworkOperation.Result? {
+            guard let stored, !operation.refuses(.stale(stored)) else { return nil }
+            return next.used(.stale(stored), for: operation)
+        }
     }
 
     /// What becomes of what is stored.
@@ -158,6 +219,16 @@ public struct CacheInterceptor: BriefInterceptor {
             } else {
                 self = .store(response)
             }
+        }
+    }
+}
+
+extension RequestPolicy {
+    /// Whether the store is asked before the network.
+    fileprivate var looksFirst: Bool {
+        switch self {
+        case .cacheFirst, .cacheOnly, .cacheAndNetwork: true
+        case .networkOnly, .networkFirst: false
         }
     }
 }

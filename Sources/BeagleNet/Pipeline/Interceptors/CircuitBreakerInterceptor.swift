@@ -7,7 +7,7 @@ public import BeagleNetHTTP
 /// that was under way for a second without an answer, and the statuses 500, 502, 503 and 504. It is not among the default
 /// interceptors: `dependencies.interceptors.add(CircuitBreakerInterceptor())`.
 /// (The pattern: M. Nygard, Release It!, 5.2; https://martinfowler.com/bliki/CircuitBreaker.html)
-public final class CircuitBreakerInterceptor: BriefInterceptor {
+public final class CircuitBreakerInterceptor: RequestObserver {
     /// `.circuitBreaker`: each attempt of a retry counts, and what fails at once is not tried again.
     public var place: Pipeline.Place? { .circuitBreaker }
 
@@ -50,55 +50,64 @@ public final class CircuitBreakerInterceptor: BriefInterceptor {
         self.rest = rest
     }
 
-    /// Goes on where the origin is asked.
+    /// Lets the operation pass if the origin may be asked.
     ///
-    /// - Throws: `NetworkError` of kind `.circuitOpen` where it is left alone; nothing was sent.
-    nonisolated(nonsending) public func intercept(
-        _ operation: NetworkOperation,
-        next: Next,
-        emit: @escaping Emit
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        let origin = operation.origin
-        let trial: Int?
-        switch pass(to: origin, at: time.now(for: operation)) {
-        case .open(let number): trial = number
-        case .closed(let wait): throw .circuitOpen(origin, for: wait)
-        }
-        if operation.kind == .subscription { return try await subscribe(operation, trial, next, emit) }
-        let began = time.now(for: operation)
-        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-            try await next(operation, emit)
-        }
+    /// - Throws: `NetworkError` of kind `.circuitOpen` if requests to it are paused; nothing was sent.
+    public func willSend(_ operation: inout NetworkOperation) throws(NetworkError) -> (any RequestObservation)? {
         let now = time.now(for: operation)
-        // A server that is silent until the operation's deadline is as good as none.
-        let isSilent =
-            outcome.wasCancelledInSilence && now - began >= Self.silence && operation.countdown?.isExpired == true
-        note(outcome, of: origin, trial, at: now, isSilent: isSilent)
-        return try outcome.get()
+        switch pass(to: operation.origin, at: now) {
+        case .open(let trial): return Request(self, operation, trial, now)
+        case .closed(let wait): throw .circuitOpen(operation.origin, for: wait)
+        }
     }
 
-    /// A subscription succeeds when the server has taken it; that it is lost hours later, with all that share its connection,
-    /// says nothing of whether the next will do.
-    nonisolated(nonsending) private func subscribe(
-        _ operation: NetworkOperation,
-        _ trial: Int?,
-        _ next: Next,
-        _ emit: @escaping Emit
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        let hasBegun = Lock(false)
-        let origin = operation.origin
-        let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-            try await next(operation) { result in
-                let isFirst = hasBegun.withLock { hasBegun in
-                    defer { hasBegun = true }
-                    return !hasBegun
-                }
-                if isFirst { self.note(.success(result), of: origin, trial, at: self.time.now(for: operation)) }
-                emit(result)
+    /// A request that was let pass.
+    private final class Request: RequestObservation {
+        private let breaker: CircuitBreakerInterceptor
+        private let operation: NetworkOperation
+        private let trial: Int?
+        private let began: Duration
+        /// Whether a subscription has been accepted.
+        private let hasBegun = Lock(false)
+
+        init(_ breaker: CircuitBreakerInterceptor, _ operation: NetworkOperation, _ trial: Int?, _ began: Duration) {
+            self.breaker = breaker
+            self.operation = operation
+            self.trial = trial
+            self.began = began
+        }
+
+        /// A subscription succeeds when the server has accepted it; that it is lost hours later, with all that share its
+        /// connection, says nothing of whether the next will succeed.
+        func willEmit(_ result: NetworkOperation.Result) -> NetworkOperation.Result? {
+            if operation.kind == .subscription, !exchangeBegun() { note(.success(result)) }
+            return result
+        }
+
+        func didEnd(_ outcome: inout NetworkOperation.Outcome, of sent: NetworkOperation) {
+            if operation.kind == .subscription {
+                if !exchangeBegun() { note(outcome) }
+                return
+            }
+            // A server that is silent until the operation's deadline is as good as none.
+            let isSilent =
+                outcome.wasCancelledInSilence && now - began >= CircuitBreakerInterceptor.silence
+                && operation.countdown?.isExpired == true
+            note(outcome, isSilent: isSilent)
+        }
+
+        private var now: Duration { breaker.time.now(for: operation) }
+
+        private func exchangeBegun() -> Bool {
+            hasBegun.withLock { hasBegun in
+                defer { hasBegun = true }
+                return hasBegun
             }
         }
-        if !hasBegun.withLock({ $0 }) { note(outcome, of: origin, trial, at: time.now(for: operation)) }
-        return try outcome.get()
+
+        private func note(_ outcome: NetworkOperation.Outcome, isSilent: Bool = false) {
+            breaker.note(outcome, of: operation.origin, trial, at: now, isSilent: isSilent)
+        }
     }
 
     private func pass(to origin: Origin, at now: Duration) -> Pass {

@@ -2,9 +2,11 @@ public import BeagleNetHTTP
 
 /// Limits operations as a whole: attempts, waits between them, renewing of credentials and all. The time limits of
 /// `TransferOptions` are for one attempt.
-public struct DeadlineInterceptor: BriefInterceptor {
+public struct DeadlineInterceptor: Interceptor {
     /// `.deadline`.
     public var place: Pipeline.Place? { .deadline }
+    /// It doesn't block.
+    public var neverBlocks: Bool { true }
     /// The longest that an operation may take; nil for as long as it likes.
     public var limit: Duration?
 
@@ -34,8 +36,8 @@ public struct DeadlineInterceptor: BriefInterceptor {
         // Its task is another, which begins before it can be cancelled.
         if Task.isCancelled { throw .cancelledBeforeStart }
         let countdown = Countdown()
-        var limited = operation
-        limited.countdown = countdown
+        let limited = operation.run == nil ? operation.inRun(OperationRun()) : operation
+        limited.run?.countdown = countdown
         let clock = operation.clock
         let left = max(.zero, limit - (operation.elapsed?() ?? .zero))
         var alarm: Task<Void, Never>?
@@ -94,18 +96,6 @@ final class Countdown: Sendable {
             state = end
             return true
         }
-    }
-}
-
-extension NetworkOperation {
-    private enum CountdownKey: ContextKey {
-        static let defaultValue: Countdown? = nil
-    }
-
-    /// That of the deadline under which it runs; nil where there is none.
-    var countdown: Countdown? {
-        get { context[CountdownKey.self] }
-        set { context[CountdownKey.self] = newValue }
     }
 }
 

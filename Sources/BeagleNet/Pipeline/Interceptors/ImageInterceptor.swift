@@ -21,7 +21,7 @@ public import BeagleNetHTTP
 ///
 /// The answers of a client without a pipeline, as of a `StubClient`, are not looked at, nor is what the error for another status
 /// than 200...299 holds, nor the part (206) of an image of which a part was asked for.
-public struct ImageInterceptor: BriefInterceptor {
+public struct ImageInterceptor: RequestObserver {
     /// `.image`, above the cache: a store may have images from before there was a limit, or from when it was another, and what an
     /// interceptor further in has decrypted is looked at as the app gets it.
     public var place: Pipeline.Place? { .image }
@@ -39,26 +39,10 @@ public struct ImageInterceptor: BriefInterceptor {
     /// With images and downloads to a file, where there is a limit.
     public func applies(to operation: NetworkOperation) -> Bool { maxPixels != nil && operation.mayBeImage }
 
-    /// Goes on, and looks at the image.
-    ///
-    /// - Throws: `NetworkError` of kind `.tooLarge` where it claims too much; `response` holds its head, and nobody gets its bytes.
-    nonisolated(nonsending) public func intercept(
-        _ operation: NetworkOperation,
-        next: Next,
-        emit: @escaping Emit
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        let admit: Emit = { if refusal(of: $0, to: operation) == nil { emit($0) } }
-        var limited = operation
-        limited.imageLimit = self
-        var result = try await next(limited, admit)
-        if result.source == .cache, !result.isStale, operation.policy != .cacheOnly,
-            refusal(of: result, to: operation) != nil
-        {
-            limited.policy = .networkOnly
-            result = try await next(limited, admit)
-        }
-        if let refusal = refusal(of: result, to: operation) { throw refusal }
-        return watched(result, operation)
+    /// Observes the image.
+    public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
+        operation.imageLimit = self
+        return ImageCheck(limit: self, operation: operation)
     }
 
     /// Why nobody is to get this; nil where somebody may. Never inlined: the frame of each operation would have room for it.
@@ -101,7 +85,7 @@ public struct ImageInterceptor: BriefInterceptor {
 
     /// The same, whose head is looked at when it comes where it is still to be read.
     @inline(never)
-    private func watched(_ result: NetworkOperation.Result, _ operation: NetworkOperation) -> NetworkOperation.Result {
+    fileprivate func watched(_ result: NetworkOperation.Result, _ operation: NetworkOperation) -> NetworkOperation.Result {
         guard case .stream(var stream) = result.content, stream.body.data == nil,
             !isPart(stream.response.status, operation)
         else { return result }
@@ -116,6 +100,54 @@ public struct ImageInterceptor: BriefInterceptor {
         var result = result
         result.content = .stream(stream)
         return result
+    }
+}
+
+/// Looks at the images of one operation.
+private final class ImageCheck: RequestObservation {
+    private let limit: ImageInterceptor
+    private let operation: NetworkOperation
+
+    init(limit: ImageInterceptor, operation: NetworkOperation) {
+        self.limit = limit
+        self.operation = operation
+    }
+
+    func willEmit(_ result: NetworkOperation.Result) -> NetworkOperation.Result? {
+        limit.refusal(of: result, to: operation) == nil ? result : nil
+    }
+
+    /// A stored image that is refused is requested anew.
+    func mustWait(after outcome: NetworkOperation.Outcome) -> Bool {
+        guard case .success(let result) = outcome, result.source == .cache, !result.isStale,
+            operation.policy != .cacheOnly
+        else { return false }
+        return limit.refusal(of: result, to: operation) != nil
+    }
+
+    nonisolated(nonsending) func resume(
+        after outcome: NetworkOperation.Outcome,
+        next: Interceptor.Next,
+        emit: @escaping Interceptor.Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        var again = operation
+        again.policy = .networkOnly
+        let result = try await next(again) { if let result = self.willEmit($0) { emit(result) } }
+        return try admitted(result)
+    }
+
+    func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
+        guard case .success(let result) = outcome else { return }
+        do throws(NetworkError) {
+            outcome = .success(try admitted(result))
+        } catch {
+            outcome = .failure(error)
+        }
+    }
+
+    private func admitted(_ result: NetworkOperation.Result) throws(NetworkError) -> NetworkOperation.Result {
+        if let refusal = limit.refusal(of: result, to: operation) { throw refusal }
+        return limit.watched(result, operation)
     }
 }
 

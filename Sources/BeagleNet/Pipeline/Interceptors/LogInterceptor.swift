@@ -9,7 +9,7 @@ public import BeagleNetHTTP
 /// swift-log's doesn't by default, it costs one comparison.
 ///
 /// An operation is logged once, however often it was retried; the `RetryInterceptor` logs each new attempt.
-public struct LogInterceptor: BriefInterceptor {
+public struct LogInterceptor: RequestObserver {
     /// What is logged of an operation.
     public enum Style: Sendable {
         /// A message for the request, one for each redirect, and one for the response, with their header fields.
@@ -33,48 +33,10 @@ public struct LogInterceptor: BriefInterceptor {
     /// Whether the logger accepts the level `.debug`.
     public func applies(to operation: NetworkOperation) -> Bool { operation.logger.accepts(.debug) }
 
-    /// Logs the message, goes on, and logs what came of it.
-    nonisolated(nonsending) public func intercept(
-        _ operation: NetworkOperation,
-        next: Next,
-        emit: @escaping Emit
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        let attempts = AttemptCount()
-        var operation = operation
-        operation.attempts = attempts
-        let log = NetworkLog(of: operation, style, attempts)
+    /// Logs the request, and its outcome when that is there.
+    public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
+        let log = NetworkLog(of: operation, style)
         log.request()
-        do {
-            return log.result(try await next(operation, emit))
-        } catch {
-            log.failure(error)
-            throw error
-        }
-    }
-}
-
-/// Counts the attempts of an operation, for its line in the log.
-final class AttemptCount: Sendable {
-    private let count = InlineLock(1)
-
-    var value: Int { count.withLock { $0 } }
-
-    func add() {
-        count.withLock { $0 += 1 }
-    }
-}
-
-extension NetworkOperation {
-    private enum AttemptsKey: ContextKey { static let defaultValue: AttemptCount? = nil }
-
-    fileprivate var attempts: AttemptCount? {
-        get { context[AttemptsKey.self] }
-        set { context[AttemptsKey.self] = newValue }
-    }
-
-    /// Begins another attempt.
-    mutating func tryAgain() {
-        attempt += 1
-        attempts?.add()
+        return log
     }
 }

@@ -7,7 +7,7 @@ public import BeagleNetHTTP
 /// with a redirect. An
 /// `AuthInterceptor` or `HeadersInterceptor` that names origins of its own gives its fields to those. An app that declares
 /// no origins lets fields go where a request says; hosts that must not be asked at all are the builder's (`allowedHosts`).
-public struct OriginPolicyInterceptor: BriefInterceptor {
+public struct OriginPolicyInterceptor: RequestObserver {
     /// `.originPolicy`.
     public var place: Pipeline.Place? { .originPolicy }
     /// The app's own origins; nil for those that the client's builder declares.
@@ -30,13 +30,8 @@ public struct OriginPolicyInterceptor: BriefInterceptor {
         !scopedFields.isEmpty || !operation.addedScopedFields.isEmpty
     }
 
-    /// Takes away what the origin must not have, then goes on.
-    nonisolated(nonsending) public func intercept(
-        _ operation: NetworkOperation,
-        next: Next,
-        emit: @escaping Emit
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        var operation = operation
+    /// Takes away what the origin must not have.
+    public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
         let added = operation.addedScopedFields
         operation.transfer.originScopedFields.formUnion(scopedFields)
         let origins = origins ?? operation.declaredOrigins
@@ -49,7 +44,7 @@ public struct OriginPolicyInterceptor: BriefInterceptor {
                 operation.log(NetworkMessage.withheld(withheld, from: operation), at: .warning)
             }
         }
-        return try await next(operation, emit)
+        return nil
     }
 }
 

@@ -36,9 +36,11 @@ public import BeagleNetHTTP
 /// where a queue was asked for.
 ///
 /// The log says which operations are sent without being kept, and why, and so does the error of one that is lost.
-public struct OutboxInterceptor: BriefInterceptor {
+public struct OutboxInterceptor: Interceptor {
     /// `.outbox`.
     public var place: Pipeline.Place? { .outbox }
+    /// Files are read and written elsewhere.
+    public var neverBlocks: Bool { true }
     /// Where operations are kept.
     public let outbox: Outbox
     /// The kinds of operation that are kept without asking for it.

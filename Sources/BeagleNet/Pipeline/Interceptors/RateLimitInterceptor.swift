@@ -37,6 +37,11 @@ public final class RateLimitInterceptor: Interceptor {
         self.burst = max(1, burst ?? rate)
     }
 
+    /// Takes a token, if there is one and nobody waits.
+    public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
+        joinLine(of: operation.origin, at: time.now(for: operation), waiting: false) == nil ? .proceed(nil) : .wait
+    }
+
     /// Waits for the turn of the operation's origin, then goes on.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
@@ -52,16 +57,18 @@ public final class RateLimitInterceptor: Interceptor {
         return try await next(operation, emit)
     }
 
-    /// Takes a token where there is one and nobody waits.
+    /// Takes a token if there is one and nobody waits.
     ///
-    /// - Returns: the place in the line, where it is to wait.
-    private func joinLine(of origin: Origin, at now: Duration) -> Int? {
+    /// - Parameter waiting: whether it gets a place in the line if there is none.
+    /// - Returns: The place; nil if a token was taken.
+    private func joinLine(of origin: Origin, at now: Duration, waiting: Bool = true) -> Int? {
         buckets.withLock { buckets in
             // An origin whose bucket is full need not be kept in mind.
             if buckets.count > 256 { buckets = buckets.filter { $0.value.full > now || !$0.value.line.isEmpty } }
             var bucket = buckets[origin] ?? Bucket(full: now)
             defer { buckets[origin] = bucket }
             if bucket.line.isEmpty, take(from: &bucket, at: now) == nil { return nil }
+            if !waiting { return 0 }
             let id = lastID.withLock { last in
                 last += 1
                 return last

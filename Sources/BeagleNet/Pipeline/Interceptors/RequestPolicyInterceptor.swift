@@ -8,7 +8,7 @@ public import BeagleNetHTTP
 /// ```
 ///
 /// It counts for operations of the policy `.cacheFirst` that say no `maxAge` of their own.
-public struct RequestPolicyInterceptor: BriefInterceptor {
+public struct RequestPolicyInterceptor: RequestObserver {
     /// `.requestPolicy`.
     public var place: Pipeline.Place? { .requestPolicy }
     /// How long a stored answer is good.
@@ -33,13 +33,10 @@ public struct RequestPolicyInterceptor: BriefInterceptor {
         operation.policy == .cacheFirst && operation.maxAge == nil && operation.kind.isStorable
     }
 
-    /// Goes on with a limit on the age of a stored answer.
-    nonisolated(nonsending) public func intercept(
-        _ operation: NetworkOperation,
-        next: Next,
-        emit: @escaping Emit
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        try await next(limited(operation), emit)
+    /// Limits the age of a stored response.
+    public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
+        operation = limited(operation)
+        return nil
     }
 
     /// The operation with a limit on the age of a stored answer.

@@ -16,9 +16,11 @@ public import BeagleNetHTTP
 /// and who hears it is told with `NetworkOperation.Result.Connection.interrupted`. An attempt that gave a result, or was
 /// open for longer than the longest window, begins the count anew. Subscriptions that lost one connection choose their waits
 /// by the same chance, and share the next connection. What the server of an event stream wishes (`retry`) is waited for, up to `Backoff.maxAsked`.
-public final class RetryInterceptor: BriefInterceptor {
+public final class RetryInterceptor: Interceptor {
     /// `.retry`.
     public var place: Pipeline.Place? { .retry }
+    /// It doesn't block.
+    public var neverBlocks: Bool { true }
 
     /// How long to wait between attempts and how often to try.
     public let backoff: Backoff
@@ -67,29 +69,55 @@ public final class RetryInterceptor: BriefInterceptor {
         )
     }
 
-    /// Goes on, and once more after each failure that may pass.
+    /// Observes the first attempt, and makes others after failures that may pass.
+    public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
+        .proceed(Attempts(of: operation, next.credentialOwner, self, maxTime == nil ? nil : operation.stopwatch()))
+    }
+
+    /// Goes on, and once more after each failure that may pass; a pipeline does so with `begin`.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let elapsed = maxTime == nil ? nil : operation.stopwatch()
-        let person = next.person
-        let outcome: Result<NetworkOperation.Result, NetworkError>
-        do {
-            outcome = .success(try await next(operation, emit))
-        } catch {
-            outcome = .failure(error)
-        }
-        if accepts(outcome, of: operation) { return try outcome.get() }
-        return try await repeated(operation.asked(by: person), next, emit, after: outcome, elapsed)
+        try await next.through(self, operation, emit)
     }
 
-    /// Whether the outcome of a first attempt is that of the operation.
-    func accepts(_ outcome: Result<NetworkOperation.Result, NetworkError>, of operation: NetworkOperation) -> Bool {
-        if outcome.mayBeTransient(for: operation) { return false }
-        note(outcome, of: operation)
-        return true
+    /// The attempts of one operation.
+    private final class Attempts: RequestObservation {
+        private let operation: NetworkOperation
+        /// Whose credentials the first attempt had.
+        private let owner: Int
+        private let retry: RetryInterceptor
+        /// How long ago it began; nil if that doesn't matter.
+        private let elapsed: (@Sendable () -> Duration)?
+
+        init(
+            of operation: NetworkOperation,
+            _ owner: Int,
+            _ retry: RetryInterceptor,
+            _ elapsed: (@Sendable () -> Duration)?
+        ) {
+            self.operation = operation
+            self.owner = owner
+            self.retry = retry
+            self.elapsed = elapsed
+        }
+
+        func mustWait(after outcome: NetworkOperation.Outcome) -> Bool { outcome.mayBeTransient(for: operation) }
+
+        func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
+            retry.note(outcome, of: operation)
+        }
+
+        nonisolated(nonsending) func resume(
+            after outcome: NetworkOperation.Outcome,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            if owner != 0 { operation.run?.firstOwner = owner }
+            return try await retry.repeated(operation, next, emit, after: outcome, elapsed)
+        }
     }
 
     /// A server that answers, be it with a refusal, is well; that somebody left says nothing.

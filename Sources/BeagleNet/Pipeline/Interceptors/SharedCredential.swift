@@ -44,6 +44,9 @@ final class SharedCredential<Credential: Sendable>: Sendable {
     /// Whose the credential is: renewed ones are the same person's, what is loaded anew may be another's.
     var person: Int { state.withLock { $0.person } }
 
+    /// The version that is there; nil while it is fetched, and before.
+    var present: Version? { state.withLock { $0.flight == nil ? $0.version : nil } }
+
     /// The version that is there, else the one that `load` brings for all who ask; that, too, where one is renewed in vain.
     ///
     /// - Parameter clock: what `limit` is measured by.

@@ -2,27 +2,20 @@ public import BeagleNetHTTP
 
 /// Makes a failure of kind `.status` of each whole answer whose status is outside 200...299, so that everything above
 /// it has one way to fail. A streamed answer passes whatever its status.
-public struct StatusInterceptor: BriefInterceptor {
+public final class StatusInterceptor: RequestObserver, RequestObservation {
     /// `.status`.
     public var place: Pipeline.Place? { .status }
 
     /// Lets 200...299 pass.
     public init() {}
 
-    /// Goes on, and throws where the status is outside 200...299.
-    nonisolated(nonsending) public func intercept(
-        _ operation: NetworkOperation,
-        next: Next,
-        emit: @escaping Emit
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        let result = try await next(operation, emit)
-        try check(result, of: operation)
-        return result
-    }
+    /// Observes the outcome.
+    public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? { self }
 
-    /// Fails where the result is refused.
-    func check(_ result: NetworkOperation.Result, of operation: NetworkOperation) throws(NetworkError) {
-        if result.isRefused { throw result.refusal(of: operation) }
+    /// Makes a failure of a response whose status is outside 200...299.
+    public func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
+        guard case .success(let result) = outcome, result.isRefused else { return }
+        outcome = .failure(result.refusal(of: operation))
     }
 }
 

@@ -7,8 +7,8 @@ import Testing
 
 @testable import BeagleNet
 
-/// Operations that need no task for their run, over a real socket: those that share one, and those of completions.
-@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct DirectWayTests {
+/// Operations of callers without a task, over a real socket: those that share a run, and those with completions.
+@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct PipelineRunTests {
     private func client() -> NetworkClientDefault {
         NetworkClientDefault(dependencies: Beagle.dependencies)
     }
@@ -18,39 +18,92 @@ import Testing
         return NetworkOperation(Request(url: url, type: .fetchComponent))
     }
 
-    @Test func whoLooksAtTheOutcomeAloneNeedsNoTask() throws {
-        let retry = RetryInterceptor()
-        let url = try #require(URL(string: "http://host/screen"))
-        var operation = NetworkOperation(Request(url: url, type: .fetchComponent))
-        func isDirect(_ interceptors: [any Interceptor]) throws -> Bool {
-            try Pipeline(interceptors, transport: CurlTransport()).directWay(of: operation) != nil
+    /// Notes whether it runs in a task.
+    private final class TaskObserver: RequestObserver, RequestObservation {
+        let place: Pipeline.Place? = .recorder
+        let tasks = Lock<[Bool]>([])
+
+        func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
+            note()
+            return self
         }
-        #expect(try isDirect(InterceptorsKey.live(Beagle.dependencies)))
-        #expect(try isDirect([]))
-        #expect(try !isDirect([RetryInterceptor(maxTime: .seconds(1)), StatusInterceptor()]))
-        #expect(try !isDirect([retry, HeadersInterceptor { _ in [:] }]))
-        #expect(try !isDirect([DeadlineInterceptor(limit: .seconds(1)), retry]))
-        operation.deadline = .seconds(1)
-        #expect(try !isDirect(InterceptorsKey.live(Beagle.dependencies)))
-        operation = NetworkOperation(Request(url: url, type: .rawRequest(.init())))
-        #expect(try isDirect(InterceptorsKey.live(Beagle.dependencies)))
-        operation = NetworkOperation(operation.request, kind: .subscription)
-        #expect(try !isDirect([retry]))
+
+        func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) { note() }
+
+        private func note() {
+            tasks.withLock { $0.append(withUnsafeCurrentTask { $0 != nil }) }
+        }
     }
 
-    /// Looks on, and does nothing else.
-    private struct Spectator: BriefInterceptor, OnlookingInterceptor, CountingInterceptor {
+    /// Adds a field, as an app's own observer does.
+    private struct Header: RequestObserver {
+        func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
+            operation.transfer.head.headerFields[.userAgent] = "app"
+            return nil
+        }
+    }
+
+    private struct Waiting: Interceptor {
+        func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result { try await next(operation, emit) }
+    }
+
+    private static let auth = AuthInterceptor<String>.Rules(
+        load: { "token" },
+        attach: { token, head in head.headerFields[.authorization] = "Bearer \(token)" }
+    )
+
+    private static let configurations: [(String, hasTask: Bool, @Sendable () -> [any Interceptor])] = [
+        ("no other", false, { [] }),
+        ("header", false, { [Header(), HeadersInterceptor { _ in [.date: "now"] }] }),
+        ("token", false, { [AuthInterceptor(auth)] }),
+        ("limits", false, { [RateLimitInterceptor(100), CircuitBreakerInterceptor()] }),
+        ("cache", false, { [CacheInterceptor(), RequestPolicyInterceptor()] }),
+        ("fields that are waited for", true, { [HeadersInterceptor { _ in await Task.yield(); return [:] }] }),
+        ("interceptor", true, { [Waiting()] }),
+    ]
+
+    /// The second request: the first waits for the token.
+    @Test(arguments: configurations.indices, [false, true])
+    func aTaskIsMadeOnlyIfSomethingWaits(index: Int, isShared: Bool) async throws {
+        let server = try LoopbackServer(.response(200))
+        let (_, hasTask, interceptors) = Self.configurations[index]
+        let observer = TaskObserver()
+        let dependencies = Beagle.dependencies
+        dependencies.environment = BeagleEnvironment(name: "test", baseURL: try #require(URL(string: server.url)))
+        for interceptor in interceptors() { dependencies.interceptors.add(interceptor) }
+        dependencies.interceptors.add(observer)
+        let client = NetworkClientDefault(dependencies: dependencies)
+        for number in 1...2 {
+            let url = try #require(URL(string: "\(server.url)/\(number)"))
+            let request = Request(url: url, type: isShared ? .fetchComponent : .rawRequest(.init()))
+            observer.tasks.withLock { $0 = [] }
+            let result = await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    client.executeRequest(request) { continuation.resume(returning: $0) }
+                }
+            }
+            #expect(try result.get().status == 200)
+        }
+        #expect(observer.tasks.withLock { $0 } == [hasTask, hasTask], "\(Self.configurations[index].0)")
+    }
+
+    /// Notes what is sent and what comes of it.
+    private struct Spectator: RequestObserver {
         let place: Pipeline.Place? = .recorder
         let seen = Lock<[String]>([])
 
-        final class Seat: Onlooker {
+        final class Seat: RequestObservation {
             let seen: @Sendable (String) -> Void
 
             init(_ seen: @escaping @Sendable (String) -> Void) {
                 self.seen = seen
             }
 
-            func hear(_ outcome: Result<NetworkOperation.Result, NetworkError>) {
+            func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
                 switch outcome {
                 case .success(let result): seen("\(result.response?.response.status.code ?? 0)")
                 case .failure(let error): seen(error.response.map { "\($0.status.code)" } ?? "\(error.kind)")
@@ -58,42 +111,19 @@ import Testing
             }
         }
 
-        func onlooker(
-            of operation: NetworkOperation,
-            sending transfer: inout TransferRequest,
-            _ messages: MessageCount?
-        ) -> any Onlooker {
-            transfer.head.headerFields[.userAgent] = "seen"
-            seen.withLock { $0.append("sent \(messages?.add() ?? -1)") }
+        func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
+            operation.transfer.head.headerFields[.userAgent] = "seen"
+            let number = operation.run?.add() ?? -1
+            seen.withLock { $0.append("sent \(number)") }
             return Seat { [seen] what in seen.withLock { $0.append(what) } }
         }
-
-        func intercept(
-            _ operation: NetworkOperation,
-            next: Next,
-            emit: @escaping Emit
-        ) async throws(NetworkError) -> NetworkOperation.Result {
-            seen.withLock { $0.append("in a task, \(operation.messages?.add() ?? -1)") }
-            return try await next(operation, emit)
-        }
-    }
-
-    @Test func whoLooksOnStandsInNobodysWay() throws {
-        let url = try #require(URL(string: "http://host/screen"))
-        let operation = NetworkOperation(Request(url: url, type: .fetchComponent))
-        func isDirect(_ interceptors: [any Interceptor]) throws -> Bool {
-            try Pipeline(interceptors, transport: CurlTransport()).directWay(of: operation) != nil
-        }
-        #expect(try isDirect([RetryInterceptor(), Spectator(), StatusInterceptor()]))
-        #expect(try isDirect([Spectator()]))
-        #expect(try !isDirect([HeadersInterceptor { _ in [:] }, Spectator()]))
     }
 
     private enum Asked: CaseIterable {
         case inATask, withOthers, withACompletion
     }
 
-    /// It hears each message, whoever asks: the first on the direct way, those that follow in their task.
+    /// It sees each message, whoever asks: the first without a task, those that follow in one.
     @Test(arguments: Asked.allCases) private func whoLooksOnHearsEachOutcome(asked: Asked) async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
@@ -114,9 +144,9 @@ import Testing
             failure = await Task { try await client.run(NetworkOperation(request)) }.result.failure
         }
         #expect(failure?.response?.status.code == 404)
-        #expect(spectator.seen.withLock { $0 } == ["sent 0", "503", "in a task, 1"])
+        #expect(spectator.seen.withLock { $0 } == ["sent 0", "503", "sent 1", "404"])
         let agents = server.requests.map { $0.fields.first { $0.0.lowercased() == "user-agent" }?.1 }
-        #expect(agents.first == "seen")
+        #expect(agents == ["seen", "seen"])
     }
 
     @Test func refusalThatMayPassIsAskedAgain() async throws {

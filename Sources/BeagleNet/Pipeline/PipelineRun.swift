@@ -1,0 +1,145 @@
+import BeagleNetHTTP
+
+extension Pipeline {
+    /// An operation that was started without a task.
+    enum Started: Sendable {
+        /// It has ended already.
+        case ended(Outcome)
+        /// It is under way; the handle cancels it.
+        case running(any RequestToken)
+    }
+
+    /// Takes an operation from the first interceptor to its outcome. A task is made only if an interceptor has to wait.
+    ///
+    /// - Parameters:
+    ///   - operation: what is asked.
+    ///   - emit: takes earlier results.
+    ///   - completion: gets the outcome, once, unless it is returned; never from inside this call.
+    func start(
+        _ operation: NetworkOperation,
+        _ emit: @escaping Interceptor.Emit,
+        _ completion: @escaping @Sendable (Outcome) -> Void
+    ) -> Started {
+        var passage = Passage(operation, emit, isInTask: false)
+        guard operation.revision == nil else {
+            let run = PipelineRun(self, passage, completion)
+            run.work(startingHere: true) { [self] in
+                await .catching { () throws(NetworkError) in try await self.run(operation, emit) }
+            }
+            return run.started()
+        }
+        let stop = descend(&passage, from: 0)
+        if case .ended(var outcome) = stop, ascend(&outcome, passage, from: passage.observations.count) == nil {
+            return .ended(outcome)
+        }
+        let run = PipelineRun(self, passage, completion)
+        run.start(after: stop)
+        return run.started()
+    }
+}
+
+/// An operation on its way through a pipeline for a caller without a task: the handle that cancels it.
+private final class PipelineRun: RequestToken {
+    typealias Outcome = Pipeline.Outcome
+
+    private struct State: Sendable {
+        /// What ends with the run, so that a handle that is kept keeps nothing else.
+        var work: (passage: Passage, completion: @Sendable (Outcome) -> Void)?
+        /// Cancels what is under way: a transfer or a task.
+        var token: (any RequestToken)?
+        var isCancelled = false
+        /// Whether an outcome is kept for the caller of `start`.
+        var isStarting = true
+        var early: Outcome?
+    }
+
+    private let pipeline: Pipeline
+    private let state: InlineLock<State>
+
+    init(_ pipeline: Pipeline, _ passage: Passage, _ completion: @escaping @Sendable (Outcome) -> Void) {
+        self.pipeline = pipeline
+        state = InlineLock(State(work: (passage, completion)))
+    }
+
+    func started() -> Pipeline.Started {
+        let early = state.withLock { state in
+            state.isStarting = false
+            guard let early = state.early else { return nil as Pipeline.Outcome? }
+            (state.early, state.work) = (nil, nil)
+            return early
+        }
+        return early.map { .ended($0) } ?? .running(self)
+    }
+
+    func start(after stop: Pipeline.Stop) {
+        guard let passage = state.withLock({ $0.work?.passage }) else { return }
+        if case .transport = stop, pipeline.sendsWithoutTask(passage.operation) {
+            do throws(NetworkError) {
+                let token = try pipeline.send(passage) { self.receive($0) }
+                fill(token, isFirst: true)
+            } catch {
+                receive(.failure(error))
+            }
+            return
+        }
+        work(startingHere: true) { [pipeline] in await pipeline.outcome(of: passage, after: stop) }
+    }
+
+    /// Receives what came of the message.
+    private func receive(_ outcome: Outcome) {
+        guard let passage = state.withLock({ $0.work?.passage }) else { return }
+        var (outcome, position) = (outcome, passage.observations.count)
+        while let waiting = pipeline.ascend(&outcome, passage, from: position) {
+            guard state.withLock({ $0.isCancelled }) else {
+                return work(startingHere: false) { [pipeline, outcome] in
+                    await pipeline.outcome(of: passage, resumingAt: waiting, after: outcome)
+                }
+            }
+            // Nobody wants another attempt.
+            position = waiting
+        }
+        finish(outcome)
+    }
+
+    /// Goes on in a task.
+    ///
+    /// - Parameter startingHere: whether it may run on this thread up to its first wait.
+    func work(startingHere: Bool, _ body: @escaping @Sendable () async -> Outcome) {
+        let task =
+            startingHere
+            ? Task.starting(on: pipeline.executor) { self.finish(await body()) }
+            : Task(executorPreference: pipeline.executor) { self.finish(await body()) }
+        fill(TaskToken(task), isFirst: startingHere)
+    }
+
+    private func finish(_ outcome: Outcome) {
+        let completion = state.withLock { state in
+            if state.isStarting {
+                state.early = outcome
+                return nil as (@Sendable (Outcome) -> Void)?
+            }
+            defer { state.work = nil }
+            return state.work?.completion
+        }
+        completion?(outcome)
+    }
+
+    /// - Parameter isFirst: whether it gives way to one that has come before it.
+    private func fill(_ token: any RequestToken, isFirst: Bool) {
+        let isCancelled = state.withLock { state in
+            if state.isCancelled { return true }
+            if !isFirst || state.token == nil { state.token = token }
+            return false
+        }
+        if isCancelled { token.cancel() }
+    }
+
+    func cancel() {
+        let token: (any RequestToken)? = state.withLock { state in
+            state.isCancelled = true
+            defer { state.token = nil }
+            return state.token
+        }
+        token?.cancel()
+    }
+}
