@@ -185,7 +185,7 @@ import Tracing
         Beagle.dependencies.logger = SwiftLogLogger.current
         let client = try client()
         let request = try raw("/a?token=c4n4ry")
-        await withLogger(handler: handler) { _ in
+        await withLogger(logLevel: .debug, handler: handler) { _ in
             await withLogger(mergingMetadata: ["screen": "home"]) { _ in
                 await withCheckedContinuation { continuation in
                     client.executeRequest(request) { _ in continuation.resume() }
@@ -197,17 +197,16 @@ import Tracing
         server.stop()
     }
 
-    @Test(arguments: [false, true]) func theEndOfAStreamHasTheMetadataOfWhoAsked(_ isCarried: Bool) async throws {
+    @Test func theEndOfAStreamHasTheMetadataOfWhoAsked() async throws {
         let server = try serve { _ in .response(200, [:], "abc") }
         Beagle.dependencies.logger = SwiftLogLogger.current
-        if isCarried { Beagle.dependencies.callerContexts = [.logger] }
         let client = try client()
         let request = try raw("/a")
-        let stream = try await withLogger(handler: handler) { _ in
+        let stream = try await withLogger(logLevel: .debug, handler: handler) { _ in
             try await withLogger(mergingMetadata: ["screen": "home"]) { _ in try await client.stream(request) }
         }
         try await withLogger(handler: handler) { _ in _ = try await stream.collect() }
-        #expect(handler.entries.map { $0.metadata["screen"] } == [isCarried ? "home" : nil])
+        #expect(handler.entries.map { $0.metadata["screen"] } == ["home"])
         server.stop()
     }
 }

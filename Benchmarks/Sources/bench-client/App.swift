@@ -26,17 +26,12 @@ extension BeagleDependencies {
 }
 
 /// Adds a header of the app's own.
-private struct SessionHeader: Interceptor {
+private struct SessionHeader: RequestObserver {
     private static let name = HTTPField.Name("X-Session")
 
-    func intercept(
-        _ operation: NetworkOperation,
-        next: Next,
-        emit: @escaping Emit
-    ) async throws(NetworkError) -> NetworkOperation.Result {
-        var operation = operation
+    func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
         if let name = Self.name { operation.transfer.head.headerFields[name] = "7" }
-        return try await next(operation, emit)
+        return nil
     }
 }
 

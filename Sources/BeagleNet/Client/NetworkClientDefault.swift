@@ -142,15 +142,36 @@ public final class NetworkClientDefault: NetworkClient {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         if Task.isCancelled { throw .cancelledBeforeStart }
         let (operation, pipeline) = try prepared(operation, settings)
-        if let answer = pipeline.answer(atHandFor: operation) { return answer }
         let emit = settings.surroundings.callerContexts.carrying(emit)
-        if operation.question == nil, !operation.isDetached {
-            return try await pipeline.run(operation, emit)
+        switch path(of: operation, pipeline) {
+        case .ended(let result): return result
+        case .alone: return try await pipeline.run(operation, emit)
+        case .shared: return try await hub.result(of: operation, pipeline, emit)
+        case .unknown:
+            return await hub.isAlone(operation, pipeline)
+                ? try await pipeline.run(operation, emit) : try await hub.result(of: operation, pipeline, emit)
         }
-        if pipeline.prefersStore(operation), await hub.isAlone(operation, pipeline) {
-            return try await pipeline.run(operation, emit)
+    }
+
+    /// How an operation is performed.
+    private enum Path {
+        case ended(NetworkOperation.Result)
+        case alone
+        /// With others that ask the same.
+        case shared
+        /// As what a store has will say.
+        case unknown
+    }
+
+    private func path(of operation: NetworkOperation, _ pipeline: Pipeline) -> Path {
+        switch pipeline.storedResult(for: operation) {
+        case .ready(let result): return .ended(result)
+        case .inMemory: return .alone
+        case .unknown: return .unknown
+        case .nothing: break
         }
-        return try await hub.result(of: operation, pipeline, emit)
+        if operation.question == nil, !operation.isDetached { return .alone }
+        return operation.policy == .cacheOnly && pipeline.hasStore ? .alone : .shared
     }
 
     /// As `run`, for who has no task to wait in: the run alone takes one, where it needs one.
@@ -169,8 +190,7 @@ public final class NetworkClientDefault: NetworkClient {
         if settings.operationScope != nil { return nil }
         do throws(NetworkError) {
             let (operation, pipeline) = try prepared(operation, settings)
-            let isShared = operation.question != nil || operation.isDetached
-            guard isShared, !pipeline.prefersStore(operation) else { return nil }
+            guard case .shared = path(of: operation, pipeline) else { return nil }
             let emit = settings.surroundings.callerContexts.carrying(emit)
             return WatchToken(share: hub.ask(operation, pipeline, emit, completion))
         } catch {
@@ -303,32 +323,33 @@ public final class NetworkClientDefault: NetworkClient {
         _ deliver: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
     ) -> any RequestToken {
         let (operation, pipeline) = prepared
-        let isShared = operation.question != nil || operation.isDetached
-        if !isShared {
+        switch path(of: operation, pipeline) {
+        case .ended(let result):
+            Task.detached { deliver(.success(result)) }
+            return EndedToken()
+        case .alone:
             switch pipeline.start(operation, { _ in }, deliver) {
             case .running(let token): return token
             case .ended(let outcome):
                 Task.detached { deliver(outcome) }
                 return EndedToken()
             }
-        }
-        let once = OnceCompletion(isHeld: true, deliver)
-        defer { once.open() }
-        if let answer = pipeline.answer(atHandFor: operation) {
-            once.give(.success(answer))
-            return EndedToken()
-        }
-        guard pipeline.prefersStore(operation) else {
+        case .shared:
+            let once = OnceCompletion(isHeld: true, deliver)
+            defer { once.open() }
             return ShareToken(share: hub.ask(operation, pipeline, { _ in }, { once.give($0) }), once: once)
-        }
-        let task = Task.starting(on: pipeline.executor) { [hub] in
-            let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-                if await hub.isAlone(operation, pipeline) { return try await pipeline.run(operation) { _ in } }
-                return try await hub.result(of: operation, pipeline) { _ in }
+        case .unknown:
+            let once = OnceCompletion(isHeld: true, deliver)
+            defer { once.open() }
+            let task = Task.starting(on: pipeline.executor) { [hub] in
+                let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
+                    if await hub.isAlone(operation, pipeline) { return try await pipeline.run(operation) { _ in } }
+                    return try await hub.result(of: operation, pipeline) { _ in }
+                }
+                once.give(outcome)
             }
-            once.give(outcome)
+            return TaskToken(task)
         }
-        return TaskToken(task)
     }
 
     /// The operation with its message and its question, and the way it goes.

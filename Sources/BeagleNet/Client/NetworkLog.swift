@@ -58,6 +58,10 @@ final class NetworkLog: RequestObservation {
         case .stream(var stream):
             let head = NetworkResponse(response: stream.response, url: stream.url, metrics: stream.metrics)
             if style != .exchanges { response(head, stream.body) }
+            if let data = stream.body.data {
+                if style == .exchanges { exchange(head, data.count) }
+                return result
+            }
             let caller = operation.surroundings.callerContexts.capture()
             stream.body = stream.body.tellingItsEnd { count, error in caller.run { self.end(count, error, of: head) } }
             var result = result

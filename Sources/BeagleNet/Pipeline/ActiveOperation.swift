@@ -273,16 +273,14 @@ final class ActiveOperation: Sendable {
 
     private func start(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) {
         let operation = run == 1 ? operation : operation.inRun(OperationRun())
-        let started = pipeline.start(operation) { self.give($0, in: run) } _: { self.finish($0, run) }
-        switch started {
-        case .running(let token): began(run, token)
-        case .ended(let outcome):
-            began(run, nil)
-            finish(outcome, run)
+        switch pipeline.start(operation, { self.give($0, in: run) }, { self.finish($0, run) }) {
+        case .running(let token): goOn(run, token)
+        case .ended(let outcome): finish(outcome, run)
         }
     }
 
-    private func began(_ run: Int, _ token: (any RequestToken)?) {
+    /// The run is under way: who has a result of the run before hears that it is stale.
+    private func goOn(_ run: Int, _ token: any RequestToken) {
         let (isDue, isOver) = state.withLock { state in
             guard state.run == run, state.isRunning else { return (false, state.isOver) }
             state.token = token
@@ -294,7 +292,7 @@ final class ActiveOperation: Sendable {
             return (Self.post(&state, .result(last), to: state.everybody), state.isOver)
         }
         if isDue { deliver() }
-        if isOver { token?.cancel() }
+        if isOver { token.cancel() }
     }
 
     private func give(_ result: NetworkOperation.Result, in run: Int) {

@@ -74,14 +74,13 @@ final class Hub: Sendable {
         }
     }
 
-    /// Whether an operation that prefers the store waits for nobody else's run: it wants nothing else, or has its answer
-    /// there while others wait for the network.
+    /// Whether an operation runs by itself because a stored response will do for it, although others wait for the network.
     nonisolated(nonsending) func isAlone(_ operation: NetworkOperation, _ pipeline: Pipeline) async -> Bool {
         if operation.policy == .cacheOnly { return true }
         guard let subject = Subject(operation), active.withLock({ $0[subject] })?.isRunning == true else {
             return false
         }
-        return await pipeline.hasAnswer(for: operation)
+        return await pipeline.hasStoredResult(for: operation)
     }
 
     private func joined(_ operation: NetworkOperation, _ pipeline: Pipeline) -> ActiveOperation {

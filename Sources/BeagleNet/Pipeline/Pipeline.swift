@@ -139,9 +139,9 @@ public final class Pipeline: Sendable {
     /// Asked first, as is `hasStore`: to look whether something is there copies it, even where it is nothing.
     private let hasCredentials: Bool
     private let keepsCookies: Bool
-    private let cache: CacheInterceptor?
+    let cache: CacheInterceptor?
     /// What stands above it.
-    private let aboveCache: ArraySlice<any Interceptor>
+    let aboveCache: ArraySlice<any Interceptor>
 
     /// A pipeline.
     ///
@@ -172,46 +172,6 @@ public final class Pipeline: Sendable {
 
     /// Whether answers may come from a store.
     let hasStore: Bool
-
-    /// A stored answer that is all that the operation wants, where it is in memory and nothing above the cache has to do
-    /// with the operation but to limit its age, or that of an image its pixels: what a run would come to.
-    func answer(atHandFor operation: NetworkOperation) -> NetworkOperation.Result? {
-        guard hasStore, operation.policy.prefersStore, let cache else { return nil }
-        var operation = operation
-        var images: ImageInterceptor?
-        for interceptor in aboveCache where interceptor.applies(to: operation) {
-            if let limit = interceptor as? RequestPolicyInterceptor {
-                operation = limit.limited(operation)
-            } else if let limit = interceptor as? ImageInterceptor {
-                images = limit
-            } else {
-                return nil
-            }
-        }
-        guard let answer = cache.answer(atHandFor: operation), images?.refusal(of: answer, to: operation) == nil
-        else { return nil }
-        return Next(pipeline: self, index: aboveCache.endIndex + 1).used(answer, for: operation)
-    }
-
-    /// Whether a store may answer the operation, and that is what it wants first.
-    func prefersStore(_ operation: NetworkOperation) -> Bool {
-        guard hasStore, operation.policy.prefersStore, let cache else { return false }
-        return cache.applies(to: operation)
-    }
-
-    /// Whether what is stored is all that the operation wants, and no image that is refused.
-    nonisolated(nonsending) func hasAnswer(for operation: NetworkOperation) async -> Bool {
-        guard let cache else { return false }
-        var operation = operation
-        for case let limit as RequestPolicyInterceptor in aboveCache where limit.applies(to: operation) {
-            operation = limit.limited(operation)
-        }
-        guard let answer = await cache.answer(storedFor: operation) else { return false }
-        for case let limit as ImageInterceptor in aboveCache where limit.applies(to: operation) {
-            if limit.refusal(of: answer, to: operation) != nil { return false }
-        }
-        return true
-    }
 
     /// Whose credentials operations are given; 0 if they get none, as what is asked to fetch credentials.
     var credentialOwner: Int {

@@ -98,17 +98,18 @@ public struct CacheInterceptor: Interceptor {
         return .stale(next.used(.stale(stored), for: operation))
     }
 
-    /// A stored answer that is in memory, and all that the operation wants.
-    func answer(atHandFor operation: NetworkOperation) -> NetworkOperation.Result? {
-        guard let memory, applies(to: operation), let stored = memory.document(for: operation),
-            operation.isContent(with: stored)
-        else { return nil }
-        return .init(stored.response, from: .cache)
+    /// A response in memory that will do for the operation.
+    func result(inMemoryFor operation: NetworkOperation) -> NetworkOperation.Result? {
+        result(memory?.document(for: operation), operation)
     }
 
-    /// What is stored, in memory or not, where it is all that the operation wants.
-    nonisolated(nonsending) func answer(storedFor operation: NetworkOperation) async -> NetworkOperation.Result? {
-        guard let stored = await store.document(for: operation), operation.isContent(with: stored) else { return nil }
+    /// A stored response that will do for the operation.
+    nonisolated(nonsending) func result(storedFor operation: NetworkOperation) async -> NetworkOperation.Result? {
+        result(await store.document(for: operation), operation)
+    }
+
+    private func result(_ stored: StoredDocument?, _ operation: NetworkOperation) -> NetworkOperation.Result? {
+        guard let stored, operation.isContent(with: stored) else { return nil }
         return .init(stored.response, from: .cache)
     }
 
