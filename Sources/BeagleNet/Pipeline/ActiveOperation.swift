@@ -272,7 +272,7 @@ final class ActiveOperation: Sendable {
     }
 
     private func start(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) {
-        let operation = run == 1 ? operation : operation.inRun(OperationRun())
+        let operation = run == 1 ? operation : operation.inNewRun()
         switch pipeline.start(operation, { self.give($0, in: run) }, { self.finish($0, run) }) {
         case .running(let token): goOn(run, token)
         case .ended(let outcome): finish(outcome, run)

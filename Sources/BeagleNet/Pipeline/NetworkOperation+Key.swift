@@ -67,8 +67,12 @@ extension NetworkOperation {
         /// nil where it is not shared, or cannot be told without reading a file or a stream.
         ///
         /// - Parameter person: whose credentials the message is given further on; 0 where it gets none.
-        init?(_ operation: NetworkOperation, _ transfer: TransferRequest, for person: Int) {
+        static func of(_ operation: NetworkOperation, _ transfer: TransferRequest, for person: Int) -> Question? {
             guard operation.isShared, transfer.delivery == .collect, let body = transfer.body.known else { return nil }
+            return Question(operation, transfer, body, person)
+        }
+
+        private init(_ operation: NetworkOperation, _ transfer: TransferRequest, _ body: Data?, _ person: Int) {
             (kind, partition) = (operation.kind, operation.partition)
             (self.person, self.transfer, self.body) = (person, transfer, body)
             bits = operation.bits(transfer, body, person)

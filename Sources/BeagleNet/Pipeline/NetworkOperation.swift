@@ -26,44 +26,22 @@ public struct NetworkOperation: Sendable {
         var elapsed: (@Sendable () -> Duration)?
     }
 
-    /// What the client adds.
-    private struct Message: Sendable {
-        var transfer: TransferRequest
-        let question: Question?
-        /// The partition that the question was made of.
-        let partition: String
-        let surroundings: Surroundings
-        /// The fields that belong to the origin as the builder said: those of later interceptors come to them.
-        let scopedFields: Set<HTTPField.Name>
-        /// Those of them that the request brought.
-        let broughtFields: [HTTPField]
-        /// Those that may go to this origin although it is not declared.
+    /// What interceptors have added to the message.
+    private struct Additions: Sendable {
+        /// Fields that may go to this origin although it isn't declared.
         var permittedFields: Set<HTTPField.Name> = []
-        /// Whose credentials the pipeline had when the client took it on; 0 where it has none.
-        var person = 0
-        /// Those that hold the credentials of that person, or trace the message.
+        /// Fields that hold the credentials of the user for whom the operation was made, or trace the message.
         var knownFields: [HTTPField] = []
-        /// What its attempts have in common; nil before a client has taken it on.
-        var run: OperationRun?
-        /// The logger as the caller's task has it; nil if that is the client's.
-        var logger: (any BeagleLogger)?
-        /// What was asked first, and what is asked now, as the client made them; nil where that is the same.
+        /// What was asked first, and what is asked now, as the client made them; nil if that is the same.
         var revised: (first: TransferRequest, now: TransferRequest)?
-
-        static let none = CopyOnWrite(
-            Message(
-                transfer: .unbuilt,
-                question: nil,
-                partition: "",
-                surroundings: .none,
-                scopedFields: [],
-                broughtFields: []
-            )
-        )
     }
 
     private var fields: CopyOnWrite<Fields>
-    private var message = Message.none
+    /// The message and how it is to be transferred. The client makes it of `request` before the first interceptor sees
+    /// the operation; before that it is an empty GET.
+    public var transfer = TransferRequest.unbuilt
+    private var taken = OperationRun.none
+    private var additions: CopyOnWrite<Additions>?
 
     /// An operation.
     ///
@@ -161,14 +139,7 @@ public struct NetworkOperation: Sendable {
     public var key: Key? { question?.key }
 
     /// What is asked; nil where `key` is.
-    var question: Question? { message.value.question }
-
-    /// The message and how it is to be transferred. The client makes it of `request` before the first interceptor sees
-    /// the operation; before that it is an empty GET.
-    public var transfer: TransferRequest {
-        _read { yield message.value.transfer }
-        _modify { yield &message.value.transfer }
-    }
+    var question: Question? { taken.question }
 
     /// The longest that this operation may take, with all attempts and the waits between them: `request.timeout`. If
     /// `nil`, the limit of the `DeadlineInterceptor` applies.
@@ -212,7 +183,7 @@ public struct NetworkOperation: Sendable {
     }
 
     /// What the client lends its interceptors.
-    var surroundings: Surroundings { message.value.surroundings }
+    var surroundings: Surroundings { taken.surroundings }
 
     /// The operation as a client takes it on.
     ///
@@ -223,32 +194,31 @@ public struct NetworkOperation: Sendable {
         for person: Int
     ) -> NetworkOperation {
         var operation = self
-        let (question, scopedFields) = (Question(self, transfer, for: person), transfer.originScopedFields)
-        let brought = scopedFields.isEmpty ? [] : transfer.head.headerFields.filter { scopedFields.contains($0.name) }
+        let (question, scopedFields) = (Question.of(self, transfer, for: person), transfer.originScopedFields)
+        let brought: HTTPFields =
+            scopedFields.isEmpty ? [:] : transfer.head.headerFields.filter { scopedFields.contains($0.name) }
         if policy != surroundings.policy, fields.value.policy == nil { operation.policy = surroundings.policy }
         var transfer = transfer
         if kind.repetition != .ifIdempotent { transfer.repetition = kind.repetition }
-        operation.message = CopyOnWrite(
-            Message(
-                transfer: transfer,
-                question: question,
-                partition: partition,
-                surroundings: surroundings,
-                scopedFields: scopedFields,
-                broughtFields: brought,
-                person: person,
-                run: run ?? OperationRun(),
-                logger: surroundings.capturesLogger ? surroundings.logger.captured() : nil
-            )
+        operation.transfer = transfer
+        operation.additions = nil
+        operation.taken = OperationRun(
+            question: question,
+            partition: partition,
+            surroundings: surroundings,
+            scopedFields: scopedFields,
+            broughtFields: brought,
+            person: person,
+            logger: surroundings.capturesLogger ? surroundings.logger.captured() : nil
         )
         return operation
     }
 
     /// Whose credentials the pipeline had when the client took it on; 0 where it has none.
-    var person: Int { message.value.person }
+    var person: Int { taken.person }
 
     /// Whether the partition is still that of the question.
-    var isOfKeyedPartition: Bool { fields.value.partition == message.value.partition }
+    var isOfKeyedPartition: Bool { fields.value.partition == taken.partition }
 
     /// Says that these fields hold credentials of a person, as they are now.
     mutating func note(credentials fields: Set<HTTPField.Name>, of person: Int) {
@@ -263,17 +233,27 @@ public struct NetworkOperation: Sendable {
     private mutating func note(known fields: Set<HTTPField.Name>) {
         if departure == nil { return }
         let known = transfer.head.headerFields.filter { fields.contains($0.name) }
-        message.value.knownFields += known
+        add { $0.knownFields += known }
     }
 
     /// What its attempts have in common; nil before a client has taken it on.
-    package var run: OperationRun? { message.value.run }
+    package var run: OperationRun? { taken === OperationRun.none ? nil : taken }
 
     /// The same operation in a run of its own.
-    func inRun(_ run: OperationRun) -> NetworkOperation {
+    func inNewRun() -> NetworkOperation {
         var operation = self
-        operation.message.value.run = run
+        operation.taken = OperationRun(like: taken)
         return operation
+    }
+
+    private mutating func add(_ change: (inout Additions) -> Void) {
+        if additions == nil {
+            var first = Additions()
+            change(&first)
+            additions = CopyOnWrite(first)
+        } else {
+            change(&additions!.value)
+        }
     }
 
     /// Where it is noted how the message was sent; nil if nothing is to be stored.
@@ -283,7 +263,7 @@ public struct NetworkOperation: Sendable {
     var countdown: Countdown? { run?.countdown }
 
     /// The logger as the caller's task has it; nil if that is the client's.
-    var capturedLogger: (any BeagleLogger)? { message.value.logger }
+    var capturedLogger: (any BeagleLogger)? { taken.logger }
 
     /// Begins another attempt.
     mutating func tryAgain() {
@@ -295,38 +275,51 @@ public struct NetworkOperation: Sendable {
     /// traces it.
     var isAsAsked: Bool {
         var sent = transfer
-        if let revised = message.value.revised {
+        if let revised = additions?.value.revised {
             guard sent.asksTheSame(as: revised.now) else { return false }
             sent.take(revised.first)
         }
-        return key == key(of: sent, without: message.value.knownFields)
+        return key == key(of: sent, without: additions?.value.knownFields ?? [])
     }
 
     /// The message that was asked first.
-    package var asked: TransferRequest { message.value.revised?.first ?? transfer }
+    package var asked: TransferRequest { additions?.value.revised?.first ?? transfer }
 
     /// Sends another message, made by the client, with what interceptors put into the head of this one.
     mutating func revise(_ made: TransferRequest, withPath: Bool) {
         let first = asked
         transfer.take(made, withPath: withPath)
-        message.value.revised = (first, transfer)
+        let now = transfer
+        add { $0.revised = (first, now) }
     }
 
     /// The fields that belong to the origin and that interceptors gave the message, those apart that they may give to this one.
-    var addedScopedFields: [HTTPField] {
-        let message = message.value
-        let scoped = message.transfer.originScopedFields
-        if scoped.isEmpty { return [] }
-        return message.transfer.head.headerFields.filter { field in
-            scoped.contains(field.name) && !message.permittedFields.contains(field.name)
-                && !(message.scopedFields.contains(field.name) && message.broughtFields.contains(field))
+    var addedScopedFields: HTTPFields {
+        let scoped = transfer.originScopedFields
+        let permitted = additions?.value.permittedFields ?? []
+        // Equal at once if they are one set, as they are after a first `scope`.
+        if scoped.isEmpty || scoped == permitted { return [:] }
+        return transfer.head.headerFields.filter { field in
+            scoped.contains(field.name) && !permitted.contains(field.name)
+                && !(taken.scopedFields.contains(field.name) && taken.broughtFields.contains(field))
         }
     }
 
     /// Has a redirect to another origin drop these fields, and lets them go to this one although it may not be declared.
     package mutating func scope(_ fields: Set<HTTPField.Name>) {
-        transfer.originScopedFields.formUnion(fields)
-        message.value.permittedFields.formUnion(fields)
+        // A union with nothing would be made anew.
+        if transfer.originScopedFields.isEmpty {
+            transfer.originScopedFields = fields
+        } else {
+            transfer.originScopedFields.formUnion(fields)
+        }
+        add { added in
+            if added.permittedFields.isEmpty {
+                added.permittedFields = fields
+            } else {
+                added.permittedFields.formUnion(fields)
+            }
+        }
     }
 
     /// What sort of thing is asked for. An open set: a pipeline may have interceptors that answer kinds of their own.

@@ -1,8 +1,23 @@
+import BeagleNetDependencies
 package import BeagleNetHTTP
 import Synchronization
 
-/// What the attempts of one run of an operation have in common.
+/// What a client adds to an operation that it takes on, and what the attempts of its run have in common.
 package final class OperationRun: Sendable {
+    /// What is asked, for those who may share the run; nil if it isn't shared.
+    let question: NetworkOperation.Question?
+    /// The partition of which the question was made.
+    let partition: String
+    let surroundings: Surroundings
+    /// The fields that belong to the origin as the builder said: those of later interceptors come to them.
+    let scopedFields: Set<HTTPField.Name>
+    /// Those of them that the request brought.
+    let broughtFields: HTTPFields
+    /// Whose credentials the pipeline had when the client took it on; 0 if it has none.
+    let person: Int
+    /// The logger as the caller's task has it; nil if that is the client's.
+    let logger: (any BeagleLogger)?
+
     private struct State: Sendable {
         var attempts = 1
         var firstOwner: Int?
@@ -17,7 +32,39 @@ package final class OperationRun: Sendable {
     private let state = InlineLock(State())
 
     /// A run that has sent nothing.
-    package init() {}
+    init(
+        question: NetworkOperation.Question? = nil,
+        partition: String = "",
+        surroundings: Surroundings = .none,
+        scopedFields: Set<HTTPField.Name> = [],
+        broughtFields: HTTPFields = [:],
+        person: Int = 0,
+        logger: (any BeagleLogger)? = nil
+    ) {
+        self.question = question
+        self.partition = partition
+        self.surroundings = surroundings
+        self.scopedFields = scopedFields
+        self.broughtFields = broughtFields
+        self.person = person
+        self.logger = logger
+    }
+
+    /// Another run of the same.
+    convenience init(like run: OperationRun) {
+        self.init(
+            question: run.question,
+            partition: run.partition,
+            surroundings: run.surroundings,
+            scopedFields: run.scopedFields,
+            broughtFields: run.broughtFields,
+            person: run.person,
+            logger: run.logger
+        )
+    }
+
+    /// Of operations that no client has taken on: nothing is counted in it.
+    static let none = OperationRun()
 
     /// Counts messages that are sent: those of all attempts and redirects.
     ///

@@ -36,6 +36,7 @@ struct Passage: Sendable {
 
     /// Adds an observation below those that there are.
     mutating func add(_ observation: any RequestObservation, _ next: Pipeline.Next) {
+        if observations.isEmpty { observations.reserveCapacity(4) }
         observations.append((next, observation))
     }
 

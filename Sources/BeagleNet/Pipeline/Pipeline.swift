@@ -231,7 +231,7 @@ public final class Pipeline: Sendable {
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        var passage = Passage(operation.run == nil ? operation.inRun(OperationRun()) : operation, emit, isInTask: true)
+        var passage = Passage(operation.run == nil ? operation.inNewRun() : operation, emit, isInTask: true)
         let stop = descend(&passage, from: 0)
         return try await outcome(of: passage, after: stop).get()
     }
@@ -379,18 +379,14 @@ extension Pipeline {
     /// Sends the message of a pass.
     ///
     /// - Parameter completion: gets what came of it, once, on the transport's thread.
-    /// - Returns: The handle that cancels it; nil if it isn't sent, after the refusal was given to `refuse`.
+    /// - Returns: The handle that cancels it.
+    /// - Throws: why it isn't sent.
     func send(
         _ passage: Passage,
-        _ completion: @escaping @Sendable (Outcome) -> Void
+        _ completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
     ) throws(NetworkError) -> any RequestToken {
         if let refusal = refusal(of: passage.operation) { throw refusal }
-        return transport.perform(transfer(of: passage)) { answer in
-            switch answer {
-            case .success(let response): completion(.success(.of(response, isStream: false)))
-            case .failure(let error): completion(.failure(error))
-            }
-        }
+        return transport.perform(transfer(of: passage), completion: completion)
     }
 
     /// Why an operation is not sent; nil if it is.
@@ -439,7 +435,7 @@ extension NetworkOperation {
 
 extension NetworkOperation.Result {
     /// What a transport gave.
-    @inline(never) fileprivate static func of(_ response: consuming TransferResponse, isStream: Bool) -> Self {
+    @inline(never) static func of(_ response: consuming TransferResponse, isStream: Bool) -> Self {
         Self(isStream ? .stream(StreamingResponse(response)) : .response(NetworkResponse(response)))
     }
 }

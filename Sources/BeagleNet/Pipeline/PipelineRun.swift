@@ -42,9 +42,14 @@ extension Pipeline {
 private final class PipelineRun: RequestToken {
     typealias Outcome = Pipeline.Outcome
 
+    private struct Work: Sendable {
+        let passage: Passage
+        let completion: @Sendable (Outcome) -> Void
+    }
+
     private struct State: Sendable {
         /// What ends with the run, so that a handle that is kept keeps nothing else.
-        var work: (passage: Passage, completion: @Sendable (Outcome) -> Void)?
+        var work: Work?
         /// Cancels what is under way: a transfer or a task.
         var token: (any RequestToken)?
         var isCancelled = false
@@ -58,7 +63,7 @@ private final class PipelineRun: RequestToken {
 
     init(_ pipeline: Pipeline, _ passage: Passage, _ completion: @escaping @Sendable (Outcome) -> Void) {
         self.pipeline = pipeline
-        state = InlineLock(State(work: (passage, completion)))
+        state = InlineLock(State(work: Work(passage: passage, completion: completion)))
     }
 
     func started() -> Pipeline.Started {
@@ -75,7 +80,7 @@ private final class PipelineRun: RequestToken {
         guard let passage = state.withLock({ $0.work?.passage }) else { return }
         if case .transport = stop, pipeline.sendsWithoutTask(passage.operation) {
             do throws(NetworkError) {
-                let token = try pipeline.send(passage) { self.receive($0) }
+                let token = try pipeline.send(passage) { self.receive(response: $0) }
                 fill(token, isFirst: true)
             } catch {
                 receive(.failure(error))
@@ -83,6 +88,13 @@ private final class PipelineRun: RequestToken {
             return
         }
         work(startingHere: true) { [pipeline] in await pipeline.outcome(of: passage, after: stop) }
+    }
+
+    private func receive(response: Result<TransferResponse, NetworkError>) {
+        switch response {
+        case .success(let response): receive(.success(.of(response, isStream: false)))
+        case .failure(let error): receive(.failure(error))
+        }
     }
 
     /// Receives what came of the message.
@@ -113,15 +125,15 @@ private final class PipelineRun: RequestToken {
     }
 
     private func finish(_ outcome: Outcome) {
-        let completion = state.withLock { state in
+        let work = state.withLock { state in
             if state.isStarting {
                 state.early = outcome
-                return nil as (@Sendable (Outcome) -> Void)?
+                return nil as Work?
             }
             defer { state.work = nil }
-            return state.work?.completion
+            return state.work
         }
-        completion?(outcome)
+        work?.completion(outcome)
     }
 
     /// - Parameter isFirst: whether it gives way to one that has come before it.

@@ -17,6 +17,8 @@ final class Surroundings: Sendable {
     let builder: HttpRequestBuilder?
     /// Whether no message reaches a server, by the app's own choice (`OfflineTransport`).
     let isOffline: Bool
+    /// The last message that went to one of the origins: most go to the same.
+    private let lastDeclared = InlineLock<(scheme: String?, authority: String?)>((nil, nil))
     /// Whether the logger reads task-local values, which other threads don't have.
     let capturesLogger: Bool
 
@@ -55,6 +57,15 @@ final class Surroundings: Sendable {
         )
     }
 
+    /// Whether a message goes to one of the declared origins.
+    func declares(_ head: HTTPRequest) -> Bool {
+        let target = (scheme: head.scheme, authority: head.authority)
+        if lastDeclared.withLock({ $0 == target }) { return true }
+        guard origins.contains(Origin(of: head)) else { return false }
+        lastDeclared.withLock { $0 = target }
+        return true
+    }
+
     /// A URL of a request without secrets; of a form's without its query, which holds what a person typed.
     func shown(_ url: String, of request: Request) -> String {
         guard case .submitForm = request.type, let mark = url.unicodeScalars.firstIndex(of: "?") else {
@@ -91,7 +102,8 @@ extension NetworkOperation {
     /// - Parameter origins: those that may have it; `nil` for the declared ones. Where none is declared, every origin may,
     ///   as with `HttpRequestBuilder.additionalHeaders`, but a credential is an error.
     func isMeant(for origins: Set<Origin>?) -> Bool {
-        hasUndeclaredOrigins(origins) || (origins ?? declaredOrigins).contains(origin)
+        if let origins { return origins.contains(origin) }
+        return surroundings.origins.isEmpty || surroundings.declares(transfer.head)
     }
 
     /// Whether neither the interceptor nor the app says which origins may have what is added.

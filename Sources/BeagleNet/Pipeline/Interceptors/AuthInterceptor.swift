@@ -54,10 +54,7 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
         }
     }
 
-    private let rules: Rules
-    private let origins: Set<Origin>?
-    private let fields: Set<HTTPField.Name>
-    private let shared: SharedCredential<Credential>
+    private let core: Authentication
 
     /// Brings credentials by these rules.
     ///
@@ -74,37 +71,42 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
         fields: Set<HTTPField.Name> = [.authorization],
         limit: Duration = .seconds(30)
     ) {
-        self.rules = rules
-        self.origins = origins
-        self.fields = fields
-        shared = SharedCredential(limit: limit)
+        core = Authentication(
+            load: { Self.erased(try await rules.load(), rules) },
+            isRefusal: rules.isRefusal,
+            origins: origins,
+            fields: fields,
+            limit: limit
+        )
+    }
+
+    private static func erased(_ credential: Credential?, _ rules: Rules) -> BeagleNet.Credential? {
+        credential.map { credential in
+            BeagleNet.Credential(
+                attach: { rules.attach(credential, &$0) },
+                isExpiring: { rules.isExpiring(credential) },
+                renew: { erased(try await rules.renew(credential), rules) }
+            )
+        }
     }
 
     /// Forgets the credential, as after somebody has signed in or out: the next operation loads it anew, and what was sent
     /// with the old one is not sent again; nor is anything found that was stored before. Call
     /// the client's `endAll()` as well, or who watches goes on with the credentials of the next person.
     public func reset() {
-        shared.reset()
+        core.shared.reset()
     }
 
     /// A number for the present user.
-    public var credentialOwner: Int? { shared.person }
+    public var credentialOwner: Int? { core.shared.person }
 
     /// With operations to the origins that may have the credential; not with those that `load` and `renew` themselves ask,
     /// which would wait for their own end.
-    public func applies(to operation: NetworkOperation) -> Bool {
-        !CredentialFetch.isOne && operation.isMeant(for: origins)
-    }
+    public func applies(to operation: NetworkOperation) -> Bool { core.applies(to: operation) }
 
     /// Attaches the credential, if it is there and good.
     public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
-        guard let used = shared.present else { return .wait }
-        if let credential = used.credential, rules.isExpiring(credential) { return .wait }
-        do throws(NetworkError) {
-            return .proceed(try attach(used, to: &operation))
-        } catch {
-            return .fail(error)
-        }
+        core.begin(&operation)
     }
 
     /// Waits for the credential, attaches it and goes on; once more with a renewed one if it was refused.
@@ -113,117 +115,6 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        var operation = operation
-        let attempt = try attach(await current(operation), to: &operation)
-        return try await next(operation, emit, observedBy: attempt)
-    }
-
-    /// - Returns: What renews the credential if it is refused; nil if there is none.
-    private func attach(
-        _ used: SharedCredential<Credential>.Version,
-        to operation: inout NetworkOperation
-    ) throws(NetworkError) -> Attempt? {
-        if used.credential != nil, operation.hasUndeclaredOrigins(origins) {
-            throw .undeclaredOrigins("an AuthInterceptor has a credential")
-        }
-        // A subscription begins anew each time; what else the person before wanted is not for this one to ask.
-        if let first = operation.run?.firstOwner, first != used.person, operation.kind != .subscription {
-            throw .ofAnotherPerson
-        }
-        guard used.credential != nil else { return nil }
-        let attempt = Attempt(self, operation, used)
-        put(used, on: &operation)
-        return attempt
-    }
-
-    private func put(_ version: SharedCredential<Credential>.Version, on operation: inout NetworkOperation) {
-        guard let credential = version.credential else { return }
-        rules.attach(credential, &operation.transfer.head)
-        operation.scope(fields)
-        operation.note(credentials: fields, of: version.person)
-    }
-
-    /// One request with a credential.
-    private final class Attempt: RequestObservation {
-        private let auth: AuthInterceptor
-        /// As it was without the credential.
-        private let operation: NetworkOperation
-        private let used: SharedCredential<Credential>.Version
-
-        init(
-            _ auth: AuthInterceptor,
-            _ operation: NetworkOperation,
-            _ used: SharedCredential<Credential>.Version
-        ) {
-            self.auth = auth
-            self.operation = operation
-            self.used = used
-        }
-
-        func mustWait(after outcome: NetworkOperation.Outcome) -> Bool {
-            !outcome.isAside && auth.rules.isRefusal(operation, outcome)
-                && operation.transfer.body?.isReplayable ?? true
-        }
-
-        nonisolated(nonsending) func resume(
-            after outcome: NetworkOperation.Outcome,
-            next: Next,
-            emit: @escaping Emit
-        ) async throws(NetworkError) -> NetworkOperation.Result {
-            guard let renewed = try await auth.renewal(of: used, operation), renewed.credential != nil else {
-                return try outcome.get()
-            }
-            if Task.isCancelled { throw .cancelledBeforeStart }
-            var again = operation
-            again.tryAgain()
-            auth.put(renewed, on: &again)
-            return try await next(again, emit)
-        }
-    }
-
-    /// The credential to use, loaded or renewed first where that is due.
-    nonisolated(nonsending) private func current(
-        _ operation: NetworkOperation
-    ) async throws(NetworkError) -> SharedCredential<Credential>.Version {
-        let loaded = try await NetworkError.asideCatching {
-            try await shared.version(operation.clock) { [rules] in try await rules.load() }
-        }
-        guard let credential = loaded.credential, rules.isExpiring(credential) else { return loaded }
-        guard let renewed = try await renewal(of: loaded, operation), renewed.credential != nil else { return loaded }
-        return renewed
-    }
-
-    /// What takes the place of a credential that will not do: what somebody else was given meanwhile, else a renewed one;
-    /// nil where what there is now may be another person's.
-    nonisolated(nonsending) private func renewal(
-        of used: SharedCredential<Credential>.Version,
-        _ operation: NetworkOperation
-    ) async throws(NetworkError) -> SharedCredential<Credential>.Version? {
-        guard let credential = used.credential else { return used }
-        return try await NetworkError.asideCatching {
-            try await shared.version(after: used, operation.clock) { [rules] in try await rules.renew(credential) }
-        }
-    }
-}
-
-extension NetworkError {
-    /// The operation was to be sent again, and the credential is not that of the first time any more.
-    fileprivate static var ofAnotherPerson: NetworkError {
-        var error = NetworkError(
-            .cancelled,
-            during: .queue,
-            "the request was not retried because another user may have signed in since it was sent",
-            advice: "send a new request for the current user"
-        )
-        error.isAside = true
-        return error
-    }
-}
-
-extension Result<NetworkOperation.Result, NetworkError> {
-    /// Whether the operation was not sent, for what failed before: it is another server's if any that refused.
-    fileprivate var isAside: Bool {
-        if case .failure(let error) = self { return error.isAside }
-        return false
+        try await core.perform(operation, next, emit)
     }
 }

@@ -36,7 +36,7 @@ public struct DeadlineInterceptor: Interceptor {
         // Its task is another, which begins before it can be cancelled.
         if Task.isCancelled { throw .cancelledBeforeStart }
         let countdown = Countdown()
-        let limited = operation.run == nil ? operation.inRun(OperationRun()) : operation
+        let limited = operation.run == nil ? operation.inNewRun() : operation
         limited.run?.countdown = countdown
         let clock = operation.clock
         let left = max(.zero, limit - (operation.elapsed?() ?? .zero))

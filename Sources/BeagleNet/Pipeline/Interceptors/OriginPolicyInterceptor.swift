@@ -34,8 +34,7 @@ public struct OriginPolicyInterceptor: RequestObserver {
     public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
         let added = operation.addedScopedFields
         operation.transfer.originScopedFields.formUnion(scopedFields)
-        let origins = origins ?? operation.declaredOrigins
-        if !origins.isEmpty, !origins.contains(operation.origin) {
+        if !operation.isMeant(for: origins) {
             let withheld = operation.transfer.head.headerFields.filter {
                 scopedFields.contains($0.name) || added.contains($0)
             }

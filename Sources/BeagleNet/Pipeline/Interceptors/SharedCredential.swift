@@ -1,7 +1,15 @@
 import BeagleNetHTTP
 
+/// A credential of whatever type: generic code would cost each request more than all else that is done with it.
+struct Credential: Sendable {
+    let attach: @Sendable (inout HTTPRequest) -> Void
+    let isExpiring: @Sendable () -> Bool
+    /// A new one in its place; nil if there is none.
+    let renew: @Sendable () async throws -> Credential?
+}
+
 /// A credential that many use and one fetches: whoever needs it while it is on its way waits for the same.
-final class SharedCredential<Credential: Sendable>: Sendable {
+final class SharedCredential: Sendable {
     /// The credential at some time.
     struct Version: Sendable {
         let credential: Credential?

@@ -1,0 +1,159 @@
+import BeagleNetHTTP
+
+/// What an `AuthInterceptor` does, whatever the type of its credentials.
+final class Authentication: Sendable {
+    let shared: SharedCredential
+    private let load: @Sendable () async throws -> Credential?
+    private let isRefusal: @Sendable (NetworkOperation, NetworkOperation.Outcome) -> Bool
+    private let origins: Set<Origin>?
+    private let fields: Set<HTTPField.Name>
+
+    init(
+        load: @escaping @Sendable () async throws -> Credential?,
+        isRefusal: @escaping @Sendable (NetworkOperation, NetworkOperation.Outcome) -> Bool,
+        origins: Set<Origin>?,
+        fields: Set<HTTPField.Name>,
+        limit: Duration
+    ) {
+        shared = SharedCredential(limit: limit)
+        self.load = load
+        self.isRefusal = isRefusal
+        self.origins = origins
+        self.fields = fields
+    }
+
+    func applies(to operation: NetworkOperation) -> Bool {
+        !CredentialFetch.isOne && operation.isMeant(for: origins)
+    }
+
+    /// Attaches the credential, if it is there and good.
+    func begin(_ operation: inout NetworkOperation) -> Pipeline.Decision {
+        guard let used = shared.present else { return .wait }
+        if let credential = used.credential, credential.isExpiring() { return .wait }
+        do throws(NetworkError) {
+            return .proceed(try attach(used, to: &operation))
+        } catch {
+            return .fail(error)
+        }
+    }
+
+    /// Waits for the credential, attaches it and goes on; once more with a renewed one if it was refused.
+    nonisolated(nonsending) func perform(
+        _ operation: NetworkOperation,
+        _ next: Interceptor.Next,
+        _ emit: @escaping Interceptor.Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        var operation = operation
+        let attempt = try attach(await current(operation), to: &operation)
+        return try await next(operation, emit, observedBy: attempt)
+    }
+
+    /// - Returns: What renews the credential if it is refused; nil if there is none.
+    private func attach(
+        _ used: SharedCredential.Version,
+        to operation: inout NetworkOperation
+    ) throws(NetworkError) -> Attempt? {
+        if used.credential != nil, operation.hasUndeclaredOrigins(origins) {
+            throw .undeclaredOrigins("an AuthInterceptor has a credential")
+        }
+        // A subscription begins anew each time; what else the person before wanted is not for this one to ask.
+        if let first = operation.run?.firstOwner, first != used.person, operation.kind != .subscription {
+            throw .ofAnotherPerson
+        }
+        guard used.credential != nil else { return nil }
+        let attempt = Attempt(self, operation, used)
+        put(used, on: &operation)
+        return attempt
+    }
+
+    private func put(_ version: SharedCredential.Version, on operation: inout NetworkOperation) {
+        guard let credential = version.credential else { return }
+        credential.attach(&operation.transfer.head)
+        operation.scope(fields)
+        operation.note(credentials: fields, of: version.person)
+    }
+
+    /// One request with a credential.
+    private final class Attempt: RequestObservation {
+        private let auth: Authentication
+        /// As it was without the credential.
+        private let operation: NetworkOperation
+        private let used: SharedCredential.Version
+
+        init(
+            _ auth: Authentication,
+            _ operation: NetworkOperation,
+            _ used: SharedCredential.Version
+        ) {
+            self.auth = auth
+            self.operation = operation
+            self.used = used
+        }
+
+        func mustWait(after outcome: NetworkOperation.Outcome) -> Bool {
+            !outcome.isAside && auth.isRefusal(operation, outcome)
+                && operation.transfer.body?.isReplayable ?? true
+        }
+
+        nonisolated(nonsending) func resume(
+            after outcome: NetworkOperation.Outcome,
+            next: Interceptor.Next,
+            emit: @escaping Interceptor.Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            guard let renewed = try await auth.renewal(of: used, operation), renewed.credential != nil else {
+                return try outcome.get()
+            }
+            if Task.isCancelled { throw .cancelledBeforeStart }
+            var again = operation
+            again.tryAgain()
+            auth.put(renewed, on: &again)
+            return try await next(again, emit)
+        }
+    }
+
+    /// The credential to use, loaded or renewed first where that is due.
+    nonisolated(nonsending) private func current(
+        _ operation: NetworkOperation
+    ) async throws(NetworkError) -> SharedCredential.Version {
+        let loaded = try await NetworkError.asideCatching {
+            try await shared.version(operation.clock) { [load] in try await load() }
+        }
+        guard let credential = loaded.credential, credential.isExpiring() else { return loaded }
+        guard let renewed = try await renewal(of: loaded, operation), renewed.credential != nil else { return loaded }
+        return renewed
+    }
+
+    /// What takes the place of a credential that will not do: what somebody else was given meanwhile, else a renewed one;
+    /// nil where what there is now may be another person's.
+    nonisolated(nonsending) private func renewal(
+        of used: SharedCredential.Version,
+        _ operation: NetworkOperation
+    ) async throws(NetworkError) -> SharedCredential.Version? {
+        guard let credential = used.credential else { return used }
+        return try await NetworkError.asideCatching {
+            try await shared.version(after: used, operation.clock) { try await credential.renew() }
+        }
+    }
+}
+
+extension NetworkError {
+    /// The operation was to be sent again, and the credential is not that of the first time any more.
+    fileprivate static var ofAnotherPerson: NetworkError {
+        var error = NetworkError(
+            .cancelled,
+            during: .queue,
+            "the request was not retried because another user may have signed in since it was sent",
+            advice: "send a new request for the current user"
+        )
+        error.isAside = true
+        return error
+    }
+}
+
+extension Result<NetworkOperation.Result, NetworkError> {
+    /// Whether the operation was not sent, for what failed before: it is another server's if any that refused.
+    fileprivate var isAside: Bool {
+        if case .failure(let error) = self { return error.isAside }
+        return false
+    }
+}
