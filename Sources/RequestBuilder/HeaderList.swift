@@ -38,7 +38,8 @@ struct HeaderList {
 
     /// Sets fields in the order of their names.
     mutating func set(_ headers: [String: String]) throws(NetworkError) {
-        // None and one are in order, and sorting makes two arrays.
+        if headers.isEmpty { return }
+        // One is in order, and sorting makes two arrays.
         guard headers.count > 1 else {
             if let (name, value) = headers.first { try set(name, value) }
             return

@@ -82,16 +82,17 @@ final class NetworkLog: RequestObservation {
     // MARK: - One line
 
     private func exchange(_ response: NetworkResponse, _ count: Int) {
-        let status = response.status.code
-        let hasErrors = operation.kind.isGraphQL && response.data.isObject(without: "") && !response.data.isObject(without: "errors")
-        let hops = response.metrics.hops.count
-        let details = [
-            attempts == 1 ? nil : "\(attempts) attempts",
-            hops == 0 ? nil : "\(hops) redirect\(hops == 1 ? "" : "s")",
-        ].compactMap(\.self)
-        let outcome = hasErrors ? "\(status) with GraphQL errors" : "\(status)"
-        let body = "\(count) bytes of \(redactor.mediaType(response.response.headerFields[single: .contentType]))"
-        exchange(details.isEmpty ? outcome : "\(outcome) after \(details.joined(separator: " and "))", body)
+        var outcome = "\(response.status.code)"
+        if operation.kind.isGraphQL, response.data.isObject(without: ""), !response.data.isObject(without: "errors") {
+            outcome += " with GraphQL errors"
+        }
+        let (attempts, redirects) = (attempts, response.metrics.redirects)
+        if attempts > 1 { outcome += " after \(attempts) attempts" }
+        if redirects > 0 {
+            outcome += attempts > 1 ? " and" : " after"
+            outcome += redirects > 1 ? " \(redirects) redirects" : " 1 redirect"
+        }
+        exchange(outcome, "\(count) bytes of \(redactor.mediaType(response.rawHead.contentType))")
     }
 
     private func exchange(endedBy error: NetworkError) {
@@ -99,15 +100,23 @@ final class NetworkLog: RequestObservation {
             return exchange(response, response.data.count)
         }
         let message = redactor.redact(text: error.message)
+        let attempts = attempts
         exchange(attempts == 1 ? message : "\(message) after \(attempts) attempts")
     }
 
     private func exchange(_ outcome: String, _ body: String? = nil) {
+        var line = operation.line
+        line += " -> \(outcome) in \((ContinuousClock.now - start).milliseconds) ms"
         // The name of a subscription is in the line already.
         let title = operation.kind == .subscription ? nil : operation.title
-        let details = [title, body].compactMap(\.self)
-        let end = details.isEmpty ? "" : " [\(details.joined(separator: "; "))]"
-        log("\(operation.line) -> \(outcome) in \((ContinuousClock.now - start).milliseconds) ms\(end)")
+        if let title {
+            line += " [\(title)"
+            if let body { line += "; \(body)" }
+            line += "]"
+        } else if let body {
+            line += " [\(body)]"
+        }
+        log(line)
     }
 
     private func log(_ message: String) {

@@ -33,7 +33,7 @@ package final class OperationRun: Sendable {
 
     /// A run that has sent nothing.
     init(
-        question: NetworkOperation.Question? = nil,
+        question: NetworkOperation.Question?,
         partition: String = "",
         surroundings: Surroundings = .none,
         scopedFields: Set<HTTPField.Name> = [],
@@ -61,6 +61,11 @@ package final class OperationRun: Sendable {
             person: run.person,
             logger: run.logger
         )
+    }
+
+    /// A run of an operation that no client has taken on.
+    package convenience init() {
+        self.init(question: nil)
     }
 
     /// Of operations that no client has taken on: nothing is counted in it.

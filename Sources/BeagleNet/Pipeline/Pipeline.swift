@@ -106,6 +106,9 @@ public final class Pipeline: Sendable {
             return try await pipeline.outcome(of: passage, after: stop).get()
         }
 
+        /// Whether the transport keeps time for the message of an operation.
+        func limitsTransfers(of operation: NetworkOperation) -> Bool { pipeline.sendsWithoutTask(operation) }
+
         /// Whether nothing below runs in a task, so that no code of the app's would see task-local values.
         package var isAtTransport: Bool {
             pipeline.sendsWithoutTask && pipeline.steps[index...].allSatisfy(\.interceptor.neverBlocks)
@@ -301,14 +304,22 @@ extension Pipeline {
     /// Takes a pass on from where it stopped to its outcome.
     nonisolated(nonsending) func outcome(of passage: Passage, after stop: Stop) async -> Outcome {
         var outcome: Outcome
-        do throws(NetworkError) {
-            switch stop {
-            case .transport: outcome = .success(try await send(passage))
-            case .interceptor(let index): outcome = .success(try await intercept(passage, at: index))
-            case .ended(let ended): outcome = ended
+        switch stop {
+        case .transport:
+            do throws(NetworkError) {
+                outcome = .success(try await send(passage))
+            } catch {
+                outcome = .failure(passage.operation.countdown?.received(error) ?? error)
             }
-        } catch {
-            outcome = .failure(error)
+        case .interceptor(let index):
+            if let countdown = passage.operation.countdown, countdown.limitsTransfers {
+                outcome = await countdown.waiting { () throws(NetworkError) in
+                    try await self.intercept(passage, at: index)
+                }
+            } else {
+                outcome = await .catching { () throws(NetworkError) in try await intercept(passage, at: index) }
+            }
+        case .ended(let ended): outcome = ended
         }
         if let position = ascend(&outcome, passage, from: passage.observations.count) {
             return await self.outcome(of: passage, resumingAt: position, after: outcome)
@@ -325,12 +336,15 @@ extension Pipeline {
         var (position, outcome) = (position, first)
         while true {
             let (next, observation) = passage.observations[position]
-            do throws(NetworkError) {
-                outcome = .success(
-                    try await observation.resume(after: outcome, next: next, emit: passage.emitter(above: position))
-                )
-            } catch {
-                outcome = .failure(error)
+            let emit = passage.emitter(above: position)
+            if let countdown = passage.operation.countdown, countdown.limitsTransfers {
+                outcome = await countdown.waiting { [outcome] () throws(NetworkError) in
+                    try await observation.resume(after: outcome, next: next, emit: emit)
+                }
+            } else {
+                outcome = await .catching { [outcome] () throws(NetworkError) in
+                    try await observation.resume(after: outcome, next: next, emit: emit)
+                }
             }
             guard let waiting = ascend(&outcome, passage, from: position) else { return outcome }
             position = waiting
@@ -402,6 +416,9 @@ extension Pipeline {
         let operation = passage.operation
         operation.departure?.note(operation, keepsCookies: keepsCookies)
         var transfer = operation.transfer
+        if let countdown = operation.countdown, countdown.limitsTransfers {
+            transfer.options.timeouts.total = transfer.options.timeouts.total.map { min($0, countdown.left) } ?? countdown.left
+        }
         if operation.reportsProgress {
             let emit = passage.emitter
             transfer.onProgress = { emit(NetworkOperation.Result(.progress($0))) }

@@ -93,7 +93,9 @@ private final class PipelineRun: RequestToken {
     private func receive(response: Result<TransferResponse, NetworkError>) {
         switch response {
         case .success(let response): receive(.success(.of(response, isStream: false)))
-        case .failure(let error): receive(.failure(error))
+        case .failure(let error):
+            let countdown = state.withLock { $0.work?.passage.operation.countdown }
+            receive(.failure(countdown?.received(error) ?? error))
         }
     }
 

@@ -90,6 +90,11 @@ final class Surroundings: Sendable {
 extension NetworkOperation {
     /// Where interceptors say what they did; the client's logger.
     public var logger: any BeagleLogger { capturedLogger ?? surroundings.logger }
+    /// Whether its logger accepts messages of a level; the logger isn't copied for that.
+    func logs(_ level: LogLevel) -> Bool {
+        if surroundings.capturesLogger { return logger.accepts(level) }
+        return surroundings.logger.accepts(level)
+    }
     /// Tells what must not be shown; the client's.
     public var redactor: Redactor { surroundings.redactor }
     /// What interceptors wait by; the client's.

@@ -78,7 +78,7 @@ package struct WireURL: Sendable, Hashable {
     }
 
     /// Puts items after those that the query has.
-    package mutating func append(_ items: some Sequence<URLQueryItem>) {
+    package mutating func append(_ items: [URLQueryItem]) {
         for item in items {
             var pair = PercentEncoding.item.encode(item.name)
             if let value = item.value { pair += "=" + PercentEncoding.item.encode(value) }

@@ -91,6 +91,63 @@ import Testing
         #expect(observer.tasks.withLock { $0 } == [hasTask, hasTask], "\(Self.configurations[index].0)")
     }
 
+    @Test(arguments: [false, true]) func aDeadlineNeedsNoTask(isShared: Bool) async throws {
+        let server = try LoopbackServer(.response(200))
+        let observer = TaskObserver()
+        Beagle.dependencies.interceptors.add(observer)
+        let client = client()
+        var request = Request(
+            url: try #require(URL(string: server.url)),
+            type: isShared ? .fetchComponent : .rawRequest(.init())
+        )
+        request.timeout = .seconds(50)
+        let result = await withCheckedContinuation { [request] continuation in
+            DispatchQueue.global().async {
+                client.executeRequest(request) { continuation.resume(returning: $0) }
+            }
+        }
+        #expect(try result.get().status == 200)
+        #expect(observer.tasks.withLock { $0 } == [false, false])
+    }
+
+    private enum Slow: CaseIterable {
+        case server, wait, credential
+    }
+
+    /// A transfer that takes too long, a wait before another attempt, and one before the first.
+    @Test(arguments: Slow.allCases, [false, true])
+    private func aDeadlineEndsWhateverIsUnderWay(slow: Slow, hasTask: Bool) async throws {
+        let server = try LoopbackServer(slow == .server ? .stall : .response(503, ["Retry-After": "50"]))
+        let url = try #require(URL(string: server.url))
+        Beagle.dependencies.environment = BeagleEnvironment(name: "test", baseURL: url)
+        if slow == .credential {
+            let rules = AuthInterceptor<String>.Rules(
+                load: {
+                    try await Task.sleep(for: .seconds(50))
+                    return nil
+                },
+                attach: { _, _ in }
+            )
+            Beagle.dependencies.interceptors.add(AuthInterceptor(rules))
+        }
+        let client = client()
+        var request = Request(url: url, type: .rawRequest(.init()))
+        request.timeout = .milliseconds(100)
+        let result: Result<NetworkResponse, NetworkError>
+        if hasTask {
+            result = await .catching { [request] () throws(NetworkError) in try await client.executeRequest(request) }
+        } else {
+            result = await withCheckedContinuation { [request] continuation in
+                client.executeRequest(request) { continuation.resume(returning: $0) }
+            }
+        }
+        guard case .failure(let error) = result else { return #expect(Bool(false), "no deadline") }
+        #expect(error.kind == .timeout)
+        #expect(error.message.contains("deadline of 0.1 seconds"), "\(error)")
+        #expect(error.mayHaveReachedServer == (slow != .credential))
+        #expect(server.requests.count == (slow == .credential ? 0 : 1))
+    }
+
     /// Notes what is sent and what comes of it.
     private struct Spectator: RequestObserver {
         let place: Pipeline.Place? = .recorder

@@ -31,7 +31,7 @@ public struct LogInterceptor: RequestObserver {
     }
 
     /// Whether the logger accepts the level `.debug`.
-    public func applies(to operation: NetworkOperation) -> Bool { operation.logger.accepts(.debug) }
+    public func applies(to operation: NetworkOperation) -> Bool { operation.logs(.debug) }
 
     /// Logs the request, and its outcome when that is there.
     public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {

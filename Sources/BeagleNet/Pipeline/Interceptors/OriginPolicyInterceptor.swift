@@ -34,7 +34,8 @@ public struct OriginPolicyInterceptor: RequestObserver {
     public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
         let added = operation.addedScopedFields
         operation.transfer.originScopedFields.formUnion(scopedFields)
-        if !operation.isMeant(for: origins) {
+        // No origins are all.
+        if !operation.isMeant(for: origins), origins?.isEmpty != true {
             let withheld = operation.transfer.head.headerFields.filter {
                 scopedFields.contains($0.name) || added.contains($0)
             }

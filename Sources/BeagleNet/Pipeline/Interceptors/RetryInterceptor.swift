@@ -353,7 +353,7 @@ extension NetworkOperation {
     }
 
     func log(_ message: @autoclosure () -> some LogType & Sendable, at level: LogLevel = .debug) {
-        if logger.accepts(level) { logger.log(message()) }
+        if logs(level) { logger.log(message()) }
     }
 }
 
