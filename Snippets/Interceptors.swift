@@ -1,4 +1,4 @@
-// Interceptors for credentials, retries and encryption; watching operations; scopes.
+// Interceptors for credentials, retries, encryption and feature flags; observers; watching operations; scopes.
 import BeagleNet
 
 protocol Session: Sendable {
@@ -35,6 +35,58 @@ func encrypt(_ dependencies: BeagleDependencies, _ cipher: any Cipher) {
     )
     // snippet.end
 }
+
+protocol Analytics: Sendable {
+    func record(_ path: String, _ status: Int?)
+}
+
+// snippet.observer
+struct AnalyticsObserver: RequestObserver {
+    let analytics: any Analytics
+
+    func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
+        operation.transfer.head.headerFields[.acceptLanguage] = "pt-BR"
+        return Observation(analytics: analytics)
+    }
+
+    final class Observation: RequestObservation {
+        let analytics: any Analytics
+
+        init(analytics: any Analytics) {
+            self.analytics = analytics
+        }
+
+        func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
+            let path = operation.request.url.path
+            switch outcome {
+            case .success(let result): analytics.record(path, result.status?.code)
+            case .failure(let error): analytics.record(path, error.response?.status.code)
+            }
+        }
+    }
+}
+// snippet.end
+
+protocol FeatureFlags: Sendable {
+    func current() async throws -> String
+}
+
+// snippet.interceptor
+struct FlagsInterceptor: Interceptor {
+    let flags: any FeatureFlags
+
+    func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let current = try await NetworkError.catching { try await flags.current() }
+        var operation = operation
+        if let name = HTTPField.Name("X-Flags") { operation.transfer.head.headerFields[name] = current }
+        return try await next(operation, emit)
+    }
+}
+// snippet.end
 
 func watch(_ client: any NetworkClient, _ show: @escaping @Sendable (NetworkResponse, _ isStale: Bool) -> Void) {
     // snippet.watch

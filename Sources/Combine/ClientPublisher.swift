@@ -45,7 +45,7 @@ public struct ClientPublisher<Output: Sendable>: Publisher, Sendable {
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == NetworkError {
         let outlet = Outlet(to: subscriber, keeping: limit, bytes: bytes, onDrop: onDrop) { [produce] outlet in
-            TaskToken(
+            AnyRequestToken(
                 Task {
                     do throws(NetworkError) {
                         try await produce { outlet.send($0) }

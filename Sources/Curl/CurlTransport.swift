@@ -77,7 +77,7 @@ public final class CurlTransport: HTTPTransport {
             return transfer
         } catch {
             Task { completion(.failure(error)) }
-            return EndedToken()
+            return AnyRequestToken()
         }
     }
 
@@ -153,9 +153,4 @@ final class LoopOwner: Sendable {
     deinit {
         loop.post(.finish)
     }
-}
-
-/// The token of a transfer that never began.
-private struct EndedToken: RequestToken {
-    func cancel() {}
 }

@@ -5,6 +5,28 @@ public protocol RequestToken: Sendable {
     func cancel()
 }
 
+/// A handle that does what it is given, for clients and transports of the app's own.
+public struct AnyRequestToken: RequestToken {
+    private let end: @Sendable () -> Void
+
+    /// A handle.
+    ///
+    /// - Parameter cancel: called with each `cancel()`; by default it does nothing, as for a request that has ended.
+    public init(_ cancel: @escaping @Sendable () -> Void = {}) {
+        end = cancel
+    }
+
+    /// A handle that cancels a task.
+    public init(_ task: Task<Void, Never>) {
+        end = { task.cancel() }
+    }
+
+    /// Does what it was given.
+    public func cancel() {
+        end()
+    }
+}
+
 /// A handle on a running request whose priority can be raised, as that of a `CurlTransport`.
 public protocol PrioritizedToken: RequestToken {
     /// Lets the request go before others from now on; a lower priority than it has does nothing. May be called from any

@@ -59,7 +59,10 @@ struct RetryFlagTests {
         let run = try await beagle("raw", server.url, "-d", "a=b", "--retry", "3", "-v")
         #expect(run.exit == 22)
         #expect(server.requests.count == 1)
-        #expect(run.errors.contains(": not retrying, because the server may have processed the request"), "\(run.errors)")
+        #expect(
+            run.errors.contains(": not retrying, because the server may have processed the request"),
+            "\(run.errors)"
+        )
         let other = try Self.server(busyFor: 1)
         let again = try await beagle("raw", other.url, "-d", "a=b", "--retry", "3", "-H", "Idempotency-Key: k1")
         #expect(again.text == "here")

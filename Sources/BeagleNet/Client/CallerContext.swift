@@ -1,10 +1,10 @@
 public import BeagleNetDependencies
 
-/// Carries task-local values of whoever asks to where the answer is heard: a completion, somebody who watches, what `run`
-/// emits and the end of a streamed body run on threads and in tasks that do not have them.
+/// Carries task-local values of the caller to completions, watchers, `emit` of `run` and the end of a streamed body, which
+/// run on threads and in tasks that don't have them.
 ///
-/// What runs on the way, interceptors and transport, has the task-local values of who asked without any help; of those
-/// who share a run, who asked first. Where nobody logs and nothing of the app's stands on the way, they need not have them.
+/// Interceptors that run in a task have the caller's values; of callers who share a run, those of the first. An observer has
+/// them in `willSend` of the first attempt. Loggers and traces of BeagleNetObservability keep theirs for all attempts.
 public protocol CallerContext: Sendable {
     /// Takes the values up, in the task that asks.
     ///

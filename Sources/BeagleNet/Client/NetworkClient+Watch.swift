@@ -51,7 +51,7 @@ extension NetworkClient {
             }
         }
         return token.map { token in
-            DeliveryToken {
+            AnyRequestToken {
                 isCancelled.withLock { $0 = true }
                 token.cancel()
             }
@@ -87,7 +87,7 @@ extension NetworkClient {
             continuation.finish()
             return nil
         }
-        return DeliveryToken {
+        return AnyRequestToken {
             hearing.cancel()
             token.cancel()
         }
@@ -130,7 +130,7 @@ extension NetworkClient {
         _ policy: RequestPolicy = .cacheAndNetwork,
         gathering interval: Duration = .milliseconds(250)
     ) -> any RequestToken {
-        watching("refetch")?.refetch(on: events, policy, gathering: interval) ?? EndedToken()
+        watching("refetch")?.refetch(on: events, policy, gathering: interval) ?? AnyRequestToken()
     }
 
     /// Cancels everything that is shared and under way, and ends what is watched, as after a person has signed in or out.
@@ -162,13 +162,5 @@ private struct NothingWatchedMessage: LogType {
     var level: LogLevel { .warning }
     var message: String {
         "\(call) had no effect: \(client) does not watch operations; adopt NetworkClientWrapper if it wraps a client"
-    }
-}
-
-private struct DeliveryToken: RequestToken {
-    let end: @Sendable () -> Void
-
-    func cancel() {
-        end()
     }
 }

@@ -192,10 +192,11 @@ public final class NetworkClientDefault: NetworkClient {
             let (operation, pipeline) = try prepared(operation, settings)
             guard case .shared = path(of: operation, pipeline) else { return nil }
             let emit = settings.surroundings.callerContexts.carrying(emit)
-            return WatchToken(share: hub.ask(operation, pipeline, emit, completion))
+            let share = hub.ask(operation, pipeline, emit, completion)
+            return AnyRequestToken { share.leave() }
         } catch {
             completion(.failure(error))
-            return EndedToken()
+            return AnyRequestToken()
         }
     }
 
@@ -219,7 +220,10 @@ public final class NetworkClientDefault: NetworkClient {
                 scope.run { caller.run { receive(event) } }
             }
             for ownership in ownerships { ownership.begin { share.close() } }
-            return WatchToken(share: share, ownerships: ownerships)
+            return AnyRequestToken {
+                for ownership in ownerships { ownership.end() }
+                share.leave()
+            }
         } catch {
             receive(.failure(error))
             return nil
@@ -279,7 +283,7 @@ public final class NetworkClientDefault: NetworkClient {
             listening.tasks[id] = listener
             return listener
         }
-        return TaskToken(listener)
+        return AnyRequestToken(listener)
     }
 
     /// Refetches after each event, until the events end or there is no client any more.
@@ -326,18 +330,22 @@ public final class NetworkClientDefault: NetworkClient {
         switch path(of: operation, pipeline) {
         case .ended(let result):
             Task.detached { deliver(.success(result)) }
-            return EndedToken()
+            return AnyRequestToken()
         case .alone:
             switch pipeline.start(operation, { _ in }, deliver) {
             case .running(let token): return token
             case .ended(let outcome):
                 Task.detached { deliver(outcome) }
-                return EndedToken()
+                return AnyRequestToken()
             }
         case .shared:
             let once = OnceCompletion(isHeld: true, deliver)
             defer { once.open() }
-            return ShareToken(share: hub.ask(operation, pipeline, { _ in }, { once.give($0) }), once: once)
+            let share = hub.ask(operation, pipeline, { _ in }, { once.give($0) })
+            return AnyRequestToken {
+                // The completion is called from another thread: the caller may hold locks that it wants.
+                if share.leave() { Task { once.give(.failure(.left)) } }
+            }
         case .unknown:
             let once = OnceCompletion(isHeld: true, deliver)
             defer { once.open() }
@@ -348,7 +356,7 @@ public final class NetworkClientDefault: NetworkClient {
                 }
                 once.give(outcome)
             }
-            return TaskToken(task)
+            return AnyRequestToken(task)
         }
     }
 
@@ -408,35 +416,6 @@ public final class NetworkClientDefault: NetworkClient {
     }
 }
 
-/// The token of what was answered at once.
-package struct EndedToken: RequestToken {
-    package init() {}
-
-    package func cancel() {}
-}
-
-package struct TaskToken: RequestToken {
-    let task: Task<Void, Never>
-
-    package init(_ task: Task<Void, Never>) {
-        self.task = task
-    }
-
-    package func cancel() {
-        task.cancel()
-    }
-}
-
-private struct WatchToken: RequestToken {
-    let share: Hub.Share
-    var ownerships: [Ownership] = []
-
-    func cancel() {
-        for ownership in ownerships { ownership.end() }
-        share.leave()
-    }
-}
-
 /// That something belongs to a scope, until it ends.
 private final class Ownership: Sendable {
     private let scope: OperationScope
@@ -464,17 +443,6 @@ private final class Ownership: Sendable {
             return state.id
         }
         if let id { scope.disown(id) }
-    }
-}
-
-private struct ShareToken: RequestToken {
-    let share: Hub.Share
-    let once: OnceCompletion<NetworkOperation.Result>
-
-    /// The completion is called from another thread: the caller may hold locks that it wants.
-    func cancel() {
-        guard share.leave() else { return }
-        Task { once.give(.failure(.left)) }
     }
 }
 

@@ -46,7 +46,7 @@ extension NetworkClientWrapper {
         // It may begin, and end, before this returns.
         let once = OnceCompletion<NetworkResponse>(isHeld: true, completion)
         defer { once.open() }
-        return TaskToken(
+        return AnyRequestToken(
             Task.starting(on: nil) {
                 once.give(
                     await .catching { () throws(NetworkError) in try await executeRequest(request) }

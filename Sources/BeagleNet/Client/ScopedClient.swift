@@ -25,7 +25,7 @@ struct ScopedClient: NetworkClientWrapper {
             }
             completion(result)
         }
-        return TaskToken(task)
+        return AnyRequestToken(task)
     }
 
     nonisolated(nonsending) func run(

@@ -17,8 +17,8 @@ public struct StubClient: NetworkClient {
     /// Answers the request in a new task.
     @discardableResult
     public func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
-        StubToken(
-            task: Task {
+        AnyRequestToken(
+            Task {
                 do {
                     var response = try await answer(request)
                     if response.url.isEmpty { response.url = request.url.absoluteString }
@@ -29,13 +29,5 @@ public struct StubClient: NetworkClient {
                 }
             }
         )
-    }
-}
-
-private struct StubToken: RequestToken {
-    let task: Task<Void, Never>
-
-    func cancel() {
-        task.cancel()
     }
 }

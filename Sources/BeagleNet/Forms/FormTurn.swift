@@ -77,7 +77,7 @@ final class FormTurn: Sendable {
         if Task.isCancelled { throw .cancelledBeforeStart }
         return try await withCancellableToken { completion in
             switch self.join(message, changes, Waiter(progress: progress, completion: completion), work) {
-            case .waiting(let id): return Token(turn: self, id: id, completion: completion)
+            case .waiting(let id): return AnyRequestToken { self.leave(id, completion) }
             case .accepted(let reply): completion(.success(reply))
             case .otherValues: completion(.failure(.otherValues))
             }
@@ -94,16 +94,6 @@ final class FormTurn: Sendable {
         case waiting(Int)
         case accepted(FormReply)
         case otherValues
-    }
-
-    private struct Token: RequestToken {
-        let turn: FormTurn
-        let id: Int
-        let completion: @Sendable (Outcome) -> Void
-
-        func cancel() {
-            turn.leave(id, completion)
-        }
     }
 
     private func join(_ message: Message, _ changes: Int, _ waiter: Waiter, _ work: @escaping Work) -> Joined {

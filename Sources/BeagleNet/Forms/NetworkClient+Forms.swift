@@ -38,7 +38,12 @@ extension NetworkClient {
         let url = try target.url(in: container)
         let changes = form.changes
         let message = FormTurn.Message(
-            destination: FormTurn.Destination(url: url, query: query, headers: headers, person: container.credentialOwner),
+            destination: FormTurn.Destination(
+                url: url,
+                query: query,
+                headers: headers,
+                person: container.credentialOwner
+            ),
             data: try form.data()
         )
         return try await form.turn.result(of: message, changes: changes, progress: progress) { identity, mark, tell in

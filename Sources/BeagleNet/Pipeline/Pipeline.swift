@@ -417,7 +417,8 @@ extension Pipeline {
         operation.departure?.note(operation, keepsCookies: keepsCookies)
         var transfer = operation.transfer
         if let countdown = operation.countdown, countdown.limitsTransfers {
-            transfer.options.timeouts.total = transfer.options.timeouts.total.map { min($0, countdown.left) } ?? countdown.left
+            transfer.options.timeouts.total =
+                transfer.options.timeouts.total.map { min($0, countdown.left) } ?? countdown.left
         }
         if operation.reportsProgress {
             let emit = passage.emitter

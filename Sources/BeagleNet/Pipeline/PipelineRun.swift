@@ -123,7 +123,7 @@ private final class PipelineRun: RequestToken {
             startingHere
             ? Task.starting(on: pipeline.executor) { self.finish(await body()) }
             : Task(executorPreference: pipeline.executor) { self.finish(await body()) }
-        fill(TaskToken(task), isFirst: startingHere)
+        fill(AnyRequestToken(task), isFirst: startingHere)
     }
 
     private func finish(_ outcome: Outcome) {

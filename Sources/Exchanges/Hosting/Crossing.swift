@@ -259,10 +259,6 @@ struct BottomInterceptor: Interceptor {
 
 /// What a pipeline has for a transport that never comes to it.
 struct NoTransport: HTTPTransport {
-    private struct Token: RequestToken {
-        func cancel() {}
-    }
-
     func perform(
         _ request: TransferRequest,
         completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
@@ -270,6 +266,6 @@ struct NoTransport: HTTPTransport {
         completion(
             .failure(NetworkError(.unsupported, during: .build, "an interceptor among exchanges has no transport"))
         )
-        return Token()
+        return AnyRequestToken()
     }
 }

@@ -76,7 +76,8 @@ final class Batch: Sendable {
             state.members.append(Member(id: state.added, operation: operation, emit: emit, completion: completion))
             return (state.added, state.members.count >= limit)
         }
-        return added.map { (Leaving(batch: self, id: $0.id), $0.isFull) }
+        guard let (id, isFull) = added else { return nil }
+        return (AnyRequestToken { self.leave(id) }, isFull)
     }
 
     /// Cancels what waits for company when the batch is sent, as it holds the client.
@@ -167,15 +168,6 @@ final class Batch: Sendable {
                 return .failure(own)
             }
         }
-    }
-}
-
-private struct Leaving: RequestToken {
-    let batch: Batch
-    let id: Int
-
-    func cancel() {
-        batch.leave(id)
     }
 }
 

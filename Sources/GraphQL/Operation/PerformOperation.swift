@@ -79,10 +79,10 @@ extension NetworkClient {
                 }
                 Self.deliver(result, on: queue, completion)
             }
-            return TaskToken(task)
+            return AnyRequestToken(task)
         } catch {
             Self.deliver(.failure(error), on: queue, completion)
-            return EndedToken()
+            return AnyRequestToken()
         }
     }
 

@@ -36,7 +36,7 @@ extension NetworkClient {
         operation.performer = try SubscriptionPerformer(request, at: endpoint, isHolding: true)
         operation.isShared = false
         configure(&operation)
-        return TaskToken(
+        return AnyRequestToken(
             Task { [self, operation] in
                 let end: NetworkError
                 do throws(NetworkError) {

@@ -34,7 +34,7 @@ final class SubscriptionRun: Sendable {
             buffer.end($0)
         }
         if let token { return token }
-        return TaskToken(
+        return AnyRequestToken(
             Task {
                 buffer.end(
                     await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in

@@ -77,21 +77,13 @@ public final class ReplayTransport: HTTPTransport {
         let asked = Asked(request: request, kind: Self.kind)
         let isAtHand = request.body == nil || request.body?.data != nil
         let chosen = isAtHand && mode.asksRecording ? Result { () throws(NetworkError) in try choose(for: asked) } : nil
-        return ReplayToken(
-            task: Task {
+        return AnyRequestToken(
+            Task {
                 completion(
                     await Result.catching { () throws(NetworkError) in try await self.answer(asked, chosen) }
                 )
             }
         )
-    }
-}
-
-private struct ReplayToken: RequestToken {
-    let task: Task<Void, Never>
-
-    func cancel() {
-        task.cancel()
     }
 }
 

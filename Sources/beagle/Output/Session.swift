@@ -279,7 +279,7 @@ extension Session: CookieTransport {
             source = try replay.get() ?? transport
         } catch {
             completion(.failure(error))
-            return NothingRunning()
+            return AnyRequestToken()
         }
         return source.perform(request) { result in
             if case .success(let response) = result {
@@ -297,11 +297,6 @@ extension Session: OfflineTransport {
         if case .success(let transport?) = replay { return transport.isOffline }
         return false
     }
-}
-
-/// The token of what has failed already.
-private struct NothingRunning: RequestToken {
-    func cancel() {}
 }
 
 extension Duration {

@@ -142,7 +142,7 @@ import Testing
             let result = await Result { try await client.run(operation) }
             completion(result.failure == nil)
         }
-        return TaskToken(task)
+        return AnyRequestToken(task)
     }
 
     /// Asks for one of each kind at once, cancels some, closes a scope perhaps, and waits for all.

@@ -229,7 +229,9 @@ import Testing
         Beagle.dependencies.logger = logger
         let answers = Answers(.failure(.status(503)), .success(.init("1")))
         _ = try await client(LogInterceptor(), retry, answers).run(.of(.component))
-        #expect(logger.messages.contains { $0.contains(": retrying in 0 ms (attempt 2), because the server returned 503") })
+        #expect(
+            logger.messages.contains { $0.contains(": retrying in 0 ms (attempt 2), because the server returned 503") }
+        )
     }
 
     @Test func aStreamedAnswerIsAskedAgainToo() async throws {

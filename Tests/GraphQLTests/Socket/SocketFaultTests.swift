@@ -200,7 +200,7 @@ struct SocketFaultTests {
                 _ request: TransferRequest,
                 completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
             ) -> any RequestToken {
-                EndedToken()
+                AnyRequestToken()
             }
         }
         let dependencies = BeagleDependencies()

@@ -158,7 +158,7 @@ final class Countdown: Sendable {
                 do { try await Task.sleep(for: patience) } catch { return }
                 completion(.failure(.heedsNoCancelling))
             }
-            return TaskToken(work)
+            return AnyRequestToken(work)
         }
         alarm?.cancel()
         return result

@@ -1,4 +1,4 @@
-public import BeagleNetHTTP
+import BeagleNetHTTP
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -85,7 +85,9 @@ public struct ImageInterceptor: RequestObserver {
 
     /// The same, whose head is looked at when it comes where it is still to be read.
     @inline(never)
-    fileprivate func watched(_ result: NetworkOperation.Result, _ operation: NetworkOperation) -> NetworkOperation.Result {
+    fileprivate func watched(_ result: NetworkOperation.Result, _ operation: NetworkOperation)
+        -> NetworkOperation.Result
+    {
         guard case .stream(var stream) = result.content, stream.body.data == nil,
             !isPart(stream.response.status, operation)
         else { return result }

@@ -1,4 +1,4 @@
-public import BeagleNetHTTP
+import BeagleNetHTTP
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else

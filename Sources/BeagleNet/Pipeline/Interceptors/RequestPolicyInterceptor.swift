@@ -1,4 +1,4 @@
-public import BeagleNetHTTP
+import BeagleNetHTTP
 
 /// Says how long stored answers are good: one that is older is given as stale, and the network asked, as with
 /// `RequestPolicy.cacheAndNetwork`.

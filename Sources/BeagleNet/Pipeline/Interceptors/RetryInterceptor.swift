@@ -59,7 +59,7 @@ public final class RetryInterceptor: Interceptor {
     /// - Returns: the handle that ends the listening.
     @discardableResult
     public func retry(on events: AsyncStream<Void>) -> any RequestToken {
-        TaskToken(
+        AnyRequestToken(
             Task.detached { [weak self] in
                 for await _ in events {
                     guard let self else { return }

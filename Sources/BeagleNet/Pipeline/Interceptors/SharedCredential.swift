@@ -167,16 +167,8 @@ extension Task where Failure == Never {
     nonisolated(nonsending) fileprivate func valueUnlessCancelled() async throws(NetworkError) -> Success {
         try await withCancellableToken { completion in
             Task<Void, Never> { completion(.success(await value)) }
-            return Leaving { completion(.failure(.cancelledBeforeStart)) }
+            return AnyRequestToken { completion(.failure(.cancelledBeforeStart)) }
         }.get()
-    }
-}
-
-private struct Leaving: RequestToken {
-    let leave: @Sendable () -> Void
-
-    func cancel() {
-        leave()
     }
 }
 

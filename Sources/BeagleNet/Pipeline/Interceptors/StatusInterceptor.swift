@@ -1,4 +1,4 @@
-public import BeagleNetHTTP
+import BeagleNetHTTP
 
 /// Makes a failure of kind `.status` of each whole answer whose status is outside 200...299, so that everything above
 /// it has one way to fail. A streamed answer passes whatever its status.

@@ -99,7 +99,7 @@ extension Outbox {
         } else {
             run([entry.queue])
         }
-        return OutboxWait(outbox: self, entry: entry, number: number)
+        return AnyRequestToken { self.leave(entry, number) }
     }
 
     /// Takes out what was answered before it was written.
@@ -116,17 +116,6 @@ extension Outbox {
     fileprivate func leave(_ entry: Entry, _ number: Int) {
         let completion = state.withLock { $0.live[entry.id]?.completions.removeValue(forKey: number) }
         completion?(.failure(.left(entry)))
-    }
-}
-
-/// The wait for an entry's answer.
-private struct OutboxWait: RequestToken {
-    let outbox: Outbox
-    let entry: Outbox.Entry
-    let number: Int
-
-    func cancel() {
-        outbox.leave(entry, number)
     }
 }
 
