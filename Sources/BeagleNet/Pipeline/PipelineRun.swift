@@ -42,14 +42,14 @@ extension Pipeline {
 private final class PipelineRun: RequestToken {
     typealias Outcome = Pipeline.Outcome
 
-    private struct Work: Sendable {
-        let passage: Passage
-        let completion: @Sendable (Outcome) -> Void
+    /// In a value of its own: a function in a generic place would be wrapped each time that it is taken out.
+    private struct Completion: Sendable {
+        let call: @Sendable (Outcome) -> Void
     }
 
     private struct State: Sendable {
-        /// What ends with the run, so that a handle that is kept keeps nothing else.
-        var work: Work?
+        /// Goes with the run, so that a handle that an app keeps doesn't keep what the app does with the outcome.
+        var completion: Completion?
         /// Cancels what is under way: a transfer or a task.
         var token: (any RequestToken)?
         var isCancelled = false
@@ -59,25 +59,26 @@ private final class PipelineRun: RequestToken {
     }
 
     private let pipeline: Pipeline
+    private let passage: Passage
     private let state: InlineLock<State>
 
     init(_ pipeline: Pipeline, _ passage: Passage, _ completion: @escaping @Sendable (Outcome) -> Void) {
         self.pipeline = pipeline
-        state = InlineLock(State(work: Work(passage: passage, completion: completion)))
+        self.passage = passage
+        state = InlineLock(State(completion: Completion(call: completion)))
     }
 
     func started() -> Pipeline.Started {
         let early = state.withLock { state in
             state.isStarting = false
             guard let early = state.early else { return nil as Pipeline.Outcome? }
-            (state.early, state.work) = (nil, nil)
+            (state.early, state.completion) = (nil, nil)
             return early
         }
         return early.map { .ended($0) } ?? .running(self)
     }
 
     func start(after stop: Pipeline.Stop) {
-        guard let passage = state.withLock({ $0.work?.passage }) else { return }
         if case .transport = stop, pipeline.sendsWithoutTask(passage.operation) {
             do throws(NetworkError) {
                 let token = try pipeline.send(passage) { self.receive(response: $0) }
@@ -87,25 +88,23 @@ private final class PipelineRun: RequestToken {
             }
             return
         }
-        work(startingHere: true) { [pipeline] in await pipeline.outcome(of: passage, after: stop) }
+        work(startingHere: true) { [pipeline, passage] in await pipeline.outcome(of: passage, after: stop) }
     }
 
     private func receive(response: Result<TransferResponse, NetworkError>) {
         switch response {
         case .success(let response): receive(.success(.of(response, isStream: false)))
         case .failure(let error):
-            let countdown = state.withLock { $0.work?.passage.operation.countdown }
-            receive(.failure(countdown?.received(error) ?? error))
+            receive(.failure(passage.operation.countdown?.received(error) ?? error))
         }
     }
 
     /// Receives what came of the message.
     private func receive(_ outcome: Outcome) {
-        guard let passage = state.withLock({ $0.work?.passage }) else { return }
         var (outcome, position) = (outcome, passage.observations.count)
         while let waiting = pipeline.ascend(&outcome, passage, from: position) {
             guard state.withLock({ $0.isCancelled }) else {
-                return work(startingHere: false) { [pipeline, outcome] in
+                return work(startingHere: false) { [pipeline, passage, outcome] in
                     await pipeline.outcome(of: passage, resumingAt: waiting, after: outcome)
                 }
             }
@@ -127,15 +126,15 @@ private final class PipelineRun: RequestToken {
     }
 
     private func finish(_ outcome: Outcome) {
-        let work = state.withLock { state in
+        let completion = state.withLock { state in
             if state.isStarting {
                 state.early = outcome
-                return nil as Work?
+                return nil as Completion?
             }
-            defer { state.work = nil }
-            return state.work
+            defer { state.completion = nil }
+            return state.completion
         }
-        work?.completion(outcome)
+        completion?.call(outcome)
     }
 
     /// - Parameter isFirst: whether it gives way to one that has come before it.

@@ -1,11 +1,21 @@
 import BeagleNetHTTP
 
 /// A credential of whatever type: generic code would cost each request more than all else that is done with it.
-struct Credential: Sendable {
+final class Credential: Sendable {
     let attach: @Sendable (inout HTTPRequest) -> Void
     let isExpiring: @Sendable () -> Bool
     /// A new one in its place; nil if there is none.
     let renew: @Sendable () async throws -> Credential?
+
+    init(
+        attach: @escaping @Sendable (inout HTTPRequest) -> Void,
+        isExpiring: @escaping @Sendable () -> Bool,
+        renew: @escaping @Sendable () async throws -> Credential?
+    ) {
+        self.attach = attach
+        self.isExpiring = isExpiring
+        self.renew = renew
+    }
 }
 
 /// A credential that many use and one fetches: whoever needs it while it is on its way waits for the same.
