@@ -60,15 +60,23 @@ enum CurlFailure {
     /// libcurl's words, unless they mislead: it says "out of memory" to a field that is too long for it.
     private static func message(of kind: NetworkError.Kind, _ code: CURLcode, _ text: String) -> String {
         switch code {
-        case CURLE_OUT_OF_MEMORY where kind == .tooLarge:
+        case CURLE_OUT_OF_MEMORY where kind == .tooLarge,
+            tooLarge where text == String(cString: curl_easy_strerror(code)):
             "a response header field is larger than libcurl's limit of 100 KiB"
+        case _ where isAboutLocation(code, text): "the redirect has two different Location fields"
         case CURLE_RECV_ERROR where kind == .tooLarge: "a trailer of the response is larger than libcurl's limit"
         default: text.asClause
         }
     }
 
-    /// What libcurl ends its words with if a chunked body is malformed.
+    /// What libcurl ends its words with if a chunked body is malformed, and what newer ones begin them with.
     private static let inChunks = " in chunked-encoding"
+    private static let ofChunks = ["chunk hex-length", "invalid chunk size"]
+
+    /// Whether libcurl, as newer ones do, refuses a redirect with several targets before we see them.
+    private static func isAboutLocation(_ code: CURLcode, _ text: String) -> Bool {
+        code == CURLE_WEIRD_SERVER_REPLY && text.contains("Location")
+    }
 
     private static func kind(
         of code: CURLcode,
@@ -95,12 +103,14 @@ enum CurlFailure {
         // What libcurl says to a trailer that is no field, with the code of a write that failed; the second is of 8.14.
         case _ where ["Failed reading the chunked-encoded stream", "Invalid response header"].contains(text):
             (.protocol, phase)
+        case _ where isAboutLocation(code, text): (.protocol, .redirect)
         case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3: (.protocol, phase)
         case CURLE_TOO_MANY_REDIRECTS: (.tooManyRedirects, .redirect)
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND: (.network, phase)
         // The one buffer that grows with a chunked body is that of a trailer.
         case CURLE_RECV_ERROR where text == "Out of memory\(inChunks)": (.tooLarge, phase)
-        case CURLE_RECV_ERROR where text.hasSuffix(inChunks): (.protocol, phase)
+        case CURLE_RECV_ERROR where text.hasSuffix(inChunks) || ofChunks.contains(where: text.hasPrefix):
+            (.protocol, phase)
         // A proxy that does not let us through.
         case CURLE_RECV_ERROR where text.contains("CONNECT"): (.connect, .connect)
         case CURLE_RECV_ERROR: phase == .body ? (.truncated, phase) : (.network, phase)

@@ -191,8 +191,8 @@ struct KeptBlocksTests {
             let transport = CurlTransport()
             let kept = { await withTaskExecutorPreference(transport) { await keptBytes() } }
             await withTaskGroup { group in
-                for _ in 0..<150 { group.addTask { _ = try? await transport.perform(request) } }
-                await server.until { $0.requestCount == 150 }
+                for _ in 0..<240 { group.addTask { _ = try? await transport.perform(request) } }
+                await server.until { $0.requestCount == 240 }
                 group.cancelAll()
             }
             #expect(await kept() > beagle_idle_bytes)
