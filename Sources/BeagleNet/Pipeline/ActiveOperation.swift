@@ -283,7 +283,7 @@ final class ActiveOperation: Sendable {
     private func goOn(_ run: Int, _ token: any RequestToken) {
         let (isDue, isOver) = state.withLock { state in
             guard state.run == run, state.isRunning else { return (false, state.isOver) }
-            state.token = token
+            if !state.isOver { state.token = token }
             guard var last = state.last, !state.hasGivenInRun, state.operation.kind != .subscription else {
                 return (false, state.isOver)
             }

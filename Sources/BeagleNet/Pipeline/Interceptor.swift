@@ -34,7 +34,8 @@ public protocol Interceptor: Sendable {
     var neverBlocks: Bool { get }
 
     /// A number for the user whose credentials it adds to requests: a new one as soon as they may be another user's.
-    /// Responses are shared and stored for one number alone. `nil`, the default, for an interceptor that adds none.
+    /// Responses are shared and stored for one number alone. `nil`, the default, for an interceptor that never adds any;
+    /// while nobody is signed in, a number of its own.
     var credentialOwner: Int? { get }
 
     /// Whether it has anything to do with an operation; true by default. What says no is passed over, which costs

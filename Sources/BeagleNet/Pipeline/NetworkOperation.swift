@@ -240,7 +240,7 @@ public struct NetworkOperation: Sendable {
     package var run: OperationRun? { taken === OperationRun.none ? nil : taken }
 
     /// The same operation in a run of its own.
-    func inNewRun() -> NetworkOperation {
+    package func inNewRun() -> NetworkOperation {
         var operation = self
         operation.taken = OperationRun(like: taken)
         return operation

@@ -97,6 +97,13 @@ package final class OperationRun: Sendable {
         set { state.withLock { $0.countdown = newValue } }
     }
 
+    /// The deadline is over, for interceptors above it.
+    func end(_ countdown: Countdown) {
+        state.withLock { state in
+            if state.countdown === countdown { state.countdown = nil }
+        }
+    }
+
     /// Where a cache notes how the message was sent; nil if nothing is to be stored.
     var departure: Departure? {
         get { state.withLock { $0.departure } }

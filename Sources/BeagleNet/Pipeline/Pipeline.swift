@@ -63,8 +63,8 @@ public final class Pipeline: Sendable {
         ///
         /// - Returns: The response.
         func used(_ stored: NetworkOperation.Result, for operation: NetworkOperation) -> NetworkOperation.Result {
-            for index in pipeline.steps.indices where index >= self.index {
-                pipeline.steps[index].observer?.didUse(stored: stored, for: operation)
+            for step in pipeline.steps[self.index...] where step.observer?.applies(to: operation) == true {
+                step.observer?.didUse(stored: stored, for: operation)
             }
             return stored
         }

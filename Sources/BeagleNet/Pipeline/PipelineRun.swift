@@ -1,3 +1,4 @@
+import BeagleNetDependencies
 import BeagleNetHTTP
 
 extension Pipeline {
@@ -29,8 +30,15 @@ extension Pipeline {
             return run.started()
         }
         let stop = descend(&passage, from: 0)
-        if case .ended(var outcome) = stop, ascend(&outcome, passage, from: passage.observations.count) == nil {
-            return .ended(outcome)
+        if case .ended(var outcome) = stop {
+            guard let waiting = ascend(&outcome, passage, from: passage.observations.count) else {
+                return .ended(outcome)
+            }
+            let run = PipelineRun(self, passage, completion)
+            run.work(startingHere: true) { [self, passage, outcome] in
+                await self.outcome(of: passage, resumingAt: waiting, after: outcome)
+            }
+            return run.started()
         }
         let run = PipelineRun(self, passage, completion)
         run.start(after: stop)
@@ -60,6 +68,9 @@ private final class PipelineRun: RequestToken {
 
     private let pipeline: Pipeline
     private let passage: Passage
+    /// Where it began, for a task that goes on from the transport's thread.
+    private let scope = Beagle.scope
+    private let fetch = CredentialFetch.present
     private let state: InlineLock<State>
 
     init(_ pipeline: Pipeline, _ passage: Passage, _ completion: @escaping @Sendable (Outcome) -> Void) {
@@ -109,6 +120,7 @@ private final class PipelineRun: RequestToken {
                 }
             }
             // Nobody wants another attempt.
+            passage.observations[waiting].observation.didEnd(&outcome, of: passage.operation)
             position = waiting
         }
         finish(outcome)
@@ -121,7 +133,11 @@ private final class PipelineRun: RequestToken {
         let task =
             startingHere
             ? Task.starting(on: pipeline.executor) { self.finish(await body()) }
-            : Task(executorPreference: pipeline.executor) { self.finish(await body()) }
+            : scope.run {
+                CredentialFetch.begin(fetch) {
+                    Task(executorPreference: pipeline.executor) { self.finish(await body()) }
+                }
+            }
         fill(AnyRequestToken(task), isFirst: startingHere)
     }
 

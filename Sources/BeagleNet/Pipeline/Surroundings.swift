@@ -18,7 +18,7 @@ final class Surroundings: Sendable {
     /// Whether no message reaches a server, by the app's own choice (`OfflineTransport`).
     let isOffline: Bool
     /// The last message that went to one of the origins: most go to the same.
-    private let lastDeclared = InlineLock<(scheme: String?, authority: String?)>((nil, nil))
+    private let lastDeclared = InlineLock<(scheme: String?, authority: String?)?>(nil)
     /// Whether the logger reads task-local values, which other threads don't have.
     let capturesLogger: Bool
 
@@ -60,7 +60,7 @@ final class Surroundings: Sendable {
     /// Whether a message goes to one of the declared origins.
     func declares(_ head: HTTPRequest) -> Bool {
         let target = (scheme: head.scheme, authority: head.authority)
-        if lastDeclared.withLock({ $0 == target }) { return true }
+        if lastDeclared.withLock({ last in last.map { $0 == target } ?? false }) { return true }
         guard origins.contains(Origin(of: head)) else { return false }
         lastDeclared.withLock { $0 = target }
         return true

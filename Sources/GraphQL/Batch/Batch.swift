@@ -129,6 +129,8 @@ final class Batch: Sendable {
         let operations = members.map(\.operation)
         var (whole, emit) = (operations[0], members[0].emit)
         if operations.count > 1 {
+            // The deadline of one is not that of the others.
+            whole = whole.inNewRun()
             whole.transfer.body = HTTPBody(operations.joined)
             // It is that of none of them, and so is how far it is.
             (whole.operationName, emit) = (nil, { _ in })

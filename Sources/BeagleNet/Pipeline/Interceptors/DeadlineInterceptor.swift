@@ -52,6 +52,7 @@ public struct DeadlineInterceptor: Interceptor {
                 if countdown.isRunning { emit(result) }
             }
         }
+        operation.run?.end(countdown)
         return try countdown.judged(result, limit).get()
     }
 
@@ -79,6 +80,7 @@ public struct DeadlineInterceptor: Interceptor {
 
         func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
             outcome = countdown.judged(outcome, limit)
+            operation.run?.end(countdown)
         }
     }
 }
@@ -114,12 +116,17 @@ final class Countdown: Sendable {
         set { limits.withLock { $0 = newValue } }
     }
 
+    /// Transfers go on when the time is up, as those of an outbox do.
+    func leaveTransfersAlone() { limitsTransfers = false }
+
     /// The time that is left by the system's clock, at least a millisecond.
     var left: Duration { max(.milliseconds(1), ContinuousClock.now.duration(to: end)) }
 
     /// What came of a transfer that was limited: cancelled, if the time is up.
     func received(_ error: NetworkError) -> NetworkError {
-        guard limitsTransfers, error.kind == .timeout, ContinuousClock.now >= end, expire() else { return error }
+        guard limitsTransfers, error.kind == .timeout, ContinuousClock.now >= end, expire() || isExpired else {
+            return error
+        }
         var error = error
         error.kind = .cancelled
         return error
@@ -153,7 +160,7 @@ final class Countdown: Sendable {
             alarm = Task {
                 // Thrown only if the operation ended first.
                 do { try await clock.sleep(for: left) } catch { return }
-                guard expire() else { return }
+                guard expire() || isExpired else { return }
                 work.cancel()
                 do { try await Task.sleep(for: patience) } catch { return }
                 completion(.failure(.heedsNoCancelling))
@@ -167,7 +174,10 @@ final class Countdown: Sendable {
     /// The outcome of the operation, which has ended.
     fileprivate func judged(_ outcome: NetworkOperation.Outcome, _ limit: Duration) -> NetworkOperation.Outcome {
         // A result that came together with the alarm is a result.
-        guard case .failure = outcome else { return outcome }
+        guard case .failure = outcome else {
+            _ = end(as: .finished)
+            return outcome
+        }
         return end(as: .finished) ? outcome : .failure(.deadline(limit, outcome))
     }
 

@@ -107,6 +107,8 @@ public struct OutboxInterceptor: Interceptor {
         let message = try await message(of: &operation, in: queue)
         let sending = OutboxSending(key: message.idempotencyKey)
         operation.outboxSending = sending
+        // A deadline ends the wait, and not what is sent.
+        operation.countdown?.leaveTransfersAlone()
         let isHeard = Lock(true)
         defer { isHeard.withLock { $0 = false } }
         let turn = OutboxTurn(sending) { [operation] () throws(NetworkError) in

@@ -104,9 +104,11 @@ public final class RetryInterceptor: Interceptor {
             self.elapsed = elapsed
         }
 
-        func mustWait(after outcome: NetworkOperation.Outcome) -> Bool { outcome.mayBeTransient(for: operation) }
+        func mustWait(after outcome: NetworkOperation.Outcome) -> Bool {
+            outcome.mayBeTransient(for: operation) && operation.countdown?.isExpired != true
+        }
 
-        func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
+        func didEnd(_ outcome: inout NetworkOperation.Outcome, of sent: NetworkOperation) {
             retry.note(outcome, of: operation)
         }
 
@@ -141,7 +143,7 @@ public final class RetryInterceptor: Interceptor {
         // What one attempt may have done, the failure of a later one does not undo.
         var hasReached = first.mayHaveReachedServer
         let elapsed = elapsed ?? operation.stopwatch()
-        while outcome.mayBeTransient(for: operation) {
+        while outcome.mayBeTransient(for: operation), operation.countdown?.isExpired != true {
             let wait: Duration
             switch step(after: outcome, of: operation, failures, elapsed) {
             case .wait(let duration): wait = duration

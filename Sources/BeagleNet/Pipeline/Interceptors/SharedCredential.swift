@@ -214,6 +214,14 @@ final class CredentialFetch: Sendable {
     /// Whether the code that runs belongs to one, which would wait for its own end.
     static var isOne: Bool { current.map { !$0.isOver.withLock { $0 } } ?? false }
 
+    /// Begins a task that belongs to the fetch of the code for which it is begun, if any.
+    static func begin<Value>(_ fetch: CredentialFetch?, _ body: () -> Value) -> Value {
+        $current.withValue(fetch, operation: body)
+    }
+
+    /// That to which the code that runs belongs.
+    static var present: CredentialFetch? { current }
+
     /// Fetches.
     func run<Fetched: Sendable>(_ fetch: @Sendable () async -> Fetched) async -> Fetched {
         // A task that was begun meanwhile and lasts is a part of it no more.
