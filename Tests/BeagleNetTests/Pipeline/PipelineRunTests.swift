@@ -157,6 +157,41 @@ import Testing
         #expect(server.requests.count == (slow == .credential ? 0 : 1))
     }
 
+    /// Counts the ends of attempts.
+    private final class EndCounter: RequestObserver, RequestObservation {
+        let ends = Lock(0)
+
+        func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? { self }
+
+        func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
+            ends.withLock { $0 += 1 }
+        }
+    }
+
+    /// Fails each attempt before it is sent.
+    private struct Refusal: RequestObserver {
+        let place: Pipeline.Place? = .recorder
+
+        func willSend(_ operation: inout NetworkOperation) throws(NetworkError) -> (any RequestObservation)? {
+            throw NetworkError(.connect, during: .connect, "not now")
+        }
+    }
+
+    @Test func eachAttemptEndsOnce() async throws {
+        let counter = EndCounter()
+        let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 2))
+        Beagle.dependencies.interceptors.replace(with: retry)
+        Beagle.dependencies.interceptors.add(counter)
+        Beagle.dependencies.interceptors.add(Refusal())
+        let client = client()
+        let request = Request(url: try #require(URL(string: "http://host/")), type: .rawRequest(.init()))
+        let result = await withCheckedContinuation { continuation in
+            client.executeRequest(request) { continuation.resume(returning: $0) }
+        }
+        #expect(throws: NetworkError.self) { try result.get() }
+        #expect(counter.ends.withLock { $0 } == 2)
+    }
+
     /// Notes what is sent and what comes of it.
     private struct Spectator: RequestObserver {
         let place: Pipeline.Place? = .recorder
